@@ -5,20 +5,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "eval/evaluators.h"
-#include "model/model.h"
-#include "search/search.h"
 
 #define MAX_LONG 160
 #define LONG 2       /* what getopt_long returns for the options of the table */
 #define POSITIONAL 1 /* what it returns for an argument that is no option */
-
-static void add_group(cli_arguments *a, const char *kind, const char *name, const clt_option *options, size_t n) {
-  if (n == 0 || a->n_groups == CLI_MAX_GROUPS) return;
-  cli_option_group *group = &a->groups[a->n_groups++];
-  *group = (cli_option_group){.options = options, .n_options = n};
-  snprintf(group->title, sizeof group->title, "%s %s", kind, name);
-}
 
 static bool is_listed(const struct option *longs, const char *name) {
   for (; longs->name; longs++)
@@ -31,28 +21,16 @@ static void add_long(struct option *longs, size_t *n, const char *name, int has_
 }
 
 /* The flags of the command and of the plug-ins that it takes, as getopt_long wants them. */
-static void make_longs(struct option *longs, cli_arguments *a) {
-  const cli_command *command = a->command;
+static void make_longs(struct option *longs, const cli_command *command) {
   size_t n = 0;
-  for (size_t i = 0; command->searcher_options && clt_searchers.types[i]; i++) {
-    const clt_searcher_type *t = clt_searchers.types[i];
-    add_group(a, "searcher", t->name, t->options, t->n_options);
-  }
-  for (size_t i = 0; command->evaluator_options && clt_evaluators.types[i]; i++) {
-    const clt_evaluator_type *t = clt_evaluators.types[i];
-    add_group(a, "evaluator", t->name, t->options, t->n_options);
-  }
-  for (size_t i = 0; command->model_options && clt_models.types[i]; i++) {
-    const clt_model_type *t = clt_models.types[i];
-    add_group(a, "model", t->name, t->options, t->n_options);
-  }
   add_long(longs, &n, "help", no_argument);
   for (size_t i = 0; i < command->n_flags; i++)
     add_long(longs, &n, command->flags[i].name, command->flags[i].argument ? required_argument : no_argument);
-  for (size_t g = 0; g < a->n_groups; g++)
-    for (size_t i = 0; i < a->groups[g].n_options; i++) {
-      const clt_option *option = &a->groups[g].options[i];
-      add_long(longs, &n, option->name, option->type == CLT_OPTION_BOOL ? optional_argument : required_argument);
+  for (const clt_plugins *const *kind = command->plugins; *kind; kind++)
+    for (size_t i = 0; i < clt_n_plugins(*kind); i++) {
+      const clt_option_table t = clt_plugin_table(*kind, i);
+      for (const clt_option *o = t.options; o < t.options + t.n; o++)
+        add_long(longs, &n, o->name, o->type == CLT_OPTION_BOOL ? optional_argument : required_argument);
     }
 }
 
@@ -79,7 +57,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
                          .typed = calloc((size_t)argc + 1, sizeof *out->typed),
                          .positional = calloc((size_t)argc + 1, sizeof *out->positional)};
   if (out->typed == NULL || out->positional == NULL) return cli_failure("out of memory");
-  make_longs(longs, out);
+  make_longs(longs, command);
   opterr = 0;
   optind = 1;
   for (int c, index, at = 1; (c = getopt_long(argc, argv, "-:ho:q", longs, &index)) != -1; at = optind) {
@@ -158,25 +136,17 @@ int cli_real_number(double *out, const cli_arguments *arguments, const char *fla
 
 int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
                 double max) {
-  static const char units[] = "smh";
   const char *text = cli_text(arguments, flag);
-  *out = otherwise;
-  if (text == NULL) return 0;
-  char *end;
-  double x = clt_strtod(text, &end);
-  const char *unit = end > text && *end ? strchr(units, *end) : units;
-  for (const char *u = units; unit && u < unit; u++) x *= 60;
-  if (end == text || unit == NULL || (*end && end[1]) || !(x >= min && x <= max))
-    return cli_usage("option '--%s' needs seconds from %g to %g, or a number with s, m or h (90s, 5m, 1h), not '%s'",
-                     flag, min, max, text);
-  *out = x;
-  return 0;
+  *out = text ? clt_seconds_parse(text) : otherwise;
+  return !text || (*out >= min && *out <= max)
+             ? 0
+             : cli_usage("option '--%s' needs from %g to %g " CLT_SECONDS_FORMS ", not '%s'", flag, min, max, text);
 }
 
-int cli_no_plugin(const cli_arguments *arguments, const char *kind, const clt_plugins *plugins, const char *name) {
+int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, const char *name) {
   const char *names[CLT_MOST_PLUGINS];
   char guess[CLI_GUESS_BYTES];
-  return cli_usage("there is no %s '%s'%s (see 'clatune %s --help')", kind, name,
+  return cli_usage("there is no %s '%s'%s (see 'clatune %s --help')", clt_plugin_kind(plugins), name,
                    cli_guess(guess, "", name, names, clt_plugin_names(names, plugins)), arguments->command->name);
 }
 
@@ -240,29 +210,31 @@ int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments) {
   return 0;
 }
 
-/* Whose option a flag is: "searcher climb". Of all groups whose title begins so; NULL: it is none of theirs. */
-static const char *owner_of(const cli_arguments *a, const char *beginning, const char *flag) {
-  for (size_t g = 0; g < a->n_groups; g++)
-    for (size_t i = 0; i < a->groups[g].n_options; i++)
-      if (strcmp(a->groups[g].options[i].name, flag) == 0 && clt_starts_with(a->groups[g].title, beginning))
-        return a->groups[g].title;
-  return NULL;
+static bool has_option(const clt_plugins *plugins, size_t index, const char *flag) {
+  clt_option_table t = clt_plugin_table(plugins, index);
+  while (t.n > 0 && strcmp(t.options[t.n - 1].name, flag) != 0) t.n--;
+  return t.n > 0;
 }
 
-int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name) {
-  char own[64];
-  snprintf(own, sizeof own, "%s %s", kind, name);
+int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const clt_plugins *plugins,
+                 const char *name) {
+  const clt_plugins *const *taken = arguments->command->plugins;
+  while (*taken && *taken != plugins) taken++;
+  const size_t own = clt_plugin_index(plugins, name), n_plugins = *taken ? clt_n_plugins(plugins) : 0;
   *n = 0;
   *out = calloc(arguments->n_typed + 1, sizeof **out);
   if (*out == NULL) return cli_failure("out of memory");
   for (size_t i = 0; i < arguments->n_typed; i++) {
-    const char *flag = arguments->typed[i].name, *other = owner_of(arguments, kind, flag);
-    if (owner_of(arguments, own, flag)) {
+    const char *flag = arguments->typed[i].name;
+    size_t other = 0;
+    while (other < n_plugins && !has_option(plugins, other, flag)) other++;
+    if (own < n_plugins && has_option(plugins, own, flag)) {
       (*out)[(*n)++] = arguments->typed[i];
-    } else if (other) {
+    } else if (other < n_plugins) {
       free(*out);
       *out = NULL;
-      return cli_usage("option '--%s' belongs to %s, not to %s", flag, other, own);
+      return cli_usage("option '--%s' belongs to %s %s, not to %s %s", flag, clt_plugin_kind(plugins),
+                       clt_plugin_name(plugins, other), clt_plugin_kind(plugins), name);
     }
   }
   return 0;

@@ -42,10 +42,10 @@ typedef struct cli_command {
   const char *name, *summary, *synopsis, *description;
   const cli_flag *flags;
   size_t n_flags;
-  const char *examples;                                    /* lines for the end of the help; NULL: none */
-  bool searcher_options, evaluator_options, model_options; /* which plug-ins' flags it takes */
-  size_t n_positional[2];                                  /* least and most */
-  int (*run)(const cli_arguments *arguments);              /* exit code */
+  const char *examples;                       /* lines for the end of the help; NULL: none */
+  const clt_plugins *plugins[4];              /* the kinds of plug-ins whose flags it takes, NULL */
+  size_t n_positional[2];                     /* least and most */
+  int (*run)(const cli_arguments *arguments); /* exit code */
 } cli_command;
 
 #define CLI_FLAGS(table) .flags = (table), .n_flags = sizeof(table) / sizeof *(table)
@@ -80,23 +80,12 @@ const cli_command *const *cli_commands(size_t *n);
 
 /* --- what was typed --- */
 
-/* Flags that come from a plug-in's option table. */
-typedef struct cli_option_group {
-  char title[64]; /* "searcher two-stage" */
-  const clt_option *options;
-  size_t n_options;
-} cli_option_group;
-
-#define CLI_MAX_GROUPS 32
-
 struct cli_arguments {
   const cli_command *command;
   clt_setting *typed; /* every flag in the order typed; a switch has the value "yes" */
   size_t n_typed;
   char **positional; /* owned; the texts are argv's */
   size_t n_positional;
-  cli_option_group groups[CLI_MAX_GROUPS];
-  size_t n_groups;
 };
 
 /* Parses argv (argv[0] is the command's name) by getopt_long. Prints a message and returns CLI_USAGE on a mistake.
@@ -122,7 +111,7 @@ int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, d
                 double max);
 
 /* Says that a kind has no plug-in of that name, and which may be meant; CLI_USAGE. */
-int cli_no_plugin(const cli_arguments *arguments, const char *kind, const clt_plugins *plugins, const char *name);
+int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, const char *name);
 
 /* The typed --format, one of n names; the first where none was typed, or "json" with --json, which no other one goes
  * with. Returns 0, or CLI_USAGE after a message. */
@@ -131,9 +120,10 @@ int cli_format(const char **out, const cli_arguments *arguments, const char *con
 /* The typed --size NAME=N as sizes; *out is malloc'ed, their names with it. */
 int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments);
 
-/* The typed flags that belong to the plug-in `name` of a kind ("searcher"): *out is malloc'ed. A typed flag that
- * belongs to another plug-in of the same kind and not to this one is a usage mistake. */
-int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name);
+/* The typed flags that belong to the plug-in `name` of a kind: *out is malloc'ed. A typed flag that belongs to another
+ * plug-in of the same kind and not to this one is a usage mistake. */
+int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const clt_plugins *plugins,
+                 const char *name);
 
 #define CLI_GUESS_BYTES 128
 

@@ -7,20 +7,6 @@
 #include "model/model.h"
 #include "search/search.h"
 
-/* Option number `index`: the command's own, its plug-ins', --help. argument NULL: a switch. False: no more. */
-static bool option_at(cli_flag *out, const cli_arguments *of, size_t index) {
-  if (index < of->command->n_flags) return *out = of->command->flags[index], true;
-  index -= of->command->n_flags;
-  for (size_t g = 0; g < of->n_groups; index -= of->groups[g++].n_options) {
-    if (index >= of->groups[g].n_options) continue;
-    const clt_option *o = &of->groups[g].options[index];
-    *out = (cli_flag){o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help};
-    return true;
-  }
-  *out = (cli_flag){"help", NULL, "prints the help"};
-  return index == 0;
-}
-
 static const char *const with_words[] = {"searcher", "evaluator", "model", "format", "device"};
 #define N_WITH_WORDS (sizeof with_words / sizeof *with_words)
 
@@ -106,6 +92,12 @@ static void put_form(const shell *s, const char *form, const char *command, cons
   }
 }
 
+/* argument NULL: a switch. */
+static void put_option(const shell *s, const cli_command *command, const char *name, const char *argument,
+                       const char *help) {
+  put_form(s, s->option[!argument ? 0 : words_of(name) ? 1 : 2], command->name, &(cli_flag){name, argument, help});
+}
+
 static int run_completion(const cli_arguments *arguments) {
   size_t n, i = 0;
   const cli_command *const *commands = cli_commands(&n);
@@ -120,15 +112,17 @@ static int run_completion(const cli_arguments *arguments) {
   for (i = 0; i < N_WITH_WORDS; i++) put_form(s, s->values, NULL, &(cli_flag){.name = with_words[i]});
   fputs(s->before_commands, stdout);
   for (i = 0; i < n; i++) {
-    char *argv[] = {(char *)commands[i]->name, "--help", NULL}; /* as if its options were asked for */
-    cli_arguments options;
-    cli_flag option;
-    cli_arguments_parse(&options, commands[i], 2, argv);
-    put_form(s, s->command, commands[i]->name, NULL);
-    for (size_t k = 0; option_at(&option, &options, k); k++)
-      put_form(s, s->option[!option.argument ? 0 : words_of(option.name) ? 1 : 2], commands[i]->name, &option);
+    const cli_command *c = commands[i];
+    put_form(s, s->command, c->name, NULL);
+    for (size_t k = 0; k < c->n_flags; k++) put_option(s, c, c->flags[k].name, c->flags[k].argument, c->flags[k].help);
+    for (const clt_plugins *const *kind = c->plugins; *kind; kind++)
+      for (size_t k = 0; k < clt_n_plugins(*kind); k++) {
+        const clt_option_table t = clt_plugin_table(*kind, k);
+        for (const clt_option *o = t.options; o < t.options + t.n; o++)
+          put_option(s, c, o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help);
+      }
+    put_option(s, c, "help", NULL, "prints the help");
     fputs(s->end_of_command, stdout);
-    cli_arguments_release(&options);
   }
   fputs(s->end, stdout);
   return CLI_FOUND;

@@ -42,8 +42,11 @@ static void print_help_line(const char *left, const char *text) {
 }
 
 static void print_option_help(const clt_option *option) {
-  static const char *const types[] = {
-      [CLT_OPTION_BOOL] = "[=yes|no]", [CLT_OPTION_INT] = " N", [CLT_OPTION_REAL] = " X", [CLT_OPTION_TEXT] = " TEXT"};
+  static const char *const types[] = {[CLT_OPTION_BOOL] = "[=yes|no]",
+                                      [CLT_OPTION_INT] = " N",
+                                      [CLT_OPTION_REAL] = " X",
+                                      [CLT_OPTION_TEXT] = " TEXT",
+                                      [CLT_OPTION_SECONDS] = " S"};
   char left[96], text[512], range[96] = "";
   snprintf(left, sizeof left, "--%s%s", option->name, types[option->type]);
   bool bounded = option->max < UNBOUNDED;
@@ -57,13 +60,6 @@ static void print_option_help(const clt_option *option) {
   print_help_line(left, text);
 }
 
-/* The kinds of plug-ins that have options. */
-static const struct {
-  const char *name;
-  const clt_plugins *plugins;
-} kinds[] = {{"searcher", &clt_searchers}, {"evaluator", &clt_evaluators}, {"model", &clt_models}};
-#define N_KINDS (sizeof kinds / sizeof *kinds)
-
 static void print_help_of(const cli_arguments *arguments) {
   const cli_command *command = arguments->command;
   printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
@@ -75,37 +71,26 @@ static void print_help_of(const cli_arguments *arguments) {
     print_help_line(left, flag->help);
   }
   print_help_line("-h, --help", "prints this");
-  for (size_t k = 0; k < N_KINDS; k++) {
-    const bool taken[] = {command->searcher_options, command->evaluator_options, command->model_options};
-    if (!taken[k]) continue;
-    printf("\n%ss ('clatune help NAME' explains one and its options):\n", kinds[k].name);
-    for (size_t i = 0; kinds[k].plugins->types[i]; i++)
-      print_help_line(clt_plugin_name(kinds[k].plugins, i), clt_plugin_summary(kinds[k].plugins, i));
+  for (const clt_plugins *const *kind = command->plugins; *kind; kind++) {
+    printf("\n%ss ('clatune help NAME' explains one and its options):\n", clt_plugin_kind(*kind));
+    for (size_t i = 0; i < clt_n_plugins(*kind); i++)
+      print_help_line(clt_plugin_name(*kind, i), clt_plugin_summary(*kind, i));
   }
   if (command->examples) printf("\nexamples:\n%s", command->examples);
 }
 
 /* Explains all plug-ins of that name. found: something stands before that; returns whether anything does now. */
 static bool print_plugin_help(const char *name, bool found) {
-  static const cli_command all = {
-      .name = "help", .searcher_options = true, .evaluator_options = true, .model_options = true};
-  char *help[] = {"help", "--help", NULL}, title[64];
-  cli_arguments arguments;
-  cli_arguments_parse(&arguments, &all, 2, help);
-  for (size_t k = 0; k < N_KINDS; k++)
-    for (size_t i = 0; kinds[k].plugins->types[i]; i++) {
-      if (strcmp(clt_plugin_name(kinds[k].plugins, i), name) != 0) continue;
-      snprintf(title, sizeof title, "%s %s", kinds[k].name, name);
-      printf("%s%s: %s\n", found ? "\n" : "", title, clt_plugin_summary(kinds[k].plugins, i));
-      found = true;
-      for (size_t g = 0; g < arguments.n_groups; g++) {
-        const cli_option_group *group = &arguments.groups[g];
-        if (strcmp(group->title, title) != 0) continue;
-        puts("\noptions:");
-        for (size_t o = 0; o < group->n_options; o++) print_option_help(&group->options[o]);
-      }
-    }
-  cli_arguments_release(&arguments);
+  static const clt_plugins *const kinds[] = {&clt_searchers, &clt_evaluators, &clt_models};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    const size_t i = clt_plugin_index(kinds[k], name);
+    if (i == clt_n_plugins(kinds[k])) continue;
+    const clt_option_table t = clt_plugin_table(kinds[k], i);
+    printf("%s%s %s: %s\n", found ? "\n" : "", clt_plugin_kind(kinds[k]), name, clt_plugin_summary(kinds[k], i));
+    found = true;
+    if (t.n) puts("\noptions:");
+    for (size_t o = 0; o < t.n; o++) print_option_help(&t.options[o]);
+  }
   return found;
 }
 

@@ -80,7 +80,7 @@ static int run_measure(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   const clt_instance *instance = subject.instance;
   if (rc == 0)
-    rc = cli_settings(&evaluator_settings, &settings.n_evaluator_settings, arguments, "evaluator",
+    rc = cli_settings(&evaluator_settings, &settings.n_evaluator_settings, arguments, &clt_evaluators,
                       clt_tune_evaluator(NULL, subject.problem));
   settings.evaluator_settings = evaluator_settings;
   if (rc == 0) rc = cli_objective(&objective, arguments, instance);
@@ -147,7 +147,7 @@ const cli_command cli_measure = {
         "median\n"
         "with 95 %, and how it compares with the first. Nothing is stored. Exit code 5 if one fails.",
     CLI_FLAGS(flags),
-    .evaluator_options = true,
+    .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
     .run = run_measure,
 };

@@ -78,9 +78,7 @@ static void __attribute__((format(printf, 1, 2))) command_terminal(const char *f
 
 /* --- messages --- */
 
-int cli_output_failed(void) {
-  return shown_out.closed ? CLI_FAILURE : cli_failure("cannot write to standard output");
-}
+int cli_output_failed(void) { return shown_out.closed ? CLI_FAILURE : cli_failure("cannot write to standard output"); }
 
 int cli_message(int code, const char *format, ...) {
   va_list arguments;

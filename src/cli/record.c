@@ -83,7 +83,7 @@ const cli_command cli_sample = {
         "Measures N random valid configurations and stores them, for 'clatune train' and later tunings.\n"
         "With --configurations, those of a file.",
     CLI_FLAGS(sample_flags),
-    .evaluator_options = true,
+    .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
     .run = run_sample,
 };
@@ -167,7 +167,7 @@ const cli_command cli_record = {
         "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
         "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",
     CLI_FLAGS(record_flags),
-    .evaluator_options = true,
+    .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
     .run = run_record,
 };

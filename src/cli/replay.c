@@ -155,9 +155,8 @@ static int run_replay(const cli_arguments *a) {
   settings.seed = (uint64_t)seed;
   settings.batch = (size_t)batch;
   settings.threads = (unsigned)threads;
-  if (clt_searcher_find(settings.searcher) == NULL)
-    return cli_no_plugin(a, "searcher", &clt_searchers, settings.searcher);
-  rc = cli_settings(&searcher_settings, &settings.n_searcher_settings, a, "searcher", settings.searcher);
+  if (clt_searcher_find(settings.searcher) == NULL) return cli_no_plugin(a, &clt_searchers, settings.searcher);
+  rc = cli_settings(&searcher_settings, &settings.n_searcher_settings, a, &clt_searchers, settings.searcher);
   if (rc == 0) rc = cli_load_recordings(&recordings, (const char *const *)a->positional, a->n_positional);
   if (rc == 0) rc = cli_load_sources(&sources, &settings.n_learn_from, a);
   settings.searcher_settings = searcher_settings;
@@ -204,7 +203,7 @@ const cli_command cli_replay = {
         "Says how near to the recorded optimum the best of the first evaluations comes, as optimum / best found, mean\n"
         "over the runs. Every evaluation counts, failed ones too; before the first correct one the fraction is 0.",
     CLI_FLAGS(flags),
-    .searcher_options = true,
+    .plugins = {&clt_searchers},
     .n_positional = {1, 100000},
     .run = run_replay,
 };

@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "model/model.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 
@@ -210,7 +211,7 @@ int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *
   int64_t seed;
   if (type == NULL) type = "auto";
   int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
-  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
+  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, &clt_models, type);
   if (rc == 0) rc = cli_open_store_to_read(&store, arguments);
   if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
   if (rc == 0 && clt_predictor_fit(out, n_sizes, store, subject->instance, own_size, type, settings, n_settings,

@@ -69,9 +69,8 @@ static int read_results(cli_results *out, char *path) {
 }
 
 double cli_row_number(const cli_row *row, const char *name) {
-  const json_t *json = json_object_get(row->line, name);
-  if (json == NULL) json = json_object_get(json_object_get(row->line, "evaluations"), name);
-  return json_is_number(json) ? json_number_value(json) : NAN;
+  const bool own = json_object_get(row->line, name) != NULL;
+  return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
 }
 
 bool cli_row_found(const cli_row *row) {

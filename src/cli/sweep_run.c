@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "cli/sweep.h"
 #include "device/device.h"
+#include "worker/lock.h"
 
 #define TERMINAL_PERIOD_S 0.1
 
@@ -141,13 +142,15 @@ static void on_progress(void *user, const clt_progress *now) {
   pthread_mutex_unlock(&l->runner->lock);
 }
 
-/* What a tuning tells by the way would drown the rest; warnings come with the tuning that they are of. */
+/* What a tuning tells by the way would drown the rest, but for why nothing happens; warnings come with the tuning that
+ * they are of. */
 static void on_log(void *user, clt_log_level level, const char *text) {
   lane *l = user;
-  if (level != CLT_LOG_WARNING) return;
+  bool waits = level == CLT_LOG_INFO && clt_starts_with(text, CLT_LOCK_WAITS) && !l->runner->progress.quiet;
+  if (level != CLT_LOG_WARNING && !waits) return;
   pthread_mutex_lock(&l->runner->lock);
   cli_progress_end(&l->runner->progress);
-  fprintf(stderr, "clatune: warning: %s: %s\n", l->now, text);
+  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->now, text);
   pthread_mutex_unlock(&l->runner->lock);
 }
 
@@ -239,6 +242,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   pthread_mutex_unlock(&run->lock);
   int rc = clt_tune_run(&result, &settings, &error);
   const bool stopped = rc == CLT_E_STOPPED;
+  pthread_mutex_lock(&run->lock);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     row->now = true;
     row->line = result_line(t, &run->sweep->devices[t->device], result);
@@ -246,14 +250,11 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
       row->code = cli_exit_code(error.code);
       row->reason = strdup(error.message);
     }
-    pthread_mutex_lock(&run->lock);
     rc = append_result(&run->sweep->results, row->line);
     if (run->rc == 0) run->rc = rc;
-    pthread_mutex_unlock(&run->lock);
   } else if (!stopped) {
     cli_sweep_fail(row, &error);
   }
-  pthread_mutex_lock(&run->lock);
   if (has_events)
     cli_event(&l->events, "finished",
               json_pack("{s:i, s:o, s:o}", "exit_code", stopped ? 128 + *cli_signals_flag() : row->code, "error",

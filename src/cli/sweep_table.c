@@ -72,16 +72,6 @@ static json_t *make_table(const cli_sweep *s) {
   return table;
 }
 
-static const char *text_of(const json_t *line, const char *key) {
-  const char *text = json_string_value(json_object_get(line, key));
-  return text ? text : "";
-}
-
-static double number_of(const json_t *line, const char *key) {
-  const json_t *number = json_object_get(line, key);
-  return json_is_number(number) ? json_number_value(number) : NAN;
-}
-
 /* --- text and Markdown --- */
 
 #define N_COLUMNS 11
@@ -109,22 +99,24 @@ static void put_sizes(char out[FIELD], const json_t *line) {
 }
 
 static void describe_line(row_of_fields out, const json_t *line) {
-  double n = number_of(line, "tunings"), n_found = number_of(line, "found"), n_failed = number_of(line, "failed");
-  double budget = number_of(line, "budget"), value = number_of(line, "best_value"), n_open = n - n_found - n_failed;
-  snprintf(out[0], FIELD, "%s", text_of(line, "device"));
-  snprintf(out[1], FIELD, "%s", text_of(line, "problem"));
+  double n = clt_json_number(line, "tunings"), n_found = clt_json_number(line, "found"),
+         n_failed = clt_json_number(line, "failed");
+  double budget = clt_json_number(line, "budget"), value = clt_json_number(line, "best_value"),
+         n_open = n - n_found - n_failed;
+  snprintf(out[0], FIELD, "%s", clt_json_string(line, "device"));
+  snprintf(out[1], FIELD, "%s", clt_json_string(line, "problem"));
   put_sizes(out[2], line);
-  snprintf(out[3], FIELD, "%s", text_of(line, "searcher"));
+  snprintf(out[3], FIELD, "%s", clt_json_string(line, "searcher"));
   put_number(out[4], "%.0f", budget > 0 ? budget : NAN);
   snprintf(out[5], FIELD, "%.0f/%.0f", n_found, n);
   if (isfinite(value))
     put_number(out[6], "%.4g", value);
   else
-    clt_time_text(out[6], number_of(line, "best_s"));
-  put_number(out[7], "%.3g", number_of(line, "speedup_over_default"));
-  put_number(out[8], "%g", number_of(line, "evaluations"));
-  put_number(out[9], "%.3f", number_of(line, "fraction_of_best"));
-  if (n_failed > 0) snprintf(out[10], FIELD, "%.0f failed: %.300s", n_failed, text_of(line, "reason"));
+    clt_time_text(out[6], clt_json_number(line, "best_s"));
+  put_number(out[7], "%.3g", clt_json_number(line, "speedup_over_default"));
+  put_number(out[8], "%g", clt_json_number(line, "evaluations"));
+  put_number(out[9], "%.3f", clt_json_number(line, "fraction_of_best"));
+  if (n_failed > 0) snprintf(out[10], FIELD, "%.0f failed: %.300s", n_failed, clt_json_string(line, "reason"));
   size_t used = strlen(out[10]);
   if (n_open > 0) snprintf(out[10] + used, FIELD - used, "%s%.0f to do", used ? "; " : "", n_open);
   for (size_t c = 0; c < N_COLUMNS; c++)
@@ -174,16 +166,6 @@ static void print_markdown_table(row_of_fields *rows, size_t n) {
 
 /* --- CSV --- */
 
-static void print_quoted(const char *text) {
-  bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
-  if (!plain) putchar('"');
-  for (; *text; text++) {
-    if (*text == '"') putchar('"');
-    putchar(*text);
-  }
-  if (!plain) putchar('"');
-}
-
 static void print_csv(const json_t *table) {
   static const char *const columns[] = {"device",        "driver",
                                         "problem",       "sizes",
@@ -202,12 +184,14 @@ static void print_csv(const json_t *table) {
     for (size_t c = 0; c < n; c++) {
       const json_t *value = json_object_get(line, columns[c]);
       char sizes[FIELD];
+      clt_text text = {0};
       put_sizes(sizes, line);
-      if (json_is_object(value)) print_quoted(sizes);
-      if (json_is_string(value)) print_quoted(json_string_value(value));
-      if (json_is_integer(value)) printf("%lld", (long long)json_integer_value(value));
-      if (json_is_real(value)) printf("%.9g", json_real_value(value));
-      putchar(c + 1 < n ? ',' : '\n');
+      if (json_is_object(value) || json_is_string(value))
+        clt_text_add_csv(&text, json_is_object(value) ? sizes : json_string_value(value));
+      if (json_is_integer(value)) clt_text_printf(&text, "%lld", (long long)json_integer_value(value));
+      if (json_is_real(value)) clt_text_printf(&text, "%.9g", json_real_value(value));
+      printf("%s%c", text.bytes ? text.bytes : "", c + 1 < n ? ',' : '\n');
+      clt_text_release(&text);
     }
   }
 }

@@ -98,7 +98,7 @@ const cli_command cli_train = {
         "measurements at five sizes or more, the errors that it prints are those at sizes not trained on. What\n"
         "matters is, for each parameter, the share of the spread of log time that is left when all others are known.",
     CLI_FLAGS(train_flags),
-    .model_options = true,
+    .plugins = {&clt_models},
     .n_positional = {1, 1},
     .run = run_train,
 };
@@ -186,7 +186,7 @@ const cli_command cli_predict = {
         "it is told to sweep. Measures nothing. With a model file, no device is needed; its limits apply if one is\n"
         "named.",
     CLI_FLAGS(predict_flags),
-    .model_options = true,
+    .plugins = {&clt_models},
     .n_positional = {1, 1},
     .run = run_predict,
 };

@@ -348,8 +348,7 @@ const cli_command cli_tune = {
         "  clatune tune my.json --size n=4096 --budget 100      at another size\n"
         "  clatune tune my.json --json --evaluations            for other programs, with all that was measured\n\n"
         "'man clatune', docs/command-line.md and docs/tutorial.md say more.\n",
-    .searcher_options = true,
-    .evaluator_options = true,
+    .plugins = {&clt_searchers, &clt_evaluators},
     .n_positional = {1, 1},
     .run = run_tune,
 };

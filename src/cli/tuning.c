@@ -1,5 +1,4 @@
 #include "cli/tuning.h"
-#include "eval/evaluators.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -51,12 +50,13 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
   s->evaluator = clt_tune_evaluator(cli_text(arguments, "evaluator"), t->subject.problem);
   if (clt_searcher_find(s->searcher) == NULL)
-    rc = cli_no_plugin(arguments, "searcher", &clt_searchers, s->searcher);
+    rc = cli_no_plugin(arguments, &clt_searchers, s->searcher);
   else if (clt_evaluator_find(s->evaluator) == NULL)
-    rc = cli_no_plugin(arguments, "evaluator", &clt_evaluators, s->evaluator);
-  if (rc == 0) rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
+    rc = cli_no_plugin(arguments, &clt_evaluators, s->evaluator);
   if (rc == 0)
-    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
+    rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, &clt_searchers, s->searcher);
+  if (rc == 0)
+    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, &clt_evaluators, s->evaluator);
   if (rc == 0) rc = read_numbers(s, arguments);
   if (rc == 0) rc = cli_load_sources(&t->sources, &s->n_learn_from, arguments);
   if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);

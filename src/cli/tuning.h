@@ -3,6 +3,7 @@
 #define CLT_CLI_TUNING_H
 
 #include "cli/cli.h"
+#include "eval/evaluators.h"
 #include "search/search.h"
 
 typedef struct cli_tuning {

@@ -60,13 +60,21 @@ int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int
   return numbers;
 }
 
-/* The options of a plug-in. They are parsed once with its table, so that mistakes show before anything is measured. */
-static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_option *table, size_t n_table,
-                                 size_t size) {
+/* The options of the plug-in `name`, which stands at `place`. They are parsed once with its table, so that mistakes
+ * show before anything is measured. */
+static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_plugins *plugins, const char *name,
+                                 const clt_node *place) {
   clt_error cause = {0};
+  const char *names[CLT_MOST_PLUGINS];
+  const size_t n = clt_plugin_names(names, plugins), index = clt_plugin_index(plugins, name);
+  if (index == n) {
+    clt_node_fail_name(place, clt_plugin_kind(plugins), name, names, n, sizeof *names);
+    return NULL;
+  }
+  const clt_option_table t = clt_plugin_table(plugins, index);
   clt_setting *settings = clt_load_settings(n_out, node, 17);
-  void *parsed = clt_node_new(node, 1, size);
-  if (clt_node_ok(node) && clt_options_parse(parsed, size, table, n_table, settings, *n_out, &cause))
+  void *parsed = clt_node_new(node, 1, t.size);
+  if (clt_node_ok(node) && clt_options_parse(parsed, t.size, t.options, t.n, settings, *n_out, &cause))
     clt_node_wrap(node, CLT_E_FORMAT, &cause);
   return settings;
 }
@@ -147,18 +155,10 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
     if (options.json && !out->searcher) clt_node_fail(&options, "belongs to a \"Searcher\"");
   }
   if (!clt_node_ok(node)) return;
-  const clt_searcher_type *type = out->searcher ? clt_searcher_find(out->searcher) : NULL;
-  if (type) {
-    out->settings = read_options(&out->n_settings, &options, type->options, type->n_options, type->options_size);
-  } else if (out->searcher) {
-    const char *names[CLT_MOST_PLUGINS];
-    clt_node_fail_name(&place, "searcher", out->searcher, names, clt_plugin_names(names, &clt_searchers),
-                       sizeof *names);
-  } else if (list.json) {
-    out->configurations = read_configurations(sweep, &list);
-  } else {
-    out->configurations = read_grid(sweep, &grid);
-  }
+  if (out->searcher)
+    out->settings = read_options(&out->n_settings, &options, &clt_searchers, out->searcher, &place);
+  else
+    out->configurations = list.json ? read_configurations(sweep, &list) : read_grid(sweep, &grid);
   if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
 }
 
@@ -255,15 +255,8 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
     sweep->evaluator = clt_read_text(&node, "Evaluator");
   }
   if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
-  const clt_evaluator_type *type = clt_evaluator_find(sweep->evaluator);
-  if (type == NULL) {
-    const char *names[CLT_MOST_PLUGINS];
-    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, clt_plugin_names(names, &clt_evaluators),
-                       sizeof *names);
-  } else {
-    sweep->evaluator_settings =
-        read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);
-  }
+  sweep->evaluator_settings =
+      read_options(&sweep->n_evaluator_settings, &options, &clt_evaluators, sweep->evaluator, &name);
 }
 
 static double read_number_within(const clt_node *parent, const char *name, double otherwise, double min, double max) {
@@ -277,6 +270,7 @@ static double read_number_within(const clt_node *parent, const char *name, doubl
 static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   clt_tune_settings *s = &sweep->tuning;
   clt_node node = clt_node_member(root, "Tuning"), objective = clt_node_member(&node, "Objective");
+  clt_node limit = clt_node_member(&node, "Time");
   clt_tune_settings_init(s);
   s->objective = ""; /* the standard one, whatever the problems say: tables compare what is alike */
   s->no_transfer = true;
@@ -290,7 +284,12 @@ static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   s->stagnation = clt_read_integer_within(&node, "Stagnation", s->stagnation, 1, INT64_MAX);
   s->batch = (size_t)clt_read_integer_within(&node, "Batch", 0, 1, 1000000);
   s->threads = (unsigned)clt_read_integer_within(&node, "Threads", 0, 1, 1024);
-  s->time_s = read_number_within(&node, "Time", s->time_s, 0.001, 1e9);
+  if (json_is_string(limit.json))
+    s->time_s = clt_seconds_parse(json_string_value(limit.json));
+  else
+    s->time_s = read_number_within(&node, "Time", s->time_s, 0.001, 1e9);
+  if (json_is_string(limit.json) && !(s->time_s >= 0.001 && s->time_s <= 1e9))
+    clt_node_fail(&limit, "needs from 0.001 to 1e9 " CLT_SECONDS_FORMS);
   s->space_fraction = read_number_within(&node, "SpaceFraction", s->space_fraction, 1e-12, 1);
   s->target = read_number_within(&node, "Target", s->target, 1e-12, 1e9);
   s->tolerance = read_number_within(&node, "Tolerance", s->tolerance, 1e-6, 1);

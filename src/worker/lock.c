@@ -43,8 +43,8 @@ static char *waiting_text(const clt_device_lock *lock) {
   time_t when = (time_t)start;
   struct tm local;
   if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
-  if (!known) return clt_format("waiting for another tuner that uses the device; '--lock=no' does not wait");
-  return clt_format("waiting for process %ld, which uses the device (%s, since %s); '--lock=no' does not wait", pid,
+  if (!known) return clt_format(CLT_LOCK_WAITS "another tuner that uses the device; '--lock=no' does not wait");
+  return clt_format(CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s); '--lock=no' does not wait", pid,
                     line + at, since);
 }
 

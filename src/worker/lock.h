@@ -32,6 +32,7 @@ void clt_lock_close(clt_device_lock *lock);
  * exclusive. Who waits for long is told for whom (log is nullable). */
 bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user);
 #define CLT_LOCK_RETRY_S 0.01
+#define CLT_LOCK_WAITS "waiting for " /* what that begins with */
 
 /* Of a lock of its own: one of 2^62 things that one tuner has at a time, told apart by the upper bits of a hash. It is
  * free again when its holder ends, however it does. */

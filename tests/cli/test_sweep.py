@@ -1,5 +1,6 @@
 """clatune sweep: every tuning of a plan, on several devices, resumable; what fails does not stop the rest."""
 import csv
+import fcntl
 import io
 import json
 import pathlib
@@ -47,6 +48,21 @@ class Sweep(SimulatedTest):
             return connection.execute("select problem, device, kind, configuration from measurement").fetchall()
         finally:
             connection.close()
+
+    def test_one_that_waits_for_the_device_says_so(self):
+        self.plan({**PLAN, "Devices": ["Simulated A"], "Searchers": "random", "Seeds": 1})
+        self.sweep()
+        lock, = (self.folder / "clatune").glob("lock-gpu-*")
+        with open(lock, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, 1)
+            process = subprocess.Popen([CLATUNE, "sweep", "plan.json", "--output", "again.jsonl", "--no-store"], text=True,
+                                       cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            said = next((line for line in process.stderr if "waiting" in line), "")
+        self.assertRegex(said, r"^clatune: Simulated A: .*: waiting for another tuner that uses the device")
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
 
     def test_events_say_which_tuning_they_are_of(self):
         self.plan({**PLAN, "Devices": ["Simulated A", "Simulated B"]})

@@ -169,7 +169,7 @@ static void settings_are_the_plans(void **state) {
       "{\"Problems\": \"bank.json\", \"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"samples\": 30}}],\n"
       "\"Budgets\": 40, \"Seeds\": [6], \"Evaluator\": {\"Evaluator\": \"opencl\", \"Options\": {\"workers\": 2, "
       "\"lock\": false}},\n"
-      "\"Tuning\": {\"Finalists\": 2, \"Time\": 2.5, \"Transfer\": true, \"SkipDefault\": 1, \"Tolerance\": 0.1}}");
+      "\"Tuning\": {\"Finalists\": 2, \"Time\": \"1.5m\", \"Transfer\": true, \"SkipDefault\": 1, \"Tolerance\": 0.1}}");
   clt_sweep_cell cell;
   clt_instance *instance = instance_of(sweep, 0, &cell, 0);
   clt_tune_settings s;
@@ -181,7 +181,7 @@ static void settings_are_the_plans(void **state) {
   assert_int_equal(s.budget, 40);
   assert_int_equal(s.seed, 6);
   assert_int_equal(s.finalists, 2);
-  assert_true(s.time_s == 2.5 && s.tolerance == 0.1 && !s.no_transfer && s.skip_default && !s.no_reuse);
+  assert_true(s.time_s == 90 && s.tolerance == 0.1 && !s.no_transfer && s.skip_default && !s.no_reuse);
   assert_ptr_equal(s.instance, instance);
   clt_sweep_settings_release(&s);
   clt_instance_free(instance);
@@ -379,6 +379,7 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Evaluator\": {\"Options\": {\"workers\": -1}}}", 2, "Evaluator.Options", "needs a number from");
   expect_mistake(P "\"Tuning\": {\"Finalist\": 3}}", 2, "Tuning.Finalist", "did you mean \"Finalists\"?");
   expect_mistake(P "\"Tuning\": {\"Time\": -1}}", 2, "Tuning.Time", "needs a number from 0.001");
+  expect_mistake(P "\"Tuning\": {\"Time\": \"5d\"}}", 2, "Tuning.Time", "90s, 5m, 1h");
   expect_mistake(P "\"Tuning\": {\"Batch\": 0}}", 2, "Tuning.Batch", "needs a whole number from 1");
 }
 
