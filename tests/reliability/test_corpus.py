@@ -34,13 +34,14 @@ EXPECTED = {
     "second_launch": {"wrong-output"}, "first_launch": {"wrong-output", "none"},
     "syntax": {"compile-error"},
     "slow": {"none", "run-timeout", "abandoned"},
+    "deep_stack": {"run-crash"},
 }
 # What ends by a limit of time alone, and so costs seconds: with one size of work-group.
 LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
 # On rusticl an endless loop "ends", far writes are nobody's fault (or end in
 # a lock that is never given back), and what it leaves behind is poison or wrong. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
-PECULIAR = {"intel": {"race": {"wrong-output", "none"}},
+PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-output", "out-of-memory", "launch"} | CRASH},
             "rusticl": {"race": {"wrong-output", "none"},
                         "infinite_loop": {"run-timeout", "abandoned", "wrong-output"},
                         "far_after": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH,
@@ -78,7 +79,7 @@ class Corpus(CliTest):
         problem["ConfigurationSpace"]["Conditions"] = [
             {"Expression": f"block == 16 or defect != '{defect}'", "Parameters": ["defect", "block"]} for defect in LIMITED]
         (self.folder / "defects.json").write_text(json.dumps(problem))
-        answer = self.clatune_json("tune", "defects.json", "--device", DRIVER, "--searcher", "exhaustive", "--budget", "63",
+        answer = self.clatune_json("tune", "defects.json", "--device", DRIVER, "--searcher", "exhaustive", "--budget", "66",
                                    "--compile-timeout", "6", "--run-timeout", "3", "--store", "s.sqlite", "--oclgrind", "no")
         got = self.reasons("s.sqlite")
         self.assertEqual(len(got), 3 * len(EXPECTED) - 2 * len(LIMITED))

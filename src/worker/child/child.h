@@ -25,7 +25,10 @@ void clt_worker_limit(int64_t memory_bytes);
  *
  * Again takes the signals back from a driver that has put its own handlers there. LLVM does at its first compilation,
  * and its handler is gone while it runs (SA_RESETHAND): of threads that fault together the second one then ends the
- * process before anything is said. */
+ * process before anything is said.
+ *
+ * The handler needs a stack where a thread's own is full: the caller gets one here, and every thread that is started in
+ * the process gets one by the pthread_create of self.c, which comes before the C library's. */
 void clt_worker_watch_faults(int fd);
 
 /* The driver's threads, each on one processor while something is timed: they sleep between launches, and the scheduler

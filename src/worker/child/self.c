@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -81,6 +82,9 @@ void clt_worker_free_threads(void) {
 
 /* --- faults --- */
 
+#define SIGNAL_STACK_BYTES ((size_t)64 << 10) /* signals save all registers there: 11 KiB where there are AMX's */
+#define LEAST_STACK_BYTES (8 * SIGNAL_STACK_BYTES)
+
 /* Made ready beforehand: a signal handler may not allocate. Set once, before there are threads. */
 static struct {
   int fd;
@@ -138,9 +142,17 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   signal(number, SIG_DFL);
 }
 
+static void use_signal_stack(char stack[SIGNAL_STACK_BYTES]) {
+  stack_t old;
+  if (sigaltstack(NULL, &old) == 0 && old.ss_flags & SS_DISABLE)
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = SIGNAL_STACK_BYTES}, NULL);
+}
+
 void clt_worker_watch_faults(int fd) {
+  static char stack[SIGNAL_STACK_BYTES];
   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  use_signal_stack(stack);
   if (ready.frame == NULL) {
     json_t *message = clt_message_phase(CLT_PHASE_RUNNING);
     ssize_t n = readlink("/proc/self/exe", ready.program, sizeof ready.program - 1);
@@ -152,3 +164,42 @@ void clt_worker_watch_faults(int fd) {
   }
   for (size_t i = 0; ready.frame && i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
 }
+
+#ifdef __clang__
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OWN_THREADS /* Clang's sanitizers have a pthread_create of their own in the program */
+#endif
+#endif
+
+/* Of a thread whose stack is full no handler could say anything, unless it has another one for signals: so every thread
+ * that a driver starts gets one, at the bottom of its own stack. */
+#ifndef OWN_THREADS
+typedef int (*thread_maker)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef struct thread_start {
+  void *(*function)(void *);
+  void *argument;
+} thread_start;
+
+static void *start_thread(void *user) {
+  char stack[SIGNAL_STACK_BYTES];
+  const thread_start start = *(thread_start *)user;
+  free(user);
+  use_signal_stack(stack);
+  return start.function(start.argument);
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*function)(void *), void *argument) {
+  void *next = dlsym(RTLD_NEXT, "pthread_create");
+  thread_maker make_thread;
+  size_t n_bytes = LEAST_STACK_BYTES;
+  memcpy(&make_thread, &next, sizeof next);
+  if (attributes) pthread_attr_getstacksize(attributes, &n_bytes);
+  thread_start *start = n_bytes >= LEAST_STACK_BYTES ? malloc(sizeof *start) : NULL;
+  if (start == NULL) return make_thread(thread, attributes, function, argument); /* there is no room for one */
+  *start = (thread_start){function, argument};
+  int failure = make_thread(thread, attributes, start_thread, start);
+  if (failure) free(start);
+  return failure;
+}
+#endif

@@ -22,8 +22,10 @@
 #define first_launch 18
 #define syntax 19
 #define slow 20
+#define deep_stack 21
 
 #define FAR (1 << 28) /* elements */
+#define DEEP (1 << 22) /* 16 MiB: twice what a thread has */
 
 #if defect == memory_bomb
 #include "bomb.h" /* 2^60 times */
@@ -101,6 +103,10 @@ kernel void twice(global const float *in, global float *out, global int *state) 
 #elif defect == slow
   for (int k = 0; k < 2000000; k++) result = fma(result, 1.0000001f, 1e-7f);
   result = 2 * in[i] + 1e-30f * result;
+#elif defect == deep_stack
+  volatile float deep[DEEP]; /* from the top, to meet the end of the stack before what lies below */
+  for (int k = DEEP - 1; k >= 0; k -= 256) deep[k] = result;
+  result = deep[DEEP - 1] + 1;
 #endif
 
   out[i] = result;
