@@ -81,6 +81,15 @@ typedef struct verdict {
   size_t n_findings;
 } verdict;
 
+/* Whether its own result is what results are compared with. */
+static bool is_own_reference(const clt_instance *instance, const clt_measurement *m) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  const clt_space *space = clt_instance_space(instance);
+  return clt_measurement_correct(m) && !clt_problem_is_command(problem) && !clt_problem_has_reference(problem) &&
+         clt_space_canonical(space, m->config) ==
+             clt_space_canonical(space, clt_instance_reference_configuration(instance));
+}
+
 static bool is_right(const verdict *v) { return clt_measurement_correct(&v->m) && v->n_findings == 0; }
 
 static void print_verdict(const clt_instance *instance, const verdict *v) {
@@ -96,8 +105,13 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
     if (clt_objective_new(&o, instance, "", NULL) == CLT_OK)
       printf("figure          %s\n", cli_figure_of(figure, o, m));
     clt_objective_free(o);
-  } else if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
-    puts("verified        it runs; whether it is right nobody says: the problem has no Reference, so it is its own");
+  } else if (is_own_reference(instance, m)) {
+    const bool usable = clt_space_contains(clt_instance_space(instance), clt_instance_default(instance));
+    printf(
+        "verified        it runs; nothing was compared: it is its own reference, as the problem has none%s\n"
+        "to do           give the problem a \"Reference\"%s\n",
+        usable ? "" : ", and no valid default",
+        usable ? "" : ", or its parameters a \"Default\" each that is valid and known to be right");
   } else if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
   } else {
@@ -111,12 +125,14 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
 
 static json_t *verdict_json(const clt_instance *instance, const verdict *v, double quality) {
   const clt_problem *problem = clt_instance_problem(instance);
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
+  const bool own = is_own_reference(instance, &v->m);
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b, s:b}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), v->m.config), "options",
                    cli_json_best_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
                    clt_reason_name(v->m.reason), "violation", v->violation, "max_abs_error",
-                   clt_json_real(v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log", v->m.log,
-                   "oclgrind", v->findings, "reference", clt_problem_has_reference(problem));
+                   clt_json_real(own ? NAN : v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log",
+                   v->m.log, "oclgrind", v->findings, "reference", clt_problem_has_reference(problem), "own_reference",
+                   own);
 }
 
 /* Of one configuration all, of a sample those that are wrong and how many there are. */
@@ -124,11 +140,13 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
                           bool is_sample, bool as_json) {
   size_t n_right = 0;
   double largest = 0;
+  bool any_own = false;
   json_t *all = json_array();
   for (size_t i = 0; i < n; i++) {
     const verdict *v = &verdicts[i];
     n_right += is_right(v);
     if (clt_measurement_correct(&v->m)) largest = fmax(largest, v->m.max_abs_error);
+    any_own = any_own || is_own_reference(instance, &v->m);
     if (as_json)
       json_array_append_new(all, verdict_json(instance, v, quality));
     else if (!is_sample || !is_right(v))
@@ -140,8 +158,8 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
                                               (json_int_t)n_right, "configurations", all)
                                   : json_incref(json_array_get(all, 0)));
   else if (is_sample)
-    printf("verified        %zu of %zu random configurations; largest difference from the reference of these %.3g\n",
-           n_right, n, largest);
+    printf("verified        %zu of %zu random configurations; largest difference from the reference of these %.3g%s\n",
+           n_right, n, largest, any_own ? "; one of them is its own reference" : "");
   if (!as_json && verdicts[0].violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
   json_decref(all);
   return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
@@ -290,7 +308,8 @@ const cli_command cli_verify = {
         "Checks a problem file, then builds and runs its default configuration (or the one given, or a random sample)\n"
         "and compares the result with the reference, on usual and on hostile input. Shows what the kernel prints. "
         "Exit\n"
-        "code 5 if a result differs or fails, or Oclgrind finds something.",
+        "code 5 if a result differs or fails, or Oclgrind finds something; 0 also where a configuration is its own\n"
+        "reference, since nothing was found against it: the answer then says that nothing was compared.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_verify,

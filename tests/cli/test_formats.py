@@ -208,6 +208,23 @@ class Formats(SimulatedTest):
         self.assertIn("a=2 b=1", run.stdout)
         self.assertIn("not valid (a > 1 and b > 0)", run.stderr)
 
+    def test_what_is_its_own_reference_is_not_called_right(self):
+        copy = json.loads((self.folder / "copy.json").read_text())
+        del copy["Reference"]
+        for conditions, first, help in (([], {"a": 0, "b": 0}, 'give the problem a "Reference"\n'),
+                                        ([{"Expression": "a > 1 and b > 0"}], {"a": 2, "b": 1}, 'a "Default" each that is valid')):
+            copy["ConfigurationSpace"]["Conditions"] = conditions
+            self.write("copy.json", copy)
+            verify = ("verify", "copy.json", "--device", "Simulated")
+            said = self.clatune(*verify).stdout
+            self.assertIn("nothing was compared: it is its own reference", said)
+            self.assertIn(help, said)
+            self.assertNotIn("difference", said)
+            answer = self.clatune_json(*verify)
+            self.assertEqual((answer["configuration"], answer["own_reference"], answer["max_abs_error"]), (first, True, None))
+            other = self.clatune_json(*verify, "--configuration", "a=3 b=2")
+            self.assertEqual((other["correct"], other["own_reference"], other["max_abs_error"]), (True, False, 0))
+
     def test_configurations_are_read_as_clblast_prints_them(self):
         for text in ("a=3 b=2", "b=2 a=3", " a=3,b=2 "):
             answer = self.clatune_json("verify", "copy.json", "--device", "Simulated", "--configuration", text)
