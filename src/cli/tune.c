@@ -118,11 +118,11 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
            example ? example : "?");
     free(example);
   }
+  if (r->evaluations > r->n_correct + clt_tune_n_failed(NULL, r, CLT_REASON_ABANDONED))
+    puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
   if (r->n_machine_busy)
     printf("machine was busy    %lld times a configuration was given more time than its limit\n",
            (long long)r->n_machine_busy);
-  if (r->evaluations > r->n_correct + clt_tune_n_failed(NULL, r, CLT_REASON_ABANDONED))
-    puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
 static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {

@@ -263,9 +263,10 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   if (intact) return CLT_OK;
   bool after = behind < 2 * band;
   if (m == NULL) return CLT_REJECTED;
-  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s'%s, %zu bytes away from it",
+  const size_t distance = after ? behind - band : before;
+  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s'%s, %zu byte%s away from it",
                     after ? "behind the end of" : "before the start of", object->name,
-                    own ? "" : " of another configuration", after ? behind - band : before);
+                    own ? "" : " of another configuration", distance, distance == 1 ? "" : "s");
 }
 
 /* The content of an input that kernels are to read only. */

@@ -265,7 +265,7 @@ static int note_noise(clt_session *s, clt_error *error) {
   if (rc == CLT_OK && others_s > OTHERS_S && others_s > OTHERS_SHARE * all_s)
     rc = add_note(result, clt_format("other programs took %.0f %% of the processors' time", 100 * others_s / all_s),
                   error);
-  if (rc == CLT_OK && result->n_notes > n_before)
+  if (rc == CLT_OK && result->n_notes > n_before && result->best.config != CLT_CONFIG_NONE)
     rc =
         add_note(result,
                  strdup("on a quieter machine, the same command compares the best again (--finalists N: more of them), "
