@@ -60,8 +60,9 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error);
 void clt_close(clt_tuner *tuner); /* answers stay valid; NULL is allowed */
 
-/* The best configuration that the stores hold: the user's own, then the system's. Always answers where the problem is
- * readable; CLT_ANSWER_SOURCE says on what the answer rests. Free *out with clt_answer_free. */
+/* The best configuration that the stores hold: the user's own, then the system's. Answers wherever the problem
+ * is readable and has a valid configuration at these sizes (else CLT_E_NO_VALID); CLT_ANSWER_SOURCE says on what the
+ * answer rests. Free *out with clt_answer_free. */
 int clt_lookup(clt_answer **out, clt_tuner *tuner, clt_error *error);
 
 /* Searches until the budget or the time limit is reached, stores every measurement as it is made, and answers with the

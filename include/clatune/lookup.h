@@ -1,7 +1,8 @@
 /* clatune/lookup.h - what the stores know already: the best configuration of a kernel at given sizes on a device.
  *
- * Nothing is measured and nothing is written. An answer always comes, and says on what it rests: its tier. Stores are
- * asked in the order given, so that a user's own store goes before one that a system's administrator has filled.
+ * Nothing is measured and nothing is written. An answer says on what it rests: its tier. Where no configuration is
+ * valid, that is CLT_E_NO_VALID. Stores are asked in the order given, so that a user's own store goes before one that a
+ * system's administrator has filled.
  *
  * A clt_catalog keeps its stores open and remembers its answers; it may be used by several threads at once. An answer
  * that is remembered is given again without a look at the problem's files, but not once another process has added to a
@@ -23,7 +24,8 @@ typedef enum clt_tier {
                                  at most 10 % */
   CLT_TIER_NEAREST_SIZE,      /* this device, the sizes that are nearest (sum of |log(size / size)|) */
   CLT_TIER_SAME_ARCHITECTURE, /* another device of the same platform, vendor and type */
-  CLT_TIER_DEFAULT,           /* nothing that fits is known: the problem's default configuration */
+  CLT_TIER_DEFAULT, /* nothing that fits is known: the problem's default configuration, or where it is not valid
+                       at these sizes, the first of the space that is */
   CLT_N_TIERS
 } clt_tier;
 const char *clt_tier_name(clt_tier tier); /* "exact", "other-driver", "prediction", "nearest-size", ... */

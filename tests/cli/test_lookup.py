@@ -126,6 +126,15 @@ class Lookup(SimulatedTest):
         self.assertIsNone(answer["expected_time_s"])
         self.assertIn("-Dn=2048", answer["options"])
 
+    def test_a_default_that_is_not_valid_is_no_answer(self):
+        self.write_sizes_problem(["n % a == 0"])
+        self.edit("copy.json", '"Name": "a", "Values": [4]', '"Name": "a", "Values": [4, 2], "Default": 4')
+        for n, a in ((96, 4), (98, 2)):
+            answer = self.on_device("--size", f"n={n}")
+            self.assertEqual((answer["tier"], answer["configuration"]["a"]), ("default", a))
+        said = self.clatune("lookup", "copy.json", "--device", "Simulated", "--size", "n=99", expect=4).stderr
+        self.assertIn("none of the 2 configurations satisfies the constraints: 'n % a == 0'", said)
+
     def test_formats(self):
         best = self.tuned(1024)["best"]
         device = ("--device", "Simulated")
