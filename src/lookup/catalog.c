@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "problem/guidance.h"
 #include "problem/plan.h"
 #include "store/store.h"
 
@@ -274,14 +273,13 @@ void clt_related_release(clt_related_list *list) {
   *list = (clt_related_list){0};
 }
 
-int clt_related_instance(bool *present, clt_instance **out, const clt_related *related, const clt_problem *problem,
+int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error) {
   size_t capacity = clt_problem_n_sizes(problem) + 1, n = 0;
   clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
   char *text = strdup(related->sizes), *rest = NULL, today[33];
   clt_error why = {0};
-  *present = false;
-  if (out) *out = NULL;
+  *out = NULL;
   if (sizes && text) {
     for (char *part = strtok_r(text, " ", &rest); part && n < capacity; part = strtok_r(NULL, " ", &rest)) {
       char *equals = strchr(part, '=');
@@ -289,9 +287,11 @@ int clt_related_instance(bool *present, clt_instance **out, const clt_related *r
       *equals = '\0';
       sizes[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
     }
-    *present = clt_problem_key_at(today, problem, sizes, n, device, &why) == CLT_OK &&
-               strcmp(today, related->key.problem) == 0 &&
-               (out == NULL || clt_instance_new(out, problem, sizes, n, device, &why) == CLT_OK);
+    if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
+    if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->key.problem) != 0)) {
+      clt_instance_free(*out);
+      *out = NULL;
+    }
   }
   bool no_memory = !sizes || !text || why.code == CLT_E_MEMORY;
   free(sizes);
@@ -313,9 +313,8 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
   for (size_t i = 0; rc == CLT_OK && i < places.n; i++) {
     clt_instance *instance = NULL;
     if (clt_device_from_json(device, places.all[i].device_json, NULL)) continue; /* nobody described it */
-    bool present;
-    rc = clt_related_instance(&present, &instance, &places.all[i], problem, device, error);
-    if (rc == CLT_OK && present) rc = visit(user, &places.all[i], &instance, error);
+    rc = clt_related_instance(&instance, &places.all[i], problem, device, error);
+    if (rc == CLT_OK && instance) rc = visit(user, &places.all[i], &instance, error);
     clt_instance_free(instance);
   }
   free(device);

@@ -101,10 +101,9 @@ typedef struct clt_related_query {
 int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error);
 void clt_related_release(clt_related_list *list);
 
-/* The problem at the sizes that a key was measured at. *present is false, and *out NULL, where the problem no longer has
- * these sizes, or where its kernel's text, input or reference has changed since. out is nullable: the space, which takes
- * longest, is not built then. */
-int clt_related_instance(bool *present, clt_instance **out, const clt_related *related, const clt_problem *problem,
+/* The problem at the sizes that a key was measured at. NULL in *out where the problem no longer has these sizes, or
+ * where its kernel's text, input or reference has changed since. */
+int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error);
 
 /* --- catalog.c: different texts, numbered as they come --- */

@@ -58,9 +58,8 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
     const clt_related *r = &related.all[i];
     if (!r->same_device || !r->same_driver) continue;
-    bool present;
-    rc = clt_related_instance(&present, &others[i], r, problem, clt_instance_device(instance), error);
-    if (rc == CLT_OK && present && clt_space_same_parameters(clt_instance_space(others[i]), space))
+    rc = clt_related_instance(&others[i], r, problem, clt_instance_device(instance), error);
+    if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
       rc = read_rows(&rows, store, &r->key, others[i], error);
   }
   if (rc == CLT_OK && rows.n == 0)

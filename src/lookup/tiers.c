@@ -293,10 +293,13 @@ static int find_alternative(answer_basis *out, const alternative *all, size_t n,
     int rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, NULL, error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
-    if (!present && r->distance > 0) /* the text is that of now if it gives the same key at these other sizes */
-      rc =
-          clt_related_instance(&present, NULL, r, clt_instance_problem(instance), clt_instance_device(instance), error);
-    if (rc) return rc;
+    if (!present && r->distance > 0) { /* the text is that of now if it gives the same key at these other sizes */
+      clt_instance *there = NULL;
+      rc = clt_related_instance(&there, r, clt_instance_problem(instance), clt_instance_device(instance), error);
+      if (rc) return rc;
+      present = there != NULL;
+      clt_instance_free(there);
+    }
     if (!found || present)
       *out = (answer_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
     if (present) break;

@@ -46,10 +46,6 @@ char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 heig
 /* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
 int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error);
 
-/* clt_instance_key at sizes for which nobody needs an instance: the space, which takes longest, is not built. */
-int clt_problem_key_at(char out[33], const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                       const clt_device_info *device, clt_error *error);
-
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
 /* Whether anybody gets clt_instance_options: the compiler of a kernel, or a command with "{options}". */

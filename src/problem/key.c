@@ -445,15 +445,6 @@ int clt_instance_key(char out[33], const clt_instance *instance, clt_error *erro
   return make_key(instance, true, out, error);
 }
 
-int clt_problem_key_at(char out[33], const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                       const clt_device_info *device, clt_error *error) {
-  clt_instance *instance = NULL;
-  int rc = clt_instance_new_compiled(&instance, problem, sizes, n_sizes, device, NULL, error);
-  if (rc == CLT_OK) rc = clt_instance_key(out, instance, error);
-  clt_instance_free(instance);
-  return rc;
-}
-
 int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error) {
   return make_key(instance, false, out, error);
 }
