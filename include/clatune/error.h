@@ -21,30 +21,30 @@
 
 CLT_BEGIN_C
 
-/* One line per result code: enumerator, value, name, text for people. */
-#define CLT_ERROR_TABLE(X)                                                          \
-  X(CLT_OK, 0, "ok", "no error")                                                    \
-  X(CLT_E_MEMORY, -1, "memory", "out of memory")                                    \
-  X(CLT_E_ARGUMENT, -2, "argument", "bad argument")                                 \
-  X(CLT_E_IO, -3, "io", "input or output failed")                                   \
-  X(CLT_E_FORMAT, -4, "format", "the file is not of the expected form")             \
-  X(CLT_E_EXPRESSION, -5, "expression", "an expression cannot be used")             \
-  X(CLT_E_RANGE, -6, "range", "a number is out of range")                           \
-  X(CLT_E_NOT_FOUND, -7, "not-found", "there is no such thing")                     \
-  X(CLT_E_AMBIGUOUS, -8, "ambiguous", "more than one thing fits")                   \
-  X(CLT_E_DEVICE, -9, "device", "no such OpenCL device")                            \
-  X(CLT_E_OPENCL, -10, "opencl", "OpenCL failed")                                   \
-  X(CLT_E_WORKER, -11, "worker", "the worker process failed")                       \
-  X(CLT_E_STORE, -12, "store", "the store cannot be used")                          \
-  X(CLT_E_NO_VALID, -13, "no-valid", "there is no valid configuration")             \
-  X(CLT_E_VERIFY, -14, "verify", "the result differs from the reference")           \
-  X(CLT_E_MODEL, -15, "model", "the model cannot be fitted or used")                \
-  X(CLT_E_STOPPED, -16, "stopped", "stopped on request")                            \
-  X(CLT_E_AGAIN, -17, "again", "nothing yet")                                       \
-  X(CLT_E_UNSUPPORTED, -18, "unsupported", "not supported")
+/* One line per result code: enumerator, value, text for people. */
+#define CLT_ERROR_TABLE(X)                                      \
+  X(CLT_OK, 0, "no error")                                      \
+  X(CLT_E_MEMORY, -1, "out of memory")                          \
+  X(CLT_E_ARGUMENT, -2, "bad argument")                         \
+  X(CLT_E_IO, -3, "input or output failed")                     \
+  X(CLT_E_FORMAT, -4, "the file is not of the expected form")   \
+  X(CLT_E_EXPRESSION, -5, "an expression cannot be used")       \
+  X(CLT_E_RANGE, -6, "a number is out of range")                \
+  X(CLT_E_NOT_FOUND, -7, "there is no such thing")              \
+  X(CLT_E_AMBIGUOUS, -8, "more than one thing fits")            \
+  X(CLT_E_DEVICE, -9, "no such OpenCL device")                  \
+  X(CLT_E_OPENCL, -10, "OpenCL failed")                         \
+  X(CLT_E_WORKER, -11, "the worker process failed")             \
+  X(CLT_E_STORE, -12, "the store cannot be used")               \
+  X(CLT_E_NO_VALID, -13, "there is no valid configuration")     \
+  X(CLT_E_VERIFY, -14, "the result differs from the reference") \
+  X(CLT_E_MODEL, -15, "the model cannot be fitted or used")     \
+  X(CLT_E_STOPPED, -16, "stopped on request")                   \
+  X(CLT_E_AGAIN, -17, "nothing yet")                            \
+  X(CLT_E_UNSUPPORTED, -18, "not supported")
 
 typedef enum clt_result {
-#define CLT_ERROR_ENUM(id, value, name, text) id = value,
+#define CLT_ERROR_ENUM(id, value, text) id = value,
   CLT_ERROR_TABLE(CLT_ERROR_ENUM)
 #undef CLT_ERROR_ENUM
 } clt_result;
@@ -60,9 +60,7 @@ typedef struct clt_error {
   char message[1024];
 } clt_error;
 
-/* The short name ("memory") and the text ("out of memory") of a result code; "unknown" for codes not in the table.
- * The strings are static. */
-const char *clt_error_name(int code);
+/* The text of a result code, static: "out of memory"; "unknown" for codes not in the table. */
 const char *clt_error_text(int code);
 
 /* Writes "file:line: key: message" with the parts that are known into out (capacity bytes, always terminated).

@@ -19,7 +19,6 @@ uint64_t clt_rng_next(clt_rng *rng);                   /* 64 random bits */
 uint64_t clt_rng_below(clt_rng *rng, uint64_t bound);  /* uniform in 0 .. bound-1, unbiased; bound > 0 */
 double clt_rng_unit(clt_rng *rng);                     /* uniform in [0, 1), 53 bits */
 double clt_rng_normal(clt_rng *rng);                   /* standard normal (Box-Muller) */
-clt_rng clt_rng_split(clt_rng *rng); /* an independent generator, for a thread or a part of the work */
 
 CLT_END_C
 #endif

@@ -66,10 +66,8 @@ typedef struct clt_tune_result {
   double waited_s; /* of wall_s: for other tuners that used the device */
 } clt_tune_result;
 
-/* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
- */
+/* How many evaluations failed for a reason; *example (nullable): the first of them. */
 int64_t clt_tune_n_failed(clt_config *example, const clt_tune_result *result, clt_reason reason);
-int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
 
 /* How far a session is; borrowed by the callback. */
 typedef struct clt_progress {

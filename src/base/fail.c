@@ -9,20 +9,14 @@
 
 static const struct {
   int code;
-  const char *name, *text;
+  const char *text;
 } table[] = {
-#define ROW(id, value, name, text) {value, name, text},
+#define ROW(id, value, text) {value, text},
     CLT_ERROR_TABLE(ROW)
 #undef ROW
 };
 
 const char *clt_version(void) { return CLT_VERSION; }
-
-const char *clt_error_name(int code) {
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (table[i].code == code) return table[i].name;
-  return "unknown";
-}
 
 const char *clt_error_text(int code) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)

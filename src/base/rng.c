@@ -39,9 +39,3 @@ double clt_rng_normal(clt_rng *rng) {
   double u = 1 - clt_rng_unit(rng), v = clt_rng_unit(rng);
   return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
-
-clt_rng clt_rng_split(clt_rng *rng) {
-  clt_rng part;
-  clt_rng_init(&part, clt_rng_next(rng));
-  return part;
-}

@@ -13,6 +13,7 @@
 
 #include "device/device.h"
 #include "problem/command.h"
+#include "session/session.h"
 
 /* --- what stands between the commands and standard output and error --- */
 

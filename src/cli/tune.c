@@ -7,6 +7,7 @@
 #include "cli/tuning.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
+#include "session/session.h"
 
 /* --- for people --- */
 

@@ -117,7 +117,7 @@ int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows
     if (by_size) bag->fold[i] = of_size[clt_rows_instance_of(rows, i)];
     bag->y[i] = (float)((rows->log_cost[i] - bag->centre) / bag->scale);
   }
-  for (size_t i = 0; i < n_members; i++) bag->rng[i] = clt_rng_split(&rng);
+  for (size_t i = 0; i < n_members; i++) clt_rng_init(&bag->rng[i], clt_rng_next(&rng));
   rc = clt_parallel(threads, n_members, fit_member, bag, error);
 done:
   free(of_size);

@@ -68,7 +68,7 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   clt_rng rng;
   clt_rng_init(&rng, setup->seed);
   *s = (clt_steps){.space = setup->space, .rules = rules, .window = 1, .phase = rules->phase};
-  s->rng = clt_rng_split(&rng);
+  clt_rng_init(&s->rng, clt_rng_next(&rng));
   s->left = setup->budget;
   if (s->left != INT64_MAX) s->left = (int64_t)setup->n_evaluated < s->left ? s->left - (int64_t)setup->n_evaluated : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);

@@ -273,6 +273,8 @@ int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error 
 int clt_session_finalists(clt_session *session, clt_error *error);
 
 /* result.c */
+/* How many evaluations had an invalidity; of a result of clt_tune_run. */
+int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
 clt_tune_result *clt_result_new(void);
 /* Counts an answer to `asked` and keeps what the result needs of it. */
 int clt_session_count(clt_session *session, clt_config asked, double cost, const clt_measurement *measurement,

@@ -9,6 +9,7 @@
 #include "measurement/statistics.h"
 #include "format/recording.h"
 #include "search/search.h"
+#include "session/session.h"
 
 static clt_tune_settings settings_for(const clt_space *space, const char *searcher, int64_t budget) {
   clt_tune_settings settings;
