@@ -21,7 +21,8 @@ typedef struct clt_host_argument {
 typedef struct clt_kernel_tuning {
   size_t struct_size;           /* sizeof(clt_kernel_tuning) */
   const clt_instance *instance; /* of a problem with one launch, whose arguments are the same for all configurations;
-                                   made for the device (clt_device_describe) */
+                                   made for the device (clt_device_describe). Its arguments need neither content nor
+                                   "Size", but for local memory whose size depends on the configuration */
   cl_context context;
   cl_device_id device;
   cl_command_queue queue; /* idle, and nobody else's meanwhile. With CL_QUEUE_PROFILING_ENABLE events are timed, without

@@ -103,7 +103,7 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
   size_t n_sizes = 0, index = 0;
   int rc = 0;
   if (device == NULL && need != CLI_DEVICE_IF_NAMED && !program) device = getenv("CLATUNE_DEVICE");
-  if (need == CLI_DEVICE_REQUIRED && clt_problem_check_defines(subject->problem, &error)) rc = cli_report(&error);
+  if (need == CLI_DEVICE_REQUIRED && clt_problem_check_kernel(subject->problem, &error)) rc = cli_report(&error);
   if (rc == 0 && (device || need != CLI_DEVICE_IF_NAMED)) {
     subject->device = malloc(sizeof *subject->device);
     if (subject->device == NULL) {

@@ -112,6 +112,10 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
         "to do           give the problem a \"Reference\"%s\n",
         usable ? "" : ", and no valid default",
         usable ? "" : ", or its parameters a \"Default\" each that is valid and known to be right");
+  } else if (clt_measurement_correct(m) && isnan(m->max_abs_error)) {
+    printf("verified        %s\n", clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE
+                                       ? "it runs; nothing was compared: no argument is an output"
+                                       : "yes; the problem's \"Verify\" accepts it");
   } else if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
   } else {

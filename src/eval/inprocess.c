@@ -70,11 +70,11 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   *limits = (clt_evaluator_limits){1, 1};
   int rc = clt_run_options_policy(&s->policy, &o->runs, error);
   if (rc == 0 && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(setup->instance), error);
+  if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(setup->instance), error);
   if (rc == 0 && setup->log) clt_warn_unused(setup->instance, setup->log, setup->log_user);
   if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
   if (rc == 0) rc = clt_reference_data(&s->data, s->executor, setup->instance, 1, error);
-  for (size_t i = 0; rc == 0 && setup->log && i < s->data->n_arrays; i++)
+  for (size_t i = 0; rc == 0 && setup->log && !s->data->verify && i < s->data->n_arrays; i++)
     clt_array_warn(&s->data->arrays[i], setup->log, setup->log_user);
   if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, setup->instance, s->data, error);
   if (rc) inprocess_close(s);

@@ -90,7 +90,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   json_t *open = NULL;
   int rc = clt_run_options_policy(&timing, &o->runs, error);
   if (rc == 0 && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
+  if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(instance), error);
   if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());

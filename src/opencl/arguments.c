@@ -177,7 +177,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
                       bool verify, clt_measurement *m, clt_error *error) {
   int rc = CLT_OK;
-  *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn};
+  *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn, plan->config, data};
   if (out->items == NULL) return clt_fail_memory(error);
   for (; rc == 0 && out->n < plan->n_args; out->n++) {
     out->items[out->n].arg = &plan->args[out->n];

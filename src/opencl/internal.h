@@ -137,6 +137,8 @@ typedef struct clt_bindings {
   clt_binding *items; /* as plan->args */
   size_t n;
   unsigned turn; /* of poison, the next one */
+  clt_config config;
+  const clt_data *data; /* nullable */
 } clt_bindings;
 
 /* What the kernel is given: the binding's own object, else its input's; NULL: it is no memory. */

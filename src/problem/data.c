@@ -21,8 +21,12 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
   if (data == NULL) return clt_fail_memory(error);
   *out = data;
   data->seed = seed;
+  data->instance = instance;
   data->arrays = clt_new_array(problem->n_arguments, sizeof *data->arrays);
   int rc = data->arrays ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && problem->reference.verify_function && kind != CLT_REFERENCE_NONE)
+    rc = clt_module_find_function(&data->verify, problem->reference.verify_module, problem->reference.verify_function,
+                                  error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     const char *name = argument->name;
@@ -61,11 +65,13 @@ typedef struct module_view {
 } module_view;
 
 /* Without arrays yet. Scalars are the problem parameters, and scalar arguments that are the same for all
- * configurations. To be released also after a failure. */
-static int view_new(module_view *view, const clt_instance *instance, const clt_data *data, clt_error *error) {
+ * configurations; with the slots of one (nullable) its tuning parameters and all scalar arguments. To be released also
+ * after a failure. */
+static int view_new(module_view *view, const clt_instance *instance, const clt_data *data, const clt_value *slots,
+                    clt_error *error) {
   const clt_problem *problem = instance->problem;
   view->arrays = clt_new_array(data->n_arrays, sizeof *view->arrays);
-  view->scalars = clt_new_array(problem->n_sizes + problem->n_arguments, sizeof *view->scalars);
+  view->scalars = clt_new_array(problem->n_sizes + problem->n_arguments + problem->n_parameters, sizeof *view->scalars);
   view->call = (clt_module_call){.arrays = view->arrays, .scalars = view->scalars, .seed = data->seed};
   if (!view->arrays || !view->scalars) return clt_fail_memory(error);
   size_t *n = &view->call.n_scalars;
@@ -73,11 +79,13 @@ static int view_new(module_view *view, const clt_instance *instance, const clt_d
     view->scalars[(*n)++] = (clt_module_scalar){problem->sizes[i].name, (double)instance->sizes[i]};
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
-    clt_calculation c = {instance, NULL, NULL, CLT_OK};
-    if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT) continue;
+    clt_calculation c = {instance, slots, NULL, CLT_OK};
+    if (argument->plan.kind != CLT_ARG_SCALAR || !argument->fill.value) continue;
     double value = clt_evaluate_number(&c, argument->fill.value);
     if (c.rc == CLT_OK) view->scalars[(*n)++] = (clt_module_scalar){argument->name, value};
   }
+  for (size_t i = 0; slots && i < problem->n_parameters; i++)
+    view->scalars[(*n)++] = (clt_module_scalar){problem->parameters[i].name, clt_value_number(slots[i])};
   return CLT_OK;
 }
 
@@ -106,7 +114,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
   module_view view = {0};
   clt_module_call *call = &view.call;
   int rc = new_without_content(&data, instance, seed, error);
-  if (rc == CLT_OK) rc = view_new(&view, instance, data, error);
+  if (rc == CLT_OK) rc = view_new(&view, instance, data, NULL, error);
   /* Generators of a module see the arrays before theirs. */
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
     clt_array *array = &data->arrays[i];
@@ -148,6 +156,34 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
   return rc;
 }
 
+int clt_data_verify(char message[CLT_MODULE_MESSAGE_BYTES], const clt_data *data, clt_config config,
+                    void *const *results) {
+  const clt_space *space = data->instance->space;
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_module_array *references = clt_new_array(data->n_arrays, sizeof *references);
+  char *configuration = clt_config_string(space, config);
+  module_view view = {0};
+  clt_instance_slots(data->instance, config, slots);
+  int rc = references && configuration ? view_new(&view, data->instance, data, slots, NULL) : CLT_E_MEMORY;
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
+    const clt_array *array = &data->arrays[i];
+    const clt_module_array *shown = show_array(&view, array, results[i] ? results[i] : array->data);
+    if (!array->reference) continue;
+    references[view.call.n_references] = *shown;
+    references[view.call.n_references++].data = array->reference;
+  }
+  message[0] = 0;
+  view.call.references = references;
+  view.call.configuration = configuration;
+  view.call.message = message;
+  if (rc == CLT_OK) rc = data->verify(&view.call) != 0;
+  message[CLT_MODULE_MESSAGE_BYTES - 1] = 0;
+  view_release(&view);
+  free(configuration);
+  free(references);
+  return rc;
+}
+
 int clt_data_quality(double *out, const clt_instance *instance, const clt_data *data, clt_error *error) {
   const clt_quality *quality = &instance->problem->reference.quality;
   double value = NAN;
@@ -157,7 +193,7 @@ int clt_data_quality(double *out, const clt_instance *instance, const clt_data *
   module_view view;
   *out = NAN;
   if (quality->name == NULL) return CLT_OK;
-  int rc = view_new(&view, instance, data, error);
+  int rc = view_new(&view, instance, data, NULL, error);
   view.call.target = &target;
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++)
     show_array(&view, &data->arrays[i], data->arrays[i].reference ? data->arrays[i].reference : data->arrays[i].data);

@@ -4,6 +4,7 @@
 #define CLT_PROBLEM_DATA_H
 
 #include <clatune/log.h>
+#include <clatune/module.h>
 
 #include "problem/plan.h"
 
@@ -28,6 +29,8 @@ typedef struct clt_data {
   clt_array *arrays;
   size_t n_arrays;
   uint64_t seed;
+  const clt_instance *instance; /* whose it is; borrowed */
+  clt_module_function verify;   /* judges results in place of a comparison; NULL: none does */
 } clt_data;
 
 /* Where the reference comes from. */
@@ -59,6 +62,11 @@ clt_config clt_instance_reference_configuration(const clt_instance *instance);
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
+
+/* Judges the results of a configuration by data->verify: 0, 1 where they are wrong, or CLT_E_MEMORY. results: logical
+ * arrays, by index in data->arrays; NULL: no output. message: why they are wrong, in the function's words. */
+int clt_data_verify(char message[CLT_MODULE_MESSAGE_BYTES], const clt_data *data, clt_config config,
+                    void *const *results);
 
 /* The problem's figure of quality, from its module's function, of the references in data, which have to be there. NaN
  * where the problem has none, and where the function says that there is none at these sizes. CLT_E_... where the module

@@ -24,11 +24,15 @@ char *clt_kernel_path(const clt_problem *problem, const char *file) {
   return chosen;
 }
 
-int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
+int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
   clt_define *defines = NULL;
   char *text = NULL;
   size_t n = 0;
   if (problem->command) return CLT_OK;
+  if (problem->not_run.code) {
+    if (error && error->code == 0) *error = problem->not_run;
+    return problem->not_run.code;
+  }
   char *path = clt_kernel_path(problem, problem->kernel_file);
   int rc = path ? clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL) : CLT_E_MEMORY;
   free(path);
@@ -378,6 +382,10 @@ static void add_data(key *k) {
     add_options(k, reference->options, reference->n_options);
     add_kernel(k, reference->kernel_file, reference->options, reference->n_options);
   }
+  if (reference->verify_function) {
+    add_text(k, reference->verify_function);
+    add_module(k, reference->verify_module);
+  }
   for (size_t i = 0; k->rc == CLT_OK && i < reference->n_arrays; i++) {
     add_text(k, reference->arrays[i].target);
     add_fill(k, &reference->arrays[i].fill);
@@ -423,7 +431,13 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
   if (k.hasher == NULL) return clt_fail_memory(error);
   if (problem->command == NULL) {
     add_text(&k, "clatune instance 2");
-    add_kernel(&k, problem->kernel_file, NULL, 0);
+    char *path = problem->language ? clt_kernel_path(problem, problem->kernel_file) : NULL;
+    if (path && access(path, R_OK) != 0) /* recordings need no kernel */
+      add_text(&k, problem->kernel_file);
+    else
+      add_kernel(&k, problem->kernel_file, NULL, 0);
+    free(path);
+    if (problem->language) add_text(&k, problem->kernel_name);
     for (size_t i = 0; i < problem->n_launches; i++) add_launch(&k, &problem->launches[i]);
     add_options(&k, problem->options, problem->n_options);
     add_text(&k, problem->opencl_standard);

@@ -317,7 +317,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   clt_load_command(problem, &root);
   if (clt_node_ok(&root) && problem->command == NULL) {
     clt_load_kernel(problem, &root);
-    clt_load_reference(problem, &root);
+    if (problem->language == NULL) clt_load_reference(problem, &root);
   }
   if (strategy.json && clt_read_object(&strategy, CLT_NAMES("Searcher", "Options"), true)) {
     problem->guidance.searcher = clt_read_text(&strategy, "Searcher");
@@ -325,13 +325,13 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   }
   load_metrics(problem, &root);
   if (!clt_node_ok(&root) || (problem->name && problem->name[0])) return reading.rc;
-  /* Without a name: the file's without folder and ending for a command, else the kernel's. */
+  /* Without a name: the kernel's, else the file's without folder and ending. */
   const char *slash = strrchr(problem->source.path, '/'), *file = slash ? slash + 1 : problem->source.path;
   const char *dot = strrchr(file, '.');
-  if (problem->command)
+  problem->name = problem->kernel_name;
+  if (problem->name == NULL && problem->n_launches > 0) problem->name = problem->launches[0].kernel;
+  if (problem->name == NULL)
     problem->name = clt_node_keep(&root, dot && dot > file ? strndup(file, (size_t)(dot - file)) : strdup(file));
-  else
-    problem->name = problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel;
   return reading.rc;
 }
 

@@ -104,10 +104,11 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
   size_t n = argument->size.n, wanted = n;
   if (argument->plan.kind == CLT_ARG_IMAGE2D || argument->plan.kind == CLT_ARG_IMAGE3D)
     wanted = argument->plan.kind == CLT_ARG_IMAGE2D ? 2 : 3;
-  if (n == 0) clt_node_fail(node, "needs a \"Size\"");
-  if (n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
+  const clt_node of_run = clt_node_of_run(problem, node);
+  if (n == 0) clt_node_fail(&of_run, "needs a \"Size\"");
+  if (n > 0 && n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
   if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
-  if (type_name && strcmp(type_name, "custom") == 0) { /* elements have TypeSize bytes */
+  if (n > 0 && type_name && strcmp(type_name, "custom") == 0) { /* elements have TypeSize bytes */
     int64_t bytes = clt_read_integer(node, "TypeSize", 0);
     if (bytes < 1) clt_node_fail(node, "needs a \"TypeSize\" for the type \"custom\"");
     if (!clt_node_ok(node)) return;
@@ -155,18 +156,19 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
     clt_node_fail(node, "has a tolerance below 0");
   argument->fill = load_fill(problem, node);
+  const clt_node of_run = clt_node_of_run(problem, node);
   bool scalar = argument->plan.kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
   if (repetition && !(scalar && whole))
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
-  else if (scalar && !repetition && argument->fill.kind != CLT_FILL_CONSTANT)
+  else if (scalar && !repetition && argument->fill.kind > CLT_FILL_CONSTANT)
     clt_node_fail(node, "needs a \"FillValue\", as scalars do");
   else if (scalar && !repetition && !argument->fill.value)
-    clt_node_fail(node, "needs a \"FillValue\"");
+    clt_node_fail(&of_run, "needs a \"FillValue\"");
 }
 
 /* Entries of one name are the same data in different places. What a kernel reads must come from somewhere; scratch
  * memory (read-write, not verified) need not. */
-static void check_argument(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
+static void check_argument(clt_problem *problem, const clt_argument *argument, const clt_node *node) {
   const clt_entries entries = clt_problem_entries(problem, argument->name);
   const clt_argument *first = entries.first;
   const clt_extent *a = &first->size, *b = &argument->size;
@@ -179,8 +181,9 @@ static void check_argument(const clt_problem *problem, const clt_argument *argum
     clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
   if (!alike) clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
   bool read = argument->plan.access == CLT_READ_ONLY || (argument->plan.access == CLT_READ_WRITE && argument->output);
+  const clt_node of_run = clt_node_of_run(problem, node);
   if (clt_holds_data(argument) && read && entries.fill == NULL)
-    clt_node_fail(node,
+    clt_node_fail(&of_run,
                   "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
                   "\"ReadWrite\", \"Output\": 0",
                   name);
@@ -251,9 +254,18 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
   }
 }
 
+/* A function of a C module, which is the shared one where the section names none. */
+static void load_function(clt_problem *problem, const clt_node *section, const char *shared, const char **module,
+                          const char **function) {
+  *function = clt_read_required_text(section, "Function");
+  const char *name = shared ? clt_read_text(section, "Module") : clt_read_required_text(section, "Module");
+  *module = name ? clt_load_path(problem, section, name) : shared;
+}
+
 void clt_load_reference(clt_problem *problem, const clt_node *root) {
   clt_node node = clt_node_member(root, "Reference"), list = clt_node_member(root, "ReferenceArguments"),
-           kernel = clt_node_member(root, "KernelSpecification"), quality = clt_node_member(&node, "Quality");
+           kernel = clt_node_member(root, "KernelSpecification"), quality = clt_node_member(&node, "Quality"),
+           verify = clt_node_member(&node, "Verify");
   clt_reference *reference = &problem->reference;
   if (list.json == NULL) list = clt_node_member(&kernel, "ReferenceArguments");
   reference->kind = CLT_REFERENCE_DEFAULT;
@@ -265,24 +277,22 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
     reference->kind = CLT_REFERENCE_KERNEL;
     clt_read_object(&node,
                     CLT_NAMES("KernelFile", "KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
-                              "CompilerOptions", "Quality"),
+                              "CompilerOptions", "Quality", "Verify"),
                     true);
     const char *file = clt_read_text(&node, "KernelFile");
     reference->kernel_file = file ? file : problem->kernel_file;
     clt_load_options(problem, &reference->options, &reference->n_options, &node);
     clt_load_launch(problem, &reference->launch, &(clt_launch){.all_args = true}, &node);
-  } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
+  } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality", "Verify"), true)) {
     reference->kind = CLT_REFERENCE_MODULE;
-    reference->function = clt_read_required_text(&node, "Function");
-    reference->module = clt_load_path(problem, &node, clt_read_required_text(&node, "Module"));
+    load_function(problem, &node, NULL, &reference->module, &reference->function);
   }
+  if (verify.json && clt_read_object(&verify, CLT_NAMES("Module", "Function"), true))
+    load_function(problem, &verify, reference->module, &reference->verify_module, &reference->verify_function);
   if (quality.json && clt_read_object(&quality, CLT_NAMES("Module", "Function", "Name", "Unit"), true)) {
-    reference->quality.function = clt_read_required_text(&quality, "Function");
+    load_function(problem, &quality, reference->module, &reference->quality.module, &reference->quality.function);
     reference->quality.name = clt_read_required_text(&quality, "Name");
     reference->quality.unit = clt_read_text(&quality, "Unit");
-    const char *module =
-        reference->module ? clt_read_text(&quality, "Module") : clt_read_required_text(&quality, "Module");
-    reference->quality.module = module ? clt_load_path(problem, &quality, module) : reference->module;
   }
   for (size_t i = 0; i < problem->n_arguments; i++)
     if (problem->arguments[i].output) return;

@@ -191,6 +191,14 @@ void clt_load_hints(clt_problem *problem, const clt_node *section) {
   problem->desirability = clt_load_expression(problem, section, "Desirability");
 }
 
+clt_node clt_node_of_run(clt_problem *problem, const clt_node *node) {
+  clt_node same = *node;
+  problem->reading_of_run.source = &problem->source;
+  problem->reading_of_run.error = &problem->not_run;
+  same.reading = &problem->reading_of_run;
+  return same;
+}
+
 void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   clt_node kernel = clt_node_member(root, "KernelSpecification"), language = clt_node_member(&kernel, "Language"),
            paths = clt_node_member(&kernel, "IncludePaths"), launches = clt_node_member(&kernel, "Launches");
@@ -205,11 +213,18 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
           false))
     return;
   const char *name = clt_read_text(&kernel, "Language");
-  if (name && strcasecmp(name, "OpenCL") != 0)
-    clt_node_fail_as(&language, CLT_E_UNSUPPORTED, "\"%s\" is not supported: the kernel must be written in \"OpenCL\"",
-                     name);
   problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
   problem->kernel_name = clt_read_text(&kernel, "KernelName");
+  if (name && strcasecmp(name, "OpenCL") != 0) {
+    /* Its space, and what others measured of it, need no more. */
+    const clt_node place = clt_node_of_run(problem, &language);
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                     "a kernel in \"%s\" is not measured: it must be written in \"OpenCL\"; 'space', 'report' and "
+                     "'store import' do without",
+                     name);
+    problem->language = name;
+    return;
+  }
   problem->opencl_standard = clt_read_text(&kernel, "OpenCLStandard");
   clt_load_options(problem, &problem->options, &problem->n_options, &kernel);
   size_t n_paths;

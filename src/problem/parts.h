@@ -121,6 +121,7 @@ typedef struct clt_reference {
   clt_reference_kind kind;
   clt_quality quality;
   const char *module, *function;
+  const char *verify_module, *verify_function; /* judge results; NULL: these are compared */
   const char *kernel_file;
   clt_launch launch;
   clt_compiler_option *options;
@@ -147,6 +148,9 @@ struct clt_problem {
   clt_alias *aliases;
   size_t n_aliases;
 
+  clt_error not_run;                     /* why the kernel cannot be run on data of its own; code 0: it can */
+  clt_reading reading_of_run;            /* what notes that */
+  const char *language;                  /* the kernel's; NULL: OpenCL. Of another one only what stands here is read */
   const char *kernel_name, *kernel_file; /* file as written */
   clt_compiler_option *options;
   size_t n_options;
@@ -185,6 +189,10 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
 /* load.c: {"name": value, ...} as settings, in texts as on the command line; real numbers with so many digits. NULL
  * where there is nothing. */
 clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
+
+/* The same node, whose mistakes are no mistakes of the file but reasons why the kernel cannot be run on data of its
+ * own: clt_problem_check_kernel reports them. */
+clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);
 
 /* load_arguments.c */
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel);

@@ -88,7 +88,8 @@ static void add_build_options(clt_text *out, clt_calculation *c, size_t n_define
     clt_add_define(out, c, i, "-D", "=");
     clt_text_add(out, " ");
   }
-  if (problem->problem_size.n > 0) { /* the grid in work-groups, and the block where it is no parameter */
+  /* The grid in work-groups, and the block where it is no parameter. */
+  if (problem->problem_size.n > 0 && problem->n_launches > 0) {
     clt_plan_launch sizes;
     plan_sizes(c, &problem->launches[0], &sizes);
     for (size_t d = 0; d < 3; d++) {
@@ -163,7 +164,7 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
     size_t step = clt_element_base_bytes(out->element.base);
     clt_value value = {.type = CLT_INT};
     out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
-    if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
+    if (argument->fill.value) value = clt_evaluate(c, argument->fill.value);
     if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
     for (int i = 0; i < out->element.components && c->rc == CLT_OK; i++)
       clt_store_value(out->scalar + (size_t)i * step, out->element.base, value);

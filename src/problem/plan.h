@@ -144,10 +144,12 @@ void clt_plan_free(clt_plan *plan);
 int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
                              clt_config config, const clt_device_info *device, double most_items, clt_error *error);
 
-/* Whether the kernel's file lets the parameters be what -D says: CLT_E_FORMAT with file and line where it defines a
- * tuning parameter or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS").
- * What it includes is not looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */
-int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
+/* Whether the kernel can be run on data of its own: CLT_E_UNSUPPORTED where it is not OpenCL's, CLT_E_FORMAT where an
+ * argument lacks its size or content. And whether its file lets the parameters be what -D says: CLT_E_FORMAT with file
+ * and line where it defines a tuning parameter or a size without asking whether it is defined already ("#define TS 16"
+ * without an "#ifndef TS"). What it includes is not looked at, and a file that cannot be read is no mistake yet.
+ * CLT_E_MEMORY. */
+int clt_problem_check_kernel(const clt_problem *problem, clt_error *error);
 
 /* Tells `log` what is otherwise put right in silence: a "Default" that is not among the values, and a global size that
  * is no whole number for the default configuration and is rounded up. */

@@ -170,6 +170,32 @@ class Formats(SimulatedTest):
         self.clatune("replay", "vague.json", "--objective", "minimise score", "--budget", "2")
         self.assertEqual(self.tune("--dry-run", "--store", "s.sqlite", "--learn-from", "vague.json")["known"], 3)
 
+    def test_a_problem_of_cuda_is_counted_and_keeps_recordings(self):
+        """Of a T1 file whose kernel is CUDA's, and not there, everything but measuring works."""
+        self.write("cuda.json", {
+            "General": {"BenchmarkName": "gemm"}, "BenchmarkConfig": {"size": 4096},
+            "ConfigurationSpace": {
+                "TuningParameters": [{"Name": name, "Type": "int", "Values": "[1, 2, 4, 8]", "Default": 64} for name in "ab"],
+                "Conditions": [{"Expression": "a * b <= 8", "Parameters": ["a", "b"]}]},
+            "KernelSpecification": {
+                "Language": "CUDA", "CompilerOptions": ["-std=c++11"], "KernelName": "gemm", "KernelFile": "gemm.cu",
+                "GlobalSizeType": "CUDA", "GlobalSize": {"X": "math.ceil(size / a)"}, "LocalSize": {"X": "a", "Y": "b"},
+                "SharedMemory": 0, "Stream": None,
+                "Arguments": [{"Name": "t", "Type": "cudaTextureObject_t", "MemoryType": "Symbol", "FillType": "Script"}]}})
+        self.assertEqual(self.clatune_json("space", "cuda.json", "--device", "Simulated")["valid"], 10)
+        self.write("ktt.json", {"results": [
+            {"kernel": "gemm", "time": 1.0 + a * b, "parameters": {"a": a, "b": b}} for a in (1, 2, 4) for b in (1, 2)]})
+        add = ("store", "import", "ktt.json", "--of", "cuda.json", "--device", "Simulated", "--store", "s.sqlite")
+        self.assertEqual(self.clatune_json(*add)["added"], 6)
+        self.assertIn("a=1 b=1", self.clatune("report", "cuda.json", "--device", "Simulated", "--store", "s.sqlite").stdout)
+        found = self.clatune_json("lookup", "cuda.json", "--device", "Simulated", "--store", "s.sqlite")
+        self.assertEqual((found["tier"], found["configuration"], found["launches"]), ("exact", {"a": 1, "b": 1}, []))
+        for command in "tune", "verify", "measure":
+            refused = self.clatune(command, "cuda.json", "--device", "Simulated", expect=1).stderr
+            self.assertIn('cuda.json:1: KernelSpecification.Language: a kernel in "CUDA" is not measured', refused)
+        (self.folder / "gemm.cu").write_text("// a kernel that is there is part of what the store knows it by")
+        self.assertEqual(self.clatune_json(*add)["added"], 6)
+
     def test_sizes_of_clblast_reach_the_problem(self):
         self.write("clblast.json", {"arg_n": "4096", "arg_alpha": "2.00", "arg_k": "7", "device": "some name", "results": [
             {"kernel": "copy", "time": 1.0, "parameters": {"a": 1, "b": 2}}]})

@@ -1,6 +1,8 @@
 """examples/pipeline: the default at first, what was tuned ever after, and the same image either way."""
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -34,6 +36,42 @@ class Pipeline(CliTest):
         steps, total = run.stdout.splitlines()
         self.assertRegex(steps, "^10[01] steps, 30 configurations tried; the fastest: wg_x=")
         self.assertAlmostEqual(float(total.split()[-1]), 1, places=2)
+
+    def test_a_kernel_is_tuned_in_place(self):
+        run = subprocess.run([os.environ["IN_PLACE"], str(FOLDER)], text=True, capture_output=True, timeout=280,
+                             env={**self.environment, "CLATUNE_DEVICE": "pocl"})
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertRegex(run.stdout, "^20 configurations were right, 0 were not\nthe fastest: -Dwg_x=[0-9]")
+        # What it tunes without sizes and content of arguments, clatune itself cannot run.
+        refused = self.clatune("tune", FOLDER / "in_place.json", "--device", "pocl", expect=1)
+        self.assertIn('in_place.json:22: KernelSpecification.Arguments[0]: needs a "Size"', refused.stderr)
+
+
+class Judge(CliTest):
+    """examples/reduction/partial.json: no element of the output has one right value; a function of the problem's judges."""
+    arguments = ("--device", "pocl", "--size", "n=100000")
+
+    def setUp(self):
+        super().setUp()
+        for name in ("partial.json", "partial.c", "sum.cl"):
+            shutil.copy(FOLDER.parent / "reduction" / name, self.folder)
+
+    def verify(self, configuration, expect):
+        return self.clatune("verify", self.folder / "partial.json", "--configuration", configuration, *self.arguments,
+                            expect=expect).stdout
+
+    def test_results_of_other_shapes_are_right(self):
+        for configuration in "wg=64 groups=1 vector=1", "wg=1 groups=256 vector=4":
+            self.assertIn("the problem's \"Verify\" accepts it", self.verify(configuration, 0))
+        tuned = self.clatune("tune", self.folder / "partial.json", "--budget", "6", "--json", *self.arguments)
+        self.assertEqual(json.loads(tuned.stdout)["evaluations"]["correct"], 6)
+
+    def test_a_wrong_one_is_rejected_in_its_words(self):
+        kernel = self.folder / "sum.cl"
+        kernel.write_text(kernel.read_text().replace("partial[get_group_id(0)] = total", "partial[get_group_id(0)] = 2 * total"))
+        said = self.verify("wg=64 groups=4 vector=1", 5)
+        self.assertIn("wrong-output", said)
+        self.assertIn("rejects the result: the sums of 4 groups add up to", said)
 
 
 if not has_device("pocl"):

@@ -307,6 +307,15 @@ static const char module_text[] =
     "  *(double *)call->target->data = ((float *)out->data)[11] / 4;\n"
     "  return 0;\n"
     "}\n"
+    "int judge(const clt_module_call *call) {\n" /* right is a times the reference */
+    "  const float *out = clt_module_find(call, \"out\")->data;\n"
+    "  const float *right = clt_module_find_reference(call, \"out\")->data;\n"
+    "  double a = clt_module_value(call, \"a\", -1), varies = clt_module_value(call, \"varies\", -1);\n"
+    "  if (call->target || ((float *)clt_module_find(call, \"in\")->data)[0] != (float)call->seed || varies != a) return 2;\n"
+    "  if (out[11] == a * right[11]) return 0;\n"
+    "  for (int i = 0; i < 9; i++) call->message[i] = call->configuration[i % 3];\n"
+    "  return call->message[9] = 0, 1;\n"
+    "}\n"
     "int infinite(const clt_module_call *call) { return *(double *)call->target->data = 1e308 * 10, 0; }\n"
     "int silent(const clt_module_call *call) { return call == 0; }\n";
 
@@ -335,6 +344,38 @@ static void modules_generate_input_and_reference(void **state) {
     assert_true(((float *)sum->data)[11] == 10);
     clt_data_free(data);
   }
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void a_function_judges_what_a_configuration_wrote(void **state) {
+  (void)state;
+  scratch_write("m.c", module_text);
+  clt_problem *problem = with_arguments(
+      module_arguments,
+      "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"add\", \"Verify\": {\"Function\": \"judge\"}},");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_data *data = data_of(instance, 2);
+  const clt_space *space = clt_instance_space(instance);
+  float result[12] = {0};
+  void *results[3] = {NULL, result, NULL};
+  char message[CLT_MODULE_MESSAGE_BYTES];
+  assert_string_equal(data->arrays[1].name, "out");
+  for (uint64_t i = 0; i < clt_space_valid(space); i++) {
+    const clt_config config = clt_space_at(space, i);
+    const float a = (float)clt_value_number(clt_space_value(space, config, 0));
+    result[11] = a * ((float *)data->arrays[1].reference)[11];
+    assert_int_equal(clt_data_verify(message, data, config, results), 0);
+    assert_string_equal(message, "");
+    result[11]++;
+    assert_int_equal(clt_data_verify(message, data, config, results), 1);
+    assert_true(strncmp(message, "a=", 2) == 0 && strlen(message) == 9);
+  }
+  clt_data_free(data);
+  clt_problem_drop_reference(problem); /* then nothing is judged */
+  data = data_of(instance, 2);
+  assert_null(data->verify);
+  clt_data_free(data);
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -554,6 +595,7 @@ int main(void) {
       cmocka_unit_test(reference_files_hold_for_the_usual_input_only),
       cmocka_unit_test(without_a_reference_the_default_configuration_is_it),
       cmocka_unit_test(only_default_tolerances_follow_the_reference),
+      cmocka_unit_test(a_function_judges_what_a_configuration_wrote),
       cmocka_unit_test(saved_data_is_mapped_as_it_was),
       cmocka_unit_test(sizes_that_overflow_are_refused),
   };

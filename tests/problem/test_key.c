@@ -90,6 +90,7 @@ static void what_is_measured_is_part_of_it(void **state) {
   expect_change("\"GlobalSize\": \"n\"", "\"GlobalSize\": \"2 * n\"", NULL);
   expect_change("\"WriteOnly\"", "\"WriteOnly\", \"FillValue\": 0", NULL);
   expect_change("\"Function\": \"f\"", "\"Function\": \"g\"", NULL);
+  expect_change("\"Function\": \"f\"", "\"Function\": \"f\", \"Verify\": {\"Function\": \"f\"}", NULL);
 }
 
 static void the_files_behind_it_are_part_of_it(void **state) {

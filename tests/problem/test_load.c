@@ -48,12 +48,13 @@ static void expect_mistake(size_t line, const char *text, int code, int at, cons
   char *json = with_line(line, text);
   scratch_write("bad.json", json);
   int rc = clt_problem_new(&problem, scratch_path("bad.json"), &error);
+  if (rc == CLT_OK) rc = clt_problem_check_kernel(problem, &error); /* what is amiss only where the kernel is to run */
   if (rc != code) fail_msg("'%s' gives %d: %s", text, rc, error.message);
   if (error.line != at) fail_msg("'%s' is reported for line %d, not %d (%s)", text, error.line, at, error.message);
   if (strcmp(error.key, key) != 0) fail_msg("'%s' is reported for key '%s', not '%s'", text, error.key, key);
   if (strstr(error.message, message) == NULL) fail_msg("'%s' says: %s", text, error.message);
   assert_string_equal(error.file, scratch_path("bad.json"));
-  assert_null(problem);
+  clt_problem_free(problem);
   free(json);
 }
 
@@ -191,6 +192,27 @@ static void mistakes_in_the_kernel(void **state) {
                  "KernelSpecification.Launches[0].Launches[1]", "");
 }
 
+/* What an application that brings its own buffers need not state; clt_problem_check_kernel asks for it. */
+static void arguments_may_lack_size_and_content(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  char *json = with_line(17, "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\"},"
+                             "{\"Name\": \"c\", \"Type\": \"float\", \"MemoryType\": \"Vector\"}],");
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_problem_check_kernel(problem, &error), CLT_E_FORMAT);
+  assert_string_equal(error.key, "KernelSpecification.Arguments[2]");
+  assert_string_equal(error.message, "needs a \"FillValue\"");
+  scratch_write("f.cl", "kernel void f() {}");
+  assert_int_equal(clt_plan_new(&plan, instance, clt_instance_default(instance), NULL), 0);
+  assert_int_equal(plan->n_args, 4);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  free(json);
+}
+
 static void mistakes_in_arguments(void **state) {
   (void)state;
   static const struct {
@@ -263,6 +285,9 @@ static void mistakes_in_references_and_budget(void **state) {
                  "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Quality\": {\"Function\": \"q\", "
                  "\"Name\": \"n\"}}",
                  CLT_E_FORMAT, 20, "Reference.Quality", "needs a \"Module\"");
+  expect_mistake(20,
+                 "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Verify\": {\"Function\": \"v\"}}",
+                 CLT_E_FORMAT, 20, "Reference.Verify", "needs a \"Module\"");
   expect_mistake(20, "\"Reference\": {\"KernelName\": \"g\"}", CLT_E_FORMAT, 20, "Reference", "needs a \"GlobalSize\"");
   expect_mistake(20, "\"ReferenceArguments\": [{\"Name\": \"r\", \"TargetName\": \"c\", \"FillType\": \"BinaryRaw\"}]",
                  CLT_E_FORMAT, 20, "ReferenceArguments[0].TargetName", "no vector or image \"c\"");
@@ -342,6 +367,7 @@ int main(void) {
       cmocka_unit_test(mistakes_in_tuning_parameters),
       cmocka_unit_test(mistakes_in_expressions),
       cmocka_unit_test(mistakes_in_the_kernel),
+      cmocka_unit_test(arguments_may_lack_size_and_content),
       cmocka_unit_test(mistakes_in_arguments),
       cmocka_unit_test(mistakes_in_references_and_budget),
       cmocka_unit_test(words_of_expressions_are_no_names),

@@ -30,9 +30,8 @@ static const char problem_text[] =
     " \"KernelSpecification\": {\"KernelFile\": \"twice.cl\", \"KernelName\": \"twice\", \"GlobalSize\": {\"X\": "
     "\"n\"},"
     " \"LocalSize\": {\"X\": \"block\"}, \"Arguments\": ["
-    "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadWrite\", \"Size\": \"n\","
-    " \"FillType\": \"Random\", \"FillValue\": 1},"
-    "{\"Name\": \"count\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"},"
+    "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadWrite\"},"
+    "{\"Name\": \"count\", \"Type\": \"int\", \"MemoryType\": \"Scalar\"},"
     "{\"Name\": \"tile\", \"Type\": \"float\", \"MemoryType\": \"Local\", \"Size\": \"block\"}]}}";
 
 typedef struct application {

@@ -136,7 +136,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   if (rc) return rc;
   if (seed == 1 && json_is_true(json_object_get(request, "make"))) {
     warnings = json_array();
-    for (size_t i = 0; warnings && i < (*slot)->n_arrays; i++)
+    for (size_t i = 0; warnings && !(*slot)->verify && i < (*slot)->n_arrays; i++)
       clt_array_warn(&(*slot)->arrays[i], add_warning, warnings);
   }
   *out = json_pack("{s:s, s:o*}", "reply", "ok", "warnings", warnings);
