@@ -123,7 +123,8 @@ int cli_print_json(json_t *json) {
   int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
   json_decref(json);
   putchar('\n');
-  return rc ? cli_output_failed() : 0;
+  if (rc && !ferror(stdout)) return cli_failure("out of memory");
+  return rc ? CLI_FAILURE : 0; /* main says why */
 }
 
 json_t *cli_json_configuration(const clt_space *space, clt_config config) {

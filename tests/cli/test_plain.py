@@ -204,10 +204,12 @@ class Terminal(CliTest):
 
 class FullFiles(CliTest):
     def test_a_limit_of_files_sizes_is_a_message(self):
-        with open(self.folder / "out", "wb") as out:
-            run = subprocess.run([CLATUNE, "completion", "bash"], stdout=out, stderr=subprocess.PIPE, text=True,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
-        self.assertEqual((run.returncode, run.stderr), (1, "clatune: cannot write to standard output\n"))
+        self.edit("scale.json", "2**i for i in range(6)", "i + 1 for i in range(3000)")
+        for command in (["completion", "bash"], ["space", "scale.json", "--json"]):
+            with open(self.folder / "out", "wb") as out:
+                run = subprocess.run([CLATUNE, *command], cwd=self.folder, stdout=out, stderr=subprocess.PIPE, text=True,
+                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+            self.assertEqual((run.returncode, run.stderr), (1, "clatune: cannot write to standard output\n"), command)
 
     def test_a_closed_pipe_is_no_message(self):
         for command in (["--help"], ["tune", "--help"], ["completion", "zsh"], ["space", "scale.json", "--json"]):
