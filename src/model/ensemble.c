@@ -18,21 +18,19 @@ typedef struct ensemble_options {
   bool resources;
 } ensemble_options;
 
-#define OPTION(name, type, standard, min, max, field, help) \
-  { name, type, standard, min, max, offsetof(ensemble_options, field), help }
-
+#define AT(field) offsetof(ensemble_options, field)
 static const clt_option options[] = {
-    OPTION("members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, members,
-           "networks in the ensemble, each without one part of the rows"),
-    OPTION("hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, hidden, "sigmoid units of a network"),
-    OPTION("hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, hidden2, "units of a second hidden layer; 0: none"),
-    OPTION("trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, trainer, "lbfgs, or rprop for FANN's own"),
-    OPTION("iterations", CLT_OPTION_INT, "2000", 1, 1e6, iterations, "most iterations of the trainer, or epochs"),
-    OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
-           "iterations without a smaller error on the part left out after which to stop"),
-    OPTION("decay", CLT_OPTION_REAL, "0.005", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
-    OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
-           "whether the problem's resources are inputs, where it states some"),
+    {"members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, AT(members),
+     "networks in the ensemble, each without one part of the rows"},
+    {"hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, AT(hidden), "sigmoid units of a network"},
+    {"hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, AT(hidden2), "units of a second hidden layer; 0: none"},
+    {"trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, AT(trainer), "lbfgs, or rprop for FANN's own"},
+    {"iterations", CLT_OPTION_INT, "2000", 1, 1e6, AT(iterations), "most iterations of the trainer, or epochs"},
+    {"patience", CLT_OPTION_INT, "300", 1, 1e6, AT(patience),
+     "iterations without a smaller error on the part left out after which to stop"},
+    {"decay", CLT_OPTION_REAL, "0.005", 0, 1e6, AT(decay), "weight decay of lbfgs, divided by the number of rows"},
+    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources),
+     "whether the problem's resources are inputs, where it states some"},
 };
 
 /* Room for n_members networks, as wide as the encoding. */

@@ -42,18 +42,16 @@ typedef struct boosted_state {
   boosted *members;
 } boosted_state;
 
-#define OPTION(name, type, standard, min, max, field, help) \
-  { name, type, standard, min, max, offsetof(boosted_options, field), help }
-
+#define AT(field) offsetof(boosted_options, field)
 static const clt_option options[] = {
-    OPTION("members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, members,
-           "boosted models in the ensemble, each without one part of the rows"),
-    OPTION("rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, rounds, "trees of each"),
-    OPTION("depth", CLT_OPTION_INT, "4", 1, MOST_DEPTH, depth, "of a tree"),
-    OPTION("leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, leaf_rows, "fewest rows in a leaf"),
-    OPTION("rate", CLT_OPTION_REAL, "0.1", 0.001, 1, rate, "share of a leaf's mean that a tree keeps"),
-    OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
-           "whether the problem's resources are inputs, where it states some"),
+    {"members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, AT(members),
+     "boosted models in the ensemble, each without one part of the rows"},
+    {"rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, AT(rounds), "trees of each"},
+    {"depth", CLT_OPTION_INT, "4", 1, MOST_DEPTH, AT(depth), "of a tree"},
+    {"leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, AT(leaf_rows), "fewest rows in a leaf"},
+    {"rate", CLT_OPTION_REAL, "0.1", 0.001, 1, AT(rate), "share of a leaf's mean that a tree keeps"},
+    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources),
+     "whether the problem's resources are inputs, where it states some"},
 };
 
 /* Room for the trees, all of them 0. */

@@ -173,7 +173,7 @@ static int write_own_launches(clt_c_formulas *out, const clt_instance *instance,
     clt_text_printf(&text, "      @add_launch(out, capacity, &i, &failed, \"%s\", %u, %u, 0, %u.0, %zu.0, %zu.0, %zu.0",
                     name_of_kernel(l->kernel), l->n_dimensions, l->group, l->repeat, l->global[0], l->global[1],
                     l->global[2]);
-    for (size_t d = 0; d < 3; d++) own ? clt_text_printf(&text, ", %zu.0", l->local[d]) : clt_text_add(&text, ", -1.0");
+    for (size_t d = 0; d < 3; d++) clt_text_printf(&text, ", %lld.0", own ? (long long)l->local[d] : -1);
     clt_text_add(&text, ");\n");
   }
   free(launches);

@@ -400,18 +400,16 @@ static void surrogate_fini(void *state) {
   clt_steps_fini(state);
 }
 
-#define OPTION(name, type, standard, min, max, field, help) \
-  { name, type, standard, min, max, offsetof(surrogate_options, field), help }
-
+#define AT(field) offsetof(surrogate_options, field)
 static const clt_option options[] = {
-    OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
-    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa, "of the picks by least mean - kappa * spread of the ensemble"),
-    OPTION("restart-after", CLT_OPTION_INT, "25", 0, 1000000, patience,
-           "evaluations without an improvement after which the search begins anew; 0: never"),
-    OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
-    OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
-    OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),
-    OPTION("decay", CLT_OPTION_REAL, "0.002", 0, 100, decay, "weight decay of a fit"),
+    {"start", CLT_OPTION_INT, "8", 1, 1000000, AT(start), "well-spread configurations at a beginning"},
+    {"kappa", CLT_OPTION_REAL, "2", 0, 100, AT(kappa), "of the picks by least mean - kappa * spread of the ensemble"},
+    {"restart-after", CLT_OPTION_INT, "25", 0, 1000000, AT(patience),
+     "evaluations without an improvement after which the search begins anew; 0: never"},
+    {"members", CLT_OPTION_INT, "16", 2, CLT_LANES, AT(members), "networks of the ensemble"},
+    {"hidden", CLT_OPTION_INT, "30", 1, 64, AT(hidden), "units of a network"},
+    {"iterations", CLT_OPTION_INT, "40", 1, 10000, AT(iterations), "iterations of a fit"},
+    {"decay", CLT_OPTION_REAL, "0.002", 0, 100, AT(decay), "weight decay of a fit"},
 };
 
 const clt_searcher_type clt_searcher_surrogate = {

@@ -18,99 +18,73 @@
 #define FAIL "return *failed = 1, 0"
 #define WHOLE_OF_TWO(name) "static inline long long @" name "(long long a, long long b, int *failed) {\n"
 #define REAL_OF_TWO(name) "static inline double @" name "(double a, double b, int *failed) {\n"
-#define REAL_OF_ONE(name, domain)                                 \
-  {                                                               \
-    name, true,                                                   \
-        "static inline double @" name                             \
-        "(double x, int *failed) {\n"                             \
-        "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n" \
-  }
+#define REAL_OF_ONE(name, domain) \
+  "static inline double @" name   \
+  "(double x, int *failed) {\n"   \
+  "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n"
 
-static const struct c_function {
-  const char *name;
-  bool math; /* needs <math.h> */
-  const char *text;
-} c_functions[] = {
-    {"add", false,
-     WHOLE_OF_TWO("add") "  if (b > 0 ? a > 9223372036854775807 - b : a < -9223372036854775807 - 1 - b) " FAIL ";\n"
-                         "  return a + b;\n}\n"},
-    {"subtract", false,
-     WHOLE_OF_TWO("subtract") "  if (b < 0 ? a > 9223372036854775807 + b : a < -9223372036854775807 - 1 + b) " FAIL
-                              ";\n  return a - b;\n}\n"},
-    {"multiply", false,
-     WHOLE_OF_TWO("multiply") "  const long long most = 9223372036854775807, least = -most - 1;\n"
+#define N_WITH_MATH 8 /* the last ones need <math.h> */
+static const char *const c_functions[] = {
+    WHOLE_OF_TWO("add") "  if (b > 0 ? a > 9223372036854775807 - b : a < -9223372036854775807 - 1 - b) " FAIL ";\n"
+                         "  return a + b;\n}\n",
+    WHOLE_OF_TWO("subtract") "  if (b < 0 ? a > 9223372036854775807 + b : a < -9223372036854775807 - 1 + b) " FAIL
+                              ";\n  return a - b;\n}\n",
+    WHOLE_OF_TWO("multiply") "  const long long most = 9223372036854775807, least = -most - 1;\n"
                               "  if (a > 0 ? (b > 0 ? a > most / b : b < least / a)\n"
                               "            : (b > 0 ? a < least / b : a != 0 && b < most / a))\n    " FAIL
-                              ";\n  return a * b;\n}\n"},
-    {"floor_divide", false,
-     WHOLE_OF_TWO("floor_divide") "  if (b == 0 || (b == -1 && a < -9223372036854775807)) " FAIL ";\n"
-                                  "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n"},
-    {"remainder", false,
-     "/* It has the sign of b. */\n" WHOLE_OF_TWO(
+                              ";\n  return a * b;\n}\n",
+    WHOLE_OF_TWO("floor_divide") "  if (b == 0 || (b == -1 && a < -9223372036854775807)) " FAIL ";\n"
+                                  "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n",
+    "/* It has the sign of b. */\n" WHOLE_OF_TWO(
          "remainder") "  if (b == 0) " FAIL ";\n"
                       "  const long long rest = b == -1 ? 0 : a % b;\n"
-                      "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
-    {"power", false,
-     WHOLE_OF_TWO("power") "  long long result = 1;\n  if (b < 0) " FAIL ";\n"
+                      "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n",
+    WHOLE_OF_TWO("power") "  long long result = 1;\n  if (b < 0) " FAIL ";\n"
                            "  if (a == 0 || a == 1) b = b > 0;\n  if (a == -1) b = b % 2;\n"
                            "  for (; b > 0 && !*failed; b--) result = @multiply(result, a, failed);\n"
-                           "  return result;\n}\n"},
-    {"shift_left", false,
-     WHOLE_OF_TWO("shift_left") "  if (b < 0 || (a != 0 && b >= 63)) " FAIL ";\n"
-                                "  return a == 0 ? 0 : @multiply(a, 1LL << b, failed);\n}\n"},
-    {"shift_right", false,
-     WHOLE_OF_TWO("shift_right") "  if (b < 0) " FAIL ";\n  if (b > 63) b = 63;\n"
-                                 "  return a < 0 ? -1 - ((-1 - a) >> b) : a >> b;\n}\n"},
-    {"abs", false,
-     "static inline long long @abs(long long a, int *failed) {\n"
-     "  if (a < -9223372036854775807) " FAIL ";\n  return a < 0 ? -a : a;\n}\n"},
-    {"gcd", false,
-     WHOLE_OF_TWO("gcd") "  while (b != 0) {\n    const long long rest = b == -1 ? 0 : a % b;\n    a = b;\n"
-                         "    b = rest;\n  }\n  return @abs(a, failed);\n}\n"},
-    {"min", false, "static inline long long @min(long long a, long long b) { return b < a ? b : a; }\n"},
-    {"max", false, "static inline long long @max(long long a, long long b) { return b > a ? b : a; }\n"},
-    {"in_range", false,
-     "static inline int @in_range(long long x, long long start, long long stop, long long step, int *failed) {\n"
+                           "  return result;\n}\n",
+    WHOLE_OF_TWO("shift_left") "  if (b < 0 || (a != 0 && b >= 63)) " FAIL ";\n"
+                                "  return a == 0 ? 0 : @multiply(a, 1LL << b, failed);\n}\n",
+    WHOLE_OF_TWO("shift_right") "  if (b < 0) " FAIL ";\n  if (b > 63) b = 63;\n"
+                                 "  return a < 0 ? -1 - ((-1 - a) >> b) : a >> b;\n}\n",
+    "static inline long long @abs(long long a, int *failed) {\n"
+     "  if (a < -9223372036854775807) " FAIL ";\n  return a < 0 ? -a : a;\n}\n",
+    WHOLE_OF_TWO("gcd") "  while (b != 0) {\n    const long long rest = b == -1 ? 0 : a % b;\n    a = b;\n"
+                         "    b = rest;\n  }\n  return @abs(a, failed);\n}\n",
+    "static inline long long @min(long long a, long long b) { return b < a ? b : a; }\n",
+    "static inline long long @max(long long a, long long b) { return b > a ? b : a; }\n",
+    "static inline int @in_range(long long x, long long start, long long stop, long long step, int *failed) {\n"
      "  if (step == 0) " FAIL ";\n  if (step > 0 ? x < start || x >= stop : x > start || x <= stop) return 0;\n"
-     "  return @remainder(@subtract(x, start, failed), step, failed) == 0;\n}\n"},
-    {"real", false,
-     "/* Whole numbers that no double holds are refused. */\n"
+     "  return @remainder(@subtract(x, start, failed), step, failed) == 0;\n}\n",
+    "/* Whole numbers that no double holds are refused. */\n"
      "static inline double @real(long long a, int *failed) {\n"
-     "  if (a > 9007199254740992 || a < -9007199254740992) *failed = 1;\n  return (double)a;\n}\n"},
-    {"truncate", false,
-     "static inline long long @truncate(double x, int *failed) {\n"
-     "  if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) " FAIL ";\n  return (long long)x;\n}\n"},
-    {"floor", false,
-     "static inline long long @floor(double x, int *failed) {\n"
-     "  const long long whole = @truncate(x, failed);\n  return whole - ((double)whole > x);\n}\n"},
-    {"ceil", false,
-     "static inline long long @ceil(double x, int *failed) {\n"
-     "  const long long whole = @truncate(x, failed);\n  return whole + ((double)whole < x);\n}\n"},
-    {"round", false,
-     "/* Halves to even. */\nstatic inline long long @round(double x, int *failed) {\n"
+     "  if (a > 9007199254740992 || a < -9007199254740992) *failed = 1;\n  return (double)a;\n}\n",
+    "static inline long long @truncate(double x, int *failed) {\n"
+     "  if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) " FAIL ";\n  return (long long)x;\n}\n",
+    "static inline long long @floor(double x, int *failed) {\n"
+     "  const long long whole = @truncate(x, failed);\n  return whole - ((double)whole > x);\n}\n",
+    "static inline long long @ceil(double x, int *failed) {\n"
+     "  const long long whole = @truncate(x, failed);\n  return whole + ((double)whole < x);\n}\n",
+    "/* Halves to even. */\nstatic inline long long @round(double x, int *failed) {\n"
      "  const long long whole = @floor(x, failed);\n  const double rest = x - (double)whole;\n"
-     "  return whole + (rest > 0.5 || (rest == 0.5 && whole % 2 != 0));\n}\n"},
-    {"in_range_real", false,
-     "static inline int @in_range_real(double x, long long start, long long stop, long long step, int *failed) {\n"
+     "  return whole + (rest > 0.5 || (rest == 0.5 && whole % 2 != 0));\n}\n",
+    "static inline int @in_range_real(double x, long long start, long long stop, long long step, int *failed) {\n"
      "  const long long whole = x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (long long)x : 0;\n"
-     "  return @in_range(whole, start, stop, step, failed) && (double)whole == x;\n}\n"},
-    {"divide", false, REAL_OF_TWO("divide") "  if (b == 0) " FAIL ";\n  return a / b;\n}\n"},
-    {"min_real", false, "static inline double @min_real(double a, double b) { return b < a ? b : a; }\n"},
-    {"max_real", false, "static inline double @max_real(double a, double b) { return b > a ? b : a; }\n"},
-    {"abs_real", false, "static inline double @abs_real(double x) { return x < 0 ? -x : x; }\n"},
-    {"floor_divide_real", true,
-     REAL_OF_TWO("floor_divide_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
+     "  return @in_range(whole, start, stop, step, failed) && (double)whole == x;\n}\n",
+    REAL_OF_TWO("divide") "  if (b == 0) " FAIL ";\n  return a / b;\n}\n",
+    "static inline double @min_real(double a, double b) { return b < a ? b : a; }\n",
+    "static inline double @max_real(double a, double b) { return b > a ? b : a; }\n",
+    "static inline double @abs_real(double x) { return x < 0 ? -x : x; }\n",
+    REAL_OF_TWO("floor_divide_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
                                       "  double result = (a - rest) / b;\n"
                                       "  if (rest != 0 && (rest < 0) != (b < 0)) result -= 1;\n"
-                                      "  return floor(result) + (result - floor(result) > 0.5);\n}\n"},
-    {"remainder_real", true,
-     REAL_OF_TWO("remainder_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
-                                   "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
-    {"power_real", true,
-     REAL_OF_TWO("power_real") "  const int finite = a - a == 0 && b - b == 0;\n"
+                                      "  return floor(result) + (result - floor(result) > 0.5);\n}\n",
+    REAL_OF_TWO("remainder_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
+                                   "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n",
+    REAL_OF_TWO("power_real") "  const int finite = a - a == 0 && b - b == 0;\n"
                                "  if ((a == 0 && b < 0) || (a < 0 && finite && floor(b) != b)) " FAIL ";\n"
                                "  const double result = pow(a, b);\n"
-                               "  if (finite && result - result != 0) " FAIL ";\n  return result;\n}\n"},
+                               "  if (finite && result - result != 0) " FAIL ";\n  return result;\n}\n",
     REAL_OF_ONE("sqrt", "x < 0"),
     REAL_OF_ONE("log", "x <= 0"),
     REAL_OF_ONE("log2", "x <= 0"),
@@ -123,14 +97,14 @@ bool clt_write_c_functions(clt_text *out, const char *texts) {
   bool needed[N_C_FUNCTIONS] = {false}, math = false;
   for (size_t f = N_C_FUNCTIONS; f-- > 0;) {
     char call[40];
-    clt_snprintf(call, sizeof call, "@%s(", c_functions[f].name);
+    const char *name = strchr(c_functions[f], '@');
+    clt_snprintf(call, sizeof call, "%.*s(", (int)strcspn(name, "("), name);
     needed[f] = strstr(texts, call) != NULL;
-    for (size_t i = f + 1; i < N_C_FUNCTIONS && !needed[f]; i++)
-      needed[f] = needed[i] && strstr(c_functions[i].text, call);
-    math |= needed[f] && c_functions[f].math;
+    for (size_t i = f + 1; i < N_C_FUNCTIONS && !needed[f]; i++) needed[f] = needed[i] && strstr(c_functions[i], call);
+    math |= needed[f] && f >= N_C_FUNCTIONS - N_WITH_MATH;
   }
   for (size_t f = 0; f < N_C_FUNCTIONS; f++)
-    if (needed[f]) clt_text_printf(out, "%s\n", c_functions[f].text);
+    if (needed[f]) clt_text_printf(out, "%s\n", c_functions[f]);
   return math;
 }
 
