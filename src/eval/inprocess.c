@@ -21,10 +21,7 @@ static const clt_option options[] = {
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 
-#define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
-
 typedef struct kept_kernel {
-  clt_plan *plan;
   clt_prepared *prepared; /* NULL: it failed, or is not prepared yet */
   clt_measurement measurement;
 } kept_kernel;
@@ -43,7 +40,6 @@ typedef struct inprocess_state {
 static void give_up_kept(inprocess_state *s) {
   for (size_t i = 0; i < s->n_kept; i++) {
     clt_prepared_free(s->kept[i].prepared);
-    clt_plan_free(s->kept[i].plan);
     clt_measurement_release(&s->kept[i].measurement);
   }
   free(s->kept);
@@ -91,27 +87,18 @@ static int inprocess_submit(void *state, clt_config config, double best_s, clt_e
   return CLT_OK;
 }
 
-/* Of the configuration that the measurement is of. */
-static int prepare_kernel(inprocess_state *s, kept_kernel *k, clt_error *error) {
-  clt_measurement *m = &k->measurement;
-  int rc = clt_executor_plan(&k->plan, s->setup.instance, m->config, m, error);
-  if (rc || k->plan == NULL) return rc;
-  return clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, m, error);
-}
-
 static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   inprocess_state *s = state;
-  kept_kernel k = {.prepared = NULL};
+  clt_prepared *prepared;
+  clt_measurement m;
   (void)timeout_s;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
-  clt_measurement_init(&k.measurement, s->config);
-  int rc = prepare_kernel(s, &k, error);
-  if (rc == 0 && k.prepared) rc = clt_executor_time(s->executor, k.prepared, &s->policy, &k.measurement, error);
-  clt_prepared_free(k.prepared);
-  clt_plan_free(k.plan);
-  if (rc) return clt_measurement_release(&k.measurement), rc;
-  *out = k.measurement;
+  int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, false, s->data, &m, error);
+  if (rc == 0 && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
+  clt_prepared_free(prepared);
+  if (rc) return clt_measurement_release(&m), rc;
+  *out = m;
   return CLT_OK;
 }
 
@@ -121,7 +108,8 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement, further;
   clt_error why = {0};
-  int rc = prepare_kernel(s, k, error);
+  int rc =
+      clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, false, s->data, m, error);
   if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
   if (s->further == NULL &&
       clt_reference_data(&s->further, s->executor, s->setup.instance, CLT_FINALIST_SEED(s->setup.hostile), &why)) {
@@ -171,11 +159,7 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
                                 clt_error *error) {
   inprocess_state *s = state;
   int rc = CLT_OK;
-  const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
-                                  .max_runs = (unsigned)n_runs,
-                                  .max_total_s = LONG_RUN_S,
-                                  .warm_up = true,
-                                  .energy_s = s->policy.energy_s};
+  const clt_timing_policy turn = clt_timing_turn(n_runs, s->policy.energy_s);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
     if (rc == 0 && clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");

@@ -167,10 +167,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
-  status = clt_object_new(&binding->object, executor, arg,
-                          arg->access == CLT_READ_ONLY    ? CL_MEM_READ_ONLY
-                          : arg->access == CLT_WRITE_ONLY ? CL_MEM_WRITE_ONLY
-                                                          : CL_MEM_READ_WRITE);
+  status = clt_object_new(&binding->object, executor, arg, clt_arg_flags(arg));
   return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "make room for", status, m, error);
 }
 
@@ -268,6 +265,12 @@ static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_bindi
   return 4 * width;
 }
 
+static int end_filling(cl_int status, clt_measurement *m, clt_error *error) {
+  if (status == CL_SUCCESS) return CLT_OK;
+  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "filling the arguments");
+  return clt_fail_cl(error, status, "fill the arguments");
+}
+
 int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error) {
   cl_int status = CL_SUCCESS;
@@ -284,9 +287,7 @@ int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_res
       status = clt_object_fill(executor, &binding->object, pattern, has_data ? 8 : make_poison(pattern, binding, turn));
   }
   if (status == CL_SUCCESS) status = clFinish(executor->queue);
-  if (status == CL_SUCCESS) return CLT_OK;
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "filling the arguments");
-  return clt_fail_cl(error, status, "fill the arguments");
+  return end_filling(status, m, error);
 }
 
 int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bool right, clt_measurement *m,
@@ -301,7 +302,5 @@ int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bo
     status = content ? clt_object_write(executor, &binding->object, content) : CL_OUT_OF_HOST_MEMORY;
     free(content);
   }
-  if (status == CL_SUCCESS) return CLT_OK;
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "filling the arguments");
-  return clt_fail_cl(error, status, "fill the arguments");
+  return end_filling(status, m, error);
 }

@@ -25,17 +25,8 @@ enum {
 
 #define SAID_BYTES 800 /* of the compiler's log; an error has no room for more */
 
-/* Cuts off white space at both ends, and the broken last word of a list that did not fit. */
-static void copy_text(char *out, size_t capacity, char *text) {
-  while (isspace((unsigned char)*text)) text++;
-  size_t n = strnlen(text, capacity - 1);
-  while (text[n] && n > 0 && text[n] != ' ' && capacity > 1024) n--;
-  while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
-  memcpy(out, text, n);
-  out[n] = 0;
-}
-
-/* A text of a device, or of a platform. */
+/* A text of a device, or of a platform, without white space at both ends, and without the broken last word of a list
+ * that does not fit. */
 static void read_text(char *out, size_t capacity, cl_device_id device, cl_platform_id platform, cl_uint what) {
   char *text = NULL;
   size_t n = 0;
@@ -43,7 +34,14 @@ static void read_text(char *out, size_t capacity, cl_device_id device, cl_platfo
       platform ? clGetPlatformInfo(platform, what, 0, NULL, &n) : clGetDeviceInfo(device, what, 0, NULL, &n);
   if (status == CL_SUCCESS && n && (text = clt_new_array(n + 1, 1)) != NULL)
     status = platform ? clGetPlatformInfo(platform, what, n, text, NULL) : clGetDeviceInfo(device, what, n, text, NULL);
-  if (text && status == CL_SUCCESS) copy_text(out, capacity, text);
+  if (text && status == CL_SUCCESS) {
+    const char *begin = text + strspn(text, " \t\n\v\f\r");
+    n = strnlen(begin, capacity - 1);
+    while (begin[n] && n > 0 && begin[n] != ' ' && capacity > 1024) n--;
+    while (n > 0 && isspace((unsigned char)begin[n - 1])) n--;
+    memcpy(out, begin, n);
+    out[n] = 0;
+  }
   free(text);
 }
 
@@ -98,13 +96,17 @@ static void describe_sub_groups(clt_device_info *out, cl_device_id device) {
                              sizes[i]);
 }
 
-/* Everything but the indices. */
-static void describe_device(clt_device_info *out, cl_device_id device) {
+typedef struct listed_device {
+  cl_device_id id;
+  int platform_index, device_index;
+} listed_device;
+
+static void describe_device(clt_device_info *out, const listed_device *listed) {
 #define TEXT(field, of_device, of_platform, what) read_text(out->field, sizeof out->field, of_device, of_platform, what)
+  const cl_device_id device = listed->id;
   cl_platform_id platform;
   size_t sizes[16] = {0};
-  memset(out, 0, sizeof *out);
-  out->platform_index = out->device_index = -1;
+  *out = (clt_device_info){.platform_index = listed->platform_index, .device_index = listed->device_index};
   if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS) {
     TEXT(platform_name, NULL, platform, CL_PLATFORM_NAME);
     TEXT(platform_vendor, NULL, platform, CL_PLATFORM_VENDOR);
@@ -156,11 +158,6 @@ static void describe_device(clt_device_info *out, cl_device_id device) {
 
 /* --- all of them --- */
 
-typedef struct listed_device {
-  cl_device_id id;
-  int platform_index, device_index;
-} listed_device;
-
 enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256 /* of a platform */ };
 
 /* The devices of all platforms, in the loader's order; a platform that has none or cannot say is passed over. */
@@ -199,12 +196,13 @@ int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_err
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error) {
   listed_device *list;
   size_t n;
+  listed_device listed = {device, -1, -1};
   int rc = list_devices(&list, &n, error);
   if (rc) return rc;
-  describe_device(out, device);
   for (size_t i = 0; i < n; i++)
-    if (list[i].id == device) out->platform_index = list[i].platform_index, out->device_index = list[i].device_index;
+    if (list[i].id == device) listed = list[i];
   free(list);
+  describe_device(out, &listed);
   return CLT_OK;
 }
 
@@ -222,11 +220,7 @@ int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error) {
   int rc = list_devices(&list, n, error);
   if (rc) return rc;
   clt_device_info *infos = clt_new_array(*n, sizeof *infos);
-  for (size_t i = 0; infos && i < *n; i++) {
-    describe_device(&infos[i], list[i].id);
-    infos[i].platform_index = list[i].platform_index;
-    infos[i].device_index = list[i].device_index;
-  }
+  for (size_t i = 0; infos && i < *n; i++) describe_device(&infos[i], &list[i]);
   free(list);
   if (infos == NULL) return clt_fail_memory(error);
   *out = infos;
@@ -283,13 +277,8 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index,
   cl_int status = CL_SUCCESS;
   char *all = clt_format("%s" CLT_ARGUMENT_OPTION, options);
   int rc = all ? clt_executor_new(&executor, platform_index, device_index, error) : clt_fail_memory(error);
+  if (rc == 0) rc = clt_program_build_text(&program, &status, executor, text, all, error);
   if (rc) goto done;
-  program = clCreateProgramWithSource(executor->context, 1, &text, NULL, &status);
-  if (program == NULL) {
-    rc = clt_fail_cl(error, status, "make a program");
-    goto done;
-  }
-  status = clBuildProgram(program, 1, &executor->device, all, NULL, NULL);
   if (status) {
     char *log = clt_program_log(program, executor->device);
     rc = clt_fail(error, CLT_E_OPENCL, "the kernel does not build (%s): %.*s", clt_cl_status_name(status), SAID_BYTES,

@@ -5,62 +5,43 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "problem/guidance.h"
 
 enum { CACHE_SHARE = 8 }; /* of the device's memory */
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
 /* --- status codes --- */
 
-/* In the order of the numbers: from 0, and from CL_INVALID_VALUE, down. */
+/* In the order of the numbers, from 0 down; there are none from -20 to -29. */
 const char *clt_cl_status_name(cl_int status) {
-  static const char *const failures[] = {"CL_SUCCESS",
-                                         "CL_DEVICE_NOT_FOUND",
-                                         "CL_DEVICE_NOT_AVAILABLE",
-                                         "CL_COMPILER_NOT_AVAILABLE",
-                                         "CL_MEM_OBJECT_ALLOCATION_FAILURE",
-                                         "CL_OUT_OF_RESOURCES",
-                                         "CL_OUT_OF_HOST_MEMORY",
-                                         "CL_PROFILING_INFO_NOT_AVAILABLE",
-                                         "CL_MEM_COPY_OVERLAP",
-                                         "CL_IMAGE_FORMAT_MISMATCH",
-                                         "CL_IMAGE_FORMAT_NOT_SUPPORTED",
-                                         "CL_BUILD_PROGRAM_FAILURE",
-                                         "CL_MAP_FAILURE",
-                                         "CL_MISALIGNED_SUB_BUFFER_OFFSET",
-                                         "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
-                                         "CL_COMPILE_PROGRAM_FAILURE",
-                                         "CL_LINKER_NOT_AVAILABLE",
-                                         "CL_LINK_PROGRAM_FAILURE",
-                                         "CL_DEVICE_PARTITION_FAILED",
-                                         "CL_KERNEL_ARG_INFO_NOT_AVAILABLE"};
-  static const char *const invalid[] = {"CL_INVALID_VALUE",           "CL_INVALID_DEVICE_TYPE",
-                                        "CL_INVALID_PLATFORM",        "CL_INVALID_DEVICE",
-                                        "CL_INVALID_CONTEXT",         "CL_INVALID_QUEUE_PROPERTIES",
-                                        "CL_INVALID_COMMAND_QUEUE",   "CL_INVALID_HOST_PTR",
-                                        "CL_INVALID_MEM_OBJECT",      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
-                                        "CL_INVALID_IMAGE_SIZE",      "CL_INVALID_SAMPLER",
-                                        "CL_INVALID_BINARY",          "CL_INVALID_BUILD_OPTIONS",
-                                        "CL_INVALID_PROGRAM",         "CL_INVALID_PROGRAM_EXECUTABLE",
-                                        "CL_INVALID_KERNEL_NAME",     "CL_INVALID_KERNEL_DEFINITION",
-                                        "CL_INVALID_KERNEL",          "CL_INVALID_ARG_INDEX",
-                                        "CL_INVALID_ARG_VALUE",       "CL_INVALID_ARG_SIZE",
-                                        "CL_INVALID_KERNEL_ARGS",     "CL_INVALID_WORK_DIMENSION",
-                                        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_ITEM_SIZE",
-                                        "CL_INVALID_GLOBAL_OFFSET",   "CL_INVALID_EVENT_WAIT_LIST",
-                                        "CL_INVALID_EVENT",           "CL_INVALID_OPERATION",
-                                        "CL_INVALID_GL_OBJECT",       "CL_INVALID_BUFFER_SIZE",
-                                        "CL_INVALID_MIP_LEVEL",       "CL_INVALID_GLOBAL_WORK_SIZE",
-                                        "CL_INVALID_PROPERTY",        "CL_INVALID_IMAGE_DESCRIPTOR",
-                                        "CL_INVALID_COMPILER_OPTIONS"};
-  enum { N_FAILURES = sizeof failures / sizeof *failures, N_INVALID = sizeof invalid / sizeof *invalid };
-  if (status <= 0 && status > -N_FAILURES) return failures[-status];
-  int place = CL_INVALID_VALUE - status;
-  return place >= 0 && place < N_INVALID ? invalid[place] : "an unknown status";
+  static const char names[] =
+      "CL_SUCCESS\0CL_DEVICE_NOT_FOUND\0CL_DEVICE_NOT_AVAILABLE\0CL_COMPILER_NOT_AVAILABLE\0"
+      "CL_MEM_OBJECT_ALLOCATION_FAILURE\0CL_OUT_OF_RESOURCES\0CL_OUT_OF_HOST_MEMORY\0"
+      "CL_PROFILING_INFO_NOT_AVAILABLE\0CL_MEM_COPY_OVERLAP\0CL_IMAGE_FORMAT_MISMATCH\0"
+      "CL_IMAGE_FORMAT_NOT_SUPPORTED\0CL_BUILD_PROGRAM_FAILURE\0CL_MAP_FAILURE\0CL_MISALIGNED_SUB_BUFFER_OFFSET\0"
+      "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST\0CL_COMPILE_PROGRAM_FAILURE\0CL_LINKER_NOT_AVAILABLE\0"
+      "CL_LINK_PROGRAM_FAILURE\0CL_DEVICE_PARTITION_FAILED\0CL_KERNEL_ARG_INFO_NOT_AVAILABLE\0\0\0\0\0\0\0\0\0\0\0"
+      "CL_INVALID_VALUE\0CL_INVALID_DEVICE_TYPE\0CL_INVALID_PLATFORM\0CL_INVALID_DEVICE\0CL_INVALID_CONTEXT\0"
+      "CL_INVALID_QUEUE_PROPERTIES\0CL_INVALID_COMMAND_QUEUE\0CL_INVALID_HOST_PTR\0CL_INVALID_MEM_OBJECT\0"
+      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR\0CL_INVALID_IMAGE_SIZE\0CL_INVALID_SAMPLER\0CL_INVALID_BINARY\0"
+      "CL_INVALID_BUILD_OPTIONS\0CL_INVALID_PROGRAM\0CL_INVALID_PROGRAM_EXECUTABLE\0CL_INVALID_KERNEL_NAME\0"
+      "CL_INVALID_KERNEL_DEFINITION\0CL_INVALID_KERNEL\0CL_INVALID_ARG_INDEX\0CL_INVALID_ARG_VALUE\0"
+      "CL_INVALID_ARG_SIZE\0CL_INVALID_KERNEL_ARGS\0CL_INVALID_WORK_DIMENSION\0CL_INVALID_WORK_GROUP_SIZE\0"
+      "CL_INVALID_WORK_ITEM_SIZE\0CL_INVALID_GLOBAL_OFFSET\0CL_INVALID_EVENT_WAIT_LIST\0CL_INVALID_EVENT\0"
+      "CL_INVALID_OPERATION\0CL_INVALID_GL_OBJECT\0CL_INVALID_BUFFER_SIZE\0CL_INVALID_MIP_LEVEL\0"
+      "CL_INVALID_GLOBAL_WORK_SIZE\0CL_INVALID_PROPERTY\0CL_INVALID_IMAGE_DESCRIPTOR\0CL_INVALID_COMPILER_OPTIONS";
+  const char *name = names;
+  if (status > 0) return "an unknown status";
+  for (cl_int i = 0; i > status && name < names + sizeof names; i--) name += strlen(name) + 1;
+  return name < names + sizeof names && *name ? name : "an unknown status";
 }
 
 bool clt_cl_out_of_memory(cl_int status) {
@@ -73,6 +54,7 @@ int clt_fail_cl(clt_error *error, cl_int status, const char *what) {
 
 int clt_reject(clt_measurement *m, clt_reason reason, const char *format, ...) {
   va_list arguments;
+  if (m == NULL) return CLT_REJECTED;
   va_start(arguments, format);
   char *log = clt_vformat(format, arguments);
   va_end(arguments);
@@ -233,10 +215,37 @@ int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_p
   return CLT_OK;
 }
 
+int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, const clt_instance *instance,
+                                clt_config config, bool anew, const clt_data *data, clt_measurement *m,
+                                clt_error *error) {
+  clt_plan *plan = NULL;
+  clt_measurement_init(m, config);
+  *out = NULL;
+  int rc = clt_executor_plan(&plan, instance, config, m, error);
+  if (rc || plan == NULL) return rc;
+  uint64_t hash = clt_hash64(plan->source, strlen(plan->source));
+  if (executor->source_hash == 0) executor->source_hash = hash;
+  if (executor->source_hash != hash) {
+    rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
+                  clt_problem_path(clt_instance_problem(instance)));
+  } else if (anew) {
+    char *text = clt_format("%s\n/* %lld */\n", plan->source, (long long)getpid());
+    if (text == NULL) rc = clt_fail_memory(error);
+    if (text) free(plan->source), plan->source = text;
+  }
+  if (rc == 0) rc = clt_executor_prepare(executor, out, plan, data, m, error);
+  if (*out)
+    (*out)->own_plan = plan;
+  else
+    clt_plan_free(plan);
+  return rc;
+}
+
 void clt_prepared_free(clt_prepared *prepared) {
   if (prepared == NULL) return;
   clt_bindings_release(&prepared->bindings, prepared->executor);
   clt_program_release(&prepared->program);
+  clt_plan_free(prepared->own_plan);
   free(prepared);
 }
 

@@ -59,6 +59,13 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
                          clt_measurement *measurement, clt_error *error);
 
+/* Both for a configuration; *measurement is initialised here. `anew`: built from a text that no driver has in its
+ * cache, since that may be what a damaged process made. CLT_E_FORMAT where the kernel's text is not what it was at the
+ * first call: it would be measured under the old one's name. */
+int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, const clt_instance *instance,
+                                clt_config config, bool anew, const clt_data *data, clt_measurement *measurement,
+                                clt_error *error);
+
 /* Step two, to be called while the device is held: one warm-up, then runs until the estimate is steady. Appends runs to
  * measurement->runs_s, sets time_s, clock and phases (and energy_J; CLT_E_UNSUPPORTED where the device's energy is not
  * counted, clt_energy_open); verifies the output once more after the last run. Read-write arguments are restored before

@@ -18,7 +18,7 @@ bool clt_cl_out_of_memory(cl_int status);
 
 /* "cannot <what>: <status>", CLT_E_OPENCL. */
 int clt_fail_cl(clt_error *error, cl_int status, const char *what);
-/* Marks the measurement as failed, with a log in printf's form. Returns CLT_REJECTED. */
+/* Marks the measurement (NULL: nobody is blamed) as failed, with a log in printf's form. Returns CLT_REJECTED. */
 int clt_reject(clt_measurement *m, clt_reason reason, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* For what the driver refuses: lack of memory is out-of-memory, anything else is `reason`. */
 int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const char *what);
@@ -54,6 +54,7 @@ struct clt_executor {
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
+  uint64_t source_hash;           /* of the kernel's text as it was first read; 0: not read yet */
   struct clt_energy_meter *meter; /* NULL: not needed yet */
 };
 
@@ -88,6 +89,7 @@ typedef struct clt_view {
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
 void clt_object_release(clt_object *object, clt_executor *executor);
 bool clt_arg_is_memory(const clt_plan_arg *arg); /* an argument that has an object */
+cl_mem_flags clt_arg_flags(const clt_plan_arg *arg);
 /* Whether the device has images of an image argument's elements. */
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg);
 
@@ -188,6 +190,9 @@ int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool mem
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
 void clt_program_release(clt_program *program);
+/* Makes a program of a text and builds it; *status is the build's. An error is one of making it. */
+int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+                           const char *options, clt_error *error);
 /* The driver's log of a build, malloc'ed; NULL where there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
 
@@ -255,6 +260,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 struct clt_prepared {
   clt_executor *executor;
   const clt_plan *plan;
+  clt_plan *own_plan; /* to be freed; NULL: the plan is the caller's */
   clt_program program;
   clt_bindings bindings;
   double first_run_s; /* at least so long; 0: not known */

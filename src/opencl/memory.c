@@ -62,11 +62,15 @@ static bool find_format(cl_image_format *out, const clt_plan_arg *arg) {
   return out->image_channel_data_type != 0;
 }
 
+cl_mem_flags clt_arg_flags(const clt_plan_arg *arg) {
+  return arg->access == CLT_READ_ONLY    ? CL_MEM_READ_ONLY
+         : arg->access == CLT_WRITE_ONLY ? CL_MEM_WRITE_ONLY
+                                         : CL_MEM_READ_WRITE;
+}
+
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg) {
   cl_image_format format;
-  cl_mem_flags flags = arg->access == CLT_READ_ONLY    ? CL_MEM_READ_ONLY
-                       : arg->access == CLT_WRITE_ONLY ? CL_MEM_WRITE_ONLY
-                                                       : CL_MEM_READ_WRITE;
+  cl_mem_flags flags = clt_arg_flags(arg);
   cl_mem_object_type type = image_type(arg->kind);
   cl_uint n = 0;
   bool found = false;
@@ -121,13 +125,6 @@ static cl_int move_bands(clt_executor *executor, const clt_object *object, unsig
   return status;
 }
 
-static cl_int write_bands(clt_executor *executor, const clt_object *object) {
-  unsigned char *bands = make_bands(object);
-  cl_int status = bands ? move_bands(executor, object, bands, true) : CL_OUT_OF_HOST_MEMORY;
-  free(bands);
-  return status;
-}
-
 static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   cl_int status = CL_SUCCESS;
   size_t align = (size_t)executor->info.base_address_align_bits / 8, whole;
@@ -148,7 +145,11 @@ static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_pla
   out->whole = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, whole, NULL, &status);
   if (out->whole == NULL) return status;
   out->memory = clCreateSubBuffer(out->whole, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-  return out->memory ? write_bands(executor, out) : status;
+  if (out->memory == NULL) return status;
+  unsigned char *bands = make_bands(out);
+  status = bands ? move_bands(executor, out, bands, true) : CL_OUT_OF_HOST_MEMORY;
+  free(bands);
+  return status;
 }
 
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
@@ -240,7 +241,6 @@ void clt_object_close(clt_executor *executor, const clt_object *object, clt_view
 /* --- after a run --- */
 
 static int reject_reading(const char *name, cl_int status, clt_measurement *m) {
-  if (m == NULL) return CLT_REJECTED;
   return clt_reject(m, CLT_REASON_RUN_ERROR, "reading back argument '%s' after the run: %s (%d)", name,
                     clt_cl_status_name(status), status);
 }
@@ -262,7 +262,6 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   if (status != CL_SUCCESS) return reject_reading(object->name, status, m);
   if (intact) return CLT_OK;
   bool after = behind < 2 * band;
-  if (m == NULL) return CLT_REJECTED;
   const size_t distance = after ? behind - band : before;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s'%s, %zu byte%s away from it",
                     after ? "behind the end of" : "before the start of", object->name,
@@ -279,7 +278,6 @@ static int check_input(clt_input *input, clt_executor *executor, clt_measurement
   if (status == CL_SUCCESS && !intact) status = clt_input_write(input, executor);
   if (status != CL_SUCCESS) return reject_reading(object->name, status, m);
   if (intact) return CLT_OK;
-  if (m == NULL) return CLT_REJECTED;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote into argument '%s', which is an input", object->name);
 }
 
@@ -362,7 +360,6 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
   } else if (!clt_array_matches(&compared, binding->array, result)) {
     const clt_array *array = binding->array;
     clt_text text = {0};
-    char *log = NULL;
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);
     clt_text_printf(&text, "; %zu of %zu elements are wrong\n", compared.n_wrong, array->bytes / array->element.bytes);
@@ -375,9 +372,8 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
                     "allowed is %g (\"AbsoluteTolerance\" of the argument) + %g (\"RelativeTolerance\") times "
                     "what is expected",
                     array->absolute_tolerance, array->relative_tolerance);
-    clt_text_take(&log, &text, NULL);
-    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "%s", log ? log : arg->name);
-    free(log);
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "%s", text.rc ? arg->name : text.bytes);
+    clt_text_release(&text);
   } else {
     binding->was_right = true;
     binding->right_hash = hash;

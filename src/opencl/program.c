@@ -239,6 +239,14 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
   return CLT_OK;
 }
 
+int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+                           const char *options, clt_error *error) {
+  *out = clCreateProgramWithSource(executor->context, 1, &text, NULL, status);
+  if (*out == NULL) return clt_fail_cl(error, *status, "make a program");
+  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
+  return CLT_OK;
+}
+
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error) {
   clt_program built = {0};
@@ -261,16 +269,8 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
     char *options = clt_format("%s" CLT_ARGUMENT_OPTION "%s", plan->options ? plan->options : "",
                                reduced ? CLT_DECLARATIONS_OPTION : "");
-    if (source && options) {
-      const char *sources[] = {source};
-      built.program = clCreateProgramWithSource(executor->context, 1, sources, NULL, &status);
-      if (built.program)
-        status = clBuildProgram(built.program, 1, &executor->device, options, NULL, NULL);
-      else
-        rc = clt_fail_cl(error, status, "make a program");
-    } else {
-      rc = clt_fail_memory(error);
-    }
+    rc = source && options ? clt_program_build_text(&built.program, &status, executor, source, options, error)
+                           : clt_fail_memory(error);
     free(source);
     free(options);
     if (rc || !reduced || status == CL_SUCCESS) break;

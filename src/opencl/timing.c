@@ -180,6 +180,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 
 /* --- timing --- */
 
+#define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
 #define FAR_BEHIND 4.0 /* times too slow: a first run has cold caches and pages that nobody touched yet */
 #define SHORT_S 0.01   /* runs of less in all are cheap, and all of them may have been disturbed by the same thing */
 #define CHANCES 4      /* so many of those are made before a configuration is left alone */
@@ -213,6 +214,14 @@ void clt_timing_policy_init(clt_timing_policy *policy) {
                                 .steady_relative = CLT_TIMING_STEADY,
                                 .abandon_factor = CLT_TIMING_ABANDON,
                                 .warm_up = true};
+}
+
+clt_timing_policy clt_timing_turn(size_t n_runs, double energy_s) {
+  return (clt_timing_policy){.min_runs = (unsigned)n_runs,
+                             .max_runs = (unsigned)n_runs,
+                             .max_total_s = LONG_RUN_S,
+                             .warm_up = true,
+                             .energy_s = energy_s};
 }
 
 static const double *runs_of(const series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }

@@ -4,6 +4,7 @@
 #define CLT_OPENCL_TIMING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Chosen, not fitted: three runs show whether a time repeats, 16 and one second bound what a configuration may cost, 2
  * % is the noise floor of an idle machine, and a first run half as slow again as the best does not come back within it.
@@ -28,6 +29,10 @@ typedef struct clt_timing_policy {
 
 /* The defaults above, with a warm-up. */
 void clt_timing_policy_init(clt_timing_policy *policy);
+
+/* Of a finalist that takes its turn: so many runs, and a single one where that is long, as it gains nothing from a
+ * warm-up. */
+clt_timing_policy clt_timing_turn(size_t n_runs, double energy_s);
 
 /* What a configuration is at; deadlines and the blame for a crash depend on it. */
 typedef enum clt_phase {

@@ -12,7 +12,6 @@
 
 #define PUMP_S 0.1           /* how long a request to stop may go unseen */
 #define MOST_PRINTED 16384   /* bytes that are kept of what a right kernel prints, for `clatune verify` */
-#define LONG_RUN_S 1.0       /* gains nothing from a warm-up */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
 
 struct clt_kept {
@@ -31,18 +30,14 @@ struct clt_kept {
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   const double limit_s = pool->setup.evaluator.limit_s;
   if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-  if (limit_s > 0 && clt_now_s() - pool->opened_s > limit_s)
+  if (limit_s > 0 && clt_now_s() - pool->opened_s - *pool->lock.waited_s > limit_s)
     return clt_fail(error, CLT_E_AGAIN, "it takes longer than %.0f s", limit_s);
   return clt_pool_pump(pool, PUMP_S, error);
 }
 
 static int await_lock(clt_pool *pool, clt_lock_state wanted, clt_error *error) {
   int rc = CLT_OK;
-  const double start_s = clt_now_s(), opened_s = pool->opened_s;
-  while (rc == 0 && !clt_pool_lock(pool, wanted)) {
-    rc = pump_or_stop(pool, error);
-    pool->opened_s = opened_s + (clt_now_s() - start_s);
-  }
+  while (rc == 0 && !clt_pool_lock(pool, wanted)) rc = pump_or_stop(pool, error);
   return rc;
 }
 
@@ -182,6 +177,12 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
 
 /* --- keeping --- */
 
+static void init_kept(clt_kept *k, clt_config config, clt_pool_worker *worker) {
+  *k = (clt_kept){.config = config, .worker = worker, .wanted = true};
+  clt_measurement_init(&k->measurement, config);
+  clt_measurement_init(&k->answer, CLT_CONFIG_NONE);
+}
+
 static void free_kept(clt_kept *kept, size_t n) {
   for (size_t i = 0; i < n; i++) {
     clt_measurement_release(&kept[i].measurement);
@@ -217,9 +218,7 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
   clt_kept *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
-    list[i] = (clt_kept){.config = configs[i]};
-    clt_measurement_init(&list[i].measurement, configs[i]);
-    clt_measurement_init(&list[i].answer, CLT_CONFIG_NONE);
+    init_kept(&list[i], configs[i], NULL);
     for (size_t k = 0; k < pool->n_kept; k++) {
       clt_kept *old = &pool->kept[k], none = list[i];
       if (old->config != configs[i] || has_failed(old)) continue;
@@ -259,9 +258,7 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
     pool->no_heap_checks = true;
     for (size_t i = 0; i < n; i++) {
       clt_measurement_release(&list[i].measurement);
-      list[i] = (clt_kept){.config = configs[i], .worker = list[i].worker, .wanted = true};
-      clt_measurement_init(&list[i].measurement, configs[i]);
-      clt_measurement_init(&list[i].answer, CLT_CONFIG_NONE);
+      init_kept(&list[i], configs[i], list[i].worker);
     }
     rc = make_wanted_ready(pool, error);
   }
@@ -275,11 +272,7 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
                         clt_error *error) {
   clt_pool *pool = state;
   int rc = CLT_OK;
-  const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
-                                  .max_runs = (unsigned)n_runs,
-                                  .max_total_s = LONG_RUN_S,
-                                  .warm_up = true,
-                                  .energy_s = pool->setup.timing.energy_s};
+  const clt_timing_policy turn = clt_timing_turn(n_runs, pool->setup.timing.energy_s);
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;

@@ -231,10 +231,6 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
   return CLT_OK;
 }
 
-int clt_message_add_quality(json_t *reply, double quality) {
-  return json_object_set_new(reply, "quality", clt_json_real(quality));
-}
-
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error) {
   const json_t *x = json_object_get(reply, "quality");
   if (x && !json_is_null(x) && !json_is_number(x))

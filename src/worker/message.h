@@ -70,9 +70,8 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
 json_t *clt_message_from_error(const clt_error *error);
 int clt_message_to_error(const json_t *message, clt_error *error);
 
-/* Adds the figure of quality to the reply of who has made the data, and reads it: NaN where there is none. -1 when out
- * of memory; CLT_E_FORMAT for anything but a finite number, null or nothing. */
-int clt_message_add_quality(json_t *reply, double quality);
+/* The figure of quality in the reply of who has made the data: NaN where there is none. CLT_E_FORMAT for anything but a
+ * finite number, null or nothing. */
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error);
 
 json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n);

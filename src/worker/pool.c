@@ -57,7 +57,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key, &why))
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
                  why.message);
-  pool->lock.waited_s = setup->evaluator.waited_s;
+  pool->lock.waited_s = setup->evaluator.waited_s ? setup->evaluator.waited_s : &pool->waited_s;
   if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
   if (rc) clt_pool_close(pool);
   return rc;

@@ -133,7 +133,8 @@ struct clt_pool {
   clt_pool_worker
       *workers; /* CLT_POOL_MAX_WORKERS; n_workers: those of the search, or more where finalists need them */
   size_t n_workers;
-  double opened_s; /* moved on while another tuner has the device */
+  double opened_s;
+  double waited_s;             /* for other tuners that have the device, where the caller does not count it */
   double looked_s, computed_s; /* when the workers were last looked at, and our own processor time by then */
   clt_job *jobs;
   size_t n_submitted, capacity;

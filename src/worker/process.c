@@ -278,6 +278,15 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   return CLT_PROCESS_PHASE;
 }
 
+/* Ends it, and says how it ended. */
+static int fail_ended(clt_process *process, bool by_itself, const char *what, clt_error *error) {
+  char *why = NULL;
+  clt_process_stop(process, by_itself, &why);
+  int rc = clt_fail(error, CLT_E_WORKER, "%s%s", what, why ? why : "out of memory");
+  free(why);
+  return rc;
+}
+
 int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
   for (;;) {
     json_t *message = NULL;
@@ -291,15 +300,8 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
     double left_s = process->deadline_s - clt_now_s();
     bool expired = event == CLT_PROCESS_NOTHING && left_s <= 0;
     if (expired && clt_process_excuse(process, true, clt_now_s())) continue;
-    if (event == CLT_PROCESS_ENDED || expired) {
-      bool ended = event == CLT_PROCESS_ENDED;
-      char *why = NULL;
-      clt_process_stop(process, ended, &why);
-      int rc = clt_fail(error, CLT_E_WORKER, "%s: %s", ended ? "the worker gave no answer" : "the worker took too long",
-                        why ? why : "out of memory");
-      free(why);
-      return rc;
-    }
+    if (event == CLT_PROCESS_ENDED) return fail_ended(process, true, "the worker gave no answer: ", error);
+    if (expired) return fail_ended(process, false, "the worker took too long: ", error);
     if (event == CLT_PROCESS_NOTHING) {
       struct pollfd watched[CLT_PROCESS_WATCHED];
       clt_process_watch(process, watched);
@@ -468,11 +470,7 @@ int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *erro
   if (rc || event == CLT_PROCESS_REPLY) return rc ? rc : 1;
   bool ended = event == CLT_PROCESS_ENDED;
   if (!ended && !clt_process_expired(process, clt_now_s())) return 0;
-  char *why = NULL;
-  clt_process_stop(process, ended, &why);
-  rc = clt_fail(error, CLT_E_WORKER, "%s", why ? why : "out of memory");
-  free(why);
-  return rc;
+  return fail_ended(process, ended, "", error);
 }
 
 char *clt_program_story(const clt_process *process, char *const *words, const clt_program_end *end) {

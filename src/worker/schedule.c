@@ -62,12 +62,6 @@ static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker
   return first;
 }
 
-/* What other configurations in the same process can bring about: they write where they should not. */
-static bool is_doubtful(clt_reason reason) {
-  return clt_pool_taints(reason) || reason == CLT_REASON_COMPILE_CRASH || reason == CLT_REASON_OUT_OF_MEMORY ||
-         reason == CLT_REASON_WRONG_OUTPUT;
-}
-
 /* In what company a failure has to be seen to be believed. */
 static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const clt_outcome *outcome,
                               const clt_measurement *m) {
@@ -77,11 +71,13 @@ static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const
     job->was_late = true;
     return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
   }
-  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself, unless it
-   * has been launched once and was done in time. */
+  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself, unless
+   * it has been launched once and was done in time. */
   bool late = m->reason == CLT_REASON_RUN_TIMEOUT || m->reason == CLT_REASON_ABANDONED;
   bool stopped = outcome->asleep || (job->ready_s > 0 && late);
-  bool doubtful = outcome->unheard || stopped || is_doubtful(m->reason);
+  /* What other configurations in the same process can bring about: they write where they should not. */
+  bool doubtful = outcome->unheard || stopped || clt_pool_taints(m->reason) || m->reason == CLT_REASON_COMPILE_CRASH ||
+                  m->reason == CLT_REASON_OUT_OF_MEMORY || m->reason == CLT_REASON_WRONG_OUTPUT;
   return doubtful && (among_others || outcome->unheard) ? CLT_ALONE : CLT_AMONG_OTHERS;
 }
 
@@ -129,18 +125,16 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       return CLT_OK;
     }
   }
+  bool tainted = outcome->reply && clt_pool_taints(m.reason);
   if (proof > job->company) {
-    bool lost = outcome->reply == NULL && !outcome->late && !outcome->killed;
-    bool tainted = outcome->reply && clt_pool_taints(m.reason);
     clt_measurement_release(&m);
-    requeue_job(pool, job, proof, lost);
-    if (tainted) clt_pool_replace(pool, worker);
-    return CLT_OK;
+    requeue_job(pool, job, proof, outcome->reply == NULL && !outcome->late && !outcome->killed);
+  } else {
+    clt_measurement_release(&job->measurement);
+    job->measurement = m;
+    finish_job(pool, job);
   }
-  clt_measurement_release(&job->measurement);
-  job->measurement = m;
-  finish_job(pool, job);
-  if (outcome->reply && clt_pool_taints(m.reason)) clt_pool_replace(pool, worker);
+  if (tainted) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "opencl/executor.h"
 #include "problem/guidance.h"
@@ -20,7 +19,6 @@
 #define DATA_SETS 4
 
 typedef struct prepared_slot {
-  clt_plan *plan;
   clt_prepared *prepared; /* NULL: empty */
   clt_measurement measurement;
 } prepared_slot;
@@ -32,7 +30,6 @@ typedef struct server {
   clt_instance *instance;
   clt_executor *executor;
   clt_data *data[DATA_SETS]; /* by seed - 1 */
-  uint64_t source_hash;      /* of the kernel's text as it was first read; 0: not read yet */
   prepared_slot slots[CLT_WORKER_SLOTS];
 } server;
 
@@ -139,8 +136,8 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
     for (size_t i = 0; warnings && !(*slot)->verify && i < (*slot)->n_arrays; i++)
       clt_array_warn(&(*slot)->arrays[i], add_warning, warnings);
   }
-  *out = json_pack("{s:s, s:o*}", "reply", "ok", "warnings", warnings);
-  return !isnan(quality) && clt_message_add_quality(*out, quality) ? clt_fail_memory(error) : CLT_OK;
+  *out = json_pack("{s:s, s:o*, s:o}", "reply", "ok", "warnings", warnings, "quality", clt_json_real(quality));
+  return CLT_OK;
 }
 
 /* --- prepared configurations --- */
@@ -159,7 +156,6 @@ static int find_slot(prepared_slot **out, server *s, const json_t *request, bool
 
 static void empty_slot(prepared_slot *slot) {
   clt_prepared_free(slot->prepared);
-  clt_plan_free(slot->plan);
   clt_measurement_release(&slot->measurement);
   memset(slot, 0, sizeof *slot);
 }
@@ -175,27 +171,12 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   if (rc == 0) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
   if (rc) return rc;
   if (slot->prepared) empty_slot(slot);
-  clt_measurement *m = &slot->measurement;
-  clt_measurement_init(m, (clt_config)config);
-  rc = clt_executor_plan(&slot->plan, s->instance, (clt_config)config, m, error);
-  if (rc == 0 && slot->plan) {
-    /* A kernel saved in the middle of a tuning would be measured under the old one's name. */
-    uint64_t hash = clt_hash64(slot->plan->source, strlen(slot->plan->source));
-    if (s->source_hash == 0) s->source_hash = hash;
-    if (s->source_hash != hash)
-      rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
-                    clt_problem_path(clt_instance_problem(s->instance)));
-  }
-  if (rc == 0 && slot->plan && json_is_true(json_object_get(request, "anew"))) {
-    /* What no driver has in its cache: it is not to be what another process, perhaps a damaged one, built. */
-    char *text = clt_format("%s\n/* %lld */\n", slot->plan->source, (long long)getpid());
-    if (text == NULL) rc = clt_fail_memory(error);
-    if (text) free(slot->plan->source), slot->plan->source = text;
-  }
   s->gate = json_is_true(json_object_get(request, "gate"));
-  if (rc == 0 && slot->plan) rc = clt_executor_prepare(s->executor, &slot->prepared, slot->plan, s->data[0], m, error);
+  rc = clt_executor_prepare_config(s->executor, &slot->prepared, s->instance, (clt_config)config,
+                                   json_is_true(json_object_get(request, "anew")), s->data[0], &slot->measurement,
+                                   error);
   s->gate = false;
-  if (rc == 0) *out = reply_measurement(m);
+  if (rc == 0) *out = reply_measurement(&slot->measurement);
   if (rc || slot->prepared == NULL) empty_slot(slot);
   return rc;
 }
