@@ -43,27 +43,8 @@ static const clt_option options[] = {
      "MiB of memory that a process may use; 0: no limit."},
     {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the machine while something is timed."},
 };
-#define N_OPTIONS (sizeof options / sizeof *options)
 
 /* --- opening and closing --- */
-
-/* Commands that name what is not there are found here and not at every configuration. */
-static int try_words(const clt_command_state *s, clt_error *error) {
-  const clt_command *command = s->command;
-  clt_config config = command->batch.used ? CLT_CONFIG_NONE : clt_space_at(s->setup.space, 0);
-  clt_command_places places = clt_command_places_in(s, s->run.path);
-  for (size_t i = 0; i < clt_command_n_lines(command); i++) {
-    const clt_command_line *line = clt_command_line_at(command, i);
-    char **words = NULL;
-    clt_error why = {0};
-    int rc = line->n ? clt_command_words(s->setup.instance, line, config, &places, &words, &why) : CLT_OK;
-    clt_words_free(words);
-    if (rc && rc != CLT_E_FORMAT && !command->batch.used) continue; /* a value of this configuration, perhaps */
-    if (rc && error && error->code == 0) *error = why;
-    if (rc) return rc;
-  }
-  return CLT_OK;
-}
 
 static void give_up_kept(clt_command_state *s) {
   for (size_t i = 0; i < s->n_kept; i++) clt_evaluation_end(&s->kept[i], NULL);
@@ -129,7 +110,18 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
     rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
   }
-  if (rc == 0) rc = try_words(s, error);
+  /* Commands that name what is not there are found here and not at every configuration. */
+  clt_config config = batch ? CLT_CONFIG_NONE : clt_space_at(setup->space, 0);
+  clt_command_places places = clt_command_places_in(s, s->run.path);
+  for (size_t i = 0; rc == 0 && i < clt_command_n_lines(command); i++) {
+    char **words = NULL;
+    clt_error failure = {0};
+    const clt_command_line *line = clt_command_line_at(command, i);
+    int tried = line->n ? clt_command_words(setup->instance, line, config, &places, &words, &failure) : CLT_OK;
+    clt_words_free(words);
+    if (tried == CLT_E_FORMAT || batch) rc = tried; /* else a value of this configuration, perhaps */
+    if (rc && error && error->code == 0) *error = failure;
+  }
   if (rc) return command_close(s), rc;
   /* A lock that cannot be made must not keep anybody from tuning. */
   const clt_device_info *device = clt_instance_device(setup->instance);
@@ -202,31 +194,30 @@ static int run_built(clt_command_state *s, size_t most, clt_error *error) {
   return rc;
 }
 
+/* Takes what has happened. What is lost with its process is begun once more, unless it was before, or is a finalist. */
+static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_evaluation *e, clt_error *error) {
+  clt_error why = {0};
+  int rc = clt_evaluation_poll(e, &why);
+  if (rc && rc != CLT_E_WORKER && error && error->code == 0) *error = why;
+  if (rc != CLT_E_WORKER) return rc;
+  clt_program_stop(&slot->process);
+  bool over = e->single || e->lost++ > 0;
+  if (over) {
+    clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
+    e->stage = CLT_EVALUATION_DONE;
+  }
+  rc = over || s->setup.lost == NULL ? CLT_OK : s->setup.lost(s->setup.attempts_user, e->config, error);
+  if (!over) clt_evaluation_end(e, NULL);
+  if (rc == 0) rc = clt_command_bring_up(s, slot, error);
+  return rc || over ? rc : clt_evaluation_begin(e, error);
+}
+
 /* Where runs are exclusive, first everybody builds until nobody can any more, then all that is built is run, one after
  * the other, while nothing is built and the caller has no result to be busy with. */
 static int take_turn(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
-    clt_command_slot *slot = &s->slots[i];
-    clt_error why = {0};
-    clt_evaluation *e = &slot->evaluation;
-    rc = clt_evaluation_poll(e, &why);
-    if (rc == CLT_E_WORKER) { /* what the slot did is lost with its process: begun once more, or a crash */
-      rc = CLT_OK;
-      clt_program_stop(&slot->process);
-      if (e->lost++ > 0) {
-        clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
-        e->stage = CLT_EVALUATION_DONE;
-      } else {
-        if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, e->config, error);
-        clt_evaluation_end(e, NULL);
-        if (rc == 0) rc = clt_command_bring_up(s, slot, error);
-        if (rc == 0) rc = clt_evaluation_begin(e, error);
-      }
-    } else if (rc && error && error->code == 0) {
-      *error = why;
-    }
-  }
+  for (size_t i = 0; rc == 0 && i < s->n_slots; i++)
+    rc = poll_evaluation(s, &s->slots[i], &s->slots[i].evaluation, error);
   if (rc == 0 && s->overlap && clt_command_lock(s, CLT_LOCK_SHARED)) {
     rc = begin_waiting(s, error);
     if (rc == 0) rc = run_built(s, s->n_slots, error);
@@ -313,18 +304,8 @@ static int await_lock(clt_command_state *s, clt_lock_state wanted, clt_error *er
 static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *error) {
   int rc = CLT_OK;
   while (rc == 0 && clt_evaluation_active(e)) {
-    clt_error why = {0};
     rc = wait_or_stop(s, error);
-    if (rc) return rc;
-    rc = clt_evaluation_poll(e, &why);
-    if (rc == CLT_E_WORKER) {
-      clt_program_stop(&s->slots[0].process);
-      clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
-      e->stage = CLT_EVALUATION_DONE;
-      rc = clt_command_bring_up(s, &s->slots[0], error);
-    } else if (rc && error && error->code == 0) {
-      *error = why;
-    }
+    if (rc == 0) rc = poll_evaluation(s, &s->slots[0], e, error);
   }
   return rc;
 }
@@ -426,7 +407,7 @@ const clt_evaluator_type clt_evaluator_command = {
     .summary = "builds and runs programs, each configuration in a folder of its own",
     .measures_device = true,
     .options = options,
-    .n_options = N_OPTIONS,
+    .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(clt_command_options),
     .state_size = sizeof(clt_command_state),
     .open = command_open,

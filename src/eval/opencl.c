@@ -46,7 +46,6 @@ static const clt_option options[] = {
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
     {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
 };
-#define N_OPTIONS (sizeof options / sizeof *options)
 
 static size_t clamp(double x, size_t most) {
   if (!(x >= 1)) return 1;
@@ -128,7 +127,7 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
     .measures_device = true,
     .options = options,
-    .n_options = N_OPTIONS,
+    .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(opencl_options),
     .state_size = sizeof(clt_pool),
     .open = opencl_open,

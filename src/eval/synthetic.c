@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "eval/evaluators.h"
+#include "measurement/statistics.h"
 
 #define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
 #define N_PAIRS 3     /* interactions per parameter */
@@ -93,15 +94,25 @@ static double height(synthetic_state *s, clt_config config) {
   return sum;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static void synthetic_close(void *state) {
+  synthetic_state *s = state;
+  free(s->kept);
+  s->kept = NULL;
 }
 
-static int draw_landscape(synthetic_state *s, clt_error *error) {
-  uint64_t valid = clt_space_valid(s->space);
+static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given,
+                          clt_evaluator_limits *limits, clt_error *error) {
+  synthetic_state *s = state;
+  uint64_t valid = clt_space_valid(setup->space);
   double highest = 0;
   clt_rng rng;
+  s->space = setup->space;
+  s->seed = setup->seed;
+  s->n = clt_space_n_parameters(setup->space);
+  s->o = *(const synthetic_options *)given;
+  *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
+  if (s->n == 0 || valid == 0) return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
+  clt_rng_init(&s->order, setup->seed);
   clt_rng_init(&rng, (uint64_t)s->o.landscape);
   for (size_t p = 0; p < s->n; p++) {
     s->weights[p] = exp(clt_rng_normal(&rng));
@@ -119,7 +130,7 @@ static int draw_landscape(synthetic_state *s, clt_error *error) {
   if (scores == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < N_PROBES; i++)
     scores[i] = fail_score(s, clt_space_at(s->space, valid <= N_PROBES ? i % valid : clt_rng_below(&rng, valid)));
-  qsort(scores, N_PROBES, sizeof *scores, compare_numbers);
+  qsort(scores, N_PROBES, sizeof *scores, clt_by_number);
   size_t rank = (size_t)((1 - s->o.invalid) * N_PROBES);
   s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
   free(scores);
@@ -137,26 +148,6 @@ static int draw_landscape(synthetic_state *s, clt_error *error) {
     highest = fmax(highest, height(s, clt_space_at(s->space, clt_rng_below(&rng, valid))));
   s->scale = highest > 0 ? log(s->o.spread) / highest : 1;
   return CLT_OK;
-}
-
-static void synthetic_close(void *state) {
-  synthetic_state *s = state;
-  free(s->kept);
-  s->kept = NULL;
-}
-
-static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given,
-                          clt_evaluator_limits *limits, clt_error *error) {
-  synthetic_state *s = state;
-  s->space = setup->space;
-  s->seed = setup->seed;
-  s->n = clt_space_n_parameters(setup->space);
-  s->o = *(const synthetic_options *)given;
-  *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
-  if (s->n == 0 || clt_space_valid(s->space) == 0)
-    return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
-  clt_rng_init(&s->order, setup->seed);
-  return draw_landscape(s, error);
 }
 
 /* --- measuring --- */

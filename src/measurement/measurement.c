@@ -88,7 +88,7 @@ double clt_spread(const clt_measurement *m) {
   return m->n_runs ? clt_mad(runs, m->n_runs) / clt_median(runs, m->n_runs) : NAN;
 }
 
-static int compare_numbers(const void *a, const void *b) {
+int clt_by_number(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -102,7 +102,7 @@ static double median_of(const double *values, size_t n, const double *centre) {
     sorted[n_numbers] = centre ? fabs(values[i] - *centre) : values[i];
     n_numbers += !isnan(sorted[n_numbers]);
   }
-  qsort(sorted, n_numbers, sizeof *sorted, compare_numbers);
+  qsort(sorted, n_numbers, sizeof *sorted, clt_by_number);
   if (n_numbers > 0) {
     double low = sorted[(n_numbers - 1) / 2], high = sorted[n_numbers / 2];
     median = low == high ? low : low * 0.5 + high * 0.5;

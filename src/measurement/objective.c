@@ -92,14 +92,6 @@ static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metr
   return CLT_OK;
 }
 
-static size_t find_metric(const clt_objective *o, const char *name) {
-  for (size_t i = 0; i < o->n; i++) { /* a metric of the problem's may be called "figure": it comes first */
-    size_t k = (i + o->n_built_ins) % o->n;
-    if (strcmp(o->metrics[k].name, name) == 0) return k;
-  }
-  return o->n;
-}
-
 /* --- choosing --- */
 
 /* Splits "maximise EXPRESSION" into goal and subject. */
@@ -117,21 +109,22 @@ static clt_goal read_goal(const char **subject, const char *text) {
   return CLT_GOAL_NOT_STATED;
 }
 
-static int fail_unknown(const clt_objective *o, const char *text, clt_error *error) {
-  const char *near = clt_nearest_among(text, o->metrics, o->n, sizeof *o->metrics);
-  return clt_fail(
-      error, CLT_E_ARGUMENT,
-      "there is no objective '%.200s'%s%s%s; an expression needs its goal: 'minimise %.200s' or 'maximise %.200s'",
-      text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", text, text);
-}
-
 static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error *error) {
   const char *subject;
   clt_goal goal = read_goal(&subject, o->text);
-  o->chosen = find_metric(o, subject);
+  o->chosen = o->n;
+  for (size_t i = o->n; i-- > 0;) { /* a metric of the problem's may be called "figure": it counts */
+    size_t k = (i + o->n_built_ins) % o->n;
+    if (strcmp(o->metrics[k].name, subject) == 0) o->chosen = k;
+  }
   if (o->chosen == o->n) {
     clt_error why = {0};
-    if (goal == CLT_GOAL_NOT_STATED) return fail_unknown(o, subject, error);
+    const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
+    if (goal == CLT_GOAL_NOT_STATED)
+      return clt_fail(
+          error, CLT_E_ARGUMENT,
+          "there is no objective '%.200s'%s%s%s; an expression needs its goal: 'minimise %.200s' or 'maximise %.200s'",
+          subject, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", subject, subject);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
     if (rc) return clt_fail(error, rc, "the objective '%.200s': %s", subject, why.message);

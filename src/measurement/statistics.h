@@ -7,6 +7,7 @@
 /* Median and median absolute deviation of n numbers (scratch copy inside; NaNs are left out; NaN where nothing is left
  * and when out of memory). */
 double clt_median(const double *values, size_t n);
+int clt_by_number(const void *a, const void *b); /* for qsort, of doubles that are no NaNs */
 double clt_mad(const double *values, size_t n);
 
 /* Median absolute deviation over median of its runs: their figures where a program reports some, else their seconds.

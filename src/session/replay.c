@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "format/recording.h"
 #include "measurement/objective.h"
+#include "measurement/statistics.h"
 #include "session/session.h"
 
 #define MOST_EVALUATIONS 10000000
@@ -154,11 +155,6 @@ void clt_replay_result_release(clt_replay_result *result) {
 
 /* --- figures --- */
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *r, size_t space, size_t evaluations,
                           clt_error *error) {
   size_t n = r->repeats;
@@ -170,7 +166,7 @@ int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *r, s
     squares += (values[i] - mean) * (values[i] - mean);
     missed += values[i] < 1 / (1 + r->tolerance);
   }
-  qsort(values, n, sizeof *values, ascending);
+  qsort(values, n, sizeof *values, clt_by_number);
   double place = 0.05 * (double)(n - 1);
   size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
   double percentile_5 = values[below] + (place - (double)below) * (values[above] - values[below]);

@@ -195,12 +195,6 @@ static int add_note(clt_tune_result *result, char *text, clt_error *error) {
   return CLT_OK;
 }
 
-/* Whether a search's median and that of the rounds at the end are further apart than both scatter. */
-static bool is_apart(const clt_ranked *r) {
-  const double scatter = fmax(r->spread, 0) + fmax(r->final_spread, 0);
-  return fabs(log(r->final_cost / r->median_cost)) > log(1 + APART + scatter); /* false for NaN */
-}
-
 static const char *cost_text(char out[96], const clt_session *s, double cost) {
   return clt_objective_value_text(out, s->loop.objective, clt_objective_exchange(s->loop.objective, cost));
 }
@@ -242,8 +236,9 @@ static int note_noise(clt_session *s, clt_error *error) {
   for (size_t i = 0; rc == CLT_OK && i < s->n_ranked; i++) {
     const clt_ranked *r = &s->ranked[i];
     const double apart = fabs(log(r->final_cost / r->median_cost));
+    const double scatter = fmax(r->spread, 0) + fmax(r->final_spread, 0);
     n_timed += !isnan(r->final_cost);
-    if (!is_apart(r)) continue;
+    if (!(apart > log(1 + APART + scatter))) continue; /* NaN: it was no finalist */
     n_apart++;
     if (apart > most) most = apart, furthest = r;
     if (r->config == standard)

@@ -40,22 +40,17 @@ static int fail_null(const char *argument, clt_error *error) {
   return clt_fail(error, CLT_E_ARGUMENT, "%s is NULL", argument);
 }
 
-static int check_sizes(const clt_size *sizes, size_t n, clt_error *error) {
-  if (sizes == NULL && n > 0) return fail_null("sizes", error);
-  for (size_t i = 0; i < n; i++) {
+int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
+             struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
+  if (out == NULL || problem_path == NULL) return fail_null(out ? "problem_path" : "out", error);
+  if (sizes == NULL && n_sizes > 0) return fail_null("sizes", error);
+  for (size_t i = 0; i < n_sizes; i++) {
     if (sizes[i].name == NULL) return fail_null("the name of a size", error);
     for (size_t k = 0; k < i; k++)
       if (strcmp(sizes[i].name, sizes[k].name) == 0)
         return clt_fail(error, CLT_E_ARGUMENT, "the size '%.200s' is given twice", sizes[i].name);
   }
-  return CLT_OK;
-}
-
-int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
-             struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
-  if (out == NULL || problem_path == NULL) return fail_null(out ? "problem_path" : "out", error);
-  int rc = check_sizes(sizes, n_sizes, error);
-  if (rc) return rc;
+  int rc = CLT_OK;
   clt_tuner *t = calloc(1, sizeof *t);
   if (t == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&t->mutex, NULL);

@@ -70,12 +70,6 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
   return keep_configs(out, watched, instance, &config, 1, NULL, settings, error);
 }
 
-/* Whether a result is wrong. What cannot be built or launched at another size was never promised to be. */
-static bool is_wrong(const clt_measurement *m) {
-  return m->reason == CLT_REASON_WRONG_OUTPUT || m->reason == CLT_REASON_OUT_OF_BOUNDS ||
-         m->reason == CLT_REASON_RUN_CRASH;
-}
-
 /* Verifies the configuration of *m, which is `config` in this instance, on hostile data too. *m fails where it is wrong
  * and the default configuration is not. sizes: NULL where they are its own. *known: whether it is right or wrong. */
 static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_instance *instance, clt_config config,
@@ -93,7 +87,9 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
   clt_measurement_init(&beside, standard);
   int rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
   const bool right = rc == CLT_OK && clt_measurement_correct(&seen);
-  bool wrong = rc == CLT_OK && is_wrong(&seen);
+  /* What cannot be built or launched at another size was never promised to be. */
+  bool wrong = rc == CLT_OK && (seen.reason == CLT_REASON_WRONG_OUTPUT || seen.reason == CLT_REASON_OUT_OF_BOUNDS ||
+                                seen.reason == CLT_REASON_RUN_CRASH);
   const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
   if (wrong && clt_space_contains(clt_instance_space(instance), standard)) {
     shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
