@@ -2,7 +2,7 @@
 
 #include <clatune/recording.h>
 #include <math.h>
-#include <stdint.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
@@ -25,32 +25,31 @@ static const clt_option options[] = {
 typedef struct replay_state {
   const clt_recording *recording;
   uint64_t seed;
-  bool noise;
-  size_t capacity, first, n;
-  clt_config queue[MAX_CAPACITY]; /* a ring */
+  replay_options o;
+  size_t n;
+  clt_config queue[MAX_CAPACITY];
 } replay_state;
 
 static int open_replay(void *state, const clt_evaluator_setup *setup, const void *chosen, clt_evaluator_limits *limits,
                        clt_error *error) {
   replay_state *r = state;
-  const replay_options *o = chosen;
   if (setup->recording == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'replay' needs a recording");
   r->recording = setup->recording;
   r->seed = setup->seed;
-  r->noise = o->noise;
-  r->capacity = (size_t)o->capacity;
-  *limits = (clt_evaluator_limits){r->capacity, r->capacity};
+  r->o = *(const replay_options *)chosen;
+  *limits = (clt_evaluator_limits){(size_t)r->o.capacity, (size_t)r->o.capacity};
   return CLT_OK;
 }
 
 static int submit(void *state, clt_config config, double best_s, clt_error *error) {
   (void)best_s;
   replay_state *r = state;
-  if (r->n == r->capacity) return clt_fail(error, CLT_E_ARGUMENT, "%zu configurations are under way already", r->n);
+  if (r->n == (size_t)r->o.capacity)
+    return clt_fail(error, CLT_E_ARGUMENT, "%zu configurations are under way already", r->n);
   if (clt_recording_find(r->recording, config) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "configuration %llu is not in the recording '%s'",
                     (unsigned long long)config, clt_recording_name(r->recording));
-  r->queue[(r->first + r->n++) % r->capacity] = config;
+  r->queue[r->n++] = config;
   return CLT_OK;
 }
 
@@ -58,11 +57,10 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
   (void)timeout_s;
   replay_state *r = state;
   if (r->n == 0) return CLT_E_AGAIN;
-  int rc = clt_measurement_copy(out, clt_recording_find(r->recording, r->queue[r->first]), error);
+  int rc = clt_measurement_copy(out, clt_recording_find(r->recording, r->queue[0]), error);
   if (rc) return rc;
-  r->first = (r->first + 1) % r->capacity;
-  r->n--;
-  if (!r->noise || !clt_measurement_correct(out) || out->n_runs == 0) return CLT_OK;
+  memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
+  if (!r->o.noise || !clt_measurement_correct(out) || out->n_runs == 0) return CLT_OK;
   /* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
   clt_rng rng;
   clt_rng_init(&rng, r->seed ^ clt_hash64(&out->config, sizeof out->config));

@@ -371,7 +371,7 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
   while (wanted < most && wanted < s->n_ranked && s->ranked[wanted].rank <= limit) wanted++;
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
-    if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (clt_stop_asked(s->settings->stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     /* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
      * that what is said of it is measured side by side. */
     const clt_ranked *best = best_left(s);

@@ -57,15 +57,21 @@ static void set_answer(struct clt_known_entry *entry, const clt_measurement *m) 
   entry->energy_J = m->energy_J;
 }
 
-int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error) {
-  struct clt_known_entry *entry = find_or_add(known, config);
+int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
+  clt_search_loop *l = loop;
+  clt_measurement m;
+  struct clt_known_entry *entry = find_or_add(&l->known, config);
   if (entry == NULL) return clt_fail_memory(error);
   entry->attempts++;
-  return CLT_OK;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "its worker ended; it is tried once more");
+  int rc = l->store ? clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error) : CLT_OK;
+  clt_measurement_release(&m);
+  return rc;
 }
 
-unsigned clt_known_attempts(const clt_known *known, clt_config config) {
-  const struct clt_known_entry *entry = find_entry(known, config);
+unsigned clt_loop_attempts(void *loop, clt_config config) {
+  const struct clt_known_entry *entry = find_entry(&((clt_search_loop *)loop)->known, config);
   return entry ? entry->attempts : 0;
 }
 

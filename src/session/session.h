@@ -29,10 +29,6 @@ void clt_known_release(clt_known *known);
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    bool needs_energy, clt_error *error);
 
-/* One more attempt that a configuration did not survive; how many there were, in earlier sessions too. */
-int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error);
-unsigned clt_known_attempts(const clt_known *known, clt_config config);
-
 /* Where an answer came from. */
 typedef enum clt_origin { CLT_NOT_KNOWN, CLT_FROM_STORE, CLT_FROM_SESSION } clt_origin;
 
@@ -113,6 +109,11 @@ int clt_loop_next(clt_search_loop *loop, size_t batch, clt_config *out, clt_erro
 
 /* A measurement of what clt_loop_next gave: records it, remembers it, and answers everything that waited for it. */
 int clt_loop_answer(clt_search_loop *loop, const clt_measurement *measurement, clt_error *error);
+
+/* `lost` and `attempts` of an evaluator's setup, for a loop: one more attempt that a configuration did not survive; how
+ * many there were, in earlier sessions too. */
+int clt_loop_note_lost(void *loop, clt_config config, clt_error *error);
+unsigned clt_loop_attempts(void *loop, clt_config config);
 
 /* The options of a plug-in: defaults, then the problem's (nullable) that are in its table, then the caller's.
  * *out is malloc'ed; *n_stated (nullable): how many were set. */
@@ -261,7 +262,6 @@ typedef struct clt_session {
   size_t ranked_capacity, n_ranked;
 } clt_session;
 
-bool clt_session_stopping(const clt_session *session);     /* on request */
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
 /* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);

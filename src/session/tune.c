@@ -64,12 +64,10 @@ static int64_t find_budget(const clt_session *s) {
   return n;
 }
 
-bool clt_session_stopping(const clt_session *s) { return clt_stop_asked(s->settings->stop); }
-
 clt_ending clt_session_ending(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
   const clt_measurement *best = &s->result->best;
-  if (clt_session_stopping(s)) return CLT_ENDED_ON_REQUEST;
+  if (clt_stop_asked(settings->stop)) return CLT_ENDED_ON_REQUEST;
   if (settings->target > 0 && best->config != CLT_CONFIG_NONE &&
       clt_objective_cost(s->loop.objective, best) <= clt_objective_exchange(s->loop.objective, settings->target))
     return CLT_ENDED_BY_TARGET;
@@ -232,21 +230,6 @@ static int find_sources(clt_session *s, clt_error *error) {
   return rc;
 }
 
-static int note_lost(void *user, clt_config config, clt_error *error) {
-  clt_search_loop *l = &((clt_session *)user)->loop;
-  clt_measurement m;
-  clt_measurement_init(&m, config);
-  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "its worker ended; it is tried once more");
-  int rc = clt_known_add_attempt(&l->known, config, error);
-  if (rc == CLT_OK && l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error);
-  clt_measurement_release(&m);
-  return rc;
-}
-
-static unsigned attempts_of(void *user, clt_config config) {
-  return clt_known_attempts(&((clt_session *)user)->loop.known, config);
-}
-
 static int open_evaluator(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   clt_evaluator_setup setup = {.instance = settings->instance,
@@ -258,9 +241,9 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .stop = settings->stop,
                                .log = settings->log,
                                .log_user = settings->user,
-                               .lost = note_lost,
-                               .attempts = attempts_of,
-                               .attempts_user = s,
+                               .lost = clt_loop_note_lost,
+                               .attempts = clt_loop_attempts,
+                               .attempts_user = &s->loop,
                                .n_machine_busy = &s->result->n_machine_busy,
                                .waited_s = &s->result->waited_s};
   void *state = clt_new_array(1, s->evaluator->state_size);
@@ -287,23 +270,23 @@ static bool may_begin(void *user) {
 static void log_failed_default(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
-  bool whole = m->log && (violates || clt_problem_is_command(clt_instance_problem(s->settings->instance)));
-  const char *why = whole ? m->log : NULL;
-  size_t n = whole ? strlen(m->log) : 0;
-  for (const char *line = whole ? NULL : m->log; line && *line; line += strspn(line, "\n")) {
+  const bool whole = violates || clt_problem_is_command(clt_instance_problem(s->settings->instance));
+  const char *why = m->log ? m->log : "";
+  size_t n = whole ? strlen(why) : 0;
+  for (const char *line = why; !whole && *line; line += strspn(line, "\n")) {
     size_t length = strcspn(line, "\n");
     bool is_error = memmem(line, length, "error", 5) != NULL;
-    if (length > 0 && (why == NULL || is_error)) why = line, n = length < 300 ? length : 300;
+    if (length > 0 && (n == 0 || is_error)) why = line, n = length < 300 ? length : 300;
     if (is_error) break;
     line += length;
   }
   clt_session_log(s, CLT_LOG_WARNING,
                   clt_format("the default configuration fails: %s (%s)%s%.*s", clt_reason_text(m->reason),
                              clt_reason_name(m->reason),
-                             whole ? ": "
-                             : why ? "\n  "
-                                   : "",
-                             (int)n, why ? why : ""));
+                             n == 0  ? ""
+                             : whole ? ": "
+                                     : "\n  ",
+                             (int)n, why));
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
@@ -405,7 +388,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
         rc = s->evaluator->submit(s->evaluator_state, config, typical_best(s), error);
       if (rc) return rc;
     } while (config != CLT_CONFIG_NONE);
-    if (clt_session_stopping(s))
+    if (clt_stop_asked(s->settings->stop))
       return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
     if (s->loop.n_pending == 0) break;
     int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
