@@ -14,7 +14,6 @@
 #include "cli/init.h"
 #include "problem/plan.h"
 
-#define MAX_TEXT_BYTES (512 << 10)
 static const char *const axes[] = {"X", "Y", "Z"};
 
 /* --- the problem --- */
@@ -34,65 +33,36 @@ static const char *size_along(const draft *d, int dimension) {
   if (d->n_sizes != (size_t)d->n_dimensions) return NULL;
   for (size_t k = 0; dimension < 2 && d->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
     for (size_t i = 0; i < d->n_sizes; i++)
-      if (strcasecmp(d->sizes[i] + strlen(PREFIX), names[dimension][k]) == 0) return d->sizes[i];
+      if (strcasecmp(cli_init_bare(d->sizes[i]), names[dimension][k]) == 0) return d->sizes[i];
   return NULL;
 }
 
 /* --- parameters --- */
 
-/* Powers of two about a power of two, off and on, or the value alone. */
-static json_t *values_about(int64_t value) {
-  bool power = value > 1 && (value & (value - 1)) == 0;
-  json_t *list = json_array();
-  if (value == 0 || value == 1) {
-    for (int64_t v = value; v <= (value ? 8 : 1); v += value ? v : 1) json_array_append_new(list, json_integer(v));
-  } else if (power) {
-    for (int64_t v = value / 8 > 1 ? value / 8 : 1; v <= 8 * value && v <= 1024; v *= 2)
-      json_array_append_new(list, json_integer(v));
-  } else {
-    json_array_append_new(list, json_integer(value));
-  }
-  return list;
-}
-
-/* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
- * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */
-static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
-  static const char *const stems[] = {"local_size",     "local",           "wg_size",    "wg",         "wgs",
-                                      "workgroup_size", "work_group_size", "group_size", "block_size", "block"};
-  static const char letters[] = "xyz";
-  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-    size_t n = strlen(stems[i]);
-    if (strncasecmp(macro, stems[i], n) != 0) continue;
-    const char *suffix = macro + n + (macro[n] == '_');
-    if (suffix[0] == '\0' && macro[n] == '\0' && n_dimensions == 1) return true;
-    if (suffix[0] && suffix[1] == '\0' && ((suffix[0] | 32) == letters[dimension] || suffix[0] == '0' + dimension))
-      return true;
-  }
-  return false;
-}
-
 static json_t *tuning_parameters(const draft *d) {
   json_t *list = json_array();
   for (size_t i = 0; i < d->n_macros; i++) {
     const tuned_macro *m = &d->macros[i];
-    json_array_append_new(
-        list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
-                        values_about(cli_init_is_switch(d->plain, m->name) && m->value == 1 ? 0 : m->value), "Default",
-                        (json_int_t)m->value));
+    if (m->is_size) continue;
+    json_t *values = cli_init_values(d, m),
+           *usual = m->list ? json_copy(json_array_get(values, 0)) : json_integer(m->value);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "Name", m->name, "Type", cli_init_type(values),
+                                          "Values", values, "Default", usual));
   }
-  for (int k = 0; d->own_local_size && k < d->n_dimensions; k++)
+  for (int k = 0; d->own_local_size && k < d->n_dimensions; k++) {
+    const tuned_macro own = {.value = k ? 4 : 32, .is_defined = true};
     if (!d->macro_is_size[k])
-      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", d->local[k], "Type", "int", "Values",
-                                            values_about(k ? 4 : 32), "Default", k ? 4 : 32));
+      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", d->local[k], "Type", "int", "Values",
+                                            cli_init_values(d, &own), "Default", (json_int_t)own.value));
+  }
   return list;
 }
 
 /* --- arguments --- */
 
-static json_t *extent_json(const draft *d, const char *what) {
+static json_t *extent_json(const draft *d, const char *what, const char *array) {
   const char *x = size_along(d, 0), *y = size_along(d, 1);
-  if (x && d->n_dimensions == 1) return json_string(x);
+  if (x && d->n_dimensions == 1 && !cli_init_has_rows(d, array)) return json_string(x);
   if (x && y && d->n_dimensions == 2) return json_pack("[s, s]", x, y);
   return json_sprintf("TODO number of %s, an expression", what);
 }
@@ -104,16 +74,17 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
   while (n && a->type[n - 1] == ' ') n--;
   snprintf(type, sizeof type, "%.*s", (int)n, a->type);
   snprintf(element, sizeof element, "%s", strcmp(type, "size_t") ? type : "ulong");
-  bool known = clt_element_parse(&parsed, element) == CLT_OK;
+  bool known = clt_element_parse(&parsed, element) == CLT_OK, varies = d->varies[a - d->kernel->arguments];
+  if (known && varies) clt_element_print(element, (clt_element){parsed.base, 1, 0});
   if (!known) snprintf(element, sizeof element, "TODO float, int4 or the like: what the kernel calls %s", type);
   if (a->address == CLT_ADDRESS_LOCAL)
     return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "Type", element, "MemoryType", "Local", "Size",
                      "TODO number of elements, an expression over the tuning parameters");
   if (strncmp(a->type, "image", 5) == 0) {
-    json_t *out =
-        json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
-                  "MemoryType", strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType",
-                  a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent_json(d, "pixels, [width, height]"));
+    json_t *out = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like", "MemoryType",
+        strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType", a->writes_image ? "WriteOnly" : "ReadOnly", "Size",
+        extent_json(d, "pixels, [width, height]", a->name));
     if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
     return out;
   }
@@ -129,7 +100,9 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
               strncmp(element, "half", 4) == 0;
   json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
                           "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size",
-                          extent_json(d, "elements"), "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
+                          varies ? json_sprintf("TODO number of elements of %s, for all configurations", element)
+                                 : extent_json(d, "elements", a->name),
+                          "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
   if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
   if (!a->is_const)
     json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));
@@ -163,29 +136,38 @@ static json_t *reference_json(const draft *d, const char *kernel_file, const clt
   return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
 }
 
+static void add_size(draft *d, json_t *sizes, int64_t value) {
+  json_array_append_new(sizes, json_pack("{s:s, s:I, s:i}", "Name", d->sizes[d->n_sizes++], "Default",
+                                         (json_int_t)value, "Min", value > 0));
+}
+
 /* A first problem file for a kernel, with TODO where a person knows better. kernels: all of the file; one of them that
  * is called naive or reference is proposed as the reference. NULL when out of memory. */
 static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel_info *kernels, size_t n_kernels) {
   static const char *const own_names[] = {"local_x", "local_y", "local_z"};
-  static const int default_sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
   const clt_kernel_info *kernel = d->kernel;
   json_t *sizes = json_array(), *conditions = json_array(), *arguments = json_array();
   json_t *global = json_object(), *local = json_object();
+  bool any_varies = false;
   for (size_t i = 0; i < kernel->n_arguments; i++) {
     if (!is_whole(&kernel->arguments[i])) continue;
     snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, PREFIX "%s", kernel->arguments[i].name);
-    json_array_append_new(sizes, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[d->n_sizes], "Default",
-                                           default_sizes[d->n_sizes % 3], "Min", 1));
-    d->n_sizes++;
+    add_size(d, sizes, cli_init_usual_size(kernel->arguments[i].name, d->n_sizes));
+  }
+  for (size_t i = 0; i < d->n_macros; i++) {
+    if (!d->macros[i].is_size) continue;
+    snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, "%s", d->macros[i].name);
+    add_size(d, sizes, d->macros[i].value);
   }
   cli_init_find_bounds(d);
   d->own_local_size = kernel->local_size[0] == 0;
+  for (size_t i = 0; i < kernel->n_arguments; i++) any_varies |= d->varies[i];
   for (int k = 0; k < d->n_dimensions; k++) {
-    d->local[k] = own_names[k];
-    for (size_t i = 0; i < d->n_macros && !d->macro_is_size[k]; i++)
-      if ((d->macro_is_size[k] = is_local_size(d->macros[i].name, k, d->n_dimensions))) d->local[k] = d->macros[i].name;
+    const tuned_macro *of_group = cli_init_local_size(d, k);
+    d->macro_is_size[k] = of_group != NULL;
+    d->local[k] = of_group ? of_group->name : own_names[k];
     const char *size = d->bounds[k] ? d->bounds[k] : size_along(d, k);
-    bool is_size = size && (d->bounds[k] || !d->uses_groups);
+    bool is_size = size && (d->bounds[k] || (!d->uses_groups && !any_varies));
     json_object_set_new(global, axes[k],
                         is_size ? json_string(size)
                                 : json_sprintf("TODO work-items along %s, an expression%s%s", axes[k],
@@ -210,14 +192,27 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
                 tuning_parameters(d), "Conditions", conditions, "KernelSpecification", "Language", "OpenCL",
                 "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global, "LocalSize", local,
                 "Arguments", arguments, "Reference", reference_json(d, kernel_file, kernels, n_kernels));
-  if (problem == NULL || !d->own_local_size || d->n_macros == 0) return problem;
+  json_t *specification = json_object_get(problem, "KernelSpecification"), *options = json_array();
+  for (size_t i = 0; i < d->options.n; i++) {
+    clt_text option = {0};
+    for (const char *at = d->options.all[i]; *at; at++) /* in options of a file, "{{" stands for a brace */
+      clt_text_printf(&option, "%s%c", *at == '{' ? "{" : "", *at);
+    json_array_append_new(options, json_string(option.bytes));
+    clt_text_release(&option);
+  }
+  if (d->options.n) json_object_set(specification, "CompilerOptions", options);
+  json_decref(options);
+  size_t n_tuned = 0, first = d->n_macros;
+  for (size_t i = d->n_macros; i-- > 0;)
+    if (!d->macros[i].is_size) n_tuned++, first = i;
+  if (!d->own_local_size || n_tuned == 0) return problem;
   json_object_set_new(
-      json_object_get(problem, "KernelSpecification"), "// LocalSize",
+      specification, "// LocalSize",
       d->macro_is_size[0]
           ? json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
                          d->local[0])
           : json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
-                         d->n_macros > 1 ? "a macro such as " : "", d->macros[0].name));
+                         n_tuned > 1 ? "a macro such as " : "", d->macros[first].name));
   return problem;
 }
 
@@ -319,17 +314,38 @@ static void put_json(clt_text *out, json_t *json, int indent) {
   clt_text_printf(out, "\n%*s%s", indent, "", is_object ? "}" : "]");
 }
 
+/* A file of the folder `to` as seen from another; both are absolute. malloc'ed; NULL when out of memory. */
+static char *path_between(const char *from, const char *to, const char *name) {
+  clt_text out = {0};
+  char *path = NULL;
+  size_t common = 0; /* of both, up to the end of a folder's name */
+  for (size_t i = 0; i == 0 || (from[i - 1] == to[i - 1] && from[i - 1]); i++)
+    if ((from[i] == '/' || from[i] == '\0') && (to[i] == '/' || to[i] == '\0')) common = i;
+  for (const char *at = from + common; *at; at++)
+    if (at[0] == '/' && at[1]) clt_text_add(&out, "../");
+  to += common + (to[common] == '/');
+  clt_text_printf(&out, "%s%s%s", to, to[0] ? "/" : "", name);
+  clt_text_take(&path, &out, NULL);
+  return path;
+}
+
 static int write_problem(const cli_arguments *arguments, draft *d, const clt_kernel_info *kernels, size_t n_kernels) {
   const char *kernel_path = arguments->positional[0], *typed = cli_text(arguments, "output");
   const char *slash = strrchr(kernel_path, '/'), *dot = strrchr(slash ? slash : kernel_path, '.');
   clt_text path = {0}, text = {0};
   int n_todos = 0;
+  size_t n_tuned = 0;
+  for (size_t i = 0; i < d->n_macros; i++) n_tuned += !d->macros[i].is_size;
   if (typed) /* else blur.cl -> blur.json, beside the kernel */
     clt_text_add(&path, typed);
   else
     clt_text_printf(&path, "%.*s.json", dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path), kernel_path);
-  /* The kernel as the problem file sees it: beside itself, or by its absolute path. */
-  char *file = typed ? realpath(kernel_path, NULL) : strdup(slash ? slash + 1 : kernel_path);
+  /* The kernel as the problem file sees it; what is printed will stand here. */
+  char *from = path.rc ? NULL : clt_path_folder(clt_file_is_special(path.bytes) ? "." : path.bytes);
+  char *to = clt_path_folder(kernel_path),
+       *file = from && to ? path_between(from, to, slash ? slash + 1 : kernel_path) : NULL;
+  free(from);
+  free(to);
   json_t *json = file ? first_problem(d, file, kernels, n_kernels) : NULL;
   free(file);
   if (json && !path.rc && cli_given(arguments, "interactive")) ask_person(json);
@@ -358,11 +374,11 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   for (const char *at = text.bytes; rc == 0 && (at = strstr(at, "\"TODO")); at++) n_todos++;
   if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path.bytes, "kernel", d->kernel->name,
-                                  "arguments", (int)d->kernel->n_arguments, "parameters", (int)d->n_macros, "todo",
+                                  "arguments", (int)d->kernel->n_arguments, "parameters", (int)n_tuned, "todo",
                                   n_todos));
   } else if (rc == 0) {
-    printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path.bytes,
-           d->kernel->name, d->kernel->n_arguments, d->n_macros);
+    printf("wrote %s: kernel '%s', arguments: %zu, macros as tuning parameters: %zu\n", path.bytes, d->kernel->name,
+           d->kernel->n_arguments, n_tuned);
     if (n_todos)
       printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path.bytes);
     else
@@ -388,48 +404,68 @@ static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *ker
   return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
 }
 
-/* The kernel's text under its own name, so that the compiler's messages say file and line. */
-static int read_kernel(char **out, const char *path) {
-  clt_error error = {0};
-  clt_text named = {0};
-  char *text = NULL;
+/* What is typed of macros: one value stays an option, several make a tuning parameter. */
+static int read_typed_macros(draft *d, const cli_arguments *arguments) {
+  const char **typed = NULL;
   size_t n = 0;
-  if (clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &error)) return cli_report(&error);
-  if (memchr(text, 0, n)) return free(text), cli_failure("'%s' is no text", path);
-  if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
-  clt_text_add(&named, text);
-  free(text);
-  return clt_text_take(out, &named, NULL) ? cli_failure("out of memory") : 0;
+  int rc = cli_texts(&typed, &n, arguments, "define");
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    const char *value = typed[i] + strcspn(typed[i], "=");
+    tuned_macro m = {.list = value + 1};
+    snprintf(m.name, sizeof m.name, "%.*s", (int)(value - typed[i]), typed[i]);
+    bool is_list = strchr(value, ',') && strpbrk(value, "(){}\"' ") == NULL && clt_is_name(m.name) &&
+                   value - typed[i] < (ptrdiff_t)sizeof m.name && d->n_macros < MAX_MACROS;
+    if (is_list)
+      d->macros[d->n_macros++] = m;
+    else if (clt_words_add(&d->options, clt_format("-D%s", typed[i]), NULL))
+      rc = cli_failure("out of memory");
+  }
+  free(typed);
+  return rc;
+}
+
+static void note_macros(const draft *d, const char *path) {
+  if (d->tuned.n)
+    fprintf(stderr,
+            "clatune: note: %s: no default, so tuning parameters with usual values:%s; --define NAME=1,2,4 gives "
+            "others, --define NAME=4 a fixed one\n",
+            path, d->tuned.bytes);
+  if (d->sized.n)
+    fprintf(stderr,
+            "clatune: note: %s: no default, so sizes of the problem:%s; --define NAME=1,2,4 makes one a tuning "
+            "parameter\n",
+            path, d->sized.bytes);
+  if (d->typed.n)
+    fprintf(stderr, "clatune: note: %s: no default, so float:%s; --define NAME=TYPE gives another type\n", path,
+            d->typed.bytes);
 }
 
 static int run_init(const cli_arguments *arguments) {
-  const char *path = arguments->positional[0], *slash = strrchr(path, '/'), **defines = NULL;
-  clt_error error = {0};
+  const char *path = arguments->positional[0];
   clt_device_info device;
   clt_kernel_info *kernels = NULL;
-  clt_text options = {0};
   draft d = {0};
-  size_t n = 0, n_defines = 0;
-  char *text = NULL;
-  int rc = read_kernel(&text, path);
-  if (rc == 0) rc = cli_texts(&defines, &n_defines, arguments, "define");
-  clt_text_printf(&options, "-I \"%.*s\"", slash ? (int)(slash - path) : 1, slash ? path : ".");
-  for (size_t i = 0; i < n_defines; i++) clt_text_printf(&options, " -D%s", defines[i]);
-  if (rc == 0 && options.rc) rc = cli_failure("out of memory");
+  size_t n = 0;
+  int n_lines = 0;
+  char *text = NULL, *folder = clt_path_folder(path);
+  bool quiet = cli_given(arguments, "quiet");
+  int rc = folder ? cli_init_read_file(&text, &d, &n_lines, path) : cli_failure("out of memory");
+  if (rc == 0) rc = read_typed_macros(&d, arguments);
   if (rc == 0) rc = cli_choose_device(&device, arguments);
-  if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options.bytes, &error)) rc = cli_report(&error);
+  if (rc == 0) cli_init_read_text(&d, quiet ? NULL : path, n_lines);
+  if (rc == 0) rc = cli_init_build(&kernels, &n, &d, &device, text, folder);
   if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
-  char *plain = rc == 0 ? clt_plain_source(text) : NULL;
-  if (rc == 0 && plain == NULL) rc = cli_failure("out of memory");
-  d.plain = plain;
-  if (rc == 0) {
-    cli_init_read_text(&d, text, cli_given(arguments, "quiet") ? NULL : path);
-    rc = write_problem(arguments, &d, kernels, n);
-  }
+  if (rc == 0) cli_init_explore(&d, &device, text, folder);
+  if (rc == 0) cli_init_read_kernel(&d, kernels, n);
+  if (!quiet) note_macros(&d, path);
+  if (rc == 0) rc = write_problem(arguments, &d, kernels, n);
+  clt_text_release(&d.tuned);
+  clt_text_release(&d.sized);
+  clt_text_release(&d.typed);
+  clt_words_free(d.options.all);
   free(kernels);
-  free(defines);
-  clt_text_release(&options);
-  free(plain);
+  free(d.plain);
+  free(folder);
   free(text);
   return rc;
 }
@@ -437,7 +473,9 @@ static int run_init(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     {"output", "FILE", "the problem file to write (default: KERNEL's name with .json); also -o FILE"},
     {"kernel", "NAME", "the kernel to tune, where the file has several"},
-    {"define", "NAME=VALUE", "a macro that the kernel needs to build; may be repeated"},
+    {"define", "NAME=VALUE[,...]",
+     "a macro that the kernel needs to build: one value stays an option of the build,\n"
+     "several are a tuning parameter's; may be repeated"},
     {"force", NULL, "replaces a problem file that exists"},
     {"interactive", NULL, "asks for the sizes and for what it cannot know"},
     {"dry-run", NULL, "prints the problem file and writes none"},
@@ -452,9 +490,10 @@ const cli_command cli_init = {
         "KERNEL.cl [-o FILE] [--kernel NAME] [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
     .description =
         "Builds the kernel, takes its arguments as the compiler sees them and the macros that have a default\n"
-        "(#ifndef X / #define X 16) as tuning parameters, and writes a problem file. What it cannot know is marked\n"
-        "TODO, or asked for (--interactive); 'clatune verify' says what is left. An existing file is replaced only by\n"
-        "--force.",
+        "(#ifndef X / #define X 16) or that nobody defines as tuning parameters, and writes a problem file. What it\n"
+        "cannot know is marked TODO, or asked for (--interactive); 'clatune verify' says what is left. An existing "
+        "file\n"
+        "is replaced only by --force.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_init,

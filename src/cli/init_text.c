@@ -1,134 +1,169 @@
-/* What `clatune init` sees in the text of a kernel without a compiler. */
-#include "cli/init.h"
-
+/* What `clatune init` sees of a kernel in its text, without a compiler. */
 #include <ctype.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
+#include "base/memory.h"
+#include "cli/init.h"
 
-/* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
- * nothing asks whether they are defined, are noted on standard error. */
-static void read_macros(draft *out, const char *text, const char *path) {
-  clt_define *defines = NULL;
-  size_t n = 0;
-  if (clt_defines(&defines, &n, text, NULL)) return;
-  for (size_t i = 0; i < n; i++) {
-    const clt_define *d = &defines[i];
-    const char *number = d->value + strspn(d->value, "(");
-    char *end;
-    int64_t value = strtoll(number, &end, 0);
-    bool skipped = end == number || end[strspn(end, ") \tuU\r")] != '\0';
-    for (size_t k = 0; k < out->n_macros; k++) skipped |= strcmp(out->macros[k].name, d->name) == 0;
-    if (skipped || d->has_arguments) continue;
-    if (d->guarded && out->n_macros < MAX_MACROS) {
-      tuned_macro *m = &out->macros[out->n_macros++];
-      memcpy(m->name, d->name, sizeof m->name);
-      m->value = value;
-    } else if (!d->guarded && path) {
-      fprintf(
-          stderr,
-          "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
-          path, d->line, d->name, d->value, d->name);
+/* --- the shape of the launch --- */
+
+/* "get_group_id(0) * X + get_local_id(0)" and the like become "get_global_id(0)"; X is then the work-group's size. */
+static void read_group_products(draft *d) {
+#define OF(call) call "[[:space:]]*\\([[:space:]]*([012])[[:space:]]*\\)"
+#define SIZE "([A-Za-z_][A-Za-z0-9_]*|get_local_size[[:space:]]*\\([[:space:]]*[012][[:space:]]*\\))"
+#define SIGN(sign) "[[:space:]]*\\" sign "[[:space:]]*"
+  static const struct {
+    const char *pattern;
+    int group, size, local; /* the numbers of the pattern's brackets */
+  } forms[] = {{OF("get_group_id") SIGN("*") SIZE SIGN("+") OF("get_local_id"), 1, 2, 3},
+               {SIZE SIGN("*") OF("get_group_id") SIGN("+") OF("get_local_id"), 2, 1, 3},
+               {OF("get_local_id") SIGN("+") OF("get_group_id") SIGN("*") SIZE, 2, 3, 1},
+               {OF("get_local_id") SIGN("+") SIZE SIGN("*") OF("get_group_id"), 3, 2, 1}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    regex_t form;
+    regmatch_t at[4];
+    if (regcomp(&form, forms[i].pattern, REG_EXTENDED)) continue;
+    for (char *text = d->plain; regexec(&form, text, 4, at, 0) == 0; text += at[0].rm_so + 1) {
+      const char *before = cli_before_blanks(d->plain, text + at[0].rm_so), *after = text + at[0].rm_eo;
+      const char group = text[at[forms[i].group].rm_so], local = text[at[forms[i].local].rm_so];
+      const regmatch_t *size = &at[forms[i].size];
+      if (group != local || (before > d->plain && before[-1] == '*') || cli_in_word(*after) ||
+          *cli_skip_blanks(after) == '*')
+        continue;
+      snprintf(d->times_group[group - '0'], sizeof *d->times_group, "%.*s", (int)(size->rm_eo - size->rm_so),
+               text + size->rm_so);
+      memset(text + at[0].rm_so, ' ', (size_t)(at[0].rm_eo - at[0].rm_so));
+      char call[] = "get_global_id(0)";
+      *strchr(call, '0') = group;
+      memcpy(text + at[0].rm_so, call, strlen(call));
     }
+    regfree(&form);
   }
-  free(defines);
 }
 
-void cli_init_read_text(draft *out, const char *text, const char *path) {
+void cli_init_read_shape(draft *d) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
-  out->n_dimensions = 1;
-  read_macros(out, text, path);
+  d->n_dimensions = 1;
+  d->uses_groups = false;
+  memset(d->required, 0, sizeof d->required);
   /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
-  const char *attribute = strstr(text, "reqd_work_group_size");
+  const char *attribute = strstr(d->plain, "reqd_work_group_size");
   const char *bracket = attribute ? strchr(attribute, '(') : NULL;
-  for (int d = 0; bracket && d < 3; d++) {
-    const char *begin = skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
+  for (int k = 0; bracket && k < 3; k++) {
+    const char *begin = cli_skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
     size_t n = (size_t)(end - begin);
     while (n && isspace((unsigned char)begin[n - 1])) n--;
-    bool fits = n > 0 && n < sizeof out->required[d] && *end == (d < 2 ? ',' : ')');
-    if (fits) memcpy(out->required[d], begin, n);
-    if (!fits) memset(out->required, 0, sizeof out->required);
+    bool fits = n > 0 && n < sizeof d->required[k] && *end == (k < 2 ? ',' : ')');
+    if (fits) memcpy(d->required[k], begin, n);
+    if (!fits) memset(d->required, 0, sizeof d->required);
+    for (size_t i = 0; fits && i < d->n_macros; i++)
+      if (strcmp(d->required[k], d->macros[i].sets) == 0)
+        memcpy(d->required[k], d->macros[i].name, sizeof *d->required);
     bracket = fits ? end : NULL;
   }
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    for (const char *at = strstr(text, calls[i]); at; at = strstr(at + 1, calls[i])) {
-      const char *digit = skip_blanks(at + strlen(calls[i]));
-      if (*digit == '(') digit = skip_blanks(digit + 1);
-      if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > out->n_dimensions) out->n_dimensions = *digit - '0' + 1;
-      if (i > 0) out->uses_groups = true;
+    for (const char *at = strstr(d->plain, calls[i]); at; at = strstr(at + 1, calls[i])) {
+      const char *digit = cli_skip_blanks(at + strlen(calls[i]));
+      if (*digit == '(') digit = cli_skip_blanks(digit + 1);
+      if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > d->n_dimensions) d->n_dimensions = *digit - '0' + 1;
+      if (i > 0) d->uses_groups = true;
     }
 }
 
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+/* --- the kernel --- */
 
-/* The next place where a name is a whole word; NULL: none. */
-static const char *next_word(const char *text, const char *at, const char *name) {
-  while ((at = strstr(at, name)) != NULL && ((at > text && in_word(at[-1])) || in_word(at[strlen(name)]))) at++;
-  return at;
-}
-
-static const char *before_blanks(const char *text, const char *at) {
-  while (at > text && isspace((unsigned char)at[-1])) at--;
-  return at;
-}
-
-static bool follows(const char *text, const char *at, const char *word) {
-  size_t n = strlen(word);
-  at = before_blanks(text, at);
-  return (size_t)(at - text) >= n && strncmp(at - n, word, n) == 0;
-}
-
-bool cli_init_is_switch(const char *text, const char *name) {
-  bool asked = false;
-  if (strncasecmp(name, "use_", 4) == 0 || strncasecmp(name, "enable_", 7) == 0) return true;
-  for (const char *at = text; (at = next_word(text, at, name)) != NULL; at++) {
-    const char *next = skip_blanks(at + strlen(name)), *line = at;
-    const char *open = follows(text, at, "(") ? before_blanks(text, at) - 1 : at;
-    while (line > text && line[-1] != '\n') line--;
-    if (follows(text, at, "define") || follows(text, at, "ifndef") || follows(text, at, "ifdef") ||
-        follows(text, at, "undef") || follows(text, open, "defined"))
-      continue;
-    bool in_if = *skip_blanks(line) == '#' && follows(text, at, "if");
-    bool is_term = in_if || follows(text, at, "!") || follows(text, at, "&&") || follows(text, at, "||") ||
-                   (open < at && (follows(text, open, "if") || follows(text, open, "!") || follows(text, open, "(")));
-    bool ends =
-        *next == '\n' || *next == ')' || *next == '?' || strncmp(next, "&&", 2) == 0 || strncmp(next, "||", 2) == 0;
-    if (*next != '?' && !(is_term && ends)) return false;
-    asked = true;
+/* Behind the bracket that closes the one at a place; NULL: none does. */
+static char *behind_brackets(char *at, char open, char close) {
+  for (int depth = 0; *at; at++) {
+    depth += (*at == open) - (*at == close);
+    if (*at == close && depth == 0) return at + 1;
   }
-  return asked;
+  return NULL;
+}
+
+/* Blanks a kernel's definition, from behind what stands before it. */
+static void forget_kernel(char *text, const char *name) {
+  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++) {
+    char *bracket = text + (at - text) + strlen(name);
+    bracket += strspn(bracket, " \t\r\n");
+    char *body = *bracket == '(' && cli_follows(text, at, "void") ? behind_brackets(bracket, '(', ')') : NULL;
+    if (body) body += strspn(body, " \t\r\n");
+    char *end = body && *body == '{' ? behind_brackets(body, '{', '}') : NULL, *begin = text + (at - text);
+    while (end && begin > text && begin[-1] != ';' && begin[-1] != '}') {
+      const char *line = --begin;
+      while (*begin == '\n' && line > text && line[-1] != '\n') line--;
+      if (*begin == '\n' && *cli_skip_blanks(line) == '#') break;
+    }
+    for (; end && begin < end; begin++)
+      if (*begin != '\n') *begin = ' ';
+  }
+}
+
+/* No parameter any more: builds that need it get its default. */
+static void drop_macro(draft *d, size_t i) {
+  const tuned_macro *m = &d->macros[i];
+  if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
+  memmove(d->macros + i, d->macros + i + 1, (--d->n_macros - i) * sizeof *d->macros);
+}
+
+void cli_init_read_kernel(draft *d, const clt_kernel_info *kernels, size_t n) {
+  char *all = strdup(d->plain);
+  bool is_read_anywhere[MAX_MACROS];
+  if (all == NULL) return;
+  for (size_t i = 0; i < d->n_macros; i++) is_read_anywhere[i] = cli_reads(d->plain, d->macros[i].name);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(kernels[i].name, d->kernel->name) != 0) forget_kernel(d->plain, kernels[i].name);
+  if (cli_next_word(d->plain, d->plain, d->kernel->name) == NULL) memcpy(d->plain, all, strlen(all));
+  free(all);
+  for (size_t i = d->n_macros; i-- > 0;)
+    if (is_read_anywhere[i] && d->macros[i].list == NULL && !cli_reads(d->plain, d->macros[i].name)) drop_macro(d, i);
+  read_group_products(d);
+  cli_init_read_shape(d);
+  for (int k = 0; k < 3; k++)
+    if (d->kernel->local_size[k] > 1 && k >= d->n_dimensions) d->n_dimensions = k + 1;
+  for (size_t i = 0; i < d->n_macros; i++) cli_init_choose_default(d, &d->macros[i]);
+  /* A work-group's size along a dimension that the kernel does not have is 1. */
+  for (size_t i = d->n_macros; i-- > 0;)
+    for (int k = d->n_dimensions; k < 3; k++) {
+      if (d->macros[i].list || !cli_is_local_size(d->macros[i].name, k, 3)) continue;
+      if (!d->macros[i].is_defined) d->macros[i].value = 1;
+      drop_macro(d, i);
+      break;
+    }
 }
 
 /* `< n`, `>= n`: the size that is n's; NULL: none. */
 static const char *size_compared(const draft *d, const char *at) {
-  at = skip_blanks(at);
+  at = cli_skip_blanks(at);
   if (*at != '<' && *at != '>') return NULL;
-  at = skip_blanks(at + 1 + (at[1] == '='));
+  at = cli_skip_blanks(at + 1 + (at[1] == '='));
   for (size_t i = 0; i < d->n_sizes; i++)
-    if (next_word(d->plain, at, d->sizes[i] + strlen(PREFIX)) == at) return d->sizes[i];
+    if (cli_next_word(d->plain, at, cli_init_bare(d->sizes[i])) == at) return d->sizes[i];
   return NULL;
 }
 
 void cli_init_find_bounds(draft *d) {
   if (strstr(d->plain, "get_global_size")) return;
   if (d->n_dimensions == 1 && d->n_sizes == 1 && strstr(d->plain, "get_global_id")) d->bounds[0] = d->sizes[0];
-  for (const char *at = d->plain; (at = next_word(d->plain, at, "get_global_id")) != NULL; at++) {
-    const char *digit = skip_blanks(at + strcspn(at, "(") + 1), *close = skip_blanks(digit + 1);
+  for (const char *at = d->plain; (at = cli_next_word(d->plain, at, "get_global_id")) != NULL; at++) {
+    const char *digit = cli_skip_blanks(at + strcspn(at, "(") + 1), *close = cli_skip_blanks(digit + 1);
     if (*digit < '0' || *digit > '2' || *close != ')' || d->bounds[*digit - '0']) continue;
-    const char **bound = &d->bounds[*digit - '0'], *end = skip_blanks(close + 1), *equals = before_blanks(d->plain, at);
+    const char **bound = &d->bounds[*digit - '0'], *end = cli_skip_blanks(close + 1),
+               *equals = cli_before_blanks(d->plain, at);
     *bound = size_compared(d, end);
-    if (follows(d->plain, equals, ")")) /* a cast */
+    if (cli_follows(d->plain, equals, ")")) /* a cast */
       while (equals > d->plain && *equals != '(') equals--;
-    if ((*end != ';' && *end != ',') || !follows(d->plain, equals, "=")) continue;
-    const char *name_end = before_blanks(d->plain, before_blanks(d->plain, equals) - 1), *begin = name_end;
-    while (begin > d->plain && in_word(begin[-1])) begin--;
+    if ((*end != ';' && *end != ',') || !cli_follows(d->plain, equals, "=")) continue;
+    const char *name_end = cli_before_blanks(d->plain, cli_before_blanks(d->plain, equals) - 1), *begin = name_end;
+    while (begin > d->plain && cli_in_word(begin[-1])) begin--;
     char name[128];
     if (begin == name_end || (size_t)snprintf(name, sizeof name, "%.*s", (int)(name_end - begin), begin) >= sizeof name)
       continue;
-    for (const char *use = end; *bound == NULL && (use = next_word(d->plain, use, name)) != NULL; use++)
+    for (const char *use = end; *bound == NULL && (use = cli_next_word(d->plain, use, name)) != NULL; use++)
       *bound = size_compared(d, use + strlen(name));
   }
 }
@@ -137,11 +172,22 @@ bool cli_init_names_parameters(const draft *d, const char *expression) {
   for (const char *at = expression; *at;) {
     size_t n = 0;
     bool known = !isalpha((unsigned char)*at) && *at != '_';
-    while (in_word(at[n])) n++;
+    while (cli_in_word(at[n])) n++;
     for (size_t i = 0; !known && i < d->n_macros; i++)
       known = strlen(d->macros[i].name) == n && strncmp(d->macros[i].name, at, n) == 0;
     if (!known) return false;
     at += n ? n : 1;
   }
   return expression[0] != '\0';
+}
+
+bool cli_init_has_rows(const draft *d, const char *array) {
+  for (const char *at = d->plain; (at = cli_next_word(d->plain, at, array)) != NULL; at++) {
+    const char *index = cli_skip_blanks(at + strlen(array));
+    for (int depth = 0; *index == '[' || (depth > 0 && *index); index++) {
+      depth += (*index == '[') - (*index == ']');
+      if (*index == '*' || strncmp(index, "<<", 2) == 0) return true;
+    }
+  }
+  return false;
 }

@@ -103,21 +103,95 @@ kernel void two(global float *out, int width) { out[get_global_id(1) * width + g
         self.init("two.cl")
         self.assertEqual(self.problem("two.json")["KernelSpecification"]["LocalSize"], {"X": "block_size_x", "Y": "local_y"})
 
-    def test_a_type_of_the_kernels_own_is_asked_for(self):
-        self.write("own.cl", """typedef float2 pair;
-typedef int count;
-kernel void own(global const pair *in, global float *out, const pair factor, const count n, const unsigned int m) {
-  out[get_global_id(0)] = in[get_global_id(0)].x * factor.x * (n + m);
+    def test_a_type_of_the_kernels_own_is_what_it_stands_for(self):
+        (self.folder / "types").mkdir()
+        self.write("types/own.h", "typedef float2 pair;\ntypedef int count;\n")
+        self.write("own.cl", """#include "types/own.h"
+typedef struct { float re, im; } complex;
+#define real float
+kernel void own(global const pair *in, global real *out, const complex factor, const count n, const unsigned int m) {
+  out[get_global_id(0)] = in[get_global_id(0)].x * factor.re * (n + m);
 }
 """)
         self.init("own.cl")
         problem = self.problem("own.json")
         arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
-        for name, own in (("in", "pair"), ("factor", "pair"), ("n", "count")):
-            self.assertRegex(arguments[name]["Type"], f"^TODO .*{own}$")
-        self.assertEqual(arguments["out"]["Type"], "float")
+        self.assertEqual([arguments[name]["Type"] for name in ("in", "out", "n")], ["float2", "float", "int"])
+        self.assertRegex(arguments["factor"]["Type"], "^TODO .*complex$")
         self.assertIn(arguments["m"]["Type"], ("uint", "unsigned int"))
-        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_m"])
+        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_n", "size_m"])
+
+    def test_what_is_typed_of_macros_is_kept(self):
+        self.write("typed.cl", """#ifndef TILE
+#define TILE 16
+#endif
+kernel void typed(global REAL *out, int n) {
+  int i = get_global_id(0);
+  if (i < n) out[i] = TILE + STEP + (REAL)FACTOR;
+}
+""")
+        typed = ["TILE=4", "STEP=3,5,7", "FACTOR=0.5,2", "REAL=float,double", "FLAG", "LIST={1}"]
+        said = self.init("typed.cl", *[word for text in typed for word in ("--define", text)]).stderr
+        self.assertEqual(said, "")
+        problem = self.problem("typed.json")
+        parameters = {p["Name"]: (p["Type"], p["Values"], p["Default"]) for p in problem["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(parameters.pop("STEP"), ("int", [3, 5, 7], 3))
+        self.assertEqual(parameters.pop("FACTOR"), ("float", [0.5, 2], 0.5))
+        self.assertEqual(parameters.pop("REAL"), ("string", ["float", "double"], "float"))
+        self.assertEqual(list(parameters), ["local_x"])
+        self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DTILE=4", "-DFLAG", "-DLIST={{1}"])
+
+    def test_what_only_other_branches_lack_is_no_macro(self):
+        self.write("branch.cl", """#if MODE == 0
+typedef float real;
+#define SUM sum
+#endif
+kernel void branch(global float *out, int n) {
+#if MODE < 2
+  real sum = 1;
+#endif
+#if MODE == 1
+  sum *= SCALE;
+#elif MODE == 2
+  sum = 2;
+#endif
+  out[get_global_id(0)] = sum;
+}
+""")
+        said = self.init("branch.cl").stderr
+        self.assertRegex(said, "usual values: MODE;")
+        problem = self.problem("branch.json")
+        self.assertEqual({p["Name"]: p["Values"] for p in problem["ConfigurationSpace"]["TuningParameters"]},
+                         {"MODE": [0, 1, 2], "local_x": [4, 8, 16, 32, 64, 128, 256]})
+        self.assertNotIn("CompilerOptions", problem["KernelSpecification"])
+
+    def test_what_other_kernels_say_is_no_part_of_it(self):
+        self.write("two.cl", """#ifndef ROWS
+#define ROWS 4
+#endif
+float half_of(float x) { return x / DIVISOR; }
+__attribute__((reqd_work_group_size(16, ROWS, 1)))
+kernel void other(global float *out, int n) { out[get_global_id(1) * n + get_global_id(0)] = ROWS * OTHERS; }
+kernel void line(global float *out, int n) {
+  int i = get_global_id(0) / (block_size_y * BLOCK_Z);
+  if (i < n) out[i] = half_of(block_size_x);
+}
+""")
+        self.init("two.cl", "--kernel", "line")
+        problem = self.problem("two.json")
+        kernel = problem["KernelSpecification"]
+        self.assertEqual({p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]}, {"block_size_x", "DIVISOR"})
+        self.assertEqual((kernel["GlobalSize"], kernel["LocalSize"]), ({"X": "size_n"}, {"X": "block_size_x"}))
+        self.assertEqual(sorted(kernel["CompilerOptions"]), ["-DBLOCK_Z=1", "-DOTHERS=8", "-Dblock_size_y=1"])
+
+    def test_the_kernel_file_is_named_as_the_problem_file_sees_it(self):
+        for name in ("kernels", "problems/deep", "kernels-2"):
+            (self.folder / name).mkdir(parents=True)
+        self.write("kernels/my.cl", SCALE)
+        for output, seen in (("kernels/other.json", "my.cl"), ("problems/deep/my.json", "../../kernels/my.cl"),
+                             ("my.json", "kernels/my.cl"), ("kernels-2/my.json", "../kernels/my.cl")):
+            self.init("kernels/my.cl", "-o", output)
+            self.assertEqual(self.problem(output)["KernelSpecification"]["KernelFile"], seen)
 
     def test_a_local_size_that_is_no_parameter_is_the_compilers_number(self):
         self.write("fixed.cl", """#define TILE 16
@@ -162,6 +236,15 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
             self.write("it.cl", kernel)
             self.init("it.cl", "--force")
             self.assertEqual(self.problem("it.json")["KernelSpecification"]["GlobalSize"], size)
+        self.write("it.cl", """kernel void it(global const float *in, global float *out, int n) {
+  int i = (int)get_local_id(0) + TS * get_group_id(0);
+  if (i < n) out[i] = in[n * i];
+}
+""")
+        self.init("it.cl", "--force")
+        kernel = self.problem("it.json")["KernelSpecification"]
+        self.assertEqual((kernel["GlobalSize"], kernel["LocalSize"]), ({"X": "size_n"}, {"X": "TS"}))
+        self.assertEqual([a["Size"][:4] for a in kernel["Arguments"][:2]], ["TODO", "size"])
         one = "kernel void one(global const float *in, global float *out, int n) { local float tile[64]; tile[get_local_id(0)] = %s; }\n"
         self.write("one.cl", one % "in[get_global_id(0)]")
         self.init("one.cl")
@@ -267,11 +350,12 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
         self.write("t.cl", GROUPS)
         self.assertIn("'transpose' 'other'", self.init("t.cl", expect=2).stderr)
         self.assertIn("it has 'transpose'", self.init("t.cl", "--kernel", "none", expect=2).stderr)
-        self.write("bad.cl", "kernel void bad(global float *x) { x[0] = N; }\n")
-        self.assertIn("N", self.init("bad.cl", expect=1).stderr)
+        self.write("bad.cl", "kernel void bad(global float *x) { N = x[0]; }\n")
+        self.assertIn("bad.cl:1", self.init("bad.cl", expect=1).stderr)
         self.assertFalse((self.folder / "bad.json").exists())
-        self.init("bad.cl", "--define", "N=3")
-        self.assertIn("exists already", self.init("bad.cl", "--define", "N=3", expect=1).stderr)
+        self.init("bad.cl", "--define", "N=x[0]")
+        self.assertEqual(self.problem("bad.json")["KernelSpecification"]["CompilerOptions"], ["-DN=x[0]"])
+        self.assertIn("exists already", self.init("bad.cl", "--define", "N=x[0]", expect=1).stderr)
         self.assertIn("cannot open", self.init("none.cl", expect=1).stderr)
         self.write("empty.cl", "int x(void) { return 1; }\n")
         self.assertIn("no kernel", self.init("empty.cl", expect=1).stderr)

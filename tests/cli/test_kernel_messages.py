@@ -8,7 +8,7 @@ POCL = ("--device", "pocl")
 
 class Messages(CliTest):
     def test_a_build_error_names_file_and_line(self):
-        self.edit("scale.cl", "get_global_id(0)", "get_global_id(nonsense)")
+        self.edit("scale.cl", "get_global_id(0)", "get_global_id(0).nonsense")
         line = next(i for i, text in enumerate((self.folder / "scale.cl").read_text().splitlines(), 1) if "nonsense" in text)
         self.assertIn(f"scale.cl:{line}:", self.clatune("verify", "scale.json", *POCL, expect=5).stdout)
         defines = [word for name in ("block", "per_item", "fault", "n") for word in ("--define", f"{name}=1")]
