@@ -353,18 +353,14 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
     rc = find_alternative(&basis, others, related.n, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
                           objective, error);
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
-    const clt_space *space = clt_instance_space(instance);
-    clt_config standard = clt_instance_default(instance);
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && clt_space_valid(clt_instance_space(instance)) == 0) {
     char why[400];
-    if (!clt_space_contains(space, standard))
-      standard = clt_space_valid(space) ? clt_space_at(space, 0) : CLT_CONFIG_NONE;
-    basis = (answer_basis){CLT_TIER_DEFAULT, false, {standard, NAN, NAN, NAN}, "", ""};
-    if (standard == CLT_CONFIG_NONE) {
-      clt_space_explain_empty(why, sizeof why, space);
-      rc = clt_fail(error, CLT_E_NO_VALID, "%s", why);
-    }
+    clt_space_explain_empty(why, sizeof why, clt_instance_space(instance));
+    rc = clt_fail(error, CLT_E_NO_VALID, "%s", why);
   }
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) /* the default one, if that is valid */
+    basis = (answer_basis){
+        CLT_TIER_DEFAULT, false, {clt_instance_reference_configuration(instance), NAN, NAN, NAN}, "", ""};
   if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
   clt_related_release(&related);
   clt_objective_free(objective);
