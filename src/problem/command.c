@@ -54,29 +54,23 @@ void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const
 /* Writes what the mark of a place stands for, or says what is missing for it. */
 static void add_place(clt_text *out, clt_calculation *c, char place, const clt_command_places *places,
                       const char *key) {
-  const char *text = NULL, *missing = "\"{output}\" needs a \"Batch\" with an \"Output\"";
-  switch (place) {
-    case CLT_PLACE_SCRATCH: text = places->scratch; break;
-    case CLT_PLACE_FOLDER: text = places->folder; break;
-    case CLT_PLACE_PARAMETERS:
-      text = places->parameters;
-      missing = "\"{parameters}\" needs a \"ParametersFile\"";
-      break;
-    case CLT_PLACE_INPUT:
-      text = places->input;
-      missing = "\"{input}\" needs a \"Batch\" with an \"Input\"";
-      break;
-    case CLT_PLACE_OUTPUT: text = places->output; break;
-    case CLT_PLACE_OPTIONS:
-      for (size_t i = 0; c->slots && i < clt_n_defines(c->instance); i++)
-        clt_add_define(out, c, i, i ? " -D" : "-D", "=");
-      text = c->slots ? "" : NULL;
-      missing = "\"{options}\" needs a configuration, and a batch has many";
-  }
-  if (text)
-    clt_text_add(out, text);
+  const struct {
+    clt_command_place place;
+    const char *text, *missing;
+  } all[] = {{CLT_PLACE_SCRATCH, places->scratch, ""},
+             {CLT_PLACE_FOLDER, places->folder, ""},
+             {CLT_PLACE_PARAMETERS, places->parameters, "\"{parameters}\" needs a \"ParametersFile\""},
+             {CLT_PLACE_INPUT, places->input, "\"{input}\" needs a \"Batch\" with an \"Input\""},
+             {CLT_PLACE_OUTPUT, places->output, "\"{output}\" needs a \"Batch\" with an \"Output\""},
+             {CLT_PLACE_OPTIONS, c->slots ? "" : NULL, "\"{options}\" needs a configuration, and a batch has many"}};
+  size_t i = 0;
+  while (all[i].place != (clt_command_place)place) i++;
+  for (size_t k = 0; place == CLT_PLACE_OPTIONS && c->slots && k < clt_n_defines(c->instance); k++)
+    clt_add_define(out, c, k, k ? " -D" : "-D", "=");
+  if (all[i].text)
+    clt_text_add(out, all[i].text);
   else if (c->rc == CLT_OK)
-    c->rc = clt_key_fail(&c->instance->problem->source, key, CLT_E_FORMAT, c->error, "%s", missing);
+    c->rc = clt_key_fail(&c->instance->problem->source, key, CLT_E_FORMAT, c->error, "%s", all[i].missing);
 }
 
 void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option,

@@ -14,6 +14,8 @@
 typedef struct limits {
   const clt_instance *instance;
   clt_space_builder *builder;
+  clt_symbol *symbols; /* the instance's */
+  size_t n_symbols;
   clt_error *error;
   int rc;
   char subject[120]; /* that messages begin with: "image 'input': " */
@@ -58,7 +60,7 @@ static void require_condition(limits *l, const char *when, clt_text *text, clt_c
   clt_text_release(text);
   int rc = clt_text_take(&condition, &guarded, l->error);
   if (l->rc == CLT_OK) l->rc = rc;
-  if (l->rc == CLT_OK) l->rc = clt_space_builder_compile(&expr, l->builder, condition, NULL, l->error);
+  if (l->rc == CLT_OK) l->rc = clt_expr_compile(&expr, condition, l->symbols, l->n_symbols, l->error);
   int always = expr ? holds_always(l, expr, origin == CLT_DEVICE_LIMIT ? 1 : MOST_TRIED) : 1;
   if (always == 0 || (always < 0 && where_unclear))
     l->rc = clt_space_builder_require(l->builder, expr, origin, message, l->error);
@@ -168,8 +170,8 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   const bool image = clt_arg_is_image(argument->plan.kind);
   clt_text text = {0};
   snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
-  if (image && !device->images && device->platform_name[0]) { /* else nobody knows */
-    clt_text_add(&text, "2");                                 /* no configuration is possible */
+  if (image && !device->images && device->max_work_group_size > 0) { /* else only its name is known */
+    clt_text_add(&text, "2");                                        /* no configuration is possible */
     require_at_most(l, when, &text, 1, "the device has no images", NULL, NULL);
   } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
     write_size(l, &text, argument, 1);
@@ -192,12 +194,14 @@ static void limit_argument(limits *l, const clt_argument *argument) {
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error) {
   const clt_problem *problem = instance->problem;
   const clt_device_info *device = &instance->device;
+  const bool known = instance->has_device;
   limits l = {.instance = instance, .builder = builder, .error = error};
+  size_t n_constants;
+  l.rc = clt_instance_symbols(instance, &l.symbols, &l.n_symbols, &n_constants, error);
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_launches; i++) limit_launch(&l, &problem->launches[i]);
-  if (!instance->has_device) return l.rc;
-  for (size_t i = 0; l.rc == CLT_OK && i < problem->n_arguments; i++)
+  for (size_t i = 0; l.rc == CLT_OK && known && i < problem->n_arguments; i++)
     if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
-  for (size_t i = 0; l.rc == CLT_OK && i < problem->n_resources; i++) {
+  for (size_t i = 0; l.rc == CLT_OK && known && i < problem->n_resources; i++) {
     const clt_resource *resource = &problem->resources[i];
     clt_text text = {0};
     char place[500];
@@ -209,5 +213,6 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
       require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "", place);
     clt_text_release(&text);
   }
+  free(l.symbols);
   return l.rc;
 }

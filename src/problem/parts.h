@@ -271,7 +271,7 @@ struct clt_instance {
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                               const clt_device_info *device, const clt_value *fixed, clt_error *error);
 
-/* Adds to a builder what an instance's space consists of: constants, parameters (with fixed, the sizes), conditions,
+/* Adds to a builder what an instance's space consists of: parameters (with fixed, the sizes), conditions,
  * aliases and limits. *key: of what failed. */
 int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
                               clt_error *error);

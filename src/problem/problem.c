@@ -201,12 +201,7 @@ static size_t find_value(const clt_parameter *parameter, const json_t *json) {
 int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
                               clt_error *error) {
   const clt_problem *problem = instance->problem;
-  clt_symbol *symbols = NULL;
-  size_t n = 0, n_constants = 0;
-  int rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
-  for (size_t i = 0; rc == CLT_OK && i < n_constants; i++)
-    rc = clt_space_builder_constant(builder, symbols[i].name, symbols[i].value, error);
-  free(symbols);
+  int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && instance->fixed && i < problem->n_passed; i++) {
     const clt_value size = {.type = CLT_INT, .integer = instance->sizes[i]};
     rc = clt_space_builder_parameter(builder, problem->sizes[i].name, &size, 1, error);
