@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
+#include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"
