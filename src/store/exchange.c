@@ -31,9 +31,10 @@ static void hash_number(clt_hasher *hasher, double x) {
 typedef struct merge {
   clt_store *into;
   const clt_store_key *key;
-  bool from_other;  /* what is walked: the other store's records, or those of `into` */
-  int64_t before_s; /* 0: all */
-  clt_map seen;     /* of 128 bits that tell a record from others: the first half, and as its value the second */
+  bool from_other;     /* what is walked: the other store's records, or those of `into` */
+  int64_t before_s;    /* 0: all */
+  int64_t newest_s[2]; /* when the newest record was added, by from_other */
+  clt_map seen;        /* of 128 bits that tell a record from others: the first half, and as its value the second */
   uint64_t n_added;
   clt_error *error;
 } merge;
@@ -45,6 +46,7 @@ static int merge_record(void *user, const clt_store_description *none, const clt
   (void)none;
   if (!clt_record_plausible(record)) return 0;
   if (w->from_other && w->before_s && record->created_s >= w->before_s) return 0;
+  if (record->created_s > w->newest_s[w->from_other]) w->newest_s[w->from_other] = record->created_s;
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return CLT_E_MEMORY;
   const int32_t whole[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
@@ -82,29 +84,36 @@ static int merge_record(void *user, const clt_store_description *none, const clt
 
 int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
                     clt_error *error) {
-  clt_store_description *keys = NULL;
-  size_t n_keys = 0;
+  clt_store_description *keys = NULL, *own = NULL;
+  size_t n_keys = 0, n_own = 0;
   merge m = {.into = into, .before_s = selection ? selection->before_s : 0, .error = error};
   int rc = clt_store_keys(&keys, &n_keys, from, false, error);
+  if (rc == CLT_OK) rc = clt_store_keys(&own, &n_own, into, false, error);
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
-      const clt_store_description *d = &keys[i];
-      uint64_t n_before = m.n_added;
+      const clt_store_description *d = &keys[i], *known = own;
       if (!is_selected(selection, d)) continue;
+      while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
+      const bool is_new = known == own + n_own;
       m.key = &d->key;
       m.from_other = false;
+      m.newest_s[0] = m.newest_s[1] = INT64_MIN;
       rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
-      bool had_any = m.seen.n > 0;
       m.from_other = true;
       if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
-      /* A key that `into` did not have yet brings its description. */
-      if (rc == CLT_OK && !had_any && m.n_added > n_before) rc = into->type->add(into->state, d, NULL, error);
+      /* A key that `into` did not have yet brings its description, another one what its newest tuning says. */
+      const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json};
+      const bool newer =
+          !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s[true] > m.newest_s[false]);
+      if (rc == CLT_OK && (newer || (is_new && m.newest_s[true] > INT64_MIN)))
+        rc = into->type->add(into->state, is_new ? d : &tuning, NULL, error);
       clt_map_release(&m.seen);
     }
     rc = end_transaction(into, rc, error);
   }
   clt_store_keys_free(keys, n_keys);
+  clt_store_keys_free(own, n_own);
   if (rc == CLT_OK && n_added) *n_added = m.n_added;
   return rc;
 }

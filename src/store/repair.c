@@ -58,13 +58,15 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* The tables, each with the column that its rows are found by. Rows of the last four follow their measurement. */
-enum { PROBLEM, DEVICE, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
+/* The tables, each with the column that its rows are found by: for `tuning` that is the problem's. Rows of the last
+ * four follow their measurement. */
+enum { PROBLEM, DEVICE, TUNING, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
 static const struct {
   const char *name, *number, *columns;
 } tables[N_TABLES] = {
     [PROBLEM] = {"problem", "id", "id, hash, name, path, sizes"},
     [DEVICE] = {"device", "id", "id, key, driver, description"},
+    [TUNING] = {"tuning", "problem", "problem, device, json"},
     [MEASUREMENT] = {"measurement", "id",
                      "id, problem, device, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"
                      " verify_s, wait_s, max_abs_error, log, created_s"},
@@ -137,7 +139,8 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
   if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
   for (int t = 0; t < N_TABLES; t++) copiers[t] = make_copier(to, from, t);
   for (int t = 0; n >= 0 && t <= MEASUREMENT; t++) {
-    int64_t last = find_last_row(from, tables[t].name);
+    int64_t last = find_last_row(from, tables[t == TUNING ? PROBLEM : t].name);
+    if (t == TUNING && copiers[t].write == NULL) continue; /* the file is older */
     if (last > 0 && copiers[t].write == NULL) n = CANNOT_READ;
     for (int64_t number = 1; n >= 0 && number <= last; number++) {
       n = copy_rows(&copiers[t], number);

@@ -173,13 +173,14 @@ class LeftAlone(SimulatedTest):
 
     def test_a_file_beside_a_damaged_store(self):
         self.write_problem(40, 25)
-        self.clatune("sample", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--quiet", "--samples", "60")
+        self.tune("--searcher", "random", "--budget", "60", "--store", "s.sqlite")
         store = self.folder / "s.sqlite"
         with open(store, "r+b") as file:
             file.seek(2 * 4096)
             file.write(b"\xaa" * 4096)
         (self.folder / "s.sqlite.repaired").write_text("mine")
         self.clatune("store", "repair", "--store", "s.sqlite")
+        self.assertEqual(self.clatune_json("report", "s.sqlite")["tunings"][0]["session"]["evaluations"], 60)
         self.assertTrue((self.folder / "s.sqlite.damaged").exists())
         self.assertEqual((self.folder / "s.sqlite.repaired").read_text(), "mine")
 

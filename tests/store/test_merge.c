@@ -90,6 +90,50 @@ static void expect_same_records(const fixture *f, clt_store *a, clt_store *b, co
   free_collected(y);
 }
 
+/* What the newest tuning of a problem says in a store; "": nothing. */
+static const char *tuning_of(clt_store *store, const char *problem) {
+  static char text[64];
+  clt_store_description *keys = NULL;
+  size_t n = 0;
+  assert_int_equal(clt_store_keys(&keys, &n, store, false, NULL), 0);
+  strcpy(text, "no such key");
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(keys[i].key.problem, make_key(problem).problem) == 0) snprintf(text, sizeof text, "%s", keys[i].tuning_json);
+  clt_store_keys_free(keys, n);
+  return text;
+}
+
+static void describe_tuning(clt_store *store, const char *problem, const char *json) {
+  clt_store_key key = make_key(problem);
+  assert_int_equal(clt_store_describe_tuning(store, &key, json, NULL), 0);
+}
+
+static void what_a_tuning_says_goes_with_its_measurements(void **state) {
+  fixture *f = *state;
+  clt_store *a = open_store(f), *b = open_store(f), *c = open_store(f);
+  add(f, a, "p", 0, 1);
+  describe_tuning(a, "p", "{\"seed\":1}");
+  merge(b, a, NULL); /* a key that it does not have */
+  assert_string_equal(tuning_of(b, "p"), "{\"seed\":1}");
+  add(f, c, "p", 1, 1); /* a key that it has, without */
+  merge(c, a, NULL);
+  assert_string_equal(tuning_of(c, "p"), "{\"seed\":1}");
+  describe_tuning(c, "p", "{\"seed\":2}");
+  merge(a, b, NULL); /* its own, and nothing newer */
+  assert_string_equal(tuning_of(a, "p"), "{\"seed\":1}");
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(2, 1);
+  clt_store_record record = {CLT_RECORD_SEARCH, "a=8 b=1", INT64_MAX / 2, &m, 0}; /* long after all others */
+  assert_int_equal(c->type->add(c->state, &(clt_store_description){.key = key}, &record, NULL), 0);
+  merge(c, a, NULL);
+  assert_string_equal(tuning_of(c, "p"), "{\"seed\":2}");
+  merge(a, c, NULL);
+  assert_string_equal(tuning_of(a, "p"), "{\"seed\":2}");
+  clt_store_free(a);
+  clt_store_free(b);
+  clt_store_free(c);
+}
+
 static void merging_is_commutative_and_idempotent(void **state) {
   fixture *f = *state;
   clt_store *a = open_store(f), *b = open_store(f), *ab = open_store(f), *ba = open_store(f);
@@ -208,9 +252,10 @@ static void the_best_come_finalists_first_then_by_speed(void **state) {
 
 int main(void) {
   static const CMUnitTestFunction functions[] = {merging_is_commutative_and_idempotent, descriptions_come_along,
+                                                 what_a_tuning_says_goes_with_its_measurements,
                                                  a_selection_is_kept_to, pruning_removes_what_is_selected,
                                                  the_best_come_finalists_first_then_by_speed};
-  static const char *const names[] = {"merging", "descriptions", "selection", "pruning", "best"};
+  static const char *const names[] = {"merging", "descriptions", "tunings", "selection", "pruning", "best"};
   enum { N = sizeof functions / sizeof *functions };
   int failed = 0;
   for (size_t t = 0; clt_stores.types[t]; t++) {
