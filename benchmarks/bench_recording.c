@@ -42,7 +42,7 @@ static int load(const char *path) {
   double start_s = clt_now_s();
   if (clt_recording_new(&recording, path, &error)) return fprintf(stderr, "%s\n", error.message), 1;
   printf("%s: %zu configurations in %.3f s, optimum %.6g ms\n", clt_recording_name(recording),
-         clt_recording_size(recording), clt_now_s() - start_s, clt_recording_optimum_s(recording) * 1e3);
+         recording->n, clt_now_s() - start_s, recording->optimum_s * 1e3);
   clt_recording_free(recording);
   return 0;
 }

@@ -14,10 +14,10 @@ static bool complain(const clt_error *error) {
 }
 
 static bool instantiate(pool *p, const clt_recording *recording, clt_error *error) {
-  size_t n = clt_recording_n_sizes(recording);
-  const char *device = clt_recording_device_json(recording);
+  size_t n = recording->n_sizes;
+  const char *device = recording->device_json;
   clt_size *sizes = calloc(n + 1, sizeof *sizes);
-  for (size_t i = 0; sizes && i < n; i++) sizes[i] = clt_recording_problem_size(recording, i);
+  for (size_t i = 0; sizes && i < n; i++) sizes[i] = recording->sizes[i];
   p->device = device[0] ? malloc(sizeof *p->device) : NULL;
   bool good = sizes != NULL;
   if (good && p->device) good = clt_device_from_json(p->device, device, error) == 0;
@@ -35,7 +35,7 @@ static bool to_row(row *out, const pool *p, const clt_space *recorded, const clt
 }
 
 static bool read_rows(pool *p, const clt_recording *recording) {
-  size_t n = clt_recording_size(recording);
+  size_t n = recording->n;
   p->rows = calloc(n + 1, sizeof *p->rows);
   for (size_t i = 0; p->rows && i < n; i++)
     p->n_rows += to_row(&p->rows[p->n_rows], p, clt_recording_space(recording), clt_recording_at(recording, i));

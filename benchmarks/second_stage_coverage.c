@@ -85,7 +85,7 @@ static int on_recording(tally *sum, const char *path, const options *o) {
   clt_tune_settings_init(&settings);
   settings.evaluator = "replay";
   settings.recording = recording;
-  int rc = run(&t, settings, o, clt_recording_optimum_s(recording));
+  int rc = run(&t, settings, o, recording->optimum_s);
   if (rc == 0) print(clt_recording_name(recording), clt_space_valid(clt_recording_space(recording)), &t);
   add(sum, &t);
   clt_recording_free(recording);

@@ -186,11 +186,10 @@ static int run_convert(const cli_arguments *arguments) {
       (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = recording}, &error)) {
     rc = cli_report(&error);
   } else if (cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations",
-                                  (json_int_t)clt_recording_size(recording), "kernel", clt_recording_kernel(recording),
-                                  "device", clt_recording_device(recording)));
+    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations", (json_int_t)recording->n,
+                                  "kernel", recording->kernel, "device", recording->device));
   } else {
-    printf("%zu configurations are in %s\n", clt_recording_size(recording), path);
+    printf("%zu configurations are in %s\n", recording->n, path);
   }
   clt_recording_free(recording);
   return rc;

@@ -52,15 +52,14 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
   static const char *const stages[] = {"second_stage_measured", "second_stage_failed"};
   const clt_recording *recording = space->recording;
   json_int_t n_failed = 0;
-  for (size_t i = 0; i < clt_recording_size(recording); i++)
-    n_failed += !clt_measurement_correct(clt_recording_at(recording, i));
-  json_t *out = json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(recording),
-                          "configurations", (json_int_t)clt_recording_size(recording), "failed", n_failed, "searcher",
-                          searcher, "optimum_s", clt_json_real(clt_recording_optimum_s(recording)),
-                          "fraction_of_optimum", figures_json(c, c->space, FIGURE(mean)), "percentile_5",
-                          figures_json(c, c->space, FIGURE(percentile_5)), "standard_error",
-                          figures_json(c, c->space, FIGURE(standard_error)), "missed",
-                          figures_json(c, c->space, FIGURE(missed)), "search_s", clt_json_real(space->search_s));
+  for (size_t i = 0; i < recording->n; i++) n_failed += !clt_measurement_correct(clt_recording_at(recording, i));
+  json_t *out =
+      json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(recording),
+                "configurations", (json_int_t)recording->n, "failed", n_failed, "searcher", searcher, "optimum_s",
+                clt_json_real(recording->optimum_s), "fraction_of_optimum", figures_json(c, c->space, FIGURE(mean)),
+                "percentile_5", figures_json(c, c->space, FIGURE(percentile_5)), "standard_error",
+                figures_json(c, c->space, FIGURE(standard_error)), "missed", figures_json(c, c->space, FIGURE(missed)),
+                "search_s", clt_json_real(space->search_s));
   bool has_stages = clt_note_value(space->notes, space->n_notes, stages[0]) > 0;
   for (size_t i = 0; has_stages && i < 2; i++)
     json_object_set_new(out, stages[i],

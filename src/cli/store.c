@@ -176,7 +176,7 @@ typedef struct import_count {
  * that it is one of this machine. --as-device has the last word. */
 static int choose_import_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device"), *as = cli_text(arguments, "as-device");
-  const char *name = clt_recording_name(recording), *own = clt_recording_device(recording);
+  const char *name = clt_recording_name(recording), *own = recording->device;
   clt_device_info here;
   clt_error error = {0};
   if (as == NULL && own[0] == '\0') return cli_choose_device(out, arguments);
@@ -187,7 +187,7 @@ static int choose_import_device(clt_device_info *out, const clt_recording *recor
               own, out->name);
     return 0;
   }
-  if (clt_device_from_json(out, clt_recording_device_json(recording), NULL) || !out->name[0]) {
+  if (clt_device_from_json(out, recording->device_json, NULL) || !out->name[0]) {
     *out = (clt_device_info){.type = CLT_DEVICE_OTHER};
     snprintf(out->name, sizeof out->name, "%s", own);
   }
@@ -212,10 +212,10 @@ static int instantiate_for(clt_instance **out, const clt_problem *problem, const
   clt_error error = {0};
   int rc = choose_import_device(&device, recording, arguments);
   if (rc == 0) rc = cli_sizes(&typed, &n_typed, arguments);
-  if (rc == 0 && (sizes = calloc(clt_recording_n_sizes(recording) + n_typed + 1, sizeof *sizes)) == NULL)
+  if (rc == 0 && (sizes = calloc(recording->n_sizes + n_typed + 1, sizeof *sizes)) == NULL)
     rc = cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < clt_recording_n_sizes(recording); i++) {
-    clt_size size = clt_recording_problem_size(recording, i);
+  for (size_t i = 0; rc == 0 && i < recording->n_sizes; i++) {
+    clt_size size = recording->sizes[i];
     for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
       if (strcmp(clt_problem_size(problem, k).name, size.name) == 0) sizes[n++] = size;
   }
@@ -270,7 +270,7 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_new(&memory, "memory", NULL, error);
-  for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
+  for (size_t i = 0; rc == 0 && i < recording->n; i++) {
     clt_measurement m = *clt_recording_at(recording, i), in_file; /* its log stays the recording's */
     if (!has_figure) m.figure = NAN;
     m.config = clt_space_translate(match, m.config);

@@ -206,7 +206,8 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   if (n >= 5 && memcmp(name + n - 5, ".json", 5) == 0) n -= 5;
   clt_recording *recording = calloc(1, sizeof *recording);
   if (recording) recording->name = strndup(name, n);
-  int rc = recording && recording->name ? CLT_OK : clt_fail_memory(error);
+  if (recording) recording->device_json = strdup("");
+  int rc = recording && recording->name && recording->device_json ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
   if (rc == CLT_OK) rc = prepare_json(&text, path, error);
   if (rc == CLT_OK) {
@@ -249,17 +250,7 @@ void clt_recording_free(clt_recording *recording) {
 /* --- asking --- */
 
 const char *clt_recording_name(const clt_recording *recording) { return recording->name; }
-const char *clt_recording_kernel(const clt_recording *recording) { return recording->kernel; }
-const char *clt_recording_device(const clt_recording *recording) { return recording->device; }
-size_t clt_recording_n_sizes(const clt_recording *recording) { return recording->n_sizes; }
-clt_size clt_recording_problem_size(const clt_recording *recording, size_t index) { return recording->sizes[index]; }
 const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }
-size_t clt_recording_size(const clt_recording *recording) { return recording->n; }
-double clt_recording_optimum_s(const clt_recording *recording) { return recording->optimum_s; }
-
-const char *clt_recording_device_json(const clt_recording *recording) {
-  return recording->device_json ? recording->device_json : "";
-}
 
 static int find_config(const void *key, const void *element) {
   clt_config config = *(const clt_config *)key, other = ((const clt_measurement *)element)->config;
@@ -273,8 +264,6 @@ const clt_measurement *clt_recording_find(const clt_recording *recording, clt_co
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index) {
   return &recording->measurements[index];
 }
-
-size_t clt_recording_in_file(const clt_recording *recording, size_t position) { return recording->order[position]; }
 
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error) {
   const clt_metric *figure = recording->figure.name ? &recording->figure : NULL;

@@ -8,30 +8,22 @@
 #include "measurement/objective.h"
 
 struct clt_recording {
-  char *name, *kernel, *device, *device_json; /* owned; device_json may be NULL */
-  clt_size *sizes;                            /* owned, their names too */
+  /* Owned; "" where the file does not say it. device_json: in the form of clt_device_from_json. */
+  char *name, *kernel, *device, *device_json;
+  clt_size *sizes; /* of the problem, owned, their names too: in files of 'clatune record' and of CLBlast's tuners */
   size_t n_sizes;
   clt_space *space;
   clt_measurement *measurements; /* in ascending order of config, each config once */
-  size_t *order;                 /* of the file: indices of measurements */
+  /* Of the file: indices of measurements. Cache files and T4 results are written in the order of measuring, recordings
+   * of whole spaces in that of rank. */
+  size_t *order;
   size_t n, capacity;
-  double optimum_s;
+  double optimum_s; /* the least correct time_s; NaN: none */
   /* What the file says that it was tuned for: time unless one of these is set. figure: owned texts and a goal that may
    * not be stated; its values are the measurements' figures. */
   bool by_energy;
   clt_metric figure; /* name NULL: none */
 };
-
-const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
-const char *clt_recording_device(const clt_recording *recording); /* may be "" */
-/* The problem's sizes, where 'clatune record' or a tuner of CLBlast wrote it, none in other files; the device in the
- * form of clt_device_from_json, "" in other files. */
-size_t clt_recording_n_sizes(const clt_recording *recording);
-clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);
-const char *clt_recording_device_json(const clt_recording *recording);
-/* Which measurement the file has at `position` (below the size): its index for clt_recording_at. Cache files and T4
- * results are written in the order of measuring, recordings of whole spaces in that of rank. */
-size_t clt_recording_in_file(const clt_recording *recording, size_t position);
 
 /* Takes over the measurement (its log), in any order; releases it also on failure. */
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error);
@@ -53,9 +45,6 @@ clt_reason clt_entry_reason(const char *text);
  * CLT_E_ARGUMENT where that states no goal. The recording must outlive it. */
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
 double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
-
-size_t clt_recording_size(const clt_recording *recording);
-double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
 
 /* --- write.c: writing results: T4 results ("Open Autotuning Results Schema" 1.0.0) of the auto-tuning community,
  * which Kernel Tuner writes too, and Kernel Tuner's own cache files, with which it goes on (tune_kernel's `cache`) and

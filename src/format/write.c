@@ -194,7 +194,7 @@ static void put_source(writer *w) {
     char *text = NULL;
     if (clt_device_to_json(&text, clt_instance_device(instance), NULL) == CLT_OK) device = json_loads(text, 0, NULL);
     free(text);
-  } else if (r && r->device_json) {
+  } else if (r && r->device_json[0]) {
     device = json_loads(r->device_json, 0, NULL);
   } else {
     device = r && r->device[0] ? json_pack("{s:s}", "name", r->device) : json_object();

@@ -60,7 +60,40 @@ static bool is_valid_elsewhere(const other_sizes *elsewhere, clt_config config) 
   return elsewhere == NULL || clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
 }
 
-/* --- which of a key's records is its best: by time, or what ranks as time does ---
+/* --- which of a key's records is its best --- */
+
+enum { SEARCHED, COMPARED }; /* the two kinds of records */
+
+/* A configuration: its newest record of either kind; of those that were compared, unless it is less well founded. */
+typedef struct candidate {
+  bool failed;    /* when it was last run */
+  double doubt;   /* clt_doubt of what was compared; NaN: by time, it failed */
+  double cost[2]; /* NaN: none */
+  best_record best[2];
+} candidate;
+
+typedef struct choice {
+  const clt_objective *objective;
+  const other_sizes *elsewhere; /* nullable: where it has to be valid, too */
+  best_record best, fastest;    /* by time: the finalist, once all have been seen, and in the search */
+  clt_map places;               /* of configurations among the candidates */
+  candidate *all;
+  size_t n, capacity;
+} choice;
+
+/* NULL when out of memory. */
+static candidate *find_candidate(choice *c, clt_config config, bool *is_new) {
+  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return NULL;
+  uint64_t *place = clt_map_add(&c->places, config, is_new);
+  if (place && *is_new) c->all[ *place = c->n++] = (candidate){.cost = {NAN, NAN}};
+  return place ? &c->all[*place] : NULL;
+}
+
+static best_record record_of(const clt_measurement *m) {
+  return (best_record){m->config, m->time_s, m->energy_J, m->figure};
+}
+
+/* --- by time, or what ranks as time does ---
  *
  * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
  * records of a finalist the newest counts, unless it is less well founded than an older one. But where the best
@@ -70,47 +103,28 @@ static bool is_valid_elsewhere(const other_sizes *elsewhere, clt_config config) 
  * many look better than it is. */
 #define CLEARLY 0.8
 
-typedef struct finalist {
-  best_record record;
-  double doubt; /* clt_doubt; NaN: it failed */
-} finalist;
-
-typedef struct time_choice {
-  const clt_objective *objective;
-  const other_sizes *elsewhere; /* nullable: where it has to be valid, too */
-  best_record best;             /* finalist, once all have been seen */
-  best_record fastest;          /* in the search */
-  clt_map places;               /* of configurations among the finalists */
-  finalist *all;
-  size_t n, capacity;
-} time_choice;
-
-static void choose_finalist(time_choice *c) {
-  for (size_t i = 0; i < c->n; i++)
-    if (!isnan(c->all[i].doubt) && c->all[i].record.time_s < c->best.time_s) c->best = c->all[i].record;
+static void choose_finalist(choice *c) {
+  for (const candidate *i = c->all; i < c->all + c->n; i++)
+    if (!isnan(i->doubt) && i->best[COMPARED].time_s < c->best.time_s) c->best = i->best[COMPARED];
 }
 
 static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
-  time_choice *c = user;
-  bool correct = clt_measurement_correct(m);
+  choice *c = user;
+  bool correct = clt_measurement_correct(m), is_new;
   if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
   if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
   if (kind == CLT_RECORD_FINALIST) {
-    const finalist seen = {{m->config, m->time_s, m->energy_J, m->figure}, correct ? clt_doubt(m) : NAN};
-    bool is_new;
-    uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
-    if (place == NULL || clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
-    if (is_new)
-      c->all[ *place = c->n++] = seen;
-    else if (correct && !clt_newer_counts(c->all[*place].doubt, seen.doubt))
-      c->all[*place] = seen;
-    return 0;
+    const double doubt = correct ? clt_doubt(m) : NAN;
+    candidate *i = find_candidate(c, m->config, &is_new);
+    if (i && (is_new || (correct && !clt_newer_counts(i->doubt, doubt))))
+      i->doubt = doubt, i->best[COMPARED] = record_of(m);
+    return i ? 0 : CLT_E_MEMORY;
   }
   if (c->fastest.config == CLT_CONFIG_NONE) choose_finalist(c);
   const bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
     if (clt_map_find(&c->places, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
-    c->fastest = (best_record){m->config, m->time_s, m->energy_J, m->figure};
+    c->fastest = record_of(m);
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
   if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
@@ -118,58 +132,33 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
   return 1;
 }
 
-/* --- the same by an objective that no index knows: all records are read ---
+/* --- by an objective that no index knows: all records are read ---
  *
  * As for time, what was run side by side goes before what the search saw; but that may have been for another objective,
  * so only where it has the search's best among it, or something as good: a cost within 2 %, which is noise. */
 #define AS_GOOD 0.98
 
-enum { SEARCHED, COMPARED }; /* the two kinds of records */
-
-/* A configuration: its newest record of either kind; of those that were compared, unless it is less well founded. */
-typedef struct candidate {
-  bool failed;    /* when it was last run */
-  double doubt;   /* clt_doubt of what was compared */
-  double cost[2]; /* NaN: none */
-  best_record best[2];
-} candidate;
-
-typedef struct cost_choice {
-  const clt_objective *objective;
-  const other_sizes *elsewhere;
-  clt_map places; /* of configurations among the candidates */
-  candidate *all;
-  size_t n, capacity;
-} cost_choice;
-
 /* One that lacks the energy says nothing of what was known before. */
 static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement *m) {
-  cost_choice *c = user;
+  choice *c = user;
   double cost = clt_objective_cost(c->objective, m);
   bool correct = clt_measurement_correct(m), is_new;
   if (kind == CLT_RECORD_ATTEMPT || (correct && isnan(cost))) return 0;
   if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
-  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
-  uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
-  if (place == NULL) return CLT_E_MEMORY;
-  if (is_new) {
-    *place = c->n;
-    c->all[c->n++] = (candidate){.cost = {NAN, NAN}};
-  }
-  candidate *i = &c->all[*place];
+  candidate *i = find_candidate(c, m->config, &is_new);
+  if (i == NULL) return CLT_E_MEMORY;
   const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
   const double doubt = clt_doubt(m);
   const bool stands = k == COMPARED && !i->failed && !isnan(i->cost[k]) && !clt_newer_counts(doubt, i->doubt);
   i->failed = !correct;
-  if (correct && !stands) {
-    if (k == COMPARED) i->doubt = doubt;
-    i->cost[k] = cost;
-    i->best[k] = (best_record){m->config, m->time_s, m->energy_J, m->figure};
-  }
+  if (!correct || stands) return 0;
+  if (k == COMPARED) i->doubt = doubt;
+  i->cost[k] = cost;
+  i->best[k] = record_of(m);
   return 0;
 }
 
-static best_record choose_by_cost(const cost_choice *c) {
+static best_record choose_by_cost(const choice *c) {
   const candidate *least[2] = {NULL, NULL};
   for (size_t n = 0; n < c->n; n++)
     for (int k = 0; k < 2; k++) {
@@ -188,22 +177,15 @@ static best_record choose_by_cost(const cost_choice *c) {
 
 static int find_best(best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      const clt_objective *objective, const other_sizes *elsewhere, clt_error *error) {
-  int rc;
-  if (clt_objective_ranks_by_time(objective)) {
-    const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
-    time_choice c = {.objective = objective, .elsewhere = elsewhere, .best = none, .fastest = none};
-    rc = clt_store_best(store, key, space, judge_by_time, &c, error);
-    if (c.fastest.config == CLT_CONFIG_NONE) choose_finalist(&c);
-    if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
-    clt_map_release(&c.places);
-    free(c.all);
-  } else {
-    cost_choice c = {.objective = objective, .elsewhere = elsewhere};
-    rc = clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
-    if (rc == CLT_OK) *out = choose_by_cost(&c);
-    clt_map_release(&c.places);
-    free(c.all);
-  }
+  const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
+  const bool by_time = clt_objective_ranks_by_time(objective);
+  choice c = {.objective = objective, .elsewhere = elsewhere, .best = none, .fastest = none};
+  int rc = by_time ? clt_store_best(store, key, space, judge_by_time, &c, error)
+                   : clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
+  if (by_time && c.fastest.config == CLT_CONFIG_NONE) choose_finalist(&c);
+  if (rc == CLT_OK) *out = !by_time ? choose_by_cost(&c) : c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
+  clt_map_release(&c.places);
+  free(c.all);
   return rc;
 }
 

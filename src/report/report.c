@@ -188,14 +188,13 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
   clt_text sizes = {0};
   *out = (clt_tuning){.space = clt_recording_space(recording),
                       .title = strdup(clt_recording_name(recording)),
-                      .device = strdup(clt_recording_device(recording))};
-  for (size_t i = 0; i < clt_recording_n_sizes(recording); i++)
-    add_size(&sizes, clt_recording_problem_size(recording, i));
+                      .device = strdup(recording->device)};
+  for (size_t i = 0; i < recording->n_sizes; i++) add_size(&sizes, recording->sizes[i]);
   int rc = clt_text_take(&out->sizes, &sizes, error);
   if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
-  note_device(out, clt_recording_device_json(recording));
-  for (size_t i = 0; rc == CLT_OK && i < clt_recording_size(recording); i++)
-    if (add_row(&out->rows, out->objective, clt_recording_at(recording, clt_recording_in_file(recording, i))))
+  note_device(out, recording->device_json);
+  for (size_t i = 0; rc == CLT_OK && i < recording->n; i++)
+    if (add_row(&out->rows, out->objective, clt_recording_at(recording, recording->order[i])))
       rc = clt_fail_memory(error);
   return rc ? rc : finish_tuning(out, error);
 }

@@ -78,7 +78,7 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
     const clt_goal goal = clt_objective_metric(objective, clt_objective_standard(objective)).goal;
     const bool contrary =
         recording->figure.name && clt_objective_standard(objective) > 0 && recording->figure.goal != goal;
-    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording), n_known = 0;
+    size_t n_all = match.extra || match.missing ? 0 : recording->n, n_known = 0;
     struct reading reading = {.objective = objective};
     for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {
       clt_measurement m = *clt_recording_at(recording, k); /* borrowed */

@@ -196,8 +196,8 @@ static int open_store(clt_session *s, clt_error *error) {
     }
     if (settings->recording) {
       clt_hasher_add_text(hasher, clt_recording_name(settings->recording));
-      clt_hasher_add_text(hasher, clt_recording_kernel(settings->recording));
-      clt_hasher_add_text(hasher, clt_recording_device(settings->recording));
+      clt_hasher_add_text(hasher, settings->recording->kernel);
+      clt_hasher_add_text(hasher, settings->recording->device);
     } else {
       clt_hasher_add(hasher, &settings->seed, sizeof settings->seed);
     }

@@ -62,18 +62,12 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
  * four follow their measurement. */
 enum { PROBLEM, DEVICE, TUNING, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
 static const struct {
-  const char *name, *number, *columns;
+  const char *name, *number;
 } tables[N_TABLES] = {
-    [PROBLEM] = {"problem", "id", "id, hash, name, path, sizes"},
-    [DEVICE] = {"device", "id", "id, key, driver, description"},
-    [TUNING] = {"tuning", "problem", "problem, device, json"},
-    [MEASUREMENT] = {"measurement", "id",
-                     "id, problem, device, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"
-                     " verify_s, wait_s, max_abs_error, log, created_s"},
-    [RUN] = {"run", "measurement", "measurement, position, time_s"},
-    [ENERGY] = {"energy", "measurement", "measurement, energy_J"},
-    [FIGURE] = {"figure", "measurement", "measurement, position, figure"},
-    [CONFIRMED] = {"confirmed", "measurement", "measurement, alone"},
+    [PROBLEM] = {"problem", "id"},        [DEVICE] = {"device", "id"},
+    [TUNING] = {"tuning", "problem"},     [MEASUREMENT] = {"measurement", "id"},
+    [RUN] = {"run", "measurement"},       [ENERGY] = {"energy", "measurement"},
+    [FIGURE] = {"figure", "measurement"}, [CONFIRMED] = {"confirmed", "measurement"},
 };
 
 /* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */
@@ -91,8 +85,7 @@ static sqlite3_stmt *prepare_and_free(sqlite3 *db, char *text) {
 static copier make_copier(sqlite3 *to, sqlite3 *from, int table) {
   static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* of the widest one */
   const char *name = tables[table].name;
-  copier out = {prepare_and_free(from, sqlite3_mprintf("SELECT %s FROM %s WHERE %s = ?1", tables[table].columns, name,
-                                                       tables[table].number)),
+  copier out = {prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", name, tables[table].number)),
                 NULL};
   int n = sqlite3_column_count(out.read);
   if (n > 0)

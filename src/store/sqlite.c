@@ -23,94 +23,63 @@
   "SELECT id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
   " max_abs_error, substr(log, 1, 16384), created_s FROM measurement WHERE " OF_KEY
 
-enum {
-  ADD_PROBLEM,
-  ADD_DEVICE,
-  DESCRIBE_PROBLEM,
-  DESCRIBE_DEVICE,
-  ADD_MEASUREMENT,
-  ADD_RUN,
-  OLDEST_FIRST,
-  NEWEST_FIRST,
-  FINALISTS,
-  FASTEST,
-  RUNS,
-  KEYS,
-  KEYS_COUNTED,
-  VERSION,
-  COUNT,
-  REMOVE_RUNS,
-  REMOVE,
-  MAY_BE_MISSING, /* those that follow: a file that is opened to read may be older than these tables */
-  ADD_ENERGY = MAY_BE_MISSING,
-  ADD_FIGURE,
-  ANY_ENERGY,
-  ANY_FIGURE,
-  ANY_CONFIRMED,
-  ENERGY,
-  FIGURE,
-  ADD_CONFIRMED,
-  CONFIRMED,
-  REMOVE_ENERGY,
-  REMOVE_FIGURE,
-  REMOVE_CONFIRMED,
-  DESCRIBE_TUNING,
-  TUNING,
-  N_STATEMENTS
-};
+#define OF_SELECTED " WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")"
 
-/* Where a whole key is needed it is ?1 ?2 ?3. */
-static const char *const statement_texts[N_STATEMENTS] = {
-    [ADD_PROBLEM] = "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING",
-    [ADD_DEVICE] = "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING",
-    [DESCRIBE_PROBLEM] =
-        "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes)"
-        " WHERE hash=?1",
-    [DESCRIBE_DEVICE] = "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2",
-    [ADD_MEASUREMENT] =
-        "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"
-        " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"
-        " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-    [ADD_RUN] = "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)",
-    [ADD_ENERGY] = "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)",
-    [ADD_FIGURE] = "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)",
-    [OLDEST_FIRST] = RECORDS_OF_KEY " ORDER BY id",
-    [NEWEST_FIRST] = RECORDS_OF_KEY " ORDER BY id DESC",
-    [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
-    [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
-    [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
-    [ADD_CONFIRMED] = "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)",
-    [CONFIRMED] = "SELECT alone FROM confirmed WHERE measurement=?1",
-    [ANY_ENERGY] = "SELECT EXISTS(SELECT 1 FROM energy)",
-    [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
-    [ANY_CONFIRMED] = "SELECT EXISTS(SELECT 1 FROM confirmed)",
-    [DESCRIBE_TUNING] =
-        "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)",
-    [TUNING] = "SELECT json FROM tuning WHERE " OF_KEY,
-    [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
-    [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
-    /* From each key to the next one by the index: with the number of keys that have records, neither with that of
-     * records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
-    [KEYS] =
-        "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"
-        " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"
-        " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id="
-        "(SELECT id FROM measurement WHERE (problem, device)>(k.problem, k.device) ORDER BY problem, device, id LIMIT "
-        "1))"
-        " SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0 FROM k"
-        " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device ORDER BY k.first",
-    [KEYS_COUNTED] =
-        "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"
-        " (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement GROUP BY problem, device) AS m"
-        " JOIN problem AS p ON p.id=m.problem JOIN device AS d ON d.id=m.device ORDER BY m.first",
-    [VERSION] = "PRAGMA data_version",
-    [COUNT] = "SELECT count(*) FROM measurement WHERE " SELECTED,
-    [REMOVE_RUNS] = "DELETE FROM run WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
-    [REMOVE_ENERGY] = "DELETE FROM energy WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
-    [REMOVE_CONFIRMED] = "DELETE FROM confirmed WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
-    [REMOVE_FIGURE] = "DELETE FROM figure WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
-    [REMOVE] = "DELETE FROM measurement WHERE " SELECTED,
-};
+/* Where a whole key is needed it is ?1 ?2 ?3. From each key to the next one by the index: with the number of keys that
+ * have records, neither with that of records nor with problems times devices. UNION: a damaged index cannot lead in a
+ * circle. */
+#define STATEMENTS(ROW)                                                                                           \
+  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                                 \
+  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                        \
+  ROW(DESCRIBE_PROBLEM,                                                                                           \
+      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1")   \
+  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")        \
+  ROW(ADD_MEASUREMENT,                                                                                            \
+      "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"             \
+      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                                 \
+      " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")        \
+  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                               \
+  ROW(OLDEST_FIRST, RECORDS_OF_KEY " ORDER BY id")                                                                \
+  ROW(NEWEST_FIRST, RECORDS_OF_KEY " ORDER BY id DESC")                                                           \
+  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                          \
+  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                         \
+  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                      \
+  ROW(KEYS,                                                                                                       \
+      "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"                                                \
+      " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"                 \
+      " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id="                             \
+      "(SELECT id FROM measurement WHERE (problem, device)>(k.problem, k.device) ORDER BY problem, device, id"    \
+      " LIMIT 1)) SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0 FROM k"               \
+      " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device ORDER BY k.first")      \
+  ROW(KEYS_COUNTED,                                                                                               \
+      "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"                          \
+      " (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement GROUP BY problem, device) AS m" \
+      " JOIN problem AS p ON p.id=m.problem JOIN device AS d ON d.id=m.device ORDER BY m.first")                  \
+  ROW(VERSION, "PRAGMA data_version")                                                                             \
+  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                  \
+  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                                 \
+  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                          \
+  /* A file that is opened to read may be older than the tables of those that follow. */                          \
+  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                     \
+  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                         \
+  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                  \
+  ROW(ANY_ENERGY, "SELECT EXISTS(SELECT 1 FROM energy)")                                                          \
+  ROW(ANY_FIGURE, "SELECT EXISTS(SELECT 1 FROM figure)")                                                          \
+  ROW(ANY_CONFIRMED, "SELECT EXISTS(SELECT 1 FROM confirmed)")                                                    \
+  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                                 \
+  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                                 \
+  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                              \
+  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                            \
+  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                            \
+  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                      \
+  ROW(DESCRIBE_TUNING,                                                                                            \
+      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")           \
+  ROW(TUNING, "SELECT json FROM tuning WHERE " OF_KEY)
+
+#define ID(id, text) id,
+#define TEXT(id, text) text,
+enum { STATEMENTS(ID) N_STATEMENTS, MAY_BE_MISSING = ADD_ENERGY };
+static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
   const char *path;

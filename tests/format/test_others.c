@@ -68,25 +68,25 @@ static void near(double a, double b) { assert_true(fabs(a - b) <= 1e-12 * fabs(b
 static void cltune_reads(void **state) {
   (void)state;
   clt_recording *recording = load_sample("cltune.json");
-  assert_string_equal(clt_recording_kernel(recording), "blur");
-  assert_string_equal(clt_recording_device(recording), "A made-up GPU");
-  assert_int_equal(clt_recording_size(recording), 3);
-  assert_int_equal(clt_recording_n_sizes(recording), 0);
+  assert_string_equal(recording->kernel, "blur");
+  assert_string_equal(recording->device, "A made-up GPU");
+  assert_int_equal(recording->n, 3);
+  assert_int_equal(recording->n_sizes, 0);
   near(find(recording, "GROUP=64 TILE=1")->time_s, 1.25e-3);
   near(find(recording, "GROUP=64 TILE=4")->time_s, 0.875e-3);
   assert_int_equal(find(recording, "GROUP=128 TILE=1")->reason, CLT_REASON_UNKNOWN); /* 0.000: below its digits */
-  near(clt_recording_optimum_s(recording), 0.875e-3);
+  near(recording->optimum_s, 0.875e-3);
   clt_recording_free(recording);
 }
 
 static void clblast_reads_with_its_sizes(void **state) {
   (void)state;
   clt_recording *recording = load_sample("clblast.json");
-  assert_string_equal(clt_recording_kernel(recording), "Sum");
-  assert_int_equal(clt_recording_n_sizes(recording), 2); /* alpha is no whole number */
-  assert_string_equal(clt_recording_problem_size(recording, 0).name, "m");
-  assert_int_equal(clt_recording_problem_size(recording, 0).value, 1024);
-  assert_int_equal(clt_recording_problem_size(recording, 1).value, 512);
+  assert_string_equal(recording->kernel, "Sum");
+  assert_int_equal(recording->n_sizes, 2); /* alpha is no whole number */
+  assert_string_equal(recording->sizes[0].name, "m");
+  assert_int_equal(recording->sizes[0].value, 1024);
+  assert_int_equal(recording->sizes[1].value, 512);
   near(find(recording, "PRECISION=32 VW=4 WGS=128")->time_s, 0.5e-3); /* its "best_parameters" as they stand */
   clt_recording_free(recording);
 }
@@ -94,9 +94,9 @@ static void clblast_reads_with_its_sizes(void **state) {
 static void ktt_reads(void **state) {
   (void)state;
   clt_recording *recording = load_sample("ktt.json");
-  assert_string_equal(clt_recording_kernel(recording), "Sum");
-  assert_string_equal(clt_recording_device(recording), "A made-up GPU");
-  assert_int_equal(clt_recording_size(recording), 3);
+  assert_string_equal(recording->kernel, "Sum");
+  assert_string_equal(recording->device, "A made-up GPU");
+  assert_int_equal(recording->n, 3);
   const clt_measurement *m = find(recording, "GROUP=64 FAST=1 SHARE=0.5 MODE=rows");
   near(m->time_s, 1.5e-3);
   assert_int_equal(m->n_runs, 1);
@@ -236,11 +236,11 @@ static void mutated_files_read_or_are_refused(void **state) {
 
 static void expect_same(const clt_recording *a, const clt_recording *b) {
   const clt_space *x = clt_recording_space(a), *y = clt_recording_space(b);
-  assert_string_equal(clt_recording_kernel(a), clt_recording_kernel(b));
-  assert_string_equal(clt_recording_device(a), clt_recording_device(b));
-  assert_int_equal(clt_recording_size(a), clt_recording_size(b));
+  assert_string_equal(a->kernel, b->kernel);
+  assert_string_equal(a->device, b->device);
+  assert_int_equal(a->n, b->n);
   assert_true(clt_space_cartesian(x) == clt_space_cartesian(y));
-  for (size_t i = 0; i < clt_recording_size(a); i++) {
+  for (size_t i = 0; i < a->n; i++) {
     const clt_measurement *m = clt_recording_at(a, i), *n = clt_recording_find(b, m->config);
     char *config = clt_config_string(x, m->config), *other = clt_config_string(y, m->config);
     assert_string_equal(config, other);

@@ -60,7 +60,7 @@ static clt_recording *record(clt_instance **instance, const clt_problem *problem
 }
 
 static void expect_measurements(const clt_recording *recording, const clt_space *space) {
-  assert_int_equal(clt_recording_size(recording), N);
+  assert_int_equal(recording->n, N);
   for (size_t i = 0; i < N; i++) {
     const clt_measurement *m = clt_recording_find(recording, config_at(space, i)); /* the same numbers */
     assert_non_null(m);
@@ -107,12 +107,12 @@ static void a_recording_says_where_it_comes_from(void **state) {
   clt_recording *recording = record(&instance, problem, &device, "b.json");
   clt_device_info info;
   clt_size sizes[8];
-  size_t n = clt_recording_n_sizes(recording);
-  assert_string_equal(clt_recording_kernel(recording), "convolution");
-  assert_string_equal(clt_recording_device(recording), "a device");
+  size_t n = recording->n_sizes;
+  assert_string_equal(recording->kernel, "convolution");
+  assert_string_equal(recording->device, "a device");
   assert_int_equal(n, clt_instance_n_sizes(instance));
-  for (size_t i = 0; i < n; i++) sizes[i] = clt_recording_problem_size(recording, i);
-  assert_int_equal(clt_device_from_json(&info, clt_recording_device_json(recording), NULL), 0);
+  for (size_t i = 0; i < n; i++) sizes[i] = recording->sizes[i];
+  assert_int_equal(clt_device_from_json(&info, recording->device_json, NULL), 0);
   assert_int_equal(info.compute_units, 3);
   assert_int_equal(clt_instance_new(&again, problem, sizes, n, &info, NULL), 0);
   assert_true(clt_space_valid(clt_instance_space(again)) == clt_space_valid(clt_instance_space(instance)));
@@ -128,7 +128,7 @@ static void without_a_device(void **state) {
   clt_problem *problem = load();
   clt_instance *instance = NULL;
   clt_recording *recording = record(&instance, problem, NULL, "c.json.gz");
-  assert_string_equal(clt_recording_device_json(recording), "");
+  assert_string_equal(recording->device_json, "");
   expect_measurements(recording, clt_instance_space(instance));
   clt_recording_free(recording);
   clt_instance_free(instance);

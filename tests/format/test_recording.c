@@ -78,7 +78,7 @@ static void assert_refused(const char *path, int code, const char *because) {
 
 static void assert_whole(const clt_recording *r, size_t n) {
   const clt_space *space = clt_recording_space(r);
-  assert_int_equal(clt_recording_size(r), n);
+  assert_int_equal(r->n, n);
   assert_int_equal(clt_space_cartesian(space), 6);
   assert_int_equal(clt_space_valid(space), n);
   const clt_measurement *m = clt_recording_find(r, 2); /* 64, fast */
@@ -90,15 +90,15 @@ static void assert_whole(const clt_recording *r, size_t n) {
   m = clt_recording_find(r, 5); /* 128, safe */
   if (n > 2) assert_true(m && m->reason == CLT_REASON_COMPILE_ERROR && isnan(m->time_s));
   assert_null(clt_recording_find(r, 0));
-  assert_true(clt_recording_optimum_s(r) == (n > 1 ? 1.25 : 2.5) * 1e-3);
+  assert_true(r->optimum_s == (n > 1 ? 1.25 : 2.5) * 1e-3);
 }
 
 static void a_cache_file_reads(void **state) {
   (void)state;
   clt_recording *r = load(write_text(WHOLE));
   assert_string_equal(clt_recording_name(r), "cache");
-  assert_string_equal(clt_recording_kernel(r), "add");
-  assert_string_equal(clt_recording_device(r), "Some GPU");
+  assert_string_equal(r->kernel, "add");
+  assert_string_equal(r->device, "Some GPU");
   assert_whole(r, 3);
   clt_recording_free(r);
 }
@@ -107,7 +107,7 @@ static void measurements_stand_in_the_order_of_rank(void **state) {
   (void)state;
   clt_recording *r = load(write_text(WHOLE));
   const clt_space *space = clt_recording_space(r);
-  for (size_t i = 0; i < clt_recording_size(r); i++)
+  for (size_t i = 0; i < r->n; i++)
     assert_int_equal(clt_recording_at(r, i)->config, clt_space_at(space, i));
   char text[64];
   clt_config_print(text, sizeof text, space, clt_recording_at(r, 1)->config);
@@ -219,7 +219,7 @@ static void every_form_of_failure_is_understood(void **state) {
     const clt_measurement *m = clt_recording_find(r, 0);
     if (m->reason != cases[i].reason) fail_msg("%s: %s", cases[i].text, clt_reason_name(m->reason));
     assert_true(isnan(m->time_s) && m->n_runs == 0);
-    assert_true(clt_recording_optimum_s(r) == 7 * 1e-3);
+    assert_true(r->optimum_s == 7 * 1e-3);
     clt_recording_free(r);
   }
 }
@@ -235,7 +235,7 @@ static void a_recording_of_failures_has_no_optimum(void **state) {
   (void)state;
   clt_recording *r =
       load(write_text("{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"time\": \"InvalidConfig\"}}}"));
-  assert_true(isnan(clt_recording_optimum_s(r)));
+  assert_true(isnan(r->optimum_s));
   clt_recording_free(r);
 }
 
@@ -256,7 +256,7 @@ static void the_last_of_several_entries_stands(void **state) {
   clt_recording *r =
       load(write_text("{\"tune_params\": {\"a\": [1, 2]}, \"cache\": {"
                       "\"1\": {\"time\": \"NoReason\"}, \"1.0\": {\"time\": 2.0}, \"01\": {\"time\": 3.0}}}"));
-  assert_int_equal(clt_recording_size(r), 1);
+  assert_int_equal(r->n, 1);
   assert_true(clt_recording_find(r, 0)->time_s == 3e-3);
   clt_recording_free(r);
 }
@@ -315,8 +315,8 @@ static void terminals_are_not_addressed(void **state) {
   clt_recording *r =
       load(write_text("{\"device_name\": \"a\\u001b[2Jb\", \"kernel_name\": 7, \"tune_params\": {\"a\": [1]},"
                       " \"cache\": {\"1\": {\"time\": 1}}}"));
-  assert_string_equal(clt_recording_device(r), "a?[2Jb");
-  assert_string_equal(clt_recording_kernel(r), "");
+  assert_string_equal(r->device, "a?[2Jb");
+  assert_string_equal(r->kernel, "");
   clt_recording_free(r);
 }
 
@@ -364,7 +364,7 @@ static void mutated_files_read_or_are_refused(void **state) {
     int rc = clt_recording_new(&r, write_bytes("mutated.json", text, n), &error);
     assert_int_equal(rc, error.code);
     assert_true(rc == CLT_OK || error.message[0]);
-    if (rc == CLT_OK) assert_int_equal(clt_recording_size(r), clt_space_valid(clt_recording_space(r)));
+    if (rc == CLT_OK) assert_int_equal(r->n, clt_space_valid(clt_recording_space(r)));
     clt_recording_free(r);
   }
 }

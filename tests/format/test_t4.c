@@ -82,7 +82,7 @@ static void results_come_back_as_they_were(void **state) {
   clt_error error = {0};
   write_results(space);
   if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
-  assert_int_equal(clt_recording_size(recording), N);
+  assert_int_equal(recording->n, N);
   assert_string_equal(clt_recording_name(recording), "results");
   for (size_t i = 0; i < N; i++) { /* values were listed in ascending order: the numbers are the same */
     clt_measurement expected = make_measurement(i);
@@ -95,7 +95,7 @@ static void results_come_back_as_they_were(void **state) {
     assert_true(m->phases.build_s == 0.5 && m->phases.runs_s == 0.125 && m->phases.verify_s == 0.0625);
     clt_measurement_release(&expected);
   }
-  assert_true(clt_recording_optimum_s(recording) == 0.25);
+  assert_true(recording->optimum_s == 0.25);
   clt_recording_free(recording);
   clt_space_free(space);
 }
@@ -157,7 +157,7 @@ static void metrics_and_energy_are_among_the_measurements(void **state) {
   json_decref(root);
   clt_recording *recording = NULL;
   if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
-  assert_int_equal(clt_recording_size(recording), 2);
+  assert_int_equal(recording->n, 2);
   for (size_t i = 0; i < 2; i++) {
     const clt_measurement *back = clt_recording_at(recording, i);
     assert_true(clt_measurement_correct(back) ? back->energy_J == 0.75 : isnan(back->energy_J));
@@ -224,7 +224,7 @@ static void files_of_other_tuners_read(void **state) {
                                        CLT_REASON_RUN_TIMEOUT, CLT_REASON_WRONG_OUTPUT, CLT_REASON_UNKNOWN};
   clt_recording *recording = NULL;
   assert_int_equal(clt_recording_new(&recording, path, NULL), 0);
-  assert_int_equal(clt_recording_size(recording), 6);
+  assert_int_equal(recording->n, 6);
   for (size_t i = 0; i < 6; i++) assert_int_equal(clt_recording_at(recording, i)->reason, reasons[i]);
   assert_true(clt_recording_at(recording, 0)->time_s == 5 * 1e-6);
   assert_true(fabs(clt_recording_at(recording, 1)->time_s - 3e-3) < 1e-15); /* the mean of its runs */
