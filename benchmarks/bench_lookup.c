@@ -50,7 +50,14 @@ static int add_size(clt_store *store, const clt_problem *problem, const clt_devi
   int rc = clt_instance_new(&instance, problem, &size, 1, device, error);
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_device_to_json(&json, device, error);
-  if (rc == 0) rc = clt_store_describe(store, &key, clt_problem_name(problem), "", sizes, json, error);
+  if (rc == 0)
+    rc = clt_store_describe(store,
+                            &(clt_store_description){.key = key,
+                                                     .problem_name = clt_problem_name(problem),
+                                                     .problem_path = "",
+                                                     .sizes = sizes,
+                                                     .device_json = json},
+                            error);
   const clt_space *space = instance ? clt_instance_space(instance) : NULL;
   for (uint64_t i = 0; i < n && rc == 0; i++) {
     clt_measurement m;

@@ -285,7 +285,13 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   }
   if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
   if (rc == 0 && sizes)
-    rc = clt_store_describe(memory, &key, clt_problem_name(problem), clt_problem_path(problem), sizes, device, error);
+    rc = clt_store_describe(memory,
+                            &(clt_store_description){.key = key,
+                                                     .problem_name = clt_problem_name(problem),
+                                                     .problem_path = clt_problem_path(problem),
+                                                     .sizes = sizes,
+                                                     .device_json = device},
+                            error);
   if (rc == 0) rc = clt_store_merge(store, memory, NULL, &added, error);
   count->added += added;
   clt_store_free(memory);

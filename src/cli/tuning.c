@@ -139,7 +139,7 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
                 (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure", sure, "default", standard, "best", best,
                 "options", options, "metrics", cli_json_metrics(t->objective, &r->best), "notes", notes);
   char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
-  if (text) clt_store_describe_tuning(t->store, &key, text, NULL);
+  if (text) clt_store_describe(t->store, &(clt_store_description){.key = key, .tuning_json = text}, NULL);
   free(text);
   json_decref(note);
   free(standard);

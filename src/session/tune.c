@@ -206,7 +206,13 @@ static int open_store(clt_session *s, clt_error *error) {
     snprintf(l->key.device, sizeof l->key.device, "%s", s->evaluator->name);
   }
   if (rc == CLT_OK)
-    rc = clt_store_describe(l->store, &l->key, name, path, sizes ? sizes : "", device_json ? device_json : "{}", error);
+    rc = clt_store_describe(l->store,
+                            &(clt_store_description){.key = l->key,
+                                                     .problem_name = name,
+                                                     .problem_path = path,
+                                                     .sizes = sizes ? sizes : "",
+                                                     .device_json = device_json ? device_json : "{}"},
+                            error);
   free(device_json);
   free(sizes);
   if (rc || settings->no_reuse) return rc;

@@ -127,20 +127,8 @@ bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b) {
 
 /* --- writing --- */
 
-static const char *text_or_none(const char *text) { return text ? text : ""; }
-
-int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
-                       const char *sizes, const char *device_json, clt_error *error) {
-  const clt_store_description description = {.key = *key,
-                                             .problem_name = text_or_none(problem_name),
-                                             .problem_path = text_or_none(problem_path),
-                                             .sizes = text_or_none(sizes),
-                                             .device_json = text_or_none(device_json)};
-  return store->type->add(store->state, &description, NULL, error);
-}
-
-int clt_store_describe_tuning(clt_store *store, const clt_store_key *key, const char *json, clt_error *error) {
-  return store->type->add(store->state, &(clt_store_description){.key = *key, .tuning_json = json}, NULL, error);
+int clt_store_describe(clt_store *store, const clt_store_description *description, clt_error *error) {
+  return store->type->add(store->state, description, NULL, error);
 }
 
 static bool usable_number(double x) { return isfinite(x) && x > 0; }
@@ -261,7 +249,7 @@ static int collect_key(void *user, const clt_store_description *d) {
                                   .problem_path = strdup(d->problem_path),
                                   .sizes = strdup(d->sizes),
                                   .device_json = strdup(d->device_json),
-                                  .tuning_json = strdup(text_or_none(d->tuning_json)),
+                                  .tuning_json = strdup(d->tuning_json ? d->tuning_json : ""),
                                   .n_records = d->n_records};
   bool copied = copy->problem_name && copy->problem_path && copy->sizes && copy->device_json && copy->tuning_json;
   return copied ? 0 : CLT_E_MEMORY;

@@ -111,12 +111,8 @@ int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *
 int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error);
 
 /* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
- * device as JSON. Called once a session; idempotent, the newest description stands. NULL is "". */
-int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
-                       const char *sizes, const char *device_json, clt_error *error);
-
-/* Keeps what the newest tuning of a key says of itself, as JSON (docs/store.md). */
-int clt_store_describe_tuning(clt_store *store, const clt_store_key *key, const char *json, clt_error *error);
+ * device as JSON, what its newest tuning says of itself as JSON (docs/store.md). What is NULL stays as it was. */
+int clt_store_describe(clt_store *store, const clt_store_description *description, clt_error *error);
 
 /* What is known of a canonical configuration. An answer is a record of a search, or a finalist's failure; finalists'
  * times were interleaved with others' and are no answers, and that they ran out of memory beside others is none either.

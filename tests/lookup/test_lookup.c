@@ -36,7 +36,8 @@ static void know_runs(const fixture *f, const char *store_path, const clt_device
   }
   assert_int_equal(clt_device_to_json(&json, device, NULL), 0);
   if (clt_store_new(&store, NULL, store_path, &error) || clt_store_key_init(&key, instance, &error) ||
-      clt_store_describe(store, &key, "add", f->problem_path, sizes, json, &error) ||
+      clt_store_describe(store, &(clt_store_description){.key = key,
+          .problem_name = "add", .problem_path = f->problem_path, .sizes = sizes, .device_json = json}, &error) ||
       clt_store_add(store, &key, clt_instance_space(instance), kind, &m, &error))
     fail_msg("%s", error.message);
   clt_store_free(store);

@@ -35,7 +35,8 @@ static void measure_all(const fixture *f, clt_store *store, int64_t n, double of
   snprintf(sizes, sizeof sizes, "n=%lld", (long long)n);
   assert_int_equal(clt_store_key_init(&key, instance, NULL), 0);
   assert_int_equal(clt_device_to_json(&json, &f->device, NULL), 0);
-  assert_int_equal(clt_store_describe(store, &key, "scale", f->problem_path, sizes, json, NULL), 0);
+  assert_int_equal(clt_store_describe(store, &(clt_store_description){.key = key,
+          .problem_name = "scale", .problem_path = f->problem_path, .sizes = sizes, .device_json = json}, NULL), 0);
   for (uint64_t r = 0; r < clt_space_valid(space); r += 2) {
     clt_config config = clt_space_at(space, r);
     clt_measurement m = make_measurement(config, true_time(space, config, n, offset));

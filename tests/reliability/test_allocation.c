@@ -221,7 +221,8 @@ static int store_and_read(void *user, clt_error *error) {
   m.time_s = m.runs_s[0] = 1e-3;
   m.n_runs = 1;
   int rc = clt_store_new(&store, "sqlite", scratch_path("s.sqlite"), error);
-  if (!rc) rc = clt_store_describe(store, &key, "name", "path", "n=1", "{}", error);
+  if (!rc) rc = clt_store_describe(store, &(clt_store_description){.key = key,
+          .problem_name = "name", .problem_path = "path", .sizes = "n=1", .device_json = "{}"}, error);
   if (!rc) rc = clt_store_add(store, &key, f->space, CLT_RECORD_SEARCH, &m, error);
   if (!rc) rc = clt_store_each(store, &key, f->space, count_record, &n, NULL, error);
   if (!rc) assert_int_equal(n, 1);

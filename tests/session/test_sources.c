@@ -32,7 +32,8 @@ static void add(clt_store *store, const clt_store_key *key, const clt_space *spa
 /* n configurations with times 2, 3, 4 ... s; the last one failed. */
 static void fill_at(clt_store *store, const clt_store_key *key, const char *name, const char *sizes,
                     const clt_space *space, uint64_t n) {
-  assert_int_equal(clt_store_describe(store, key, name, "p.json", sizes, "{}", NULL), 0);
+  assert_int_equal(clt_store_describe(store, &(clt_store_description){.key = *key,
+          .problem_name = name, .problem_path = "p.json", .sizes = sizes, .device_json = "{}"}, NULL), 0);
   for (uint64_t i = 0; i < n; i++) add(store, key, space, clt_space_at(space, i), i + 1 < n ? 2 + (double)i : 0);
 }
 

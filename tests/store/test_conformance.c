@@ -292,14 +292,19 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   clt_space *space = make_space("a", "[1, 2]", NULL);
   clt_store_key described = make_key("described"), bare = make_key("bare"), empty = make_key("empty");
   clt_measurement m = make_measurement(0, 1);
-  assert_int_equal(clt_store_describe(f->store, &described, "old", "o.json", "w=1", "{}", NULL), 0);
-  assert_int_equal(clt_store_describe(f->store, &empty, "nothing measured", NULL, NULL, NULL, NULL), 0);
+  assert_int_equal(clt_store_describe(f->store, &(clt_store_description){.key = described,
+          .problem_name = "old", .problem_path = "o.json", .sizes = "w=1", .device_json = "{}"}, NULL), 0);
+  assert_int_equal(clt_store_describe(f->store, &(clt_store_description){.key = empty,
+          .problem_name = "nothing measured"}, NULL), 0);
   add(f->store, &bare, space, CLT_RECORD_SEARCH, &m);
   add(f->store, &described, space, CLT_RECORD_SEARCH, &m);
   add(f->store, &described, space, CLT_RECORD_FINALIST, &m);
-  assert_int_equal(clt_store_describe(f->store, &described, "box", "box.json", "w=2", "{\"a\":1}", NULL), 0);
-  assert_int_equal(clt_store_describe_tuning(f->store, &described, "{\"seed\":1}", NULL), 0);
-  assert_int_equal(clt_store_describe_tuning(f->store, &described, "{\"seed\":2}", NULL), 0);
+  assert_int_equal(clt_store_describe(f->store, &(clt_store_description){.key = described,
+          .problem_name = "box", .problem_path = "box.json", .sizes = "w=2", .device_json = "{\"a\":1}"}, NULL), 0);
+  assert_int_equal(clt_store_describe(f->store,
+      &(clt_store_description){.key = described, .tuning_json = "{\"seed\":1}"}, NULL), 0);
+  assert_int_equal(clt_store_describe(f->store,
+      &(clt_store_description){.key = described, .tuning_json = "{\"seed\":2}"}, NULL), 0);
   seen_keys seen = {.n = 0};
   assert_int_equal(clt_store_each_key(f->store, true, see_key, &seen, NULL), 0);
   assert_int_equal(seen.n, 2);

@@ -49,7 +49,8 @@ static void add(const fixture *f, clt_store *store, const char *problem, clt_con
   clt_store_key key = make_key(problem);
   clt_measurement m = make_measurement(config, time_s);
   clt_error error = {0};
-  if (clt_store_describe(store, &key, problem, "file.json", "n=1", "{}", &error) ||
+  if (clt_store_describe(store, &(clt_store_description){.key = key,
+          .problem_name = problem, .problem_path = "file.json", .sizes = "n=1", .device_json = "{}"}, &error) ||
       clt_store_add(store, &key, f->space, CLT_RECORD_SEARCH, &m, &error))
     fail_msg("%s", error.message);
 }
@@ -105,7 +106,7 @@ static const char *tuning_of(clt_store *store, const char *problem) {
 
 static void describe_tuning(clt_store *store, const char *problem, const char *json) {
   clt_store_key key = make_key(problem);
-  assert_int_equal(clt_store_describe_tuning(store, &key, json, NULL), 0);
+  assert_int_equal(clt_store_describe(store, &(clt_store_description){.key = key, .tuning_json = json}, NULL), 0);
 }
 
 static void what_a_tuning_says_goes_with_its_measurements(void **state) {
