@@ -372,10 +372,9 @@ static int read_t4(reader *r, const json_t *root) {
   /* Members that other writers do not have: what is missing is "", or none. */
   int rc = read_names(r, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
                       json_object_get(device, "name"));
-  if (rc == CLT_OK && json_object_size(device) > 0) {
-    free(r->recording->device_json);
-    if ((r->recording->device_json = json_dumps(device, JSON_COMPACT)) == NULL) rc = clt_fail_memory(r->error);
-  }
+  char *device_json = json_object_size(device) > 0 ? json_dumps(device, JSON_COMPACT) : strdup("");
+  free(r->recording->device_json);
+  if ((r->recording->device_json = device_json) == NULL) rc = clt_fail_memory(r->error);
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(sizes); i++) {
     const json_t *value = json_object_get(json_array_get(sizes, i), "Value");
     const char *name = clt_json_string(json_array_get(sizes, i), "Name");
