@@ -46,7 +46,7 @@ typedef struct clt_kernel_tuning {
 } clt_kernel_tuning;
 
 typedef struct clt_kernel_tuned {
-  clt_config config; /* the best */
+  clt_config config; /* the best; clt_instance_launches (clatune/problem.h) says how it is launched */
   double time_s;     /* the least of its runs */
   char *options;     /* its build options, malloc'ed */
   int64_t n_right, n_failed;

@@ -152,7 +152,7 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
   for (size_t i = 0; i < kernel->n_arguments; i++) {
     if (!is_whole(&kernel->arguments[i])) continue;
     snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, PREFIX "%s", kernel->arguments[i].name);
-    add_size(d, sizes, cli_init_usual_size(kernel->arguments[i].name, d->n_sizes));
+    add_size(d, sizes, cli_init_usual_size(d, kernel->arguments[i].name, d->n_sizes));
   }
   for (size_t i = 0; i < d->n_macros; i++) {
     if (!d->macros[i].is_size) continue;
@@ -275,11 +275,12 @@ static void ask_person(json_t *problem) {
     const char *name = json_string_value(json_object_get(size, "Name")), *answer = ask_line(name, now);
     char *end;
     long long value = strtoll(answer, &end, 10);
-    while (answer[0] && (*end || value < 1)) {
-      answer = ask_line(name, "a whole number, at least 1");
+    const long long least = json_integer_value(json_object_get(size, "Min"));
+    while (answer[0] && (*end || value < least)) {
+      answer = ask_line(name, least ? "a whole number, at least 1" : "a whole number");
       value = strtoll(answer, &end, 10);
     }
-    if (value > 0) json_object_set_new(size, "Default", json_integer(value));
+    if (answer[0]) json_object_set_new(size, "Default", json_integer(value));
   }
   ask_todos(problem, "");
 }

@@ -69,7 +69,7 @@ void cli_init_choose_default(draft *d, tuned_macro *m);
 const tuned_macro *cli_init_local_size(const draft *d, int dimension);
 
 /* A size's usual value; nth: how many there are before it. */
-int cli_init_usual_size(const char *name, size_t nth);
+int cli_init_usual_size(const draft *d, const char *name, size_t nth);
 
 /* Once the sizes are known: `int i = get_global_id(0);` and somewhere `i < n`, or `get_global_id(0) < n`: then
  * work-items are needed for n. Where there is one dimension and one size, it is that. A kernel that asks for the number

@@ -130,7 +130,7 @@ static bool is_called_as_size(const char *name) {
 
 const char *cli_init_bare(const char *size) { return size + (clt_starts_with(size, PREFIX) ? strlen(PREFIX) : 0); }
 
-int cli_init_usual_size(const char *name, size_t nth) {
+int cli_init_usual_size(const draft *d, const char *name, size_t nth) {
   static const struct {
     const char *part;
     int value;
@@ -139,7 +139,7 @@ int cli_init_usual_size(const char *name, size_t nth) {
   static const int sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
   for (size_t i = 0; i < sizeof small / sizeof *small; i++)
     if (strcasestr(name, small[i].part)) return small[i].value;
-  return sizes[nth % 3];
+  return sizes[nth % 3] / (d->n_dimensions == 3 ? 8 : 1); /* a volume of 1.6 GB is no beginning */
 }
 
 bool cli_is_local_size(const char *macro, int dimension, int n_dimensions) {
@@ -265,7 +265,7 @@ void cli_init_choose_default(draft *d, tuned_macro *m) {
   for (const tuned_macro *other = d->macros; other < m; other++) nth += other->is_size;
   m->is_size = is_called_as_size(m->name);
   if (m->is_size)
-    m->value = cli_init_usual_size(m->name, nth);
+    m->value = cli_init_usual_size(d, m->name, nth);
   else if (is_work_group(d, m))
     m->value = d->n_dimensions == 1 ? 64 : d->n_dimensions == 2 ? 8 : 4;
   else if (n > 1 && numbers[n - 1] > 1)

@@ -362,7 +362,8 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
     clt_text text = {0};
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);
-    clt_text_printf(&text, "; %zu of %zu elements are wrong\n", compared.n_wrong, array->bytes / array->element.bytes);
+    clt_text_printf(&text, "; %zu of %zu elements %s wrong\n", compared.n_wrong, array->bytes / array->element.bytes,
+                    compared.n_wrong == 1 ? "is" : "are");
     if (compared.worst.index != compared.first.index) {
       clt_text_add(&text, "the worst is ");
       describe_wrong(&text, &compared.worst, binding, result);

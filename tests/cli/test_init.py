@@ -278,6 +278,12 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
         self.assertNotIn("TODO", json.dumps(problem))
         self.clatune("verify", "t.json", "--device", "pocl")
 
+    def test_a_volume_is_small_at_first(self):
+        self.write("v.cl", "kernel void fill(global float *out, int nx, int ny, int nz) {\n  if (get_global_id(2) < nz)\n"
+                   "    out[(get_global_id(2) * ny + get_global_id(1)) * nx + get_global_id(0)] = 1;\n}\n")
+        self.init("v.cl")
+        self.assertEqual([p["Default"] for p in self.problem("v.json")["ProblemParameters"]], [128, 96, 64])
+
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)
         self.assertIn("TODO", self.init("t.cl", "--kernel", "transpose").stdout)

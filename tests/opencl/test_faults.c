@@ -70,7 +70,7 @@ static void a_wrong_result_is_described(void **state) {
   bench *b = *state;
   scale_problem(b, "out[i]=i==7?15:2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements are wrong\n"
+  bench_expect_log(b, "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements is wrong\n"
                       "allowed is 1e-06 (\"AbsoluteTolerance\" of the argument) + 0.0001 "
                       "(\"RelativeTolerance\") times what is expected");
   assert_true(b->m.max_abs_error == 1);
