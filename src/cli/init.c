@@ -272,13 +272,12 @@ static void ask_person(json_t *problem) {
     char now[64];
     snprintf(now, sizeof now, "its usual value (now %lld)",
              (long long)json_integer_value(json_object_get(size, "Default")));
-    const char *name = json_string_value(json_object_get(size, "Name")), *answer = ask_line(name, now);
-    char *end;
-    long long value = strtoll(answer, &end, 10);
-    const long long least = json_integer_value(json_object_get(size, "Min"));
-    while (answer[0] && (*end || value < least)) {
-      answer = ask_line(name, least ? "a whole number, at least 1" : "a whole number");
+    const char *name = json_string_value(json_object_get(size, "Name")), *answer;
+    char *end = now;
+    long long value = 0;
+    for (answer = ask_line(name, now); answer[0]; answer = ask_line(name, "a whole number, not below its Min")) {
       value = strtoll(answer, &end, 10);
+      if (*end == '\0' && value >= json_integer_value(json_object_get(size, "Min"))) break;
     }
     if (answer[0]) json_object_set_new(size, "Default", json_integer(value));
   }
