@@ -7,6 +7,8 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -26,34 +28,26 @@ typedef struct word {
 
 /* A piece of the header; one with a name is kept only for sources that mention the name. */
 typedef struct piece {
-  word text, name;
+  word text;
+  uint64_t name; /* its key; 0: none */
 } piece;
 
-typedef struct word_list {
-  word *items;
-  size_t n, capacity;
-  bool failed; /* out of memory: some are missing */
-} word_list;
-
+/* Sets of words hold their keys: two words with one key would cost no more than a declaration that nobody needs. */
 struct clt_declarations {
   char *text;
   piece *pieces;
   size_t n_pieces, capacity;
-  word_list learnt;
+  clt_map learnt;
 };
+
+static uint64_t word_key(word w) { return clt_hash64(w.text, w.length) >> 1 | 1; } /* a map's, and not 0 */
 
 static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_'; }
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-static int compare_words(const void *a, const void *b) {
-  const word *x = a, *y = b;
-  int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
-  return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
 static int add_piece(clt_declarations *d, const char *text, size_t length, word name, clt_error *error) {
   if (clt_grow(&d->pieces, &d->capacity, d->n_pieces + 1, sizeof *d->pieces)) return clt_fail_memory(error);
-  d->pieces[d->n_pieces++] = (piece){{text, length}, name};
+  d->pieces[d->n_pieces++] = (piece){{text, length}, name.text ? word_key(name) : 0};
   return CLT_OK;
 }
 
@@ -124,85 +118,70 @@ int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *
 void clt_declarations_free(clt_declarations *declarations) {
   if (declarations == NULL) return;
   free(declarations->pieces);
-  free(declarations->learnt.items);
+  clt_map_release(&declarations->learnt);
   free(declarations->text);
   free(declarations);
 }
 
-static void add_word(word_list *list, word w) {
-  if (list->failed || clt_grow(&list->items, &list->capacity, list->n + 1, sizeof *list->items))
-    list->failed = true;
-  else
-    list->items[list->n++] = w;
-}
-
-static void add_words(word_list *list, const char *text) {
-  while (*text) {
-    const char *begin = text;
-    while (in_word(*text)) text++;
-    if (text > begin && starts_word(*begin)) add_word(list, (word){begin, (size_t)(text - begin)});
-    if (*text) text++;
+/* The next word of a text; false at its end. */
+static bool next_word(word *out, const char **at) {
+  while (**at) {
+    const char *begin = *at;
+    while (in_word(**at)) ++*at;
+    *out = (word){begin, (size_t)(*at - begin)};
+    if (out->length > 0 && starts_word(*begin)) return true;
+    if (**at) ++*at;
   }
-}
-
-static bool has_word(const word_list *sorted, word w) {
-  return sorted->n && bsearch(&w, sorted->items, sorted->n, sizeof w, compare_words);
+  return false;
 }
 
 size_t clt_declarations_learn(clt_declarations *declarations, const char *log) {
-  word_list words = {0}, *learnt = &declarations->learnt;
-  size_t before = learnt->n;
-  add_words(&words, log);
-  for (size_t i = 0; i < words.n; i++) {
-    word *w = &words.items[i];
-    if (w->length > PREFIX_LENGTH && strncmp(w->text, PREFIX, PREFIX_LENGTH) == 0)
-      *w = (word){w->text + PREFIX_LENGTH, w->length - PREFIX_LENGTH};
+  clt_map words = {0};
+  size_t before = declarations->learnt.n;
+  bool added = true;
+  for (word w; added && next_word(&w, &log);) {
+    if (w.length > PREFIX_LENGTH && strncmp(w.text, PREFIX, PREFIX_LENGTH) == 0)
+      w = (word){w.text + PREFIX_LENGTH, w.length - PREFIX_LENGTH};
+    added = clt_map_add(&words, word_key(w), NULL) != NULL;
   }
-  if (words.n) qsort(words.items, words.n, sizeof *words.items, compare_words);
-  for (size_t i = 0; !words.failed && i < declarations->n_pieces; i++) {
-    word name = declarations->pieces[i].name;
-    if (name.text == NULL || !has_word(&words, name)) continue;
-    size_t l = 0;
-    while (l < learnt->n && compare_words(&learnt->items[l], &name) != 0) l++;
-    if (l == learnt->n) add_word(learnt, name);
-  }
-  free(words.items);
-  return learnt->n - before;
+  for (size_t i = 0; added && i < declarations->n_pieces; i++)
+    if (declarations->pieces[i].name && clt_map_find(&words, declarations->pieces[i].name))
+      added = clt_map_add(&declarations->learnt, declarations->pieces[i].name, NULL) != NULL;
+  clt_map_release(&words);
+  return declarations->learnt.n - before;
 }
 
 char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options) {
-  word_list words = {0};
+  clt_map words = {0};
   clt_text all = {0};
   char *out = NULL;
-  for (size_t i = 0; i < declarations->learnt.n; i++) add_word(&words, declarations->learnt.items[i]);
-  add_words(&words, source);
-  size_t before = words.n;
-  add_words(&words, options ? options : "");
-  /* -DNAME=word: the D belongs to the first word, so both readings are words. */
-  for (size_t i = before, end = words.n; i < end; i++) {
-    word w = words.items[i];
-    if (w.text[0] == 'D' && w.length > 1 && w.text != options && w.text[-1] == '-')
-      add_word(&words, (word){w.text + 1, w.length - 1});
+  bool added = true;
+  word w;
+  for (const char *at = source; added && next_word(&w, &at);) added = clt_map_add(&words, word_key(w), NULL) != NULL;
+  for (const char *at = options ? options : ""; added && next_word(&w, &at);) {
+    added = clt_map_add(&words, word_key(w), NULL) != NULL;
+    /* -DNAME=word: the D belongs to the first word, so both readings are words. */
+    if (added && w.text[0] == 'D' && w.length > 1 && w.text > options && w.text[-1] == '-')
+      added = clt_map_add(&words, word_key((word){w.text + 1, w.length - 1}), NULL) != NULL;
   }
-  if (words.n) qsort(words.items, words.n, sizeof *words.items, compare_words);
-  word last = {0};
+  uint64_t last = 0;
   bool last_wanted = false;
   for (size_t i = 0; i < declarations->n_pieces; i++) {
-    word text = declarations->pieces[i].text, name = declarations->pieces[i].name;
+    const piece *p = &declarations->pieces[i];
     /* Overloads stand together: one search answers for all of them. */
-    if (name.text && (last.text == NULL || compare_words(&name, &last) != 0)) {
-      last = name;
-      last_wanted = has_word(&words, name);
+    if (p->name && p->name != last) {
+      last = p->name;
+      last_wanted = clt_map_find(&words, last) || clt_map_find(&declarations->learnt, last);
     }
-    if (name.text == NULL || last_wanted) clt_text_add_bytes(&all, text.text, text.length);
+    if (p->name == 0 || last_wanted) clt_text_add_bytes(&all, p->text.text, p->text.length);
   }
   clt_text_add(&all, "\n#line 1\n");
   clt_text_add(&all, source);
-  if (words.failed)
-    clt_text_release(&all);
-  else
+  if (added)
     clt_text_take(&out, &all, NULL);
-  free(words.items);
+  else
+    clt_text_release(&all);
+  clt_map_release(&words);
   return out;
 }
 
