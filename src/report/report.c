@@ -114,74 +114,64 @@ static void note_device(clt_tuning *t, const char *json) {
   t->device_info = NULL;
 }
 
-static void add_size(clt_text *sizes, clt_size size) {
-  clt_text_printf(sizes, "%s%s=%lld", sizes->n ? " " : "", size.name, (long long)size.value);
-}
-
 static int note_first(void *user, const clt_store_description *none, const clt_store_record *record) {
   (void)none;
   *(int64_t *)user = record->created_s;
   return 1;
 }
 
-/* What a store knows of a tuning beside its measurements. */
-static int describe_tuning(clt_tuning *t, clt_store *store, const clt_store_key *key, const char *problem_path,
-                           const char *json, clt_error *error) {
+/* What a store knows of a tuning, and what its newest session said (json). */
+static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key, const char *problem_path,
+                      const char *json, clt_error *error) {
   char *standard = NULL;
-  t->problem_path = strdup(problem_path);
-  t->session = json_loads(json, 0, NULL);
+  t->device = clt_format("%s, driver %s", key->device, key->driver);
+  t->problem_path = strdup(problem_path ? problem_path : "");
+  t->session = json_loads(json ? json : "", 0, NULL);
   if (t->problem_path == NULL) return clt_fail_memory(error);
   if (clt_store_path(store)[0] && clt_store_place(&standard, NULL, NULL) == CLT_OK &&
       strcmp(standard, clt_store_path(store)) != 0)
     t->store = strdup(clt_store_path(store));
   free(standard);
-  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, note_first, &t->first_s, error);
+  int rc = clt_store_each(store, key, t->space, add_record, t, NULL, error);
+  if (rc == CLT_OK) rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, note_first, &t->first_s, error);
   if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, note_first, &t->last_s, error);
-  return rc < 0 ? rc : CLT_OK;
+  return rc < 0 ? rc : finish_tuning(t, error);
 }
 
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
+  const char *session = NULL;
   clt_store_key key;
   clt_store_description *keys = NULL;
   size_t n_keys = 0;
-  clt_text sizes = {0};
-  *out = (clt_tuning){
-      .space = clt_instance_space(instance), .instance = instance, .title = strdup(clt_problem_name(problem))};
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) add_size(&sizes, clt_instance_size(instance, i));
-  int rc = clt_text_take(&out->sizes, &sizes, error);
+  *out = (clt_tuning){.space = clt_instance_space(instance),
+                      .instance = instance,
+                      .title = strdup(clt_problem_name(problem)),
+                      .sizes = clt_instance_sizes_text(instance),
+                      .device_info = malloc(sizeof *out->device_info)};
+  int rc = out->device_info ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) *out->device_info = *clt_instance_device(instance);
   if (rc == CLT_OK) rc = clt_objective_new(&out->objective, instance, objective, error);
   if (rc == CLT_OK) rc = clt_store_key_init(&key, instance, error);
-  if (rc == CLT_OK) out->device = clt_format("%s, driver %s", key.device, key.driver);
-  if (rc == CLT_OK && (out->device_info = malloc(sizeof *out->device_info)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) *out->device_info = *clt_instance_device(instance);
-  if (rc == CLT_OK) rc = clt_store_each(store, &key, out->space, add_record, out, NULL, error);
   if (rc == CLT_OK) rc = clt_store_keys(&keys, &n_keys, store, false, error);
-  const char *session = "";
   for (size_t i = 0; i < n_keys; i++)
     if (clt_store_same_key(&keys[i].key, &key)) session = keys[i].tuning_json;
-  if (rc == CLT_OK) rc = describe_tuning(out, store, &key, clt_problem_path(problem), session, error);
+  if (rc == CLT_OK) rc = read_store(out, store, &key, clt_problem_path(problem), session, error);
   clt_store_keys_free(keys, n_keys);
-  return rc ? rc : finish_tuning(out, error);
+  return rc;
 }
 
-int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
-                      const clt_store_description *description, clt_error *error) {
-  const clt_store_key *key = &description->key;
-  const char *name = description->problem_name;
-  *out = (clt_tuning){.title = strdup(name[0] ? name : key->problem),
-                      .sizes = strdup(description->sizes),
-                      .device = clt_format("%s, driver %s", key->device, key->driver)};
-  int rc = clt_store_space(&out->own_space, store, key, error);
+int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store, const clt_store_description *d,
+                      clt_error *error) {
+  const char *name = d->problem_name;
+  *out = (clt_tuning){.title = strdup(name[0] ? name : d->key.problem), .sizes = strdup(d->sizes)};
+  int rc = clt_store_space(&out->own_space, store, &d->key, error);
   if (rc) return rc;
   out->space = out->own_space;
-  note_device(out, description->device_json);
+  note_device(out, d->device_json);
   rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, NULL, objective, error);
-  if (rc == CLT_OK) rc = clt_store_each(store, key, out->space, add_record, out, NULL, error);
-  const char *path = description->problem_path, *session = description->tuning_json;
-  if (rc == CLT_OK) rc = describe_tuning(out, store, key, path ? path : "", session ? session : "", error);
-  return rc ? rc : finish_tuning(out, error);
+  return rc ? rc : read_store(out, store, &d->key, d->problem_path, d->tuning_json, error);
 }
 
 int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error) {
@@ -189,7 +179,8 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
   *out = (clt_tuning){.space = clt_recording_space(recording),
                       .title = strdup(clt_recording_name(recording)),
                       .device = strdup(recording->device)};
-  for (size_t i = 0; i < recording->n_sizes; i++) add_size(&sizes, recording->sizes[i]);
+  for (size_t i = 0; i < recording->n_sizes; i++)
+    clt_text_printf(&sizes, "%s%s=%lld", i ? " " : "", recording->sizes[i].name, (long long)recording->sizes[i].value);
   int rc = clt_text_take(&out->sizes, &sizes, error);
   if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
   note_device(out, recording->device_json);

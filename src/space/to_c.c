@@ -172,7 +172,7 @@ typedef struct c_writer {
   const char *const *names; /* of slots */
   c_type *types;            /* of nodes */
   clt_text *out;
-  size_t limit; /* of out's bytes */
+  size_t limit; /* of out's bytes, which do not grow where memory is short */
   unsigned depth;
   const char *why; /* C cannot say it; NULL: so far it can */
 } c_writer;
@@ -239,7 +239,7 @@ static void write_part(c_writer *w, clt_operand n, char as) {
   const c_type first = clt_op_arity(op) ? w->types[node->operands[0]] : C_WHOLE;
   const bool chain = as == 'T' && (op == CLT_OP_AND || op == CLT_OP_OR);
   const char own = w->types[n] == C_REAL ? 'R' : 'W', is = form->type == 't' || chain ? 'T' : own;
-  if (++w->depth > MAX_DEPTH || w->out->n > w->limit) w->why = "it is too long";
+  if (++w->depth > MAX_DEPTH || w->out->n > w->limit || w->out->rc) w->why = "it is too long";
   if (w->why) return;
   if (op == CLT_OP_CONSTANT) {
     write_constant(w, node->value, as);
