@@ -266,13 +266,14 @@ typedef struct cli_parameter {
 } cli_parameter;
 bool cli_next_parameter(cli_parameter *out, const char **at); /* goes on behind it; false: there is no other one */
 
+struct clt_portable;
+
 /* A C header of all that is known of a problem: a table to choose from at run time (clatune_<name>_find), the build
  * options of an entry at any sizes (clatune_<name>_options), and macros for the entry that the compiler is told
- * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. */
-int cli_export_header(clt_catalog *catalog, const clt_problem *problem);
-
-/* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. */
-void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options);
+ * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. portable (nullable):
+ * one configuration for all its places, which are the entries; and a macro for each parameter and
+ * CLATUNE_<NAME>_OPTIONS, also for a kernel. */
+int cli_export_header(clt_catalog *catalog, const clt_problem *problem, const struct clt_portable *portable);
 
 /* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. `from` is a comment. */
 void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options);

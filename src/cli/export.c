@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "lookup/lookup.h"
+#include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"
 #include "space/space.h"
@@ -31,21 +32,37 @@ typedef struct exported {
   export_entry *entries;
   size_t n, capacity;
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
+  const clt_portable *portable;             /* the one configuration of all its places; NULL: each place's best */
 } exported;
+
+static bool is_place(const clt_portable *portable, const clt_instance *instance) {
+  const clt_device_info *device = clt_instance_device(instance);
+  char key[512], *sizes = clt_instance_sizes_text(instance);
+  bool found = false;
+  clt_device_key(key, sizeof key, device);
+  for (size_t i = 0; sizes && i < portable->n_places && !found; i++)
+    found = strcmp(portable->places[i].device, key) == 0 && strcmp(portable->places[i].sizes, sizes) == 0 &&
+            strcmp(portable->places[i].driver, device->driver_version) == 0;
+  free(sizes);
+  return found;
+}
 
 static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   exported *export = user;
   const clt_space *space = clt_instance_space(instance);
   const clt_device_info *device = clt_instance_device(instance);
   size_t n_sizes = clt_instance_n_sizes(instance);
+  const clt_portable *portable = export->portable;
+  const double time_s = portable || isnan(found->expected_time_s) ? 0 : found->expected_time_s;
   clt_config config;
+  if (portable && !is_place(portable, instance)) return CLT_OK;
   if (clt_grow(&export->entries, &export->capacity, export->n + 1, sizeof *export->entries)) return CLT_E_MEMORY;
   export_entry *e = &export->entries[export->n++];
   *e = (export_entry){.device = strdup(device->name),
                       .driver = strdup(device->driver_version),
-                      .configuration = strdup(found->configuration),
+                      .configuration = strdup(portable ? portable->configuration : found->configuration),
                       .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
-                      .time_s = isnan(found->expected_time_s) ? 0 : found->expected_time_s};
+                      .time_s = time_s};
   if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
   int rc = clt_config_parse(&config, space, e->configuration, NULL);
   if (rc == CLT_OK) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
@@ -174,19 +191,6 @@ void cli_export_cmake(const clt_problem *problem, const char *from, const char *
   put_text(&export, "set($OPTIONS");
   put_bracket(options);
   put_each_parameter(&export, configuration, "set($", put_bracket);
-}
-
-void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options) {
-  const exported export = {.problem = problem};
-  put_text(&export,
-           "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
-           "#ifndef $PORTABLE_H\n"
-           "#define $PORTABLE_H\n\n"
-           "#define $OPTIONS ");
-  put_string(options);
-  putchar('\n');
-  put_each_parameter(&export, configuration, "#define $", put_macro);
-  puts("\n#endif");
 }
 
 /* --- the header --- */
@@ -428,10 +432,23 @@ static void put_header(const exported *export, const char *helpers, bool math) {
   puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
 }
 
-int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
+static void put_portable_macros(const exported *export) {
+  put_text(export,
+           "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
+           "#ifndef $PORTABLE_H\n"
+           "#define $PORTABLE_H\n\n"
+           "#define $OPTIONS ");
+  put_string(export->portable->options);
+  putchar('\n');
+  put_each_parameter(export, export->portable->configuration, "#define $", put_macro);
+  puts("\n#endif\n");
+}
+
+int cli_export_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
   clt_error error = {0};
   const size_t n_sizes = clt_problem_n_sizes(problem);
-  exported export = {.problem = problem, .size_names = calloc(n_sizes + 1, sizeof *export.size_names)};
+  exported export = {
+      .problem = problem, .size_names = calloc(n_sizes + 1, sizeof *export.size_names), .portable = portable};
   clt_text formulas = {0}, helpers = {0};
   bool named = export.size_names != NULL;
   for (size_t i = 0; named && i < n_sizes; i++) {
@@ -441,7 +458,7 @@ int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
   int rc = 0;
   if (!named) {
     rc = cli_failure("out of memory");
-  } else if (clt_catalog_each(catalog, problem, true, add_entry, &export, &error)) {
+  } else if (clt_catalog_each(catalog, problem, portable == NULL, add_entry, &export, &error)) {
     rc = cli_report(&error);
   } else if (export.n == 0) {
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
@@ -453,8 +470,9 @@ int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
     const bool math = formulas.rc == 0 && clt_write_c_functions(&helpers, formulas.bytes);
     if (formulas.rc || helpers.rc)
       rc = cli_failure("out of memory");
-    else
-      put_header(&export, helpers.n ? helpers.bytes : "", math);
+    else if (portable)
+      put_portable_macros(&export);
+    if (rc == 0) put_header(&export, helpers.n ? helpers.bytes : "", math);
   }
   clt_text_release(&formulas);
   clt_text_release(&helpers);

@@ -172,7 +172,7 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
               found.n_places, found.n_missing);
     if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
     if (strcmp(format, "text") == 0) print_portable(problem, &found);
-    if (strcmp(format, "header") == 0) cli_export_portable_header(problem, found.configuration, found.options);
+    if (strcmp(format, "header") == 0) rc = cli_export_header(catalog, problem, &found);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(problem, " --portable'", found.configuration, found.options);
     if (strcmp(format, "options") == 0) puts(found.options);
   }
@@ -238,7 +238,7 @@ static int run_lookup(const cli_arguments *arguments) {
       rc = look_up_one(catalog, arguments, format);
     else
       rc = clt_problem_new(&problem, arguments->positional[0], &error) ? cli_report(&error)
-                                                                       : cli_export_header(catalog, problem);
+                                                                       : cli_export_header(catalog, problem, NULL);
     rc = end_file(&file, rc);
   }
   clt_problem_free(problem);

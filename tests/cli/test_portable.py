@@ -1,10 +1,24 @@
 """The one configuration for several devices or sizes."""
 import json
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import SimulatedTest, main  # noqa: E402
+
+# The macros and the functions of one header.
+USE = r"""#include "copy.h"
+
+int main(void) {
+  const clatune_copy_entry *e = clatune_copy_find("Left", 4096);
+  clatune_copy_launch launch;
+  if (e == NULL) return 1;
+  const size_t n = clatune_copy_launches(&launch, 1, e, 4096), n_entries = sizeof clatune_copy_entries / sizeof *e;
+  printf("%zu entries, a=%d and %lld, %zu launch of %zu work-items\n", n_entries, CLATUNE_COPY_a, e->values.a, n, launch.global[0]);
+  return 0;
+}
+"""
 
 
 class Portable(SimulatedTest):
@@ -93,6 +107,12 @@ class Portable(SimulatedTest):
         header = self.portable("--format", "header").stdout
         self.assertIn("#define CLATUNE_COPY_a 2\n", header)
         self.assertIn('#define CLATUNE_COPY_OPTIONS "-Da=2', header)
+        self.measure("Left", "--size", "n=2048")
+        (self.folder / "copy.h").write_text(self.portable("--format", "header", "--device", "Left").stdout)
+        (self.folder / "p.c").write_text(USE)
+        subprocess.run(["cc", "-Wall", "-Werror", "p.c", "-o", "p"], cwd=self.folder, check=True)
+        run = subprocess.run(["./p"], cwd=self.folder, text=True, capture_output=True, check=True)
+        self.assertEqual(run.stdout, "2 entries, a=2 and 2, 1 launch of 4096 work-items\n")
         self.assertIn("set(CLATUNE_COPY_a [==[2]==])", self.portable("--format", "cmake").stdout)
 
     def test_another_objective(self):
