@@ -101,23 +101,6 @@ bool clt_batch_answer(const char *line, size_t length, const clt_space *space, c
 
 /* --- beginning --- */
 
-static int start_line(clt_command_state *s, const clt_command_line *line, const char *input, double limit_s,
-                      clt_error *error) {
-  clt_command_batch *b = &s->batch;
-  clt_command_places places = clt_command_places_in(s, b->scratch);
-  char **words = NULL;
-  int rc = clt_command_words(s->setup.instance, line, CLT_CONFIG_NONE, &places, &words, error);
-  if (rc) return rc;
-  clt_words_free(b->words);
-  b->words = words;
-  const clt_program_run run = {
-      .words = words, .environment = NULL, .folder = b->scratch, .input = input, .limit_s = limit_s};
-  rc = clt_program_begin(&s->slots[0].process, &run, error);
-  b->running = rc == 0;
-  b->interrupted = false;
-  return rc;
-}
-
 /* From now on an answer is due: where the program streams, each has its time. */
 static void set_deadline(clt_command_state *s) {
   double each_s = s->options.run_timeout_s;
@@ -127,14 +110,11 @@ static void set_deadline(clt_command_state *s) {
 /* Builds first, once; then the next batch. Standard input comes from a file as well. */
 static int begin_next(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
-  const clt_command *command = s->command;
-  const clt_batch *stated = &command->batch;
+  clt_evaluation *program = &s->slots[0].evaluation;
+  const clt_batch *stated = &s->command->batch;
   int rc = clt_command_bring_up(s, &s->slots[0], error);
-  if (b->limit == 0) b->limit = b->size;
-  if (rc == 0 && b->scratch == NULL) rc = clt_scratch_new(&b->scratch, s, "scratch", CLT_CONFIG_NONE, error);
-  if (rc == 0 && b->step < command->n_build)
-    return start_line(s, &command->build[b->step], "", s->options.compile_timeout_s, error);
-  if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
+  if (rc == 0 && program->stage == CLT_EVALUATION_NONE) rc = clt_evaluation_begin(program, error);
+  if (rc || program->stage != CLT_EVALUATION_BUILT || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
   b->n = b->n_answered = 0;
   for (int again = 0; again < 2; again++) /* what ends the program is rather one that has not been run yet */
     for (clt_evaluation *e = b->queue; e < b->queue + s->n_submitted && b->n < b->limit; e++) {
@@ -143,11 +123,13 @@ static int begin_next(clt_command_state *s, clt_error *error) {
       b->n++;
     }
   char *text = clt_batch_question(s->setup.space, b->queue, s->n_submitted);
-  char *input = clt_path_join(b->scratch, stated->input ? stated->input : "input");
-  char *old = clt_path_join(b->scratch, stated->output ? stated->output : "output");
+  char *input = clt_path_join(program->scratch, stated->input ? stated->input : "input");
+  char *old = clt_path_join(program->scratch, stated->output ? stated->output : "output");
   rc = text && input && old ? clt_file_write(input, text, strlen(text), error) : clt_fail_memory(error);
   if (rc == 0 && stated->output) unlink(old);
-  if (rc == 0) rc = start_line(s, &command->run, stated->input ? "" : input, 0, error);
+  if (rc == 0)
+    rc = clt_evaluation_start(program, &s->command->run, stated->input ? "" : input, 0, CLT_EVALUATION_RUNNING, error);
+  b->interrupted = false;
   set_deadline(s);
   free(text);
   free(input);
@@ -188,7 +170,7 @@ static void read_answers(clt_command_state *s, bool complete) {
   size_t n_parameters = clt_space_n_parameters(s->setup.space);
   size_t n_header = (size_t)snprintf(header, sizeof header, "%zu %zu", b->n, n_parameters);
   if (file) {
-    char *path = clt_path_join(b->scratch, file);
+    char *path = clt_path_join(s->slots[0].evaluation.scratch, file);
     line = path && clt_file_read(&text, NULL, path, MAX_ANSWER_FILE_BYTES, NULL) == 0 ? text : "";
     free(path);
   }
@@ -238,27 +220,27 @@ static void settle_rest(clt_command_state *s, clt_reason reason, const char *sto
 
 static int take_events(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
-  clt_process *process = &s->slots[0].process;
+  clt_evaluation *program = &s->slots[0].evaluation;
+  clt_process *process = program->process;
   clt_program_end end = {.started = true};
   clt_error why = {0};
+  if (program->stage == CLT_EVALUATION_BUILDING) return clt_evaluation_poll(program, error);
   int ended = clt_program_poll(process, &end, &why);
-  bool building = b->step < s->command->n_build, well = end.started && !end.expired && end.status == 0;
-  if (ended == CLT_E_WORKER && !building) { /* the process that ran it is gone: so is the program */
-    b->running = false;
+  if (ended == CLT_E_WORKER) { /* the process that ran it is gone: so is the program */
+    program->stage = CLT_EVALUATION_BUILT;
     clt_program_stop(process);
     settle_rest(s, CLT_REASON_RUN_CRASH, why.message);
     return CLT_OK;
   }
   if (ended < 0) return clt_fail(error, ended, "%s", why.message);
   if (ended > 0) {
-    char *story = clt_program_story(process, b->words, &end);
+    bool well = end.started && !end.expired && end.status == 0;
+    char *story = clt_program_story(process, program->words, &end);
     int rc = story ? CLT_OK : clt_fail_memory(error);
-    b->running = false;
-    if (rc == 0 && (!end.started || (building && !well)))
-      rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be %s: %s",
-                    building ? "built" : "started", story);
-    if (rc == 0 && building) b->step++;
-    if (rc == 0 && !building) {
+    program->stage = CLT_EVALUATION_BUILT;
+    if (rc == 0 && !end.started)
+      rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be started: %s", story);
+    if (rc == 0) {
       clt_reason reason = WEXITSTATUS(end.status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
       if (WIFSIGNALED(end.status)) reason = CLT_REASON_RUN_CRASH;
       if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
@@ -269,7 +251,6 @@ static int take_events(clt_command_state *s, clt_error *error) {
     free(story);
     return rc;
   }
-  if (building) return CLT_OK;
   /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
   size_t before = b->n_answered, n = process->answered.n;
   bool whole = s->command->batch.output || (n > 0 && process->answered.bytes[n - 1] == '\n');
@@ -286,10 +267,14 @@ static int take_events(clt_command_state *s, clt_error *error) {
 
 /* Nothing begins while the caller may be busy with results. */
 int clt_batch_turn(clt_command_state *s, clt_error *error) {
-  int rc = s->batch.running ? take_events(s, error) : CLT_OK;
+  const clt_evaluation *program = &s->slots[0].evaluation;
+  int rc = clt_evaluation_active(program) ? take_events(s, error) : CLT_OK;
   size_t n_done = 0;
   for (size_t i = 0; i < s->n_submitted; i++) n_done += s->batch.queue[i].stage == CLT_EVALUATION_DONE;
-  if (rc == 0 && !s->batch.running && n_done == 0) rc = begin_next(s, error);
-  if (rc == 0 && !s->batch.running && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
+  if (rc == 0 && !clt_evaluation_active(program) && n_done == 0) rc = begin_next(s, error);
+  if (rc == 0 && program->stage == CLT_EVALUATION_DONE)
+    rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be built: %s",
+                  program->measurement.log ? program->measurement.log : "");
+  if (rc == 0 && !clt_evaluation_active(program) && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
   return rc;
 }

@@ -63,8 +63,6 @@ static void command_close(void *state) {
   give_up_kept(s);
   for (size_t i = 0; s->batch.queue && i < s->n_submitted; i++) clt_evaluation_end(&s->batch.queue[i], NULL);
   free(s->batch.queue);
-  clt_scratch_remove(s->batch.scratch);
-  clt_words_free(s->batch.words);
   clt_lock_close(&s->lock);
   clt_run_folder_remove(&s->run);
   free(s->worker_path);
@@ -94,7 +92,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   bool batch = command->batch.used;
   s->overlap = o->parallel > 1 && !batch;
   s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
-  s->batch.size = batch ? (size_t)o->batch_size : 0;
+  s->batch.size = s->batch.limit = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
   s->batch.queue = clt_new_array(s->batch.size, sizeof *s->batch.queue);
@@ -374,7 +372,7 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
     n_got++;
   }
   if (rc == 0) return CLT_OK;
-  s->batch.running = false;
+  clt_evaluation_end(&s->slots[0].evaluation, NULL);
   while (s->n_submitted > 0) clt_evaluation_end(&s->batch.queue[--s->n_submitted], NULL);
   return rc;
 }

@@ -48,6 +48,9 @@ void clt_evaluation_init(clt_evaluation *e, const clt_command_state *all, clt_co
  * this configuration is a failure of it. */
 int clt_evaluation_begin(clt_evaluation *e, clt_error *error);
 int clt_evaluation_run(clt_evaluation *e, clt_error *error); /* of one that is BUILT */
+/* Starts a command of it, which is the stage that follows; input: a file, "" for none. */
+int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const char *input, double limit_s,
+                         clt_evaluation_stage stage, clt_error *error);
 /* Goes on where a program has ended. CLT_E_WORKER: the process that runs it is gone. */
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error);
 bool clt_evaluation_active(const clt_evaluation *e); /* a program runs */
@@ -90,14 +93,13 @@ typedef struct clt_command_slot {
   char *folder; /* temporary files of its programs */
 } clt_command_slot;
 
-/* The batch protocol: what is under way, and what is known of the program. */
+/* The batch protocol: what is under way, and what is known of the program, which is the evaluation of the only slot: of
+ * no configuration, built once, and RUNNING with each batch. */
 typedef struct clt_command_batch {
   size_t size;  /* configurations at once, at most; 0: this is not the batch protocol */
   size_t limit; /* fewer where it is to be found out which of them ends the program */
   bool streams; /* the program was seen to answer one by one: it dies at the first without an answer */
-  bool running, interrupted;
-  size_t step; /* of the build, which is done once */
-  char *scratch, **words;
+  bool interrupted;
   clt_evaluation *queue; /* what is submitted: BUILT: to be asked for, once more perhaps; RUNNING: asked for; DONE */
   size_t n, n_answered;  /* of the batch that runs */
   double best_cost;      /* as submitted last */

@@ -241,8 +241,8 @@ clt_command_places clt_command_places_in(const clt_command_state *s, const char 
                               .output = command->batch.output};
 }
 
-static int start_program(clt_evaluation *e, const clt_command_line *line, double limit_s, clt_evaluation_stage stage,
-                         clt_error *error) {
+int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const char *input, double limit_s,
+                         clt_evaluation_stage stage, clt_error *error) {
   clt_command_places places = clt_command_places_in(e->all, e->scratch);
   clt_error why = {0};
   char **words = NULL, text[sizeof why.message + 600];
@@ -258,14 +258,15 @@ static int start_program(clt_evaluation *e, const clt_command_line *line, double
   e->words = words;
   e->stage = stage;
   const clt_program_run run = {
-      .words = words, .environment = e->environment, .folder = e->scratch, .input = "", .limit_s = limit_s};
+      .words = words, .environment = e->environment, .folder = e->scratch, .input = input, .limit_s = limit_s};
   return clt_program_begin(e->process, &run, error);
 }
 
 static int build_next(clt_evaluation *e, clt_error *error) {
   const clt_command *command = e->all->command;
   if (e->step == command->n_build) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  return start_program(e, &command->build[e->step], e->all->options.compile_timeout_s, CLT_EVALUATION_BUILDING, error);
+  return clt_evaluation_start(e, &command->build[e->step], "", e->all->options.compile_timeout_s,
+                              CLT_EVALUATION_BUILDING, error);
 }
 
 void clt_evaluation_init(clt_evaluation *e, const clt_command_state *all, clt_config config,
@@ -283,7 +284,8 @@ int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   e->cold = 0;
   e->checked = e->all->command->check.n == 0;
   int rc = clt_scratch_new(&e->scratch, e->all, e->name, e->config, error);
-  if (rc == 0) rc = clt_command_environment(e->all->setup.instance, e->config, &e->environment, error);
+  if (rc == 0 && e->config != CLT_CONFIG_NONE)
+    rc = clt_command_environment(e->all->setup.instance, e->config, &e->environment, error);
   return rc ? rc : build_next(e, error);
 }
 
@@ -297,7 +299,7 @@ static double run_limit_s(const clt_evaluation *e) {
 }
 
 int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
-  return start_program(e, &e->all->command->run, run_limit_s(e), CLT_EVALUATION_RUNNING, error);
+  return clt_evaluation_start(e, &e->all->command->run, "", run_limit_s(e), CLT_EVALUATION_RUNNING, error);
 }
 
 bool clt_evaluation_active(const clt_evaluation *e) {
@@ -370,7 +372,8 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
   if (running) clt_evaluation_put_run(e, figure, end.wall_s);
   if (!e->checked)
-    return start_program(e, &e->all->command->check, e->all->options.check_timeout_s, CLT_EVALUATION_CHECKING, error);
+    return clt_evaluation_start(e, &e->all->command->check, "", e->all->options.check_timeout_s,
+                                CLT_EVALUATION_CHECKING, error);
   if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
   if (!clt_evaluation_has_enough(e)) return clt_evaluation_run(e, error);
   e->stage = CLT_EVALUATION_DONE;
