@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define MAX_NUMBERS 16
+#define MAX_SQUARE 32 /* a square of more is larger than the work-groups of usual devices */
 
 const char *cli_skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
@@ -83,9 +84,8 @@ static bool is_switch(const char *text, const char *name) {
   bool asked = false;
   if (strncasecmp(name, "use_", 4) == 0 || strncasecmp(name, "enable_", 7) == 0) return true;
   for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++) {
-    const char *next = cli_skip_blanks(at + strlen(name)), *line = at;
+    const char *next = cli_skip_blanks(at + strlen(name));
     const char *open = cli_follows(text, at, "(") ? cli_before_blanks(text, at) - 1 : at;
-    while (line > text && line[-1] != '\n') line--;
     if (!is_read(text, at)) continue;
     if (strncmp(next, "==", 2) == 0 || strncmp(next, "!=", 2) == 0) {
       next = cli_skip_blanks(next + 2);
@@ -93,7 +93,7 @@ static bool is_switch(const char *text, const char *name) {
       asked = true;
       continue;
     }
-    bool in_if = *cli_skip_blanks(line) == '#' && cli_follows(text, at, "if");
+    bool in_if = in_condition(text, at) && cli_follows(text, at, "if");
     bool is_term =
         in_if || cli_follows(text, at, "!") || cli_follows(text, at, "&&") || cli_follows(text, at, "||") ||
         (open < at && (cli_follows(text, open, "if") || cli_follows(text, open, "!") || cli_follows(text, open, "(")));
@@ -153,7 +153,7 @@ bool cli_is_local_size(const char *macro, int dimension, int n_dimensions) {
                                       "group_size",
                                       "block_size",
                                       "block",
-                                      "dim",
+                                      "dim_",
                                       "threads",
                                       "num_threads",
                                       "number_threads",
@@ -178,11 +178,11 @@ const tuned_macro *cli_init_local_size(const draft *d, int dimension) {
   for (size_t i = 0; i < d->n_macros; i++) {
     const tuned_macro *m = &d->macros[i];
     const char *names[] = {m->name, m->sets};
-    for (int k = 0; k < 2 && names[k][0] && !m->is_size; k++) {
+    for (int k = 0; k < 2 && names[k][0] && !m->is_size && !is_switch(d->plain, m->name); k++) {
       if (strcmp(names[k], d->times_group[dimension]) == 0) return m;
       for (int other = 0; other < 3; other++) any_called |= cli_is_local_size(names[k], other, d->n_dimensions);
       if (called == NULL && cli_is_local_size(names[k], dimension, d->n_dimensions)) called = m;
-      if (square == NULL && cli_is_local_size(names[k], 0, 1)) square = m;
+      if (square == NULL && m->value <= MAX_SQUARE && cli_is_local_size(names[k], 0, 1)) square = m;
     }
   }
   return called || any_called || d->n_dimensions != 2 ? called : square;

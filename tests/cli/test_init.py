@@ -103,6 +103,20 @@ kernel void two(global float *out, int width) { out[get_global_id(1) * width + g
         self.init("two.cl")
         self.assertEqual(self.problem("two.json")["KernelSpecification"]["LocalSize"], {"X": "block_size_x", "Y": "local_y"})
 
+    def test_a_macro_that_is_called_so_may_be_something_else(self):
+        self.write("so.cl", """kernel void so(global float *out, int n) {
+  int i = get_global_id(0);
+#if LOCAL == 1
+  i += 0;
+#endif
+  for (int k = 0; k < DIM; k++) out[i] = i < n ? k : 0;
+}
+""")
+        self.init("so.cl")
+        problem = self.problem("so.json")
+        self.assertEqual({p["Name"]: p["Values"] for p in problem["ConfigurationSpace"]["TuningParameters"]},
+                         {"LOCAL": [0, 1], "DIM": [1, 2, 4, 8], "local_x": [4, 8, 16, 32, 64, 128, 256]})
+
     def test_a_type_of_the_kernels_own_is_what_it_stands_for(self):
         (self.folder / "types").mkdir()
         self.write("types/own.h", "typedef float2 pair;\ntypedef int count;\n")
