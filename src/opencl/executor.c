@@ -37,7 +37,31 @@ const char *clt_cl_status_name(cl_int status) {
       "CL_INVALID_ARG_SIZE\0CL_INVALID_KERNEL_ARGS\0CL_INVALID_WORK_DIMENSION\0CL_INVALID_WORK_GROUP_SIZE\0"
       "CL_INVALID_WORK_ITEM_SIZE\0CL_INVALID_GLOBAL_OFFSET\0CL_INVALID_EVENT_WAIT_LIST\0CL_INVALID_EVENT\0"
       "CL_INVALID_OPERATION\0CL_INVALID_GL_OBJECT\0CL_INVALID_BUFFER_SIZE\0CL_INVALID_MIP_LEVEL\0"
-      "CL_INVALID_GLOBAL_WORK_SIZE\0CL_INVALID_PROPERTY\0CL_INVALID_IMAGE_DESCRIPTOR\0CL_INVALID_COMPILER_OPTIONS";
+      "CL_INVALID_GLOBAL_WORK_SIZE\0CL_INVALID_PROPERTY\0CL_INVALID_IMAGE_DESCRIPTOR\0CL_INVALID_COMPILER_OPTIONS\0"
+      "CL_INVALID_LINKER_OPTIONS\0CL_INVALID_DEVICE_PARTITION_COUNT\0CL_INVALID_PIPE_SIZE\0CL_INVALID_DEVICE_QUEUE\0"
+      "CL_INVALID_SPEC_ID\0CL_MAX_SIZE_RESTRICTION_EXCEEDED";
+  /* Of extensions, and what vendors return without saying so in a header; by number, as headers of all ages do. */
+  static const struct {
+    cl_int status;
+    const char *name;
+  } others[] = {
+      {-1000, "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR"},
+      {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+      {-1057, "CL_DEVICE_PARTITION_FAILED_EXT"},
+      {-1058, "CL_INVALID_PARTITION_COUNT_EXT"},
+      {-1059, "CL_INVALID_PARTITION_NAME_EXT"},
+      {-1092, "CL_EGL_RESOURCE_NOT_ACQUIRED_KHR"},
+      {-1093, "CL_INVALID_EGL_OBJECT_KHR"},
+      {-1094, "CL_INVALID_ACCELERATOR_INTEL"},
+      {-1095, "CL_INVALID_ACCELERATOR_TYPE_INTEL"},
+      {-1096, "CL_INVALID_ACCELERATOR_DESCRIPTOR_INTEL"},
+      {-1097, "CL_ACCELERATOR_TYPE_NOT_SUPPORTED_INTEL"},
+      {-1108, "CL_COMMAND_TERMINATED_ITSELF_WITH_FAILURE_ARM"},
+      {-1121, "CL_CONTEXT_TERMINATED_KHR"},
+      {-9999, "NVIDIA: a kernel read or wrote outside its buffers"},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (others[i].status == status) return others[i].name;
   const char *name = names;
   if (status > 0) return "an unknown status";
   for (cl_int i = 0; i > status && name < names + sizeof names; i--) name += strlen(name) + 1;

@@ -1,9 +1,7 @@
 #include "worker/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,9 +34,6 @@
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
 #define FAULT_PATIENCE_MS 100 /* until a process that closed its end is gone */
-#define MALLOC_DEBUG "libc_malloc_debug.so.0"
-
-extern char **environ;
 
 int clt_worker_path(char **out, clt_error *error) {
   /* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved;
@@ -109,56 +104,18 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
   return rc;
 }
 
-/* "NAME=" with an item added to the list that the variable has here; malloc'ed, NULL when out of memory. */
-static char *extend_list(const char *name, const char *old, const char *item) {
-  return clt_format("%s%s%s%s", name, old ? old : "", old && *old ? ":" : "", item);
-}
-
-/* glibc's checks of the heap lie in a library beside it. malloc'ed; NULL: not there, or a sanitizer has its own. */
-static char *find_malloc_debug(void) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  Dl_info libc;
-  bool known = dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc) && libc.dli_fname;
-  const char *slash = known ? strrchr(libc.dli_fname, '/') : NULL;
-  char *path = slash ? clt_format("%.*s/" MALLOC_DEBUG, (int)(slash - libc.dli_fname), libc.dli_fname) : NULL;
-  if (path && access(path, R_OK) == 0) return path;
-  free(path);
-#endif
-  return NULL;
-}
-
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
                       clt_error *error) {
   int sockets[2] = {-1, -1}, output[2] = {-1, -1}, answers[2] = {-1, -1};
-  char parent[32], memory[32], *ours[5] = {NULL}, *malloc_debug = NULL;
-  size_t n = 0, n_ours = 3, kept = 0;
+  char parent[32], memory[32], **environment = NULL;
   pid_t pid;
   *process = (clt_process){.alive = false};
   int rc = open_channel(sockets, CHANNEL_SOCKET, error);
   if (rc == 0) rc = open_channel(output, CHANNEL_PIPE, error);
   if (rc == 0 && setup->answers != CLT_ANSWERS_WITH_ERRORS)
     rc = open_channel(answers, setup->answers == CLT_ANSWERS_IN_PIPE ? CHANNEL_PIPE : CHANNEL_TERMINAL, error);
-  /* The caller's environment but for what every worker has of its own. */
-  while (environ && environ[n]) n++;
-  char **environment = clt_new_array(n + 6, sizeof *environment);
-  ours[0] =
-      clt_format("POCL_CACHE_DIR=%s%s", setup->cache ? setup->cache : setup->folder, setup->cache ? "" : "/cache");
-  ours[1] = clt_format("TMPDIR=%s", setup->folder);
-  ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
-  if (setup->heap_checks && (malloc_debug = find_malloc_debug())) {
-    ours[n_ours++] = extend_list("LD_PRELOAD=", getenv("LD_PRELOAD"), malloc_debug);
-    ours[n_ours++] = extend_list("GLIBC_TUNABLES=", getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3");
-  }
-  for (size_t i = 0; rc == 0 && i < n_ours; i++)
-    if (environment == NULL || ours[i] == NULL) rc = clt_fail_memory(error);
+  if (rc == 0) rc = clt_worker_environment(&environment, setup, error);
   if (rc == 0) {
-    for (size_t i = 0; i < n; i++) {
-      bool replaced = false;
-      for (size_t k = 0; k < n_ours; k++)
-        replaced = replaced || strncmp(environ[i], ours[k], strcspn(ours[k], "=") + 1) == 0;
-      if (!replaced) environment[kept++] = environ[i];
-    }
-    memcpy(environment + kept, ours, n_ours * sizeof *ours);
     snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
     snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
     char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
@@ -173,9 +130,7 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
     int failure = clt_spawn_start(&pid, &spawn);
     if (failure) rc = clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
   }
-  for (size_t i = 0; i < n_ours; i++) free(ours[i]);
-  free(malloc_debug);
-  free(environment);
+  clt_worker_environment_free(environment);
   close_fd(&sockets[1]);
   close_fd(&output[1]);
   close_fd(&answers[1]);

@@ -59,6 +59,10 @@ typedef struct clt_process_setup {
  * the installed place. *out is malloc'ed. CLT_E_WORKER with what was tried. */
 int clt_worker_path(char **out, clt_error *error);
 
+/* The environment that a worker gets, NULL at the end (environment.c). */
+int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error);
+void clt_worker_environment_free(char **environment);
+
 /* Starts a worker; its greeting is awaited within limits->host_s: by the caller, or (begin) here. */
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
                       clt_error *error);

@@ -41,9 +41,11 @@ static const char *const device_keys[] = {"name",
                                           "waits",
                                           "noise",
                                           "energy",
+                                          "caches",
                                           NULL};
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
 static const char *const energy_keys[] = {"power_w", "counter", NULL};
+static const char *const cache_keys[] = {"file", "off", NULL};
 static const char *const fail_keys[] = {"build", "launch", "run", NULL};
 
 static clt_recording *load(const char *folder, const char *path) {
@@ -71,6 +73,17 @@ static void describe_energy(sim_device *d, const json_t *energy, const char *fol
   if (path == NULL) description_wrong("'energy' of a simulated device needs a 'counter'");
   d->energy_counter = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
   if (d->energy_counter == NULL) description_wrong("out of memory");
+}
+
+static void describe_caches(sim_device *d, const json_t *caches) {
+  for (size_t i = 0; i < json_array_size(caches); i++) {
+    const json_t *cache = json_array_get(caches, i);
+    description_keys(cache, cache_keys, "a cache of a simulated device");
+    const char *off = description_text(cache, "off", "");
+    if (description_text(cache, "file", NULL) == NULL || strchr(off, '=') == NULL)
+      description_wrong("a cache of a simulated device needs a 'file' and 'off', NAME=VALUE");
+  }
+  d->caches = caches;
 }
 
 static void describe_failures(sim_device *d, const json_t *fails) {
@@ -108,6 +121,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   describe_noise(d, json_object_get(json, "noise"));
   describe_failures(d, json_object_get(json, "fails"));
   describe_energy(d, json_object_get(json, "energy"), folder);
+  describe_caches(d, json_object_get(json, "caches"));
 }
 
 static json_t *description; /* whose texts the devices borrow */
@@ -183,6 +197,22 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   return rc == CLT_OK && !fails;
 }
 
+/* A build leaves a file in the home folder for each cache that no variable turns off. */
+static void fill_caches(const json_t *caches) {
+  const char *home = getenv("HOME");
+  for (size_t i = 0; home && i < json_array_size(caches); i++) {
+    const json_t *cache = json_array_get(caches, i);
+    const char *off = description_text(cache, "off", ""), *equals = strchr(off, '=');
+    char *name = clt_format("%.*s", (int)(equals - off), off);
+    char *path = clt_format("%s/%s", home, description_text(cache, "file", ""));
+    const char *value = name ? getenv(name) : NULL;
+    int fd = path && (value == NULL || strcmp(value, equals + 1) != 0) ? open(path, O_WRONLY | O_CREAT, 0600) : -1;
+    if (fd >= 0) close(fd);
+    free(name);
+    free(path);
+  }
+}
+
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log) {
   defines d;
   clt_error error = {0};
@@ -192,6 +222,7 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
   if (good && device->recording) good = use_recording(device, &d, out, log);
   if (good) good = use_formulas(device, &d, out, log);
   defines_release(&d);
+  fill_caches(device->caches);
   wait_s(device->build_s);
   compute_s(device->build_cpu_s);
   return good;

@@ -3,6 +3,7 @@
 #define INSTRUMENTS_DRIVER_SIMULATION_H
 
 #include <clatune/recording.h>
+#include <jansson.h>
 
 #include "common/defines.h"
 
@@ -19,6 +20,7 @@ typedef struct sim_device {
   double noise, slowed_share, slowed_by;
   uint64_t noise_seed;
   unsigned char uuid[16];
+  const json_t *caches; /* files that builds leave in the home folder, NULL: none */
   const char *power_w, *energy_counter; /* NULL: no energy is counted; else the path of the counter */
 } sim_device;
 

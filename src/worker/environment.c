@@ -1,0 +1,96 @@
+/* The environment of a worker: ours, but for what every worker has of its own. */
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "worker/process.h"
+
+#define MALLOC_DEBUG "libc_malloc_debug.so.0"
+
+extern char **environ;
+
+/* glibc's checks of the heap lie in a library beside it. malloc'ed; NULL: not there, or a sanitizer has its own. */
+static char *find_malloc_debug(void) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  Dl_info libc;
+  bool known = dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc) && libc.dli_fname;
+  const char *slash = known ? strrchr(libc.dli_fname, '/') : NULL;
+  char *path = slash ? clt_format("%.*s/" MALLOC_DEBUG, (int)(slash - libc.dli_fname), libc.dli_fname) : NULL;
+  if (path && access(path, R_OK) == 0) return path;
+  free(path);
+#endif
+  return NULL;
+}
+
+/* A list with an item added to it; malloc'ed, NULL when out of memory. */
+static char *extend_list(const char *old, const char *item) {
+  return clt_format("%s%s%s", old ? old : "", old && *old ? ":" : "", item);
+}
+
+static const char *find_variable(const char *name) {
+  size_t n = strlen(name);
+  for (char **entry = environ; entry && *entry; entry++)
+    if (strncmp(*entry, name, n) == 0 && (*entry)[n] == '=') return *entry + n + 1;
+  return NULL;
+}
+
+void clt_worker_environment_free(char **environment) {
+  for (size_t i = 0; environment && environment[i]; i++) free(environment[i]);
+  free(environment);
+}
+
+int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error) {
+  char *cache = setup->cache ? clt_format("%s", setup->cache) : clt_format("%s/cache", setup->folder);
+  char *malloc_debug = setup->heap_checks ? find_malloc_debug() : NULL;
+  char *preload = malloc_debug ? extend_list(getenv("LD_PRELOAD"), malloc_debug) : NULL;
+  char *tunables = malloc_debug ? extend_list(getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3") : NULL;
+  /* The caches that drivers keep in the home folder hide how long a build takes and outlive edits of included files. A
+   * program that is tuned as a whole finds them as it does when it is used. */
+  const char *const off = setup->trade ? NULL : "0", *const disabled = setup->trade ? NULL : "1";
+  const struct {
+    const char *name, *value; /* NULL: as it is */
+    bool yields;              /* to what the user has set */
+  } ours[] = {{"POCL_CACHE_DIR", cache, false},
+              {"CUDA_CACHE_DISABLE", disabled, true},
+              {"AMD_COMGR_CACHE", off, true},
+              {"NEO_CACHE_PERSISTENT", off, true},
+              {"MESA_SHADER_CACHE_DISABLE", disabled, true},
+              {"POCL_SIGFPE_HANDLER", "0", false},
+              {"TMPDIR", setup->folder, false},
+              {"LD_PRELOAD", preload, false},
+              {"GLIBC_TUNABLES", tunables, false}};
+  const size_t n_ours = sizeof ours / sizeof *ours;
+  bool set[sizeof ours / sizeof *ours], whole = cache && (malloc_debug == NULL || (preload && tunables));
+  size_t n = 0, kept = 0;
+  while (environ && environ[n]) n++;
+  char **environment = whole ? clt_new_array(n + n_ours + 1, sizeof *environment) : NULL;
+  for (size_t k = 0; k < n_ours; k++) {
+    const char *users = find_variable(ours[k].name);
+    set[k] = ours[k].value && !(ours[k].yields && users && *users);
+  }
+  for (size_t i = 0; environment && whole && i < n; i++) {
+    bool replaced = false;
+    for (size_t k = 0; k < n_ours; k++) {
+      const size_t length = strlen(ours[k].name);
+      replaced = replaced || (set[k] && strncmp(environ[i], ours[k].name, length) == 0 && environ[i][length] == '=');
+    }
+    if (!replaced) whole = (environment[kept++] = strdup(environ[i])) != NULL;
+  }
+  for (size_t k = 0; environment && whole && k < n_ours; k++)
+    if (set[k]) whole = (environment[kept++] = clt_format("%s=%s", ours[k].name, ours[k].value)) != NULL;
+  free(cache);
+  free(malloc_debug);
+  free(preload);
+  free(tunables);
+  if (environment == NULL || !whole) {
+    clt_worker_environment_free(environment);
+    return clt_fail_memory(error);
+  }
+  *out = environment;
+  return CLT_OK;
+}
