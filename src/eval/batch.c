@@ -233,6 +233,9 @@ static int take_events(clt_command_state *s, clt_error *error) {
     return CLT_OK;
   }
   if (ended < 0) return clt_fail(error, ended, "%s", why.message);
+  /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
+  size_t n = s->command->batch.output ? 0 : process->answered.n;
+  bool line_ended = n > 0 && process->answered.bytes[n - 1] == '\n';
   if (ended > 0) {
     bool well = end.started && !end.expired && end.status == 0;
     char *story = clt_program_story(process, program->words, &end);
@@ -245,18 +248,17 @@ static int take_events(clt_command_state *s, clt_error *error) {
       if (WIFSIGNALED(end.status)) reason = CLT_REASON_RUN_CRASH;
       if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
       read_answers(s, well);
+      if (!well && line_ended && b->n_answered > 0 && b->n_answered < b->n) b->streams = true;
       settle_rest(s, reason, story);
       clt_remove_tree(s->slots[0].folder, true);
     }
     free(story);
     return rc;
   }
-  /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
-  size_t before = b->n_answered, n = process->answered.n;
-  bool whole = s->command->batch.output || (n > 0 && process->answered.bytes[n - 1] == '\n');
+  size_t before = b->n_answered;
   read_answers(s, false);
   if (b->n_answered > before) {
-    if (whole && b->n_answered < b->n) b->streams = true;
+    if ((s->command->batch.output || line_ended) && b->n_answered < b->n) b->streams = true;
     set_deadline(s);
   }
   if (clt_now_s() < b->deadline_s || b->interrupted) return CLT_OK;
