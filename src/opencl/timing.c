@@ -112,12 +112,15 @@ static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kern
                                     launch->has_local ? local : NULL, chained, chained ? &b->events[b->n - 1] : NULL,
                                     &b->events[b->n]);
   if (status == CL_SUCCESS) return b->n++, CLT_OK;
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, launch->kernel);
+  if (status != CL_OUT_OF_RESOURCES && clt_cl_out_of_memory(status))
+    return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, launch->kernel);
+  /* Where a kernel is launched, that is no lack of memory: on NVIDIA too many registers for such a work-group. */
+  const clt_reason reason = status == CL_OUT_OF_RESOURCES ? CLT_REASON_LAUNCH_RESOURCES : CLT_REASON_LAUNCH;
   bool second = launch->n_dimensions > 1, third = launch->n_dimensions > 2, has_local = launch->has_local;
-  return clt_reject(
-      m, CLT_REASON_LAUNCH, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)",
-      launch->kernel, global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
-      has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status), status);
+  return clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)",
+                    launch->kernel, global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
+                    has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status),
+                    status);
 }
 
 /* Where the group of launches ends that are repeated as one with the launch at `first`. */

@@ -25,9 +25,9 @@ EXPECTED = {
     "input_changed": {"out-of-bounds", "wrong-output"} | CRASH,
     "infinite_loop": {"run-timeout", "abandoned"},
     "divergent_barrier": {"none", "wrong-output", "run-timeout", "abandoned", "compile-error"} | CRASH,
-    "unroll_bomb": {"none", "wrong-output", "compile-timeout", "run-timeout", "abandoned", "out-of-memory"} | CRASH,
+    "unroll_bomb": {"none", "wrong-output", "compile-timeout", "run-timeout", "abandoned", "out-of-memory", "launch-resources"} | CRASH,
     "memory_bomb": {"compile-timeout", "compile-error", "compile-crash", "out-of-memory"},
-    "local_memory": {"kernel-limit", "compile-error", "launch", "out-of-memory"},
+    "local_memory": {"kernel-limit", "compile-error", "launch", "launch-resources", "out-of-memory"},
     "divide_by_zero": {"wrong-output"} | CRASH,
     "not_a_number": {"wrong-output"}, "partial": {"wrong-output"}, "race": {"wrong-output"},
     # One that is far behind the best is run only once.
@@ -41,7 +41,7 @@ LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
 # On rusticl an endless loop "ends", far writes are nobody's fault (or end in
 # a lock that is never given back), and what it leaves behind is poison or wrong. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
-PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-output", "out-of-memory", "launch"} | CRASH},
+PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-output", "out-of-memory", "launch", "launch-resources"} | CRASH},
             "rusticl": {"race": {"wrong-output", "none"},
                         "infinite_loop": {"run-timeout", "abandoned", "wrong-output"},
                         "far_after": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH,

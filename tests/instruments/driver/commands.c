@@ -194,12 +194,12 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   sim_configuration *configuration = &kernel->program->configuration;
   (void)offset, (void)n, (void)after;
   if (!legal_sizes(queue, n_dimensions, global, local, &status)) return status;
-  if (configuration->launch_fails) return CL_INVALID_WORK_GROUP_SIZE;
+  if (configuration->launch_fails) return configuration->launch_status;
   copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
   sim_count_energy(&queue->device->simulation, configuration, s);
   if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
-  if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = CL_OUT_OF_RESOURCES;
+  if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = configuration->run_status;
   return status;
 }

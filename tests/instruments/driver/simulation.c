@@ -34,6 +34,8 @@ static const char *const device_keys[] = {"name",
                                           "space",
                                           "time_s",
                                           "fails",
+                                          "launch_status",
+                                          "run_status",
                                           "wrong",
                                           "scale",
                                           "build_s",
@@ -86,11 +88,14 @@ static void describe_caches(sim_device *d, const json_t *caches) {
   d->caches = caches;
 }
 
-static void describe_failures(sim_device *d, const json_t *fails) {
+static void describe_failures(sim_device *d, const json_t *json) {
+  const json_t *fails = json_object_get(json, "fails");
   description_keys(fails, fail_keys, "'fails' of a simulated device");
   d->build_fails = description_formula(fails, "build", NULL);
   d->launch_fails = description_formula(fails, "launch", NULL);
   d->run_fails = description_formula(fails, "run", NULL);
+  d->launch_status = description_formula(json, "launch_status", "-54");
+  d->run_status = description_formula(json, "run_status", "-5");
 }
 
 static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
@@ -119,7 +124,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->build_cpu_s = description_number(json, "build_cpu_s", 0);
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
-  describe_failures(d, json_object_get(json, "fails"));
+  describe_failures(d, json);
   describe_energy(d, json_object_get(json, "energy"), folder);
   describe_caches(d, json_object_get(json, "caches"));
 }
@@ -183,12 +188,21 @@ static int truth(const defines *d, const char *formula, bool *out, clt_error *er
   return formula ? defines_truth(d, formula, out, error) : CLT_OK;
 }
 
+static int number(const defines *d, const char *formula, int *out, clt_error *error) {
+  double x = 0;
+  int rc = defines_number(d, formula, &x, error);
+  if (rc == CLT_OK) *out = (int)x;
+  return rc;
+}
+
 static bool use_formulas(const sim_device *device, const defines *d, sim_configuration *out, char **log) {
   clt_error error = {0};
   bool fails = false;
   int rc = truth(d, device->build_fails, &fails, &error);
   if (rc == CLT_OK) rc = truth(d, device->launch_fails, &out->launch_fails, &error);
   if (rc == CLT_OK) rc = truth(d, device->run_fails, &out->run_fails, &error);
+  if (rc == CLT_OK) rc = number(d, device->launch_status, &out->launch_status, &error);
+  if (rc == CLT_OK) rc = number(d, device->run_status, &out->run_status, &error);
   if (rc == CLT_OK) rc = truth(d, device->wrong, &out->wrong, &error);
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);

@@ -15,6 +15,7 @@ typedef struct sim_device {
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
   const char *time_s, *build_fails, *launch_fails, *run_fails, *wrong;
+  const char *launch_status, *run_status; /* what those that fail are told */
   double scale, build_s, build_cpu_s;
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
@@ -32,6 +33,7 @@ typedef struct sim_configuration {
   double time_s; /* of a run, without noise */
   double power_w;
   bool launch_fails, run_fails, wrong;
+  int launch_status, run_status;
   uint64_t hash;
   uint64_t n_runs; /* done */
 } sim_configuration;
