@@ -3,6 +3,7 @@
  * measuring. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
@@ -13,10 +14,13 @@
 #define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
 #define N_PAIRS 3     /* interactions per parameter */
 #define MAX_CAPACITY 1024
+#define SLOPE                                                                                             \
+  1.0 /* towards the edge, per parameter of the space; the rest of the landscape is about 0.6 a parameter \
+       */
 
 typedef struct synthetic_options {
   double optimum_s, spread, noise, invalid;
-  int64_t landscape, runs, capacity;
+  int64_t edge, landscape, runs, capacity;
 } synthetic_options;
 
 #define AT(member) offsetof(synthetic_options, member)
@@ -26,6 +30,8 @@ static const clt_option options[] = {
      "How many times slower than the best the slowest configurations are."},
     {"noise", CLT_OPTION_REAL, "0.02", 0, 10, AT(noise), "Standard deviation of the log of the run times."},
     {"invalid", CLT_OPTION_REAL, "0.2", 0, 0.95, AT(invalid), "Share of configurations that fail."},
+    {"edge", CLT_OPTION_INT, "0", 0, CLT_MAX_PARAMETERS, AT(edge),
+     "Parameters whose product has a limit: the nearer to it, the faster, and what is beyond it fails. 0: none."},
     {"landscape", CLT_OPTION_INT, "1", 0, 1e15, AT(landscape),
      "Seed of the landscape; the noise follows the session's."},
     {"runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(runs), "Runs of a configuration."},
@@ -34,7 +40,9 @@ static const clt_option options[] = {
 };
 
 /* log(time / optimum) is scale * (sum of weight * d^2 + sum of strength * (d_p + sign * d_q)^2), where d is the
- * distance of a parameter's position from the optimum's, in parts of its range: no other configuration is as fast. */
+ * distance of a parameter's position from the optimum's, in parts of its range: no other configuration is as fast. With
+ * an edge, the optimum is one of the last configurations that do not fail, and slope * (how far it is to the edge) is
+ * added, which would go on falling beyond. */
 typedef struct pair {
   size_t p, q;
   double strength, sign;
@@ -55,7 +63,7 @@ typedef struct synthetic_state {
   double weights[CLT_MAX_PARAMETERS], fail_weights[CLT_MAX_PARAMETERS];
   pair pairs[CLT_MAX_PARAMETERS * N_PAIRS];
   uint32_t optimum[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
-  double scale, fail_threshold; /* fails above it */
+  double scale, slope, fail_threshold; /* fails above it */
   clt_config pending[MAX_CAPACITY];
   size_t n_pending;
   kept_noise *kept; /* the finalists */
@@ -67,12 +75,14 @@ static double fraction(const synthetic_state *s, size_t p, uint32_t position) {
   return n > 1 ? (double)position / (double)(n - 1) : 0;
 }
 
-/* Failures: one side of a plane with a fold, so that they can be learnt. */
+/* Failures: one side of a plane with a fold, so that they can be learnt; or what is beyond the edge, where the sum of
+ * positions stands for the logarithm of the product of values. */
 static double fail_score(synthetic_state *s, clt_config config) {
   double score = 0;
   clt_space_positions(s->positions, s->space, config);
-  for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * fraction(s, p, s->positions[p]);
-  return score + 0.5 * fabs(score);
+  for (size_t p = 0; p < s->n; p++)
+    score += s->fail_weights[p] * (s->o.edge ? (double)s->positions[p] : fraction(s, p, s->positions[p]));
+  return s->o.edge ? score : score + 0.5 * fabs(score);
 }
 
 static bool fails(synthetic_state *s, clt_config config) {
@@ -81,7 +91,8 @@ static bool fails(synthetic_state *s, clt_config config) {
 
 /* How high above the optimum, before scaling. */
 static double height(synthetic_state *s, clt_config config) {
-  double distance[CLT_MAX_PARAMETERS], sum = 0;
+  double distance[CLT_MAX_PARAMETERS];
+  double sum = s->slope > 0 ? s->slope * (s->fail_threshold - fail_score(s, config)) : 0;
   clt_space_positions(s->positions, s->space, config);
   for (size_t p = 0; p < s->n; p++) {
     distance[p] = fraction(s, p, s->positions[p]) - fraction(s, p, s->optimum[p]);
@@ -125,6 +136,12 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
     x->sign = clt_rng_unit(&rng) < 0.5 ? -1 : 1;
     x->strength = 0.5 * clt_rng_unit(&rng);
   }
+  if (s->o.edge) memset(s->fail_weights, 0, sizeof s->fail_weights);
+  for (size_t i = 0; i < (size_t)s->o.edge && i < s->n; i++) {
+    size_t p = clt_rng_below(&rng, s->n);
+    while (s->fail_weights[p] > 0) p = (p + 1) % s->n;
+    s->fail_weights[p] = 1;
+  }
   /* The share that fails sets the threshold. */
   double *scores = clt_new_array(N_PROBES, sizeof *scores);
   if (scores == NULL) return clt_fail_memory(error);
@@ -133,13 +150,15 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
   qsort(scores, N_PROBES, sizeof *scores, clt_by_number);
   size_t rank = (size_t)((1 - s->o.invalid) * N_PROBES);
   s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
+  if (s->o.edge && s->fail_threshold > scores[0]) s->slope = SLOPE * (double)s->n / (s->fail_threshold - scores[0]);
   free(scores);
-  /* The optimum is the first that does not fail, from any place on. */
+  /* The optimum is the first that does not fail, or lies on the edge, from any place on. */
   clt_config optimum = CLT_CONFIG_NONE;
   rank = clt_rng_below(&rng, valid);
   for (uint64_t i = 0; optimum == CLT_CONFIG_NONE && i < valid && i < 1000000; i++) {
     clt_config config = clt_space_at(s->space, (rank + i) % valid);
-    if (!fails(s, config)) optimum = config;
+    bool inside = s->slope > 0 && fail_score(s, config) < s->fail_threshold;
+    if (!inside && !fails(s, config)) optimum = config;
   }
   if (optimum == CLT_CONFIG_NONE)
     return clt_fail(error, CLT_E_NO_VALID, "every configuration fails; lower the option 'invalid'");

@@ -84,6 +84,38 @@ static void the_optimum_is_known_and_the_only_one(void **state) {
   close_bench(&b);
 }
 
+static void an_edge_has_the_optimum_on_it(void **state) {
+  for (int edge = 1; edge <= 3; edge++) {
+    bench b = {.space = *state};
+    char text[2] = {(char)('0' + edge), 0};
+    const clt_setting settings[] = {{"noise", "0"}, {"optimum", "0.5"}, {"invalid", "0.5"}, {"edge", text}};
+    open_bench(&b, settings, 4, 7);
+    uint64_t valid = clt_space_valid(b.space), n_failed = 0, n_beside = 0;
+    clt_config best = CLT_CONFIG_NONE, near[64];
+    for (uint64_t i = 0; i < valid; i++) {
+      clt_config config = clt_space_at(b.space, i);
+      clt_measurement m = measure(&b, config);
+      n_failed += m.reason != CLT_REASON_NONE;
+      assert_true(m.reason != CLT_REASON_NONE || m.time_s >= 0.5);
+      if (m.reason == CLT_REASON_NONE && !(m.time_s > 0.5)) {
+        assert_true(best == CLT_CONFIG_NONE);
+        best = config;
+      }
+      clt_measurement_release(&m);
+    }
+    assert_true(best != CLT_CONFIG_NONE);
+    assert_true(10 * n_failed > 2 * valid && 10 * n_failed <= 5 * valid + 1);
+    size_t n = clt_space_neighbours(near, 64, b.space, best);
+    for (size_t k = 0; k < n; k++) {
+      clt_measurement m = measure(&b, near[k]);
+      n_beside += m.reason != CLT_REASON_NONE;
+      clt_measurement_release(&m);
+    }
+    assert_true(n_beside > 0);
+    close_bench(&b);
+  }
+}
+
 static void failures_lie_together(void **state) {
   bench b = {.space = *state};
   open_bench(&b, (clt_setting[]){{"invalid", "0.3"}}, 1, 7);
@@ -224,6 +256,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_optimum_is_known_and_the_only_one),
+      cmocka_unit_test(an_edge_has_the_optimum_on_it),
       cmocka_unit_test(failures_lie_together),
       cmocka_unit_test(results_do_not_depend_on_the_order_but_on_the_seed),
       cmocka_unit_test(finalists_run_again_as_the_seed_says),
