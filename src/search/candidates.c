@@ -33,7 +33,7 @@ void clt_candidates_release(clt_candidates *c) {
   for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
 }
 
-static int lay_out(clt_candidates *c, clt_error *error) {
+int clt_candidates_lay_out(clt_candidates *c, clt_error *error) {
   for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
   int rc = clt_layout_init(&c->layout[0], &c->split[0], c->extra, c->configs, c->n, error);
   if (!rc && c->extra) rc = clt_layout_init(&c->layout[1], &c->split[1], NULL, c->configs, c->n, error);
@@ -67,7 +67,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
     for (size_t i = 0; i < n_valid; i++)
       if (clt_space_canonical(c->space, c->configs[i]) == c->configs[i]) c->configs[c->n++] = c->configs[i];
     c->complete = true;
-    rc = lay_out(c, error);
+    rc = clt_candidates_lay_out(c, error);
   }
   if (rc || valid <= HUGE_SPACE) return rc;
   c->sample = clt_new_array(SAMPLE, sizeof *c->sample);
@@ -164,7 +164,7 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
     for (size_t i = 0; i < n; i++)
       if (c->n == 0 || c->configs[i] != c->configs[c->n - 1]) c->configs[c->n++] = c->configs[i];
     c->age = 0;
-    rc = lay_out(c, error);
+    rc = clt_candidates_lay_out(c, error);
   }
   for (int k = 0; k < 2; k++) clt_heap_release(&look.lists[k]);
   free(look.configs);

@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "search/surrogate.h"
 
-#define NEAR 1e-6f /* squared distances that count as equal */
+#define NEAR 1e-6f    /* squared distances that count as equal */
+#define LEAST_FIT 0.5 /* of the best correlation: what fits half as well */
 
 /* Chosen on 210 measured configurations of filterbank at each of 20 sizes, where they made little difference. */
 #define NOISE 0.05    /* N, of log cost: of a measurement */
@@ -33,6 +34,7 @@ int clt_prior_data_init(clt_prior_data *d, const clt_search_setup *setup, const 
   size_t n_inputs = encoding->n_inputs;
   *d = (clt_prior_data){setup->sources, setup->n_sources < CLT_MOST_SOURCES ? setup->n_sources : CLT_MOST_SOURCES,
                         encoding};
+  for (size_t k = 0; k < d->n; k++) d->fits[k] = true;
   d->nearest = clt_space_valid(encoding->space) <= CLT_LAYOUT_MOST;
   for (size_t k = 0; k < d->n; k++) {
     const clt_search_source *source = &d->sources[k];
@@ -66,8 +68,7 @@ static bool find_speed(const clt_prior_data *d, size_t k, clt_config config, flo
   return true;
 }
 
-void clt_prior_data_fill(const void *user, clt_config config, float *out) {
-  const clt_prior_data *d = user;
+void clt_prior_data_speeds(const clt_prior_data *d, clt_config config, float *out) {
   size_t n_inputs = d->encoding->n_inputs;
   for (size_t k = 0; k < d->n; k++) {
     float x[CLT_MOST_ENCODED], speed = d->mean[k], least = INFINITY, sum = 0, n = 0;
@@ -88,22 +89,57 @@ void clt_prior_data_fill(const void *user, clt_config config, float *out) {
   }
 }
 
-clt_config clt_prior_data_best(const clt_prior_data *d, size_t k, const clt_config *before, size_t n_before,
+void clt_prior_data_fill(const void *user, clt_config config, float *out) {
+  const clt_prior_data *d = user;
+  clt_prior_data_speeds(d, config, out);
+  for (size_t k = 0; k < d->n; k++)
+    if (!d->fits[k]) out[k] = 0;
+}
+
+bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_result_row *rows, size_t n_rows) {
+  double best = 0;
+  bool changed = false;
+  for (size_t k = 0; k < d->n; k++) {
+    double agreement = 0, n_pairs = 0;
+    for (size_t i = 1; i < n_rows; i++) {
+      for (size_t j = 0; j < i; j++) {
+        double a = isnan(rows[i].cost) ? INFINITY : rows[i].cost, b = isnan(rows[j].cost) ? INFINITY : rows[j].cost;
+        float difference = speeds[i * d->n + k] - speeds[j * d->n + k];
+        if (!(a < b || a > b)) continue;
+        agreement += ((difference > 0) - (difference < 0)) * (a < b ? 1 : -1);
+        n_pairs++;
+      }
+    }
+    if (!(n_pairs > 0)) return false; /* all the same, or all failed */
+    d->correlation[k] = agreement / n_pairs;
+    best = fmax(best, d->correlation[k]);
+  }
+  for (size_t k = 0; k < d->n; k++) {
+    bool fits = d->correlation[k] > 0 && d->correlation[k] >= LEAST_FIT * best;
+    changed = changed || fits != d->fits[k];
+    d->fits[k] = fits;
+  }
+  return changed;
+}
+
+clt_config clt_prior_data_best(const clt_prior_data *d, const clt_config *before, size_t n_before,
                                const clt_map *asked) {
   const clt_space *space = d->encoding->space;
   clt_config best = CLT_CONFIG_NONE;
   float most = 0;
-  k %= d->n;
-  for (size_t i = 0; i < d->sources[k].n; i++) {
+  size_t k = 0; /* the one that fits best */
+  for (size_t j = 1; j < d->n; j++)
+    if (d->correlation[j] > d->correlation[k]) k = j;
+  for (size_t i = 0; d->fits[k] && i < d->sources[k].n; i++) {
     clt_config config = d->sources[k].configs[i];
     float sum = 0, n = 0, speed, own = d->speed[k][i];
     if (!(own > 2 * most - 1)) continue; /* the other half is at most 1/2 */
     for (size_t j = 0; j < d->n; j++) {
-      if (!find_speed(d, j, config, &speed)) continue;
+      if (!d->fits[j] || !find_speed(d, j, config, &speed)) continue;
       sum += speed;
       n++;
     }
-    float promise = 0.5f * sum / n + 0.5f * own; /* half the mean of all sources that have it, half its own */
+    float promise = 0.5f * sum / n + 0.5f * own;
     if (!(promise > most) || !clt_space_contains(space, config) || clt_space_canonical(space, config) != config ||
         clt_map_find(asked, config))
       continue;

@@ -22,7 +22,7 @@
 
 /* With prior data: the fastest four of it are evaluated first, then four well-spread ones, and no branch comes before
  * the networks have made what they can of it. Chosen on the ten recorded spaces with the kernel's other device as
- * source. */
+ * source. Of several sources the well-spread ones tell first which of them fit. */
 #define TRANSFERRED 4
 #define START_TRANSFERRED 4
 #define SOURCES_FIRST 25
@@ -56,7 +56,9 @@ typedef struct surrogate_state {
   clt_encoding *encoding;
   clt_committee *committee, *blind; /* the second does without prior data; NULL where there is none */
   clt_forest *forest;               /* NULL: nothing failed yet */
+  bool bars_most;                   /* most candidates probably fail */
   clt_prior_data data;
+  size_t judge_at;        /* rows, when it is next asked which sources fit */
   clt_prior prior;        /* n 0: none */
   clt_extra_inputs extra; /* n 0: none */
   /* All that was evaluated first or asked for, in this order, in which it is learnt, too: of n_known configurations the
@@ -130,7 +132,7 @@ static int add_known(surrogate_state *s, clt_config config, uint32_t branch, clt
       clt_grow(&s->x, &s->x_capacity, n + 1, (n_inputs + 1) * sizeof *s->x) ||
       clt_grow(&s->inputs, &s->inputs_capacity, n + 1, (n_extra + 1) * sizeof *s->inputs))
     return clt_fail_memory(error);
-  if (n_extra) s->extra.fill(s->extra.user, config, s->inputs + n * n_extra);
+  if (n_extra) clt_prior_data_speeds(&s->data, config, s->inputs + n * n_extra);
   clt_encode(s->encoding, config, s->x + n * n_inputs);
   s->rows[s->n_known++] = (clt_result_row){config, NAN, branch};
   return CLT_OK;
@@ -194,7 +196,8 @@ static int training_rows(const surrogate_state *s, size_t n_extra, float **x, fl
   for (size_t i = 0; i < s->n_rows; i++) {
     if (!row_trains(&s->rows[i], s->turn)) continue;
     memcpy(*x + *n * width, s->x + i * n_inputs, n_inputs * sizeof **x);
-    memcpy(*x + *n * width + n_inputs, s->inputs + i * n_extra, n_extra * sizeof **x);
+    for (size_t k = 0; k < n_extra; k++)
+      (*x)[*n * width + n_inputs + k] = s->data.fits[k] ? s->inputs[i * n_extra + k] : 0;
     (*y)[(*n)++] = (float)(best / s->rows[i].cost);
   }
   return CLT_OK;
@@ -266,6 +269,16 @@ static int need_forest(surrogate_state *s, clt_error *error) {
 
 /* --- asking --- */
 
+/* Which of several sources fit: after each of the first rows, then seldom, as the candidates' inputs change with it. A
+ * single one is left to the networks, which make something of it all the same. */
+static int judge_sources(surrogate_state *s, clt_error *error) {
+  if (s->extra.n < 2 || s->n_rows < START_TRANSFERRED || s->n_rows < s->judge_at) return CLT_OK;
+  s->judge_at = s->transfers_left > 0 ? s->n_rows + 1 : s->n_rows + s->n_rows / 2;
+  if (!clt_prior_data_judge(&s->data, s->inputs, s->rows, s->n_rows)) return CLT_OK;
+  s->has_committee = false;
+  return s->candidates.n ? clt_candidates_lay_out(&s->candidates, error) : CLT_OK;
+}
+
 /* Where nothing has improved for long, a branch begins anew beside the main search: far from all that was measured,
  * with models that know nothing but its own rows. A search that is stuck is stuck because its models are sure of what
  * they have seen; giving everything up instead loses where the main search was right (docs/searchers/surrogate.md
@@ -302,8 +315,14 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   if (!rc && s->forest && !s->has_validity) {
     rc = clt_forest_predict(s->forest, c->configs, c->n, c->p_fail, error);
     s->has_validity = !rc;
+    size_t n_barred = 0;
+    for (size_t i = 0; i < c->n; i++) n_barred += c->p_fail[i] > CLT_P_FAIL;
+    s->bars_most = 2 * n_barred > c->n;
   }
   if (rc) return rc;
+  /* Where nothing improves and most of the space is barred, it may be the model of what fails that is wrong: nothing is
+   * learnt of what is barred. The optimum may lie there, on the edge of what fails, and random search would find it. */
+  if (s->latest && s->bars_most && by == CLT_BY_MEAN) return uniform_point(s, out, error);
   const clt_fastest fastest = find_fastest(s);
   *out = clt_candidates_best(c, by, s->options.kappa, &s->steps.known, &fastest);
   return *out == CLT_CONFIG_NONE && !c->complete ? far_point(s, out, error) : CLT_OK;
@@ -320,10 +339,19 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
     s->predict_s += clt_now_s() - start_s;
     if (rc || *out != CLT_CONFIG_NONE) return rc;
   }
+  if (s->committee && s->spread_left > 0 && s->extra.n > 1 && s->n_transferred == 0 && s->transfers_left > 0) {
+    s->spread_left--;
+    return far_point(s, out, error);
+  }
+  if (s->committee) {
+    int rc = judge_sources(s, error);
+    if (rc) return rc;
+  }
   while (s->committee && s->transfers_left > 0) {
-    *out = clt_prior_data_best(&s->data, s->n_transferred, s->transferred, s->n_transferred, &s->steps.known);
+    *out = clt_prior_data_best(&s->data, s->transferred, s->n_transferred, &s->steps.known);
     s->transfers_left--;
     if (*out != CLT_CONFIG_NONE) return s->transferred[s->n_transferred++] = *out, CLT_OK;
+    s->spread_left++; /* the start is as long as without sources then */
   }
   if (s->committee && s->spread_left == 0) {
     if (has_enough(s, 0))

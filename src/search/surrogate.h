@@ -7,9 +7,15 @@
 #include "model/trees.h"
 #include "search/search.h"
 
-#define CLT_P_FAIL 0.5f /* what fails more probably than not stands behind all others */
+typedef struct clt_result_row {
+  clt_config config;
+  double cost;     /* NaN: failed */
+  uint32_t branch; /* that asked for it; 0: the main search */
+} clt_result_row;
 
 /* --- prior data (prior.c) --- */
+
+#define CLT_P_FAIL 0.5f /* what fails more probably than not stands behind all others */
 
 #define CLT_MOST_SOURCES 8   /* the first ones */
 #define CLT_MOST_ENCODED 512 /* inputs; beyond, a source's mean stands for what it lacks */
@@ -22,30 +28,33 @@ typedef struct clt_prior_data {
   bool nearest; /* what a source lacks is taken from the nearest that it has; else from its mean */
   float *x[CLT_MOST_SOURCES], *speed[CLT_MOST_SOURCES]; /* of a source's configurations */
   float mean[CLT_MOST_SOURCES];
+  double correlation[CLT_MOST_SOURCES]; /* with what was measured */
+  bool fits[CLT_MOST_SOURCES];          /* is used; all of them, until they are judged */
 } clt_prior_data;
 
 int clt_prior_data_init(clt_prior_data *data, const clt_search_setup *setup, const clt_encoding *encoding,
                         clt_error *error);
 void clt_prior_data_release(clt_prior_data *data);
 
-/* The networks' inputs, one a source: a clt_extra_inputs function. */
+/* What the sources say of a configuration, from -1 (it failed) to 1 (the fastest): one a source. */
+void clt_prior_data_speeds(const clt_prior_data *data, clt_config config, float *out);
+
+/* The same as the networks' inputs, a clt_extra_inputs function: 0 in place of what does not fit. */
 void clt_prior_data_fill(const void *data, clt_config config, float *out);
 
-/* The fastest in the sources, for the k-th pick: differs from those before in two parameters at least. CLT_CONFIG_NONE:
- * none. */
-clt_config clt_prior_data_best(const clt_prior_data *data, size_t k, const clt_config *before, size_t n_before,
+/* Compares the sources with what was measured, speeds[n_rows][data->n] being what they say of it, by rank (Kendall's
+ * tau): one that disagrees, or agrees far less than the best, does not fit. Whether others fit than before. */
+bool clt_prior_data_judge(clt_prior_data *data, const float *speeds, const clt_result_row *rows, size_t n_rows);
+
+/* What is promised to be the fastest: half the mean of all sources that fit, half what the best of them says. Differs
+ * from those before in two parameters at least. CLT_CONFIG_NONE: none. */
+clt_config clt_prior_data_best(const clt_prior_data *data, const clt_config *before, size_t n_before,
                                const clt_map *asked);
 
 /* The least squared distance of x to any of the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
 /* --- a model's predictions, corrected by measurements (prior.c) --- */
-
-typedef struct clt_result_row {
-  clt_config config;
-  double cost;     /* NaN: failed */
-  uint32_t branch; /* that asked for it; 0: the main search */
-} clt_result_row;
 
 typedef struct clt_prior {
   const clt_encoding *encoding;
@@ -91,6 +100,9 @@ typedef struct clt_candidates {
 int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding, const clt_extra_inputs *extra,
                         unsigned threads, clt_rng *rng, clt_error *error);
 void clt_candidates_release(clt_candidates *candidates);
+
+/* Computes the candidates' inputs anew: what is extra has changed. */
+int clt_candidates_lay_out(clt_candidates *candidates, clt_error *error);
 
 #define CLT_MOST_FASTEST 10
 

@@ -93,6 +93,56 @@ static void it_begins_with_what_is_fastest_elsewhere(void **state) {
   clt_space_free(space);
 }
 
+#define N_SOURCES 8
+
+static double noise_of(clt_config config, size_t source) {
+  return (double)((config * 8 + source) * 2654435761u % 1000) / 1000;
+}
+
+/* Mean of optimum / best after so many evaluations. */
+static double mean_fraction(const clt_space *space, int64_t budget, const clt_search_source *sources, size_t n) {
+  double sum = 0, optimum_s = bench_optimum_s(space, bench_bowl);
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    bench b = surrogate(space, budget, seed);
+    b.setup.sources = sources;
+    b.setup.n_sources = n;
+    bench_run(&b);
+    sum += optimum_s / b.best_s / 20;
+  }
+  return sum;
+}
+
+/* Seven sources in reverse, or at random, and a related one behind them. */
+static void sources_that_do_not_fit_are_recognised(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n = clt_space_valid(space);
+  clt_config *configs = malloc(n * sizeof *configs);
+  float *own = malloc(n * sizeof *own), *log_costs = malloc(N_SOURCES * n * sizeof *log_costs);
+  clt_search_source sources[N_SOURCES];
+  know_all(space, configs, own);
+  for (int reversed = 0; reversed <= 1; reversed++) {
+    for (size_t k = 0; k < N_SOURCES; k++) {
+      float *to = log_costs + k * n;
+      sources[k] = (clt_search_source){"elsewhere", configs, to, n};
+      for (size_t i = 0; i < n; i++) {
+        double noise = noise_of(configs[i], k);
+        to[i] = (float)(k == N_SOURCES - 1 ? (double)own[i] + 0.2 * noise : reversed ? noise - (double)own[i] : noise);
+      }
+    }
+    double cold = mean_fraction(space, 10, NULL, 0), seven = mean_fraction(space, 10, sources, 7);
+    double related = mean_fraction(space, 10, sources + 7, 1), all = mean_fraction(space, 10, sources, N_SOURCES);
+    print_message("%s: without %.3f, with seven %.3f, with the related one %.3f, with all %.3f\n",
+                  reversed ? "reversed" : "random", cold, seven, related, all);
+    assert_true(seven > cold - 0.1); /* two standard errors */
+    assert_true(all > cold + 0.5 * (related - cold));
+  }
+  free(configs);
+  free(own);
+  free(log_costs);
+  clt_space_free(space);
+}
+
 /* A third of this space fails; the fast ones are elsewhere. */
 static double failing_far_away(const clt_space *space, clt_config config) {
   uint32_t positions[8];
@@ -260,6 +310,7 @@ int main(void) {
       cmocka_unit_test(batches_come_close_too),
       cmocka_unit_test(the_order_of_results_makes_no_difference),
       cmocka_unit_test(it_begins_with_what_is_fastest_elsewhere),
+      cmocka_unit_test(sources_that_do_not_fit_are_recognised),
       cmocka_unit_test(it_follows_predictions_and_corrects_them),
       cmocka_unit_test(it_learns_from_what_was_begun_with),
       cmocka_unit_test(failures_are_avoided),
