@@ -300,6 +300,12 @@ int cli_subject_load(cli_subject *out, const char *path);
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 
+/* clt_devices, but where a driver breaks the others, it is left out from then on, which is said on standard error. */
+int cli_devices_here(clt_device_info **out, size_t *n, clt_error *error);
+
+/* Where no GPU or accelerator is listed: says so if the library of a known driver has one, and how it can be used. */
+void cli_suggest_drivers(const clt_device_info *devices, size_t n);
+
 /* The device of this machine that `text` names (NULL: the only one). Returns a result code, nothing is said. */
 int cli_find_device(clt_device_info *out, const char *text, clt_error *error);
 

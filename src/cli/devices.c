@@ -55,7 +55,7 @@ static int run_devices(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_device_info *devices = NULL;
   size_t n = 0;
-  if (clt_devices(&devices, &n, &error)) return cli_report(&error);
+  if (cli_devices_here(&devices, &n, &error)) return cli_report(&error);
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) {
     const clt_device_info *d = &devices[i];
@@ -68,6 +68,7 @@ static int run_devices(const cli_arguments *arguments) {
            d->available ? "" : "  not available");
     print_limits(d);
   }
+  if (!cli_given(arguments, "quiet")) cli_suggest_drivers(devices, n);
   free(devices);
   if (n == 0 && !as_json)
     fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);

@@ -16,7 +16,7 @@
 int cli_find_device(clt_device_info *out, const char *text, clt_error *error) {
   clt_device_info *devices = NULL;
   size_t n = 0, index = 0;
-  int rc = clt_devices(&devices, &n, error);
+  int rc = cli_devices_here(&devices, &n, error);
   if (rc == 0) rc = clt_device_select(&index, devices, n, text, error);
   if (rc == 0) *out = devices[index];
   free(devices);

@@ -92,7 +92,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   bool programs = clt_sweep_is_of_commands(out->plan);
   const char **typed = NULL, *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
   size_t n_all = 1, n_typed = 0, n_planned = out->plan->n_devices;
-  if (!programs && clt_devices(&all, &n_all, &error)) return cli_report(&error);
+  if (!programs && cli_devices_here(&all, &n_all, &error)) return cli_report(&error);
   if (programs && (all = calloc(1, sizeof *all)) != NULL) clt_device_host(all);
   bool *chosen = calloc(n_all + 1, sizeof *chosen);
   size_t *indices = calloc(n_all + 1, sizeof *indices);

@@ -10,13 +10,14 @@
 #include "device/device.h"
 #include "worker/process.h"
 
-#define PATIENCE_S 60
+#define PATIENCE_S 60 /* for a compiler */
+#define LISTING_S 20  /* a driver that hangs when asked for its devices is noticed after so long */
 #define MAX_DEVICES 1024
 
 /* Starts a worker, asks (request is taken over; NULL: out of memory), and ends it. CLT_E_WORKER where it ends or its
  * time is up, or the error that it reports. */
-static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
-  const clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
+static int ask_worker(json_t **reply, json_t *request, double patience_s, clt_error *error) {
+  const clt_deadlines limits = {patience_s, patience_s, patience_s};
   clt_run_folder folder = {NULL, -1};
   clt_process process = {.alive = false};
   char *path = NULL;
@@ -35,7 +36,7 @@ static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
 
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
   json_t *reply = NULL;
-  int rc = ask_worker(&reply, json_pack("{s:s}", "request", "devices"), error);
+  int rc = ask_worker(&reply, json_pack("{s:s}", "request", "devices"), LISTING_S, error);
   if (rc) return rc;
   const json_t *list = json_object_get(reply, "devices");
   size_t count = json_array_size(list);
@@ -59,7 +60,7 @@ int clt_inspect(clt_kernel_info **out, size_t *n, const clt_device_info *device,
     return clt_fail(error, CLT_E_RANGE, "the kernel's text is larger than %d bytes", (int)CLT_MAX_FRAME_BYTES / 2);
   json_t *request = json_pack("{s:s, s:i, s:i, s:o, s:s}", "request", "inspect", "platform", device->platform_index,
                               "device", device->device_index, "text", clt_json_text(text), "options", options);
-  int rc = ask_worker(&reply, request, error);
+  int rc = ask_worker(&reply, request, PATIENCE_S, error);
   if (rc == CLT_OK) rc = clt_message_to_kernels(out, n, json_object_get(reply, "kernels"), error);
   json_decref(reply);
   return rc;

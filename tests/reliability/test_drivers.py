@@ -1,6 +1,9 @@
 """What drivers do besides building and running: caches in the home folder, status codes of their own, platforms that are broken or
 not registered."""
-from simulation import SimulatedTest, main
+import json
+import shutil
+
+from simulation import DRIVER, SimulatedTest, main
 
 CACHES = {"CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0", "MESA_SHADER_CACHE_DISABLE": "1"}
 
@@ -37,6 +40,80 @@ class Statuses(SimulatedTest):
         answer = self.clatune_json("measure", *self.subject, *words, "--quiet", expect=5)
         for m, (code, name) in zip(answer["measurements"], named.items(), strict=True):
             self.assertIn(f"{name} ({code})", m["log"])
+
+
+class Platforms(SimulatedTest):
+    """Drivers in files of their own, each with its description beside it."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment["CLATUNE_SIMULATED"] = ""
+        self.environment["LD_LIBRARY_PATH"] = str(self.folder / "lib")
+        self.environment.pop("RUSTICL_ENABLE", None)
+        (self.folder / "lib").mkdir()
+        (self.folder / "icd" / "simulated.icd").unlink()
+
+    def add_driver(self, library, registered=True, **description):
+        path = self.folder / "lib" / library
+        shutil.copy(DRIVER, path)
+        (self.folder / "lib" / f"{library}.json").write_text(json.dumps(description))
+        if registered:
+            (self.folder / "icd" / f"{library}.icd").write_text(f"{path}\n")
+
+    def left_behind(self):
+        return list(self.folder.glob("clatune-*"))
+
+    def others_work_beside(self, quirk, said):
+        self.add_driver("good.so", devices=[{"name": "Simulated good", "time_s": 1e-5}])
+        self.add_driver("other.so", devices=[{"name": "Simulated other", "type": "cpu"}])
+        self.add_driver("broken.so", devices=[{"name": "Simulated broken"}], platform_ids=quirk)
+        run = self.clatune("devices", "--json")
+        self.assertEqual({d["name"] for d in json.loads(run.stdout)["devices"]}, {"Simulated good", "Simulated other"})
+        self.assertIn("broken.so.icd' is left out: ", run.stderr)
+        self.assertIn(said, run.stderr)
+        self.assertEqual(run.stderr.count("is left out"), 1)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_platform_crashes_when_asked_for(self):
+        self.others_work_beside("segv", "SIGSEGV")
+        answer = self.clatune_json("tune", "copy.json", "--device", "good", "--budget", "5", "--searcher", "random", "--store", "none")
+        self.assertEqual(answer["device"]["name"], "Simulated good")
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_platform_hangs_when_asked_for(self):
+        self.others_work_beside("hang", "took too long")
+
+    def test_a_platform_that_is_not_there_is_no_fault(self):
+        self.add_driver("good.so", devices=[{"name": "Simulated good"}])
+        self.add_driver("none.so", devices=[], platform_ids="error")
+        run = self.clatune("devices", "--json")
+        self.assertEqual([d["name"] for d in json.loads(run.stdout)["devices"]], ["Simulated good"])
+        self.assertEqual(run.stderr, "")
+
+    def test_all_platforms_crash(self):
+        self.add_driver("broken.so", devices=[], platform_ids="abort")
+        self.assertIn("SIGABRT", self.clatune("devices", expect=1).stderr)
+
+    def test_a_library_that_is_not_registered_is_suggested(self):
+        cpu = [{"name": "Simulated CPU", "type": "cpu"}]
+        self.add_driver("cpu.so", devices=cpu)
+        self.add_driver("libamdocl64.so", registered=False, devices=cpu)
+        self.assertEqual(self.clatune("devices").stderr, "")
+        self.add_driver("libnvidia-opencl.so.1", registered=False, devices=[*cpu, {"name": "Simulated H100"}])
+        run = self.clatune("devices", "--json")
+        self.assertEqual([d["name"] for d in json.loads(run.stdout)["devices"]], ["Simulated CPU"])
+        self.assertIn("'Simulated H100' is not listed", run.stderr)
+        self.assertIn("export OCL_ICD_VENDORS=libnvidia-opencl.so.1\n", run.stderr)
+        self.assertEqual(self.clatune("devices", "--quiet").stderr, "")
+        cured = self.clatune_json("devices", OCL_ICD_VENDORS="libnvidia-opencl.so.1")["devices"]
+        self.assertEqual([d["name"] for d in cured], ["Simulated CPU", "Simulated H100"])
+
+    def test_a_library_that_crashes_takes_nothing_down(self):
+        self.add_driver("cpu.so", devices=[{"name": "Simulated CPU", "type": "cpu"}])
+        self.add_driver("libamdocl64.so", registered=False, devices=[], platform_ids="segv")
+        run = self.clatune("devices")
+        self.assertIn("Simulated CPU", run.stdout)
+        self.assertIn("'libamdocl64.so' cannot be used: ", run.stderr)
 
 
 if __name__ == "__main__":

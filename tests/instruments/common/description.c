@@ -29,9 +29,9 @@ static void find_folder(char *folder, const char *path) {
   memcpy(folder, whole, strlen(whole) + 1);
 }
 
-json_t *description_read(const char *variable, char *folder) {
+json_t *description_read(const char *variable, const char *beside, char *folder) {
   json_error_t error;
-  const char *text = getenv(variable);
+  const char *text = beside && access(beside, R_OK) == 0 ? beside : getenv(variable);
   if (text == NULL || *text == '\0') return NULL;
   bool inline_json = *text == '{' || *text == '[';
   json_t *root = inline_json ? json_loads(text, JSON_REJECT_DUPLICATES, &error)

@@ -5,9 +5,10 @@
 #include <jansson.h>
 
 /* What the environment variable names or holds ("{..." or "[..." is the JSON itself). Ends the process with a message
- * where that cannot be read: an instrument that silently does nothing makes tests pass. NULL: the variable is not set.
+ * where that cannot be read: an instrument that silently does nothing makes tests pass. NULL: there is none.
  * folder (PATH_MAX bytes, nullable) gets the folder that paths in it are relative to. */
-json_t *description_read(const char *variable, char *folder);
+/* beside (nullable): a file that goes before the variable, if it is there. */
+json_t *description_read(const char *variable, const char *beside, char *folder);
 
 /* Ends the process: the description is wrong. Status 97. */
 _Noreturn void description_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -35,6 +35,9 @@ cl_uint sim_n_devices(void) {
 
 cl_int clGetPlatformIDs(cl_uint capacity, cl_platform_id *out, cl_uint *n_out) {
   if (out && capacity == 0) return CL_INVALID_VALUE;
+  pthread_once(&described, describe);
+  cl_int status = sim_platform_ids();
+  if (status) return status;
   if (out) out[0] = &sim_platform;
   if (n_out) *n_out = 1;
   return CL_SUCCESS;

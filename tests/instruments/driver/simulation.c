@@ -1,5 +1,6 @@
 #include "driver/simulation.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,6 +23,7 @@
 
 /* --- the description --- */
 
+static const char *const root_keys[] = {"devices", "platform_ids", NULL};
 static const char *const device_keys[] = {"name",
                                           "vendor",
                                           "driver_version",
@@ -135,15 +137,29 @@ __attribute__((destructor)) static void forget_description(void) { json_decref(d
 
 sim_device *sim_describe(size_t *n) {
   char folder[PATH_MAX];
-  json_t *root = description_read("CLATUNE_SIMULATED", folder), *list = json_object_get(root, "devices");
+  Dl_info own;
+  char *beside = dladdr((void *)(uintptr_t)sim_describe, &own) ? clt_format("%s.json", own.dli_fname) : NULL;
+  json_t *root = description_read("CLATUNE_SIMULATED", beside, folder), *list = json_object_get(root, "devices");
+  free(beside);
   *n = 0;
   if (root == NULL) return NULL;
+  description_keys(root, root_keys, "the description of the simulated driver");
   description = root;
   if (!json_is_array(list)) description_wrong("CLATUNE_SIMULATED: the list 'devices' is missing");
   sim_device *devices = clt_new_array(json_array_size(list), sizeof *devices);
   if (devices == NULL) description_wrong("out of memory");
   for (; *n < json_array_size(list); (*n)++) describe_device(&devices[*n], json_array_get(list, *n), *n, folder);
   return devices;
+}
+
+int sim_platform_ids(void) {
+  const char *what = description ? description_text(description, "platform_ids", "") : "";
+  if (strcmp(what, "segv") == 0) *(volatile int *)NULL = 0;
+  if (strcmp(what, "abort") == 0) abort();
+  while (strcmp(what, "hang") == 0) pause();
+  if (strcmp(what, "error") == 0) return -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
+  if (*what) description_wrong("'platform_ids' of the simulated driver is segv, abort, hang or error");
+  return 0;
 }
 
 /* --- a configuration --- */

@@ -25,8 +25,12 @@ typedef struct sim_device {
   const char *power_w, *energy_counter; /* NULL: no energy is counted; else the path of the counter */
 } sim_device;
 
-/* All devices of the description in CLATUNE_SIMULATED; ends the process where it is wrong. Not set: no devices. */
+/* All devices of the description beside the driver's file, else in CLATUNE_SIMULATED; ends the process where it is
+ * wrong. None: no devices. */
 sim_device *sim_describe(size_t *n);
+
+/* What becomes of being asked for platforms, once described. */
+int sim_platform_ids(void);
 
 /* What becomes of a configuration: found out when it is built. */
 typedef struct sim_configuration {

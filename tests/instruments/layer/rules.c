@@ -96,7 +96,7 @@ static atomic_ullong *open_counters(const char *path) {
 
 static void describe(void) {
   static const char *const keys[] = {"rules", "log", "counters", NULL};
-  json_t *root = description_read("CLATUNE_FAULTS", NULL), *list = json_object_get(root, "rules");
+  json_t *root = description_read("CLATUNE_FAULTS", NULL, NULL), *list = json_object_get(root, "rules");
   if (root == NULL) return;
   description_keys(root, keys, "CLATUNE_FAULTS");
   if (!json_is_array(list)) description_wrong("CLATUNE_FAULTS: the list 'rules' is missing");

@@ -1,0 +1,137 @@
+/* OpenCL's drivers one by one: one that is registered and takes the others down with it, and one that is there and is
+ * not registered. Each is tried in a worker that sees no other driver. */
+#include <clatune/device.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+
+#define VENDORS "OCL_ICD_VENDORS"
+#define REGISTRY "/etc/OpenCL/vendors"
+
+/* What the user has set; malloc'ed, NULL: nothing. */
+static char *users_vendors(void) {
+  const char *set = getenv("OCL_ICD_VENDORS");
+  return set && *set ? strdup(set) : NULL;
+}
+
+static void restore_vendors(char *before) {
+  before ? setenv(VENDORS, before, 1) : unsetenv(VENDORS);
+  free(before);
+}
+
+/* The devices of a driver alone: `vendors` is what the loader takes, a folder or a library. */
+static int list_alone(clt_device_info **out, size_t *n, const char *vendors, clt_error *error) {
+  *out = NULL;
+  *n = 0;
+  return setenv(VENDORS, vendors, 1) ? clt_fail_memory(error) : clt_devices(out, n, error);
+}
+
+/* --- a driver that breaks the others --- */
+
+static clt_run_folder sound; /* links to the drivers that work, as long as we run */
+
+static void remove_sound(void) { clt_run_folder_remove(&sound); }
+
+/* Tries the driver that an .icd file registers, and adds it to the sound ones. False: it cannot even be tried. */
+static bool try_driver(const char *registry, const char *name, const char *good, size_t *n_good, size_t *n_bad) {
+  clt_device_info *devices;
+  clt_error why = {0};
+  size_t n;
+  char *file = clt_format("%s/%s", registry, name), *alone = NULL;
+  char *target = file ? realpath(file, NULL) : NULL;
+  char *link = clt_run_folder_make(&alone, &sound, "alone", NULL) ? NULL : clt_format("%s/%s", alone, name);
+  char *kept = clt_format("%s/%s", good, name);
+  bool tried = target && link && kept && symlink(target, link) == 0;
+  if (tried && list_alone(&devices, &n, alone, &why)) {
+    fprintf(stderr, "clatune: warning: the OpenCL driver of '%s' is left out: %s\n", file, why.message);
+    ++*n_bad;
+  } else if (tried) {
+    free(devices);
+    *n_good += symlink(target, kept) == 0;
+  }
+  if (tried) unlink(link);
+  free(kept);
+  free(link);
+  free(alone);
+  free(target);
+  free(file);
+  return tried;
+}
+
+/* The devices of those drivers alone that do not break the others; false: that helps nothing. */
+static bool list_sound(clt_device_info **out, size_t *n) {
+  char *before = users_vendors(), *good = NULL;
+  const char *registry = before ? before : REGISTRY;
+  size_t n_good = 0, n_bad = 0;
+  DIR *folder = opendir(registry);
+  bool done = folder && clt_run_folder_new(&sound, NULL) == CLT_OK && atexit(remove_sound) == 0 &&
+              clt_run_folder_make(&good, &sound, "drivers", NULL) == CLT_OK;
+  for (const struct dirent *entry; done && (entry = readdir(folder));) {
+    const char *ending = strrchr(entry->d_name, '.');
+    if (ending && strcmp(ending, ".icd") == 0) done = try_driver(registry, entry->d_name, good, &n_good, &n_bad);
+  }
+  if (folder) closedir(folder);
+  done = done && n_good > 0 && n_bad > 0 && list_alone(out, n, good, NULL) == CLT_OK;
+  if (done)
+    free(before); /* all workers from now on do without the bad ones */
+  else
+    restore_vendors(before);
+  free(good);
+  return done;
+}
+
+int cli_devices_here(clt_device_info **out, size_t *n, clt_error *error) {
+  int rc = clt_devices(out, n, error);
+  if (rc != CLT_E_WORKER || sound.path || !list_sound(out, n)) return rc;
+  return CLT_OK;
+}
+
+/* --- a driver that is not registered --- */
+
+void cli_suggest_drivers(const clt_device_info *devices, size_t n) {
+  static const struct {
+    const char *library, *icd;
+  } known[] = {{"libnvidia-opencl.so.1", "nvidia.icd"},
+               {"libamdocl64.so", "amdocl64.icd"},
+               {"/opt/rocm/lib/libamdocl64.so", "amdocl64.icd"},
+               {"libigdrcl.so", "intel.icd"},
+               {"/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so", "intel.icd"},
+               {"/usr/lib/intel-opencl/libigdrcl.so", "intel.icd"},
+               {"libRusticlOpenCL.so.1", "rusticl.icd"},
+               {"libmali.so.1", "mali.icd"},
+               {"libOpenCL_adreno.so.1", "adreno.icd"}};
+  for (size_t i = 0; i < n; i++)
+    if (devices[i].type == CLT_DEVICE_GPU || devices[i].type == CLT_DEVICE_ACCELERATOR) return;
+  char *before = users_vendors();
+  bool suggested = false;
+  for (size_t k = 0; k < sizeof known / sizeof *known && !suggested; k++) {
+    const char *library = known[k].library;
+    clt_device_info *found;
+    clt_error why = {0};
+    size_t n_found;
+    if (*library == '/' && access(library, R_OK)) continue;
+    if (list_alone(&found, &n_found, library, &why)) {
+      fprintf(stderr, "clatune: warning: the driver library '%s' cannot be used: %s\n", library, why.message);
+      continue;
+    }
+    for (size_t i = 0; i < n_found && !suggested; i++) {
+      if (found[i].type != CLT_DEVICE_GPU && found[i].type != CLT_DEVICE_ACCELERATOR) continue;
+      suggested = true;
+      fprintf(stderr,
+              "clatune: '%s' is not listed: its driver's library is there, but no file in " REGISTRY
+              " names it, as happens in containers.\n"
+              "To use it:      export OCL_ICD_VENDORS=%s\n"
+              "To register it: echo %s > " REGISTRY "/%s\n",
+              found[i].name, library, library, known[k].icd);
+    }
+    free(found);
+  }
+  restore_vendors(before);
+}
