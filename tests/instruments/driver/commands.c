@@ -18,6 +18,8 @@ static void occupy(cl_command_queue queue, double s) {
 
 /* Adds the command to the queue's clock; *out (nullable) becomes its event. */
 static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong ns, cl_event *out) {
+  cl_int status = sim_aftermath_of(queue->context);
+  if (status != CL_SUCCESS) return status;
   cl_ulong start = queue->clock_ns + OVERHEAD_NS;
   queue->clock_ns = start + ns;
   if (out == NULL) return CL_SUCCESS;
@@ -36,6 +38,7 @@ static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong
 cl_int clRetainEvent(cl_event event) { return sim_retain(event), CL_SUCCESS; }
 
 cl_int clReleaseEvent(cl_event event) {
+  sim_aftermath_of(event->queue->context);
   if (!sim_dropped(event)) return CL_SUCCESS;
   clReleaseCommandQueue(event->queue);
   free(event);
@@ -44,10 +47,12 @@ cl_int clReleaseEvent(cl_event event) {
 
 cl_int clWaitForEvents(cl_uint n, const cl_event *events) {
   if (n == 0 || events == NULL) return CL_INVALID_VALUE;
+  cl_int status = sim_aftermath_of(events[0]->queue->context);
   for (cl_uint i = 0; i < n; i++) wait_until(events[i]->until_s);
   for (cl_uint i = 0; i < n; i++)
-    if (events[i]->status < 0) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  return CL_SUCCESS;
+    if (events[i]->status < 0) status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  if (status < 0) sim_fault_shows(events[0]->queue->context);
+  return status;
 }
 
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t capacity, void *out, size_t *n_out) {
@@ -56,6 +61,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t capacity, void 
     case CL_EVENT_CONTEXT: return SIM_ANSWER(cl_context, event->queue->context);
     case CL_EVENT_COMMAND_TYPE: return SIM_ANSWER(cl_command_type, event->type);
     case CL_EVENT_COMMAND_EXECUTION_STATUS:
+      if (event->status < 0) sim_fault_shows(event->queue->context);
       return SIM_ANSWER(cl_int, event->until_s > 0 && clt_now_s() < event->until_s ? CL_RUNNING : event->status);
     case CL_EVENT_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)event->references);
     default: return CL_INVALID_VALUE;
@@ -77,8 +83,9 @@ cl_int clFlush(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_
 
 cl_int clFinish(cl_command_queue queue) {
   if (queue == NULL) return CL_INVALID_COMMAND_QUEUE;
+  cl_int status = sim_aftermath_of(queue->context);
   wait_until(queue->busy_until_s);
-  return CL_SUCCESS;
+  return status;
 }
 
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *after, cl_event *event) {
@@ -194,6 +201,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   sim_configuration *configuration = &kernel->program->configuration;
   (void)offset, (void)n, (void)after;
   if (!legal_sizes(queue, n_dimensions, global, local, &status)) return status;
+  status = sim_aftermath_of(queue->context);
+  if (status != CL_SUCCESS) return status;
   if (configuration->launch_fails) return configuration->launch_status;
   copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
@@ -201,5 +210,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = configuration->run_status;
+  if (queue->device->simulation.after_fault != SIM_NOTHING && (configuration->run_fails || configuration->fault))
+    queue->context->state = configuration->run_fails ? SIM_FAULT : SIM_LATE_FAULT;
   return status;
 }

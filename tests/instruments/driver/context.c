@@ -1,5 +1,13 @@
 /* Contexts, queues and samplers. */
+#include <unistd.h>
+
 #include "driver/objects.h"
+
+cl_int sim_aftermath_of(cl_context context) {
+  if (context->state != SIM_DEAD) return CL_SUCCESS;
+  while (context->device->simulation.after_fault == SIM_HANG) pause();
+  return CL_OUT_OF_RESOURCES;
+}
 
 cl_context clCreateContext(const cl_context_properties *properties, cl_uint n_devices, const cl_device_id *devices,
                            void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,

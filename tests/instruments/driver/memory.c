@@ -72,6 +72,7 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
 cl_int clRetainMemObject(cl_mem memory) { return sim_retain(memory), CL_SUCCESS; }
 
 cl_int clReleaseMemObject(cl_mem memory) {
+  sim_aftermath_of(memory->context);
   if (!sim_dropped(memory)) return CL_SUCCESS;
   delist(memory);
   if (memory->parent)

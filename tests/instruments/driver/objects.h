@@ -29,6 +29,8 @@ struct _cl_device_id {
 struct _cl_context {
   OBJECT;
   cl_device_id device;
+  /* A fault that was not told yet; one that shows with the next program; and afterwards. */
+  enum { SIM_WELL, SIM_FAULT, SIM_LATE_FAULT, SIM_DEAD } state;
 };
 
 struct _cl_command_queue {
@@ -113,6 +115,14 @@ static inline cl_int sim_answer_text(const char *text, size_t capacity, void *ou
 }
 
 #define SIM_ANSWER(type, value) sim_answer(&(type){value}, sizeof(type), capacity, out, n_out)
+
+/* What a call meets with that queues, waits or gives back: CL_SUCCESS, the status where the context is dead after a fault,
+ * or no return. */
+cl_int sim_aftermath_of(cl_context context);
+/* The context's fault is told, or shows: what follows meets with its consequences. */
+static inline void sim_fault_shows(cl_context context) {
+  if (context->state != SIM_WELL) context->state = SIM_DEAD;
+}
 
 /* A memory object, NULL where there is none at this address. */
 cl_mem sim_find_memory(const void *address);

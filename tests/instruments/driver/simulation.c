@@ -38,6 +38,7 @@ static const char *const device_keys[] = {"name",
                                           "fails",
                                           "launch_status",
                                           "run_status",
+                                          "after_fault",
                                           "wrong",
                                           "scale",
                                           "build_s",
@@ -50,7 +51,7 @@ static const char *const device_keys[] = {"name",
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
 static const char *const energy_keys[] = {"power_w", "counter", NULL};
 static const char *const cache_keys[] = {"file", "off", NULL};
-static const char *const fail_keys[] = {"build", "launch", "run", NULL};
+static const char *const fail_keys[] = {"build", "launch", "run", "late", NULL};
 
 static clt_recording *load(const char *folder, const char *path) {
   clt_error error = {0};
@@ -96,8 +97,13 @@ static void describe_failures(sim_device *d, const json_t *json) {
   d->build_fails = description_formula(fails, "build", NULL);
   d->launch_fails = description_formula(fails, "launch", NULL);
   d->run_fails = description_formula(fails, "run", NULL);
+  d->fault = description_formula(fails, "late", NULL);
   d->launch_status = description_formula(json, "launch_status", "-54");
   d->run_status = description_formula(json, "run_status", "-5");
+  static const char *const names[SIM_N_AFTERMATHS] = {"nothing", "dead-context", "hang"};
+  const char *name = description_text(json, "after_fault", "nothing");
+  while (d->after_fault < SIM_N_AFTERMATHS && strcmp(names[d->after_fault], name) != 0) d->after_fault++;
+  if (d->after_fault == SIM_N_AFTERMATHS) description_wrong("'after_fault' of a simulated device cannot be '%s'", name);
 }
 
 static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
@@ -219,6 +225,7 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   if (rc == CLT_OK) rc = truth(d, device->run_fails, &out->run_fails, &error);
   if (rc == CLT_OK) rc = number(d, device->launch_status, &out->launch_status, &error);
   if (rc == CLT_OK) rc = number(d, device->run_status, &out->run_status, &error);
+  if (rc == CLT_OK) rc = truth(d, device->fault, &out->fault, &error);
   if (rc == CLT_OK) rc = truth(d, device->wrong, &out->wrong, &error);
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
@@ -249,8 +256,9 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
   *out = (sim_configuration){.time_s = NO_TIME_S};
   bool good = defines_read(&d, options, &error) == CLT_OK;
   if (good) out->hash = defines_hash(&d);
-  if (good && device->recording) good = use_recording(device, &d, out, log);
-  if (good) good = use_formulas(device, &d, out, log);
+  const bool tuned = d.n > 0; /* what has no options is no configuration: it just works */
+  if (good && tuned && device->recording) good = use_recording(device, &d, out, log);
+  if (good && tuned) good = use_formulas(device, &d, out, log);
   defines_release(&d);
   fill_caches(device->caches);
   wait_s(device->build_s);

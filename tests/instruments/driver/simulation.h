@@ -7,6 +7,9 @@
 
 #include "common/defines.h"
 
+/* What the calls that follow a fault meet with. */
+typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_N_AFTERMATHS } sim_aftermath;
+
 typedef struct sim_device {
   const char *name, *vendor, *driver_version;
   bool is_cpu;
@@ -14,8 +17,9 @@ typedef struct sim_device {
   size_t max_work_group_size, local_memory_bytes, global_memory_bytes, timer_resolution_ns;
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
-  const char *time_s, *build_fails, *launch_fails, *run_fails, *wrong;
+  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong;
   const char *launch_status, *run_status; /* what those that fail are told */
+  sim_aftermath after_fault;
   double scale, build_s, build_cpu_s;
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
@@ -36,7 +40,7 @@ int sim_platform_ids(void);
 typedef struct sim_configuration {
   double time_s; /* of a run, without noise */
   double power_w;
-  bool launch_fails, run_fails, wrong;
+  bool launch_fails, run_fails, fault, wrong;
   int launch_status, run_status;
   uint64_t hash;
   uint64_t n_runs; /* done */
