@@ -218,6 +218,7 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
   if (prepared == NULL) return clt_fail_memory(error);
   prepared->executor = executor;
   prepared->plan = plan;
+  prepared->n_together = 1;
   clt_rng_init(&prepared->rng, (uint64_t)plan->config);
   clt_executor_announce(executor, CLT_PHASE_BUILD);
   rc = clt_program_build(&prepared->program, executor, plan, m, error);

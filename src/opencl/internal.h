@@ -43,6 +43,7 @@ struct clt_executor {
   bool out_of_order; /* an application's queue: launches are then chained by events */
   bool broken;       /* the device no longer answers after a fault */
   clt_clock clock;   /* what timing starts from; a measurement may fall back to the host's */
+  double tick_s;     /* of the device's clock, as it says or shows */
   clt_phase_fn phase;
   void *phase_user;
   struct {
@@ -230,8 +231,8 @@ char *clt_declarations_prepend(const clt_declarations *declarations, const char 
 
 /* --- timing.c: running a plan's launches; the queue must be idle --- */
 
-/* Times a few copies on the device with both clocks. Leaves nothing behind. */
-clt_clock clt_judge_clock(const clt_executor *executor);
+/* Times a few copies on the device with both clocks; sets tick_s. Leaves nothing behind. */
+clt_clock clt_judge_clock(clt_executor *executor);
 /* Whether the device can have been busy for device_s of the host_s from enqueuing to the end: true of every run. */
 bool clt_clock_possible(double device_s, double host_s);
 /* Whether the two clocks agree but for the overhead of a launch: of the shortest of several runs, since the host may
@@ -241,7 +242,8 @@ bool clt_clock_agrees(double device_s, double host_s);
 /* One run: all launches, repeats included. */
 typedef struct clt_run {
   double host_s;   /* from before the first was enqueued until all have ended */
-  double device_s; /* the sum of the launches' own durations; negative where an event gave none */
+  double device_s; /* the sum of the launches' own durations, of several runs from the first's start to the last's end;
+                      negative where an event gave none */
 } clt_run;
 
 /* n_runs runs, none of which is waited for before the next (but every so often, for the events); *out is of all of
@@ -264,6 +266,7 @@ struct clt_prepared {
   clt_program program;
   clt_bindings bindings;
   double first_run_s; /* at least so long; 0: not known */
+  size_t n_together;  /* runs that are timed as one, so that the device's clock ticks often enough meanwhile */
   clt_rng rng;        /* which runs find their output there already */
 };
 

@@ -20,42 +20,75 @@
 #define OVERHEAD_FACTOR 3.0
 #define OVERHEAD_S 20e-3
 
-enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5 };
+/* A run that takes so many ticks of the device's clock is known to one per cent. */
+#define TICKS 100
+#define MAX_TICK_S 10e-3 /* coarser ones than these are no clocks */
 
-/* END - START of a finished event in seconds, or a negative number where the driver gives none or END <= START. */
-static double event_seconds(cl_event event) {
-  cl_ulong start = 0, end = 0;
-  if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS ||
-      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS || end <= start)
-    return -1;
-  return 1e-9 * (double)(end - start);
+enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5, MOST_JUDGE_ROUNDS = 1000 };
+#define JUDGE_S 0.05 /* until a coarse clock has ticked a few times */
+
+/* false where the driver gives no times. */
+static bool event_times(cl_event event, cl_ulong *start_ns, cl_ulong *end_ns) {
+  *start_ns = *end_ns = 0;
+  return clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof *start_ns, start_ns, NULL) == CL_SUCCESS &&
+         clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end_ns, end_ns, NULL) == CL_SUCCESS;
+}
+
+/* The greatest common divisor. */
+static cl_ulong common_divisor(cl_ulong a, cl_ulong b) {
+  while (b) {
+    cl_ulong rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
 }
 
 bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 && device_s <= DRIFT * host_s + GRAIN_S; }
 
 bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEAD_FACTOR * device_s + OVERHEAD_S; }
 
-clt_clock clt_judge_clock(const clt_executor *executor) {
+/* Some clocks tick every 32 us or every millisecond, whatever the driver says: what all timestamps differ by multiples
+ * of is the tick. */
+clt_clock clt_judge_clock(clt_executor *executor) {
   if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
   cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
   cl_mem to = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
-  double least_device_s = INFINITY, least_host_s = INFINITY;
+  double least_device_s = INFINITY, least_host_s = INFINITY, sum_s = 0, most_ahead_s = -INFINITY;
+  const double began_s = clt_now_s();
   bool possible = from && to;
-  for (int i = 0; possible && i < JUDGE_ROUNDS; i++) {
+  cl_ulong last_ns = 0, tick_ns = 0;
+  int n_steps = 0, i = 0;
+  while (possible &&
+         (i < JUDGE_ROUNDS || (n_steps < JUDGE_ROUNDS && i < MOST_JUDGE_ROUNDS && clt_now_s() - began_s < JUDGE_S))) {
     cl_event event = NULL;
+    cl_ulong start_ns, end_ns;
     double started = clt_now_s();
     possible = clEnqueueCopyBuffer(executor->queue, from, to, 0, 0, JUDGE_BYTES, 0, NULL, &event) == CL_SUCCESS;
     if (!possible) break;
     bool finished = clFinish(executor->queue) == CL_SUCCESS;
-    double host_s = clt_now_s() - started, device_s = event_seconds(event);
+    double host_s = clt_now_s() - started;
+    possible = event_times(event, &start_ns, &end_ns) && finished && end_ns >= start_ns;
     clReleaseEvent(event);
-    possible = finished && clt_clock_possible(device_s, host_s);
+    if (!possible) break;
+    double device_s = 1e-9 * (double)(end_ns - start_ns);
+    if (i++ == 0) last_ns = start_ns;
+    n_steps += (start_ns != last_ns) + (end_ns != start_ns);
+    tick_ns = common_divisor(tick_ns, start_ns > last_ns ? start_ns - last_ns : last_ns - start_ns);
+    tick_ns = common_divisor(tick_ns, end_ns - start_ns);
+    last_ns = end_ns;
+    sum_s += device_s;
     least_device_s = fmin(least_device_s, device_s);
     least_host_s = fmin(least_host_s, host_s);
+    most_ahead_s = fmax(most_ahead_s, device_s - DRIFT * host_s);
   }
   if (from) clReleaseMemObject(from);
   if (to) clReleaseMemObject(to);
-  return possible && clt_clock_agrees(least_device_s, least_host_s) ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
+  const double tick_s = executor->tick_s = fmax(executor->info.timer_resolution_s, 1e-9 * (double)tick_ns);
+  return possible && sum_s > 0 && tick_s <= MAX_TICK_S && most_ahead_s <= GRAIN_S + tick_s &&
+                 clt_clock_agrees(least_device_s + tick_s, least_host_s)
+             ? CLT_CLOCK_DEVICE
+             : CLT_CLOCK_HOST;
 }
 
 /* --- launches --- */
@@ -68,7 +101,8 @@ enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
 typedef struct batch {
   cl_event events[BATCH];
   cl_uint n;
-  double device_s; /* negative: an event gave no time */
+  double device_s;           /* negative: an event gave no time */
+  cl_ulong start_ns, end_ns; /* of the first launch and the last; 0: there was none yet */
 } batch;
 
 static int reject_run(cl_int status, clt_measurement *m) {
@@ -83,8 +117,11 @@ static cl_int harvest_batch(batch *b, const clt_executor *executor) {
     if (status >= 0)
       status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     if (status >= 0 && state < 0) status = state;
-    double s = event_seconds(b->events[i]);
-    b->device_s = s > 0 && b->device_s >= 0 ? b->device_s + s : -1;
+    cl_ulong start_ns, end_ns;
+    bool sane = event_times(b->events[i], &start_ns, &end_ns) && end_ns >= start_ns;
+    b->device_s = sane && b->device_s >= 0 ? b->device_s + 1e-9 * (double)(end_ns - start_ns) : -1;
+    if (b->start_ns == 0) b->start_ns = start_ns;
+    b->end_ns = end_ns;
     clReleaseEvent(b->events[i]);
   }
   b->n = 0;
@@ -141,6 +178,7 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
   cl_int status = harvest_batch(&b, executor);
   out->host_s = clt_now_s() - started;
   out->device_s = b.device_s;
+  if (n_runs > 1 && b.device_s >= 0) out->device_s = b.end_ns > b.start_ns ? 1e-9 * (double)(b.end_ns - b.start_ns) : 0;
   return rc == 0 && status < 0 ? reject_run(status, m) : rc;
 }
 
@@ -191,6 +229,12 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 #define MOST_IN_GROUP 256
 #define PATIENCE 10 /* times the window, for a counter that does not move */
 
+/* How runs become long enough for the device's clock: a fifth longer than that needs, in steps while little is known.
+ * One that takes a quarter of what there is for all of them is not made longer. */
+#define LONGER 1.2
+#define MOST_LONGER 16.0
+#define LONGEST_SHARE 0.25
+
 /* Of every four timed runs three begin with other poison in the outputs and are looked at afterwards, the first of them
  * always. The fourth, drawn at random, finds the output of the run before: a kernel that goes by that is found by its
  * time. After two of a series (with the first launch and the warm-up they have seen all kinds of poison) this may take
@@ -227,6 +271,15 @@ clt_timing_policy clt_timing_turn(size_t n_runs, double energy_s) {
                              .energy_s = energy_s};
 }
 
+/* Whether there is an input that the kernel changes: it is restored before each run. */
+static bool changes_inputs(const clt_prepared *prepared) {
+  for (size_t i = 0; i < prepared->bindings.n; i++) {
+    const clt_binding *binding = &prepared->bindings.items[i];
+    if (binding->object.memory && binding->arg->has_data) return true;
+  }
+  return false;
+}
+
 static const double *runs_of(const series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }
 
 static double least_of(const double *values, size_t n) {
@@ -235,8 +288,10 @@ static double least_of(const double *values, size_t n) {
   return min;
 }
 
-/* One run, looked at afterwards where it began with poison; what restoring and looking take is not timed. */
-static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_measurement *m, clt_error *error) {
+/* One run, or the mean of several at once, looked at afterwards where it began with poison; what restoring and looking
+ * take is not timed. */
+static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t n_together, clt_measurement *m,
+                    clt_error *error) {
   clt_executor *executor = prepared->executor;
   clt_run run;
   double started = clt_now_s();
@@ -244,13 +299,13 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_me
   m->phases.verify_s += clt_now_s() - started;
   if (rc) return rc;
   clt_executor_announce(executor, CLT_PHASE_RUNNING);
-  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, 1, m);
+  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, n_together, m);
   if (rc) return rc;
   m->phases.runs_s += run.host_s;
-  s->host_s[s->n] = run.host_s;
-  s->device_s[s->n] = run.device_s;
+  s->host_s[s->n] = run.host_s / (double)n_together;
+  s->device_s[s->n] = run.device_s / (double)n_together;
   s->poisoned[s->n++] = level != CLT_RESTORE_INPUTS;
-  if (!clt_clock_possible(run.device_s, run.host_s)) s->clock = CLT_CLOCK_HOST;
+  if (!clt_clock_possible(run.device_s, run.host_s + executor->tick_s)) s->clock = CLT_CLOCK_HOST;
   return level == CLT_RESTORE_INPUTS ? CLT_OK : clt_bindings_verify(&prepared->bindings, executor, false, m);
 }
 
@@ -258,15 +313,17 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_me
  * fills the outputs leaves other caches behind), so that pairs decide whose outputs were written in the same way. */
 static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
                             clt_measurement *m, clt_error *error) {
-  series c = {.clock = s->clock};
+  /* Only the first of several runs at once finds what was there: those are compared one by one, by the host's clock. */
+  const bool several = prepared->n_together > 1;
+  series c = {.clock = several ? CLT_CLOCK_HOST : s->clock};
   double least_s[2] = {INFINITY, INFINITY}, wrong_s[MAX_PAIRS], right_s[MAX_PAIRS], started = clt_now_s();
   for (size_t i = 0; i < s->n; i++) least_s[s->poisoned[i]] = fmin(least_s[s->poisoned[i]], runs_of(s)[i]);
-  if (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0]) return CLT_OK;
+  if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
   size_t n = 0;
   while (n < MIN_PAIRS || (n < MAX_PAIRS && clt_now_s() - started < policy->max_total_s)) {
     for (int right = 0; right <= 1; right++) {
       int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, right, m, error);
-      if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, m, error);
+      if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, 1, m, error);
       if (rc) return rc;
     }
     n++;
@@ -279,18 +336,35 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
                     ratio);
 }
 
+/* Whether a run is too short for the device's clock and is from now on timed with others. By the host's clock, which
+ * *clock then says, where inputs have to be restored in between, or where that takes too long. */
+static bool lengthen_run(const series *s, clt_prepared *prepared, double max_total_s, clt_clock *clock) {
+  const double tick_s = prepared->executor->tick_s, n = (double)prepared->n_together;
+  const double device_s = s->device_s[0] * n, wanted_s = TICKS * tick_s;
+  if (*clock == CLT_CLOCK_HOST || device_s < 0 || device_s >= wanted_s) return false;
+  if (changes_inputs(prepared) || s->host_s[0] * n >= LONGEST_SHARE * max_total_s)
+    return *clock = CLT_CLOCK_HOST, false;
+  prepared->n_together = 1 + (size_t)(n * fmin(MOST_LONGER, LONGER * wanted_s / fmax(device_s, tick_s)));
+  return true;
+}
+
 /* Scratch is given other content before the first of these runs and not again, outputs before most of them: a kernel
  * whose later runs do less than its first leaves poison or a wrong result behind. */
 static int time_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
                        clt_error *error) {
-  const clt_clock clock = s->clock;
+  clt_clock clock = s->clock;
   const double limit_s = policy->best_s > 0 ? policy->abandon_factor * policy->best_s : INFINITY;
   const size_t room = CLT_MAX_RUNS - m->n_runs, most = policy->max_runs < room ? policy->max_runs : room;
   bool enough = false;
   size_t unpoisoned = 0, n_poisoned = 0;
   if (policy->warm_up) {
-    int rc = time_run(s, prepared, CLT_RESTORE_ALL, m, error);
-    if (rc) return rc;
+    do {
+      s->n = 0;
+      s->clock = clock;
+      int rc = time_run(s, prepared, CLT_RESTORE_ALL, prepared->n_together, m, error);
+      if (rc) return rc;
+    } while (lengthen_run(s, prepared, policy->max_total_s, &clock));
+    if (clock == CLT_CLOCK_HOST) s->clock = clock;
     /* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a
      * run so long gains little from being warm. */
     double run_s = runs_of(s)[0];
@@ -307,7 +381,7 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
     const clt_restore poison = s->n == 0 && !policy->warm_up ? CLT_RESTORE_ALL : CLT_RESTORE_OUTPUTS;
     const clt_restore level = place == unpoisoned || dear ? CLT_RESTORE_INPUTS : poison;
     n_poisoned += level != CLT_RESTORE_INPUTS;
-    int rc = time_run(s, prepared, level, m, error);
+    int rc = time_run(s, prepared, level, prepared->n_together, m, error);
     if (rc) return rc;
     const double *runs = runs_of(s), elapsed_s = clt_now_s() - started;
     bool cheap = m->phases.runs_s - before_s < SHORT_S;
@@ -326,11 +400,7 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
  * have to be restored before each. NaN where the counter does not move. */
 static int measure_energy(clt_prepared *prepared, double energy_s, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
-  bool restore = false; /* whether there is an input that the kernel changes */
-  for (size_t i = 0; i < prepared->bindings.n; i++) {
-    const clt_binding *binding = &prepared->bindings.items[i];
-    restore |= binding->object.memory && binding->arg->has_data;
-  }
+  const bool restore = changes_inputs(prepared);
   double of_time = m->time_s > 0 ? fmin(fmax(GROUP_S / m->time_s, 1), MOST_IN_GROUP) : 1;
   size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring may take long */
   double before_J = 0, after_J = 0, elapsed_s = 0;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "common/wait.h"
 #include "driver/objects.h"
 
@@ -16,12 +17,29 @@ static void occupy(cl_command_queue queue, double s) {
 
 /* --- events --- */
 
+/* What the device's timer makes of when a command started and ended. */
+static void stamp_event(cl_event event, cl_command_queue queue) {
+  const sim_device *d = &queue->device->simulation;
+  const uint64_t key[] = {d->noise_seed, queue->n_commands};
+  clt_rng rng;
+  clt_rng_init(&rng, clt_hash64(key, sizeof key));
+  bool reversed = clt_rng_unit(&rng) < d->reversed_share, jumps = clt_rng_unit(&rng) < d->jump_share;
+  event->start_ns -= event->start_ns % d->tick_ns;
+  event->end_ns -= event->end_ns % d->tick_ns;
+  if (jumps) event->end_ns += (cl_ulong)(int64_t)(d->jump_s * 1e9); /* back, too: to before it started */
+  if (!reversed) return;
+  cl_ulong start_ns = event->start_ns;
+  event->start_ns = event->end_ns;
+  event->end_ns = start_ns;
+}
+
 /* Adds the command to the queue's clock; *out (nullable) becomes its event. */
 static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong ns, cl_event *out) {
   cl_int status = sim_aftermath_of(queue->context);
   if (status != CL_SUCCESS) return status;
   cl_ulong start = queue->clock_ns + OVERHEAD_NS;
   queue->clock_ns = start + ns;
+  queue->n_commands++;
   if (out == NULL) return CL_SUCCESS;
   cl_event event = sim_new(sizeof *event);
   if (event == NULL) return CL_OUT_OF_HOST_MEMORY;
@@ -30,6 +48,7 @@ static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong
   event->start_ns = start;
   event->end_ns = queue->clock_ns;
   event->until_s = queue->busy_until_s;
+  stamp_event(event, queue);
   clRetainCommandQueue(queue);
   *out = event;
   return CL_SUCCESS;
@@ -125,9 +144,10 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
                            size_t size, cl_uint n, const cl_event *after, cl_event *event) {
   (void)n, (void)after;
   if (!lies_within(from, from_offset, size) || !lies_within(to, to_offset, size)) return CL_INVALID_VALUE;
+  double began_s = clt_now_s();
   memmove(to->bytes + to_offset, from->bytes + from_offset, size);
-  /* No longer than it took: what it says may not contradict the host's clock. */
-  return end_command(queue, CL_COMMAND_COPY_BUFFER, 1 + size / (64 * BYTES_PER_NS), event);
+  /* As long as it took: what it says may not contradict the host's clock. */
+  return end_command(queue, CL_COMMAND_COPY_BUFFER, 1 + (cl_ulong)(1e9 * (clt_now_s() - began_s)), event);
 }
 
 cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_size,

@@ -39,6 +39,7 @@ struct _cl_command_queue {
   cl_device_id device;
   cl_command_queue_properties properties;
   cl_ulong clock_ns; /* when the last command ended, by the description */
+  uint64_t n_commands;
   double busy_until_s; /* in real time, where the device waits */
 };
 

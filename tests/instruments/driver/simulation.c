@@ -45,10 +45,12 @@ static const char *const device_keys[] = {"name",
                                           "build_cpu_s",
                                           "waits",
                                           "noise",
+                                          "timer",
                                           "energy",
                                           "caches",
                                           NULL};
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
+static const char *const timer_keys[] = {"tick_ns", "reversed_share", "jump_share", "jump_s", NULL};
 static const char *const energy_keys[] = {"power_w", "counter", NULL};
 static const char *const cache_keys[] = {"file", "off", NULL};
 static const char *const fail_keys[] = {"build", "launch", "run", "late", NULL};
@@ -68,6 +70,14 @@ static void describe_noise(sim_device *d, const json_t *noise) {
   d->slowed_share = description_number(noise, "slowed_share", 0);
   d->slowed_by = description_number(noise, "slowed_by", 1);
   d->noise_seed = (uint64_t)description_number(noise, "seed", 1);
+}
+
+static void describe_timer(sim_device *d, const json_t *timer) {
+  description_keys(timer, timer_keys, "the timer of a simulated device");
+  d->tick_ns = (uint64_t)fmax(1, description_number(timer, "tick_ns", 1));
+  d->reversed_share = description_number(timer, "reversed_share", 0);
+  d->jump_share = description_number(timer, "jump_share", 0);
+  d->jump_s = description_number(timer, "jump_s", 0);
 }
 
 static void describe_energy(sim_device *d, const json_t *energy, const char *folder) {
@@ -132,6 +142,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->build_cpu_s = description_number(json, "build_cpu_s", 0);
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
+  describe_timer(d, json_object_get(json, "timer"));
   describe_failures(d, json);
   describe_energy(d, json_object_get(json, "energy"), folder);
   describe_caches(d, json_object_get(json, "caches"));

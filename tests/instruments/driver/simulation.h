@@ -23,6 +23,9 @@ typedef struct sim_device {
   double scale, build_s, build_cpu_s;
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
+  /* Of timestamps: what they are multiples of; how many commands end before they start, and how many see the clock jump. */
+  uint64_t tick_ns;
+  double reversed_share, jump_share, jump_s;
   uint64_t noise_seed;
   unsigned char uuid[16];
   const json_t *caches; /* files that builds leave in the home folder, NULL: none */
