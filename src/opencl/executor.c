@@ -2,10 +2,12 @@
  * be timed, on other data, and the references that others are compared with. */
 #include "opencl/internal.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +18,8 @@
 #include "problem/guidance.h"
 
 enum { CACHE_SHARE = 8 }; /* of the device's memory */
+enum { ANSWER_S = 5 };    /* a device that takes longer for nothing is dead */
+#define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
 /* --- status codes --- */
@@ -149,6 +153,7 @@ void clt_executor_free(clt_executor *executor) {
   clt_executor_forget(executor, NULL);
   clt_declarations_free(executor->declarations);
   clt_energy_close(executor->meter);
+  if (executor->probe) clReleaseKernel(executor->probe);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor);
@@ -179,23 +184,102 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
   return CLT_OK;
 }
 
-void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m) {
-  if (clt_reason_invalidity(m->reason) != CLT_RUNTIME) return;
-  cl_event event = NULL; /* whether the device still answers */
-  cl_int status = clEnqueueMarkerWithWaitList(executor->queue, 0, NULL, &event);
+/* --- faults --- */
+
+void clt_executor_on_fault(clt_executor *executor, clt_fault_fn fn, void *user) {
+  executor->fault = fn;
+  executor->fault_user = user;
+}
+
+static void name_other_data(clt_measurement *m, const clt_data *data) {
+  char *log = clt_format("on %s data: %s", data->seed == CLT_HOSTILE_SEED ? "hostile" : "other",
+                         m->log ? m->log : clt_reason_text(m->reason));
+  clt_measurement_fail(m, m->reason, log);
+  free(log);
+}
+
+void clt_tell_fault(const clt_executor *executor, clt_measurement *m) {
+  if (executor->fault == NULL || m == NULL) return;
+  clt_measurement told;
+  if (clt_measurement_copy(&told, m, NULL)) return;
+  if (executor->run.phase_s == &m->phases.first_launch_s)
+    told.phases.first_launch_s += clt_now_s() - executor->run.begun_s;
+  if (executor->run.other) name_other_data(&told, executor->run.other);
+  executor->fault(executor->fault_user, &told);
+  clt_measurement_release(&told);
+}
+
+/* A question to the device, asked by a thread of its own: whoever asks may never hear. */
+typedef struct inquiry {
+  cl_command_queue queue;
+  cl_kernel kernel; /* NULL: a marker asks */
+  bool answered;
+} inquiry;
+
+static void *inquire(void *user) {
+  inquiry *q = user;
+  const size_t one = 1;
+  cl_event event = NULL;
+  cl_int status = q->kernel ? clEnqueueNDRangeKernel(q->queue, q->kernel, 1, NULL, &one, NULL, 0, NULL, &event)
+                            : clEnqueueMarkerWithWaitList(q->queue, 0, NULL, &event);
   if (status == CL_SUCCESS) status = clWaitForEvents(1, &event);
   if (event) clReleaseEvent(event);
-  if (status != CL_SUCCESS)
-    executor->broken = true;
-  else
-    clt_check_memory(bindings, executor, NULL);
+  /* Memory that is short is no sign of death. */
+  q->answered = status == CL_SUCCESS || status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY;
+  return NULL;
 }
+
+/* Whether the device does what it is asked within some seconds. with_kernel: a kernel that does nothing, since markers
+ * may pass where kernels no longer do. */
+static bool device_answers(clt_executor *executor, bool with_kernel) {
+  cl_program program = NULL;
+  cl_int status;
+  pthread_t thread;
+  struct timespec until;
+  if (with_kernel && executor->probe == NULL &&
+      clt_program_build_text(&program, &status, executor, PROBE, NULL, NULL) == CLT_OK) {
+    if (status == CL_SUCCESS) executor->probe = clCreateKernel(program, "clatune_probe", &status);
+    clReleaseProgram(program);
+  }
+  inquiry *q = malloc(sizeof *q);
+  if (q == NULL) return true;
+  *q = (inquiry){executor->queue, with_kernel ? executor->probe : NULL, false};
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += ANSWER_S;
+  if (pthread_create(&thread, NULL, inquire, q)) return free(q), true;
+  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) return pthread_detach(thread), false; /* q is its */
+  const bool answered = q->answered;
+  free(q);
+  return answered;
+}
+
+void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, clt_measurement *m) {
+  const bool faulty = m->reason == CLT_REASON_LAUNCH || m->reason == CLT_REASON_RUN_ERROR;
+  const bool lacking = m->reason == CLT_REASON_LAUNCH_RESOURCES || m->reason == CLT_REASON_OUT_OF_MEMORY;
+  if (!faulty && !lacking) return;
+  if (faulty) clt_tell_fault(executor, m);
+  if (device_answers(executor, lacking)) {
+    clt_check_memory(bindings, executor, NULL);
+    return;
+  }
+  executor->broken = true;
+  if (faulty) return;
+  char *log = clt_format("%s\nthe device no longer runs any kernel: something has failed before", m->log ? m->log : "");
+  clt_measurement_fail(m, CLT_REASON_RUN_ERROR, log);
+  free(log);
+  clt_tell_fault(executor, m);
+}
+
+/* --- on data --- */
 
 /* From arguments on the device to a checked result. first_run_s: of a program's first run; NULL: it has run before. */
 static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
                        const clt_plan *plan, const clt_data *data, bool compare, clt_measurement *m, clt_error *error) {
   clt_run run;
   double started = clt_now_s();
+  executor->run.begun_s = started;
+  executor->run.phase_s = first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s;
+  executor->run.other = first_run_s ? NULL : data;
   int rc = clt_bindings_init(bindings, executor, plan, data, compare, m, error);
   if (rc == 0) rc = clt_bindings_restore(bindings, executor, CLT_RESTORE_ALL, m, error);
   if (rc == 0) rc = clt_bindings_set(bindings, program, plan, m);
@@ -203,10 +287,15 @@ static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor
     if (first_run_s == NULL) clt_executor_announce(executor, CLT_PHASE_RUNNING);
     rc = first_run_s ? clt_launch_first(first_run_s, executor, program, plan, m)
                      : clt_launch_run(&run, executor, program, plan, 1, m);
-    clt_prepared_fault(executor, bindings, m);
   }
-  *(first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s) += clt_now_s() - started;
-  return rc ? rc : clt_bindings_verify(bindings, executor, true, m);
+  *executor->run.phase_s += clt_now_s() - started;
+  executor->run.phase_s = NULL;
+  if (rc == 0) rc = clt_bindings_verify(bindings, executor, true, m);
+  /* Without what it holds: where memory is short, asking the device needs some too. */
+  if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) clt_bindings_release(bindings, executor);
+  if (rc == CLT_REJECTED) clt_executor_fault(executor, bindings, m);
+  executor->run.other = NULL;
+  return rc;
 }
 
 /* clt_executor_prepare, which may leave out the comparison, and tells CLT_REJECTED apart. */
@@ -287,12 +376,8 @@ int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const cl
   clt_measurement_release(&ignored);
   clt_bindings_release(&bindings, executor);
   clt_executor_announce(executor, CLT_PHASE_DONE);
-  if (rc != CLT_REJECTED) return rc;
-  char *log = clt_format("on %s data: %s", data->seed == CLT_HOSTILE_SEED ? "hostile" : "other",
-                         measurement->log ? measurement->log : clt_reason_text(measurement->reason));
-  clt_measurement_fail(measurement, measurement->reason, log);
-  free(log);
-  return CLT_OK;
+  if (rc == CLT_REJECTED) name_other_data(measurement, data);
+  return rc < 0 ? rc : CLT_OK;
 }
 
 /* --- references --- */

@@ -46,6 +46,14 @@ struct clt_executor {
   double tick_s;     /* of the device's clock, as it says or shows */
   clt_phase_fn phase;
   void *phase_user;
+  clt_fault_fn fault; /* nullable */
+  void *fault_user;
+  struct {
+    double begun_s;
+    double *phase_s;       /* of a measurement, what it adds to; NULL: nothing is under way */
+    const clt_data *other; /* the data of a further verification, else NULL */
+  } run;                   /* the one under way */
+  cl_kernel probe;         /* does nothing; NULL: not needed yet */
   struct {
     struct clt_input *first;             /* newest first */
     size_t bytes;                        /* of all */
@@ -270,7 +278,10 @@ struct clt_prepared {
   clt_rng rng;        /* which runs find their output there already */
 };
 
-/* After a launch: where it failed, the device is asked whether it lives, and what was damaged is mended. */
-void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m);
+/* Tells whoever wants to know (clt_executor_on_fault), with the time and the data of the run under way. */
+void clt_tell_fault(const clt_executor *executor, clt_measurement *m);
+/* After a failure: where a launch or a run was refused, the device is asked whether it lives, and what was damaged is
+ * mended. Where it does not live, lack of resources is what a fault left behind: the reason becomes run-error. */
+void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, clt_measurement *m);
 
 #endif

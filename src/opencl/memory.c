@@ -240,9 +240,11 @@ void clt_object_close(clt_executor *executor, const clt_object *object, clt_view
 
 /* --- after a run --- */
 
-static int reject_reading(const char *name, cl_int status, clt_measurement *m) {
-  return clt_reject(m, CLT_REASON_RUN_ERROR, "reading back argument '%s' after the run: %s (%d)", name,
-                    clt_cl_status_name(status), status);
+static int reject_reading(const clt_executor *executor, const char *name, cl_int status, clt_measurement *m) {
+  clt_reject(m, CLT_REASON_RUN_ERROR, "reading back argument '%s' after the run: %s (%d)", name,
+             clt_cl_status_name(status), status);
+  clt_tell_fault(executor, m);
+  return CLT_REJECTED;
 }
 
 /* Whether a band was written into, and how many bytes away from the content (0: next to it). */
@@ -259,7 +261,7 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   }
   free(should_be);
   free(is);
-  if (status != CL_SUCCESS) return reject_reading(object->name, status, m);
+  if (status != CL_SUCCESS) return reject_reading(executor, object->name, status, m);
   if (intact) return CLT_OK;
   bool after = behind < 2 * band;
   const size_t distance = after ? behind - band : before;
@@ -276,7 +278,7 @@ static int check_input(clt_input *input, clt_executor *executor, clt_measurement
   bool intact = status == CL_SUCCESS && clt_hash64(view.bytes, object->bytes) == input->hash;
   clt_object_close(executor, object, &view);
   if (status == CL_SUCCESS && !intact) status = clt_input_write(input, executor);
-  if (status != CL_SUCCESS) return reject_reading(object->name, status, m);
+  if (status != CL_SUCCESS) return reject_reading(executor, object->name, status, m);
   if (intact) return CLT_OK;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote into argument '%s', which is an input", object->name);
 }
@@ -348,7 +350,7 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
   clt_comparison compared = {0};
   int rc = CLT_OK;
   cl_int status = clt_object_view(&view, executor, object);
-  if (status != CL_SUCCESS) return reject_reading(arg->name, status, m);
+  if (status != CL_SUCCESS) return reject_reading(executor, arg->name, status, m);
   uint64_t hash = clt_hash64(view.bytes, object->bytes);
   if (binding->was_right && binding->right_hash == hash) return clt_object_close(executor, object, &view), CLT_OK;
   bool bordered = arg->border[0] | arg->border[1] | arg->border[2];
@@ -398,7 +400,7 @@ static int verify_by_function(clt_bindings *bindings, clt_executor *executor, cl
     if (!binding->verified) continue;
     cl_int status = clt_object_view(&view, executor, object);
     if (status != CL_SUCCESS) {
-      rc = reject_reading(binding->arg->name, status, m);
+      rc = reject_reading(executor, binding->arg->name, status, m);
       break;
     }
     const uint64_t hash = clt_hash64(view.bytes, object->bytes);

@@ -105,18 +105,23 @@ typedef struct batch {
   cl_ulong start_ns, end_ns; /* of the first launch and the last; 0: there was none yet */
 } batch;
 
-static int reject_run(cl_int status, clt_measurement *m) {
-  return clt_reject(m, CLT_REASON_RUN_ERROR, "the run ended with %s (%d)", clt_cl_status_name(status), status);
+static int reject_run(const clt_executor *executor, cl_int status, clt_measurement *m) {
+  clt_reject(m, CLT_REASON_RUN_ERROR, "the run ended with %s (%d)", clt_cl_status_name(status), status);
+  clt_tell_fault(executor, m);
+  return CLT_REJECTED;
 }
 
-/* Ends a batch: waits, adds up the durations, releases. A failed event is found in the wait or in its own status. */
-static cl_int harvest_batch(batch *b, const clt_executor *executor) {
-  cl_int status = clFinish(executor->queue);
-  for (cl_uint i = 0; i < b->n; i++) {
+/* Ends a batch: waits, adds up the durations, releases. A failed event is found in the wait or in its own status, and
+ * told before anything is released. m: NULL: that it failed is known. */
+static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement *m) {
+  cl_int status = b->n > 0 ? clFinish(executor->queue) : CL_SUCCESS;
+  for (cl_uint i = 0; status >= 0 && i < b->n; i++) {
     cl_int state = CL_COMPLETE;
-    if (status >= 0)
-      status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     if (status >= 0 && state < 0) status = state;
+  }
+  if (status < 0 && m) reject_run(executor, status, m);
+  for (cl_uint i = 0; i < b->n; i++) {
     cl_ulong start_ns, end_ns;
     bool sane = event_times(b->events[i], &start_ns, &end_ns) && end_ns >= start_ns;
     b->device_s = sane && b->device_s >= 0 ? b->device_s + 1e-9 * (double)(end_ns - start_ns) : -1;
@@ -125,14 +130,14 @@ static cl_int harvest_batch(batch *b, const clt_executor *executor) {
     clReleaseEvent(b->events[i]);
   }
   b->n = 0;
-  return status;
+  return status < 0 ? CLT_REJECTED : CLT_OK;
 }
 
 /* One launch, added to the batch. */
 static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
                           const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
-  cl_int status = b->n == BATCH ? harvest_batch(b, executor) : CL_SUCCESS;
-  if (status < 0) return reject_run(status, m);
+  cl_int status = CL_SUCCESS;
+  if (b->n == BATCH && harvest_batch(b, executor, m)) return CLT_REJECTED;
   /* Scalars that count the repetitions get their value; OpenCL takes it over when the launch is enqueued. */
   for (size_t j = 0; status == CL_SUCCESS && j < launch->n_args; j++) {
     const clt_plan_arg *arg = &plan->args[launch->args[j]];
@@ -154,10 +159,11 @@ static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kern
   /* Where a kernel is launched, that is no lack of memory: on NVIDIA too many registers for such a work-group. */
   const clt_reason reason = status == CL_OUT_OF_RESOURCES ? CLT_REASON_LAUNCH_RESOURCES : CLT_REASON_LAUNCH;
   bool second = launch->n_dimensions > 1, third = launch->n_dimensions > 2, has_local = launch->has_local;
-  return clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)",
-                    launch->kernel, global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
-                    has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status),
-                    status);
+  clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)", launch->kernel,
+             global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
+             has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status), status);
+  if (reason == CLT_REASON_LAUNCH) clt_tell_fault(executor, m);
+  return CLT_REJECTED;
 }
 
 /* Where the group of launches ends that are repeated as one with the launch at `first`. */
@@ -175,11 +181,11 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
       for (unsigned r = 0; rc == 0 && r < plan->launches[i].repeat; r++)
         for (size_t j = i; rc == 0 && j < end_of_group(plan, i); j++)
           rc = enqueue_launch(&b, executor, program->kernels[j], plan, &plan->launches[j], r, m);
-  cl_int status = harvest_batch(&b, executor);
+  const int ended = harvest_batch(&b, executor, rc ? NULL : m);
   out->host_s = clt_now_s() - started;
   out->device_s = b.device_s;
   if (n_runs > 1 && b.device_s >= 0) out->device_s = b.end_ns > b.start_ns ? 1e-9 * (double)(b.end_ns - b.start_ns) : 0;
-  return rc == 0 && status < 0 ? reject_run(status, m) : rc;
+  return rc ? rc : ended;
 }
 
 /* Returns once the command runs or has ended; some drivers never say that it runs. */
@@ -206,15 +212,16 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
         if (rc || r > 0) continue;
         cl_int status = clFlush(executor->queue);
         if (status == CL_SUCCESS) status = wait_until_running(b.events[0]);
+        if (status < 0) rc = reject_run(executor, status, m);
         clt_executor_announce(executor, CLT_PHASE_RUNNING);
         double began_s = clt_now_s();
         b.device_s = 0;
-        cl_int ended = harvest_batch(&b, executor);
+        const int ended = harvest_batch(&b, executor, rc ? NULL : m);
         *least_s += fmax(0, fmin(b.device_s, clt_now_s() - began_s));
-        if (status < 0 || ended < 0) rc = reject_run(status < 0 ? status : ended, m);
+        if (rc == 0) rc = ended;
       }
-    cl_int status = harvest_batch(&b, executor);
-    if (rc == 0 && status < 0) rc = reject_run(status, m);
+    const int ended = harvest_batch(&b, executor, rc ? NULL : m);
+    if (rc == 0) rc = ended;
   }
   return rc;
 }
@@ -453,7 +460,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   }
   if (rc == 0 && policy->energy_s > 0) rc = measure_energy(prepared, policy->energy_s, measurement, error);
   if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, true, measurement);
-  clt_prepared_fault(executor, &prepared->bindings, measurement);
+  if (rc == CLT_REJECTED) clt_executor_fault(executor, &prepared->bindings, measurement);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   return rc == CLT_REJECTED ? CLT_OK : rc;
 }

@@ -24,11 +24,33 @@ class Quirks(SimulatedTest):
 
     def test_too_many_registers_are_no_lack_of_memory(self):
         self.simulate(time_s=TIME_S, fails={"launch": "a % 2 == 1"}, launch_status=-5)
-        self.inject({"at": "build", "do": "note"})
+        self.inject({"at": "build", "do": "note", "when": "a >= 0"})
         answer = self.exhaustive()
         self.assertEqual(answer["reasons"], {"launch-resources": N_A * N_B // 2})
         self.assertEqual(answer["evaluations"]["correct"], N_A * N_B // 2)
         self.assertEqual(set(self.builds().values()), {1})  # none is tried again, so slots stay as they are
+
+    def test_a_dead_context_is_the_fault_of_none_that_comes_later(self):
+        """The run that kills its context ends well, and those after it in the same process are told that resources lack."""
+        self.simulate(time_s=TIME_S, fails={"late": "b == 3"}, after_fault="dead-context")
+        self.inject({"at": "build", "do": "note", "when": "a >= 0"})
+        answer = self.exhaustive()
+        self.assertEqual(answer["reasons"], {})
+        self.assertEqual(answer["evaluations"]["correct"], N_A * N_B)
+        self.assertEqual(answer["best"]["configuration"], {"a": 17, "b": 9})
+        self.assertLessEqual(max(self.builds().values()), 2)
+
+    def test_a_fault_kills_the_context_and_its_own_reason_is_kept(self):
+        self.simulate(time_s=TIME_S, fails={"run": "b == 3", "launch": "b == 4"}, launch_status=-5,
+                      after_fault="dead-context")
+        answer = self.exhaustive()
+        self.assertEqual(answer["reasons"], {"run-error": N_A, "launch-resources": N_A})
+
+    def test_calls_that_hang_after_a_fault_hold_nobody_up(self):
+        self.simulate(time_s=TIME_S, fails={"run": "b == 3"}, after_fault="hang")
+        answer = self.exhaustive("--run-timeout", "300", "--run-timeout-factor", "0", "--compile-timeout", "300")
+        self.assertEqual(answer["reasons"], {"run-error": N_A})
+        self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 1))
 
 
 if __name__ == "__main__":

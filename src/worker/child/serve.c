@@ -25,8 +25,9 @@ typedef struct prepared_slot {
 
 typedef struct server {
   clt_frame_reader reader;
-  bool gate;  /* the first launch of this request waits for leave */
-  bool ended; /* the parent is gone */
+  bool gate;      /* the first launch of this request waits for leave */
+  bool ended;     /* the parent is gone */
+  bool measuring; /* a measurement is what is asked for */
   clt_instance *instance;
   clt_executor *executor;
   clt_data *data[DATA_SETS]; /* by seed - 1 */
@@ -49,6 +50,20 @@ static void on_phase(void *user, clt_phase phase) {
   if (message == NULL || strcmp(clt_json_string(message, "request"), "go") != 0) _Exit(1);
   json_decref(message);
   s->gate = false;
+}
+
+static json_t *reply_measurement(const clt_measurement *m) {
+  return json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(m));
+}
+
+/* The answer comes before anything that may hang from now on; the parent replaces a worker that has met with a fault.
+ */
+static void on_fault(void *user, const clt_measurement *m) {
+  server *s = user;
+  if (!s->measuring) return;
+  send_reply(s, reply_measurement(m));
+  json_decref(clt_frame_await(&s->reader, CLT_WORKER_FD));
+  _Exit(0);
 }
 
 /* --- without a problem --- */
@@ -98,6 +113,7 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
     return clt_fail(error, CLT_E_DEVICE, "device %d:%d is '%s', but '%s' was chosen; list the devices again",
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
   clt_executor_on_phase(s->executor, on_phase, s);
+  clt_executor_on_fault(s->executor, on_fault, s);
   *out = json_pack("{s:s}", "reply", "ok");
   return CLT_OK;
 }
@@ -160,10 +176,6 @@ static void empty_slot(prepared_slot *slot) {
   memset(slot, 0, sizeof *slot);
 }
 
-static json_t *reply_measurement(const clt_measurement *m) {
-  return json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(m));
-}
-
 static int serve_prepare(server *s, const json_t *request, json_t **out, clt_error *error) {
   prepared_slot *slot = NULL;
   int64_t config;
@@ -222,8 +234,10 @@ int main(int n, char **arguments) {
   static const struct {
     const char *name;
     int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
-  } table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open},    {"data", serve_data},
-               {"prepare", serve_prepare}, {"time", serve_time},       {"verify", serve_verify}};
+    bool measures;
+  } table[] = {{"devices", serve_devices},    {"inspect", serve_inspect},       {"open", serve_open},
+               {"data", serve_data},          {"prepare", serve_prepare, true}, {"time", serve_time, true},
+               {"verify", serve_verify, true}};
   static server s;
   long long parent = 0, memory_bytes = 0;
   for (int i = 1; i < n; i++) {
@@ -250,6 +264,7 @@ int main(int n, char **arguments) {
     const char *name = clt_json_string(request, "request");
     size_t i = 0, n_requests = sizeof table / sizeof *table;
     while (i < n_requests && strcmp(table[i].name, name) != 0) i++;
+    s.measuring = i < n_requests && table[i].measures;
     int rc = i < n_requests ? table[i].serve(&s, request, &answer, &error)
                             : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
     if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));

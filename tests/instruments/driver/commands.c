@@ -221,6 +221,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   sim_configuration *configuration = &kernel->program->configuration;
   (void)offset, (void)n, (void)after;
   if (!legal_sizes(queue, n_dimensions, global, local, &status)) return status;
+  if (queue->context->state == SIM_LATE_FAULT && configuration->hash != queue->context->culprit)
+    sim_fault_shows(queue->context);
   status = sim_aftermath_of(queue->context);
   if (status != CL_SUCCESS) return status;
   if (configuration->launch_fails) return configuration->launch_status;
@@ -230,7 +232,9 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = configuration->run_status;
-  if (queue->device->simulation.after_fault != SIM_NOTHING && (configuration->run_fails || configuration->fault))
+  if (queue->device->simulation.after_fault != SIM_NOTHING && (configuration->run_fails || configuration->fault)) {
     queue->context->state = configuration->run_fails ? SIM_FAULT : SIM_LATE_FAULT;
+    queue->context->culprit = configuration->hash;
+  }
   return status;
 }

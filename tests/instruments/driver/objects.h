@@ -29,8 +29,9 @@ struct _cl_device_id {
 struct _cl_context {
   OBJECT;
   cl_device_id device;
-  /* A fault that was not told yet; one that shows with the next program; and afterwards. */
+  /* A fault that was not told yet; one that shows once another configuration is launched; and afterwards. */
   enum { SIM_WELL, SIM_FAULT, SIM_LATE_FAULT, SIM_DEAD } state;
+  uint64_t culprit; /* of a late fault */
 };
 
 struct _cl_command_queue {

@@ -42,7 +42,6 @@ cl_int clReleaseProgram(cl_program program) {
 cl_int clBuildProgram(cl_program program, cl_uint n_devices, const cl_device_id *devices, const char *options,
                       void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
   (void)n_devices, (void)devices;
-  if (program->context->state == SIM_LATE_FAULT) sim_fault_shows(program->context);
   free(program->options);
   free(program->log);
   program->log = NULL;
