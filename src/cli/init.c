@@ -74,39 +74,39 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
   while (n && a->type[n - 1] == ' ') n--;
   snprintf(type, sizeof type, "%.*s", (int)n, a->type);
   snprintf(element, sizeof element, "%s", strcmp(type, "size_t") ? type : "ulong");
-  bool known = clt_element_parse(&parsed, element) == CLT_OK, varies = d->varies[a - d->kernel->arguments];
+  const bool known = clt_element_parse(&parsed, element) == CLT_OK, varies = d->varies[a - d->kernel->arguments];
+  const bool local = a->address == CLT_ADDRESS_LOCAL, image = !local && strncmp(type, "image", 5) == 0;
+  const bool sampler = strcmp(type, "sampler_t") == 0, scalar = a->address == CLT_ADDRESS_PRIVATE && !image && !sampler;
+  const bool vector = !local && !image && !sampler && !scalar;
   if (known && varies) clt_element_print(element, (clt_element){parsed.base, 1, 0});
   if (!known) snprintf(element, sizeof element, "TODO float, int4 or the like: what the kernel calls %s", type);
-  if (a->address == CLT_ADDRESS_LOCAL)
-    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "Type", element, "MemoryType", "Local", "Size",
-                     "TODO number of elements, an expression over the tuning parameters");
-  if (strncmp(a->type, "image", 5) == 0) {
-    json_t *out = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like", "MemoryType",
-        strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType", a->writes_image ? "WriteOnly" : "ReadOnly", "Size",
-        extent_json(d, "pixels, [width, height]", a->name));
-    if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
-    return out;
-  }
-  if (strcmp(a->type, "sampler_t") == 0)
-    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
-                     "Filter", "Nearest");
-  if (a->address == CLT_ADDRESS_PRIVATE)
-    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", element, "MemoryType", "Scalar", "FillValue",
-                     is_whole(a) ? json_sprintf(PREFIX "%s", a->name)
-                     : known     ? json_real(1)
-                                 : json_string("TODO its value"));
-  bool real = !known || strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 ||
-              strncmp(element, "half", 4) == 0;
-  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
-                          "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size",
-                          varies ? json_sprintf("TODO number of elements of %s, for all configurations", element)
-                                 : extent_json(d, "elements", a->name),
-                          "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
-  if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
-  if (!a->is_const)
-    json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));
-  return out;
+  if (image) snprintf(element, sizeof element, "TODO float4, uchar4, float or the like");
+  const bool real = !known || clt_starts_with(element, "float") || clt_starts_with(element, "double") ||
+                    clt_starts_with(element, "half");
+  const char *kind = local     ? "Local"
+                     : sampler ? "Sampler"
+                     : scalar  ? "Scalar"
+                     : vector  ? "Vector"
+                               : (strstr(type, "3d") ? "Image3D" : "Image2D");
+  const char *access = image    ? (a->writes_image ? "WriteOnly" : "ReadOnly")
+                       : vector ? (a->is_const ? "ReadOnly" : "ReadWrite")
+                                : NULL;
+  json_t *size = local     ? json_string("TODO number of elements, an expression over the tuning parameters")
+                 : image   ? extent_json(d, "pixels, [width, height]", a->name)
+                 : !vector ? NULL
+                 : varies  ? json_sprintf("TODO number of elements of %s, for all configurations", element)
+                           : extent_json(d, "elements", a->name);
+  json_t *value = vector        ? json_real(real ? 1 : 100)
+                  : !scalar     ? NULL
+                  : is_whole(a) ? json_sprintf(PREFIX "%s", a->name)
+                  : known       ? json_real(1)
+                                : json_string("TODO its value");
+  return json_pack("{s:s, s:s*, s:s, s:s*, s:o*, s:s*, s:o*, s:s*, s:s*, s:s*, s:s*}", "Name", a->name, "Type",
+                   sampler ? NULL : element, "MemoryType", kind, "AccessType", access, "Size", size, "FillType",
+                   vector || (image && !a->writes_image) ? "Random" : NULL, "FillValue", value, "MemType",
+                   vector && a->address == CLT_ADDRESS_CONSTANT ? "Constant" : NULL, "Addressing",
+                   sampler ? "ClampToEdge" : NULL, "Filter", sampler ? "Nearest" : NULL, "// access",
+                   vector && !a->is_const ? "WriteOnly, and no FillType, where the kernel only writes it" : NULL);
 }
 
 /* --- reference --- */
@@ -186,13 +186,7 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
   }
   for (size_t i = 0; i < kernel->n_arguments; i++)
     json_array_append_new(arguments, argument_json(d, &kernel->arguments[i]));
-  json_t *problem =
-      json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:o}", "General", "BenchmarkName",
-                kernel->name, "ProblemParameters", sizes, "ConfigurationSpace", "TuningParameters",
-                tuning_parameters(d), "Conditions", conditions, "KernelSpecification", "Language", "OpenCL",
-                "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global, "LocalSize", local,
-                "Arguments", arguments, "Reference", reference_json(d, kernel_file, kernels, n_kernels));
-  json_t *specification = json_object_get(problem, "KernelSpecification"), *options = json_array();
+  json_t *options = d->options.n ? json_array() : NULL, *note = NULL;
   for (size_t i = 0; i < d->options.n; i++) {
     clt_text option = {0};
     for (const char *at = d->options.all[i]; *at; at++) /* in options of a file, "{{" stands for a brace */
@@ -200,20 +194,21 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
     json_array_append_new(options, json_string(option.bytes));
     clt_text_release(&option);
   }
-  if (d->options.n) json_object_set(specification, "CompilerOptions", options);
-  json_decref(options);
   size_t n_tuned = 0, first = d->n_macros;
   for (size_t i = d->n_macros; i-- > 0;)
     if (!d->macros[i].is_size) n_tuned++, first = i;
-  if (!d->own_local_size || n_tuned == 0) return problem;
-  json_object_set_new(
-      specification, "// LocalSize",
-      d->macro_is_size[0]
-          ? json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
-                         d->local[0])
-          : json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
-                         n_tuned > 1 ? "a macro such as " : "", d->macros[first].name));
-  return problem;
+  if (d->own_local_size && n_tuned > 0 && d->macro_is_size[0])
+    note = json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
+                        d->local[0]);
+  else if (d->own_local_size && n_tuned > 0)
+    note = json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
+                        n_tuned > 1 ? "a macro such as " : "", d->macros[first].name);
+  return json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o, s:o*, s:o*}, s:o}", "General",
+                   "BenchmarkName", kernel->name, "ProblemParameters", sizes, "ConfigurationSpace", "TuningParameters",
+                   tuning_parameters(d), "Conditions", conditions, "KernelSpecification", "Language", "OpenCL",
+                   "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global, "LocalSize", local,
+                   "Arguments", arguments, "CompilerOptions", options, "// LocalSize", note, "Reference",
+                   reference_json(d, kernel_file, kernels, n_kernels));
 }
 
 /* --- asking --- */
@@ -294,7 +289,7 @@ static void put_json(clt_text *out, json_t *json, int indent) {
   bool is_object = json_is_object(json), nested = is_object;
   json_array_foreach(json, index, item) nested |= json_is_object(item) || json_is_array(item);
   if (!nested || (is_object && json_object_size(json) == 0)) {
-    char *text = json_dumps(json, JSON_ENCODE_ANY);
+    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     clt_text_add(out, text ? text : "null");
     free(text);
     return;
@@ -349,30 +344,27 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   json_t *json = file ? first_problem(d, file, kernels, n_kernels) : NULL;
   free(file);
   if (json && !path.rc && cli_given(arguments, "interactive")) ask_person(json);
-  if (json && !path.rc && cli_given(arguments, "dry-run")) return clt_text_release(&path), cli_print_json(json);
   put_json(&text, json, 0);
   clt_text_add(&text, "\n");
   int rc = json == NULL || path.rc || text.rc ? cli_failure("out of memory") : 0;
   json_decref(json);
   clt_error error = {0};
-  bool special = rc == 0 && clt_file_is_special(path.bytes);
-  bool replaces = special || cli_given(arguments, "force");
-  int fd = rc || replaces ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-  if (rc == 0 && replaces) {
-    if (clt_file_replace(path.bytes, text.bytes, text.n, &error)) rc = cli_report(&error);
-  } else if (rc == 0 && out == NULL) {
-    rc = errno == EEXIST ? cli_failure(
-                               "'%s' exists already, and is left as it is; choose another by -o, or replace it "
-                               "by --force",
-                               path.bytes)
-                         : cli_failure("cannot create '%s'", path.bytes);
-  } else if (rc == 0) {
-    bool failed = fputs(text.bytes, out) < 0;
-    if (fclose(out) || failed) rc = cli_failure("cannot write '%s'", path.bytes);
+  const bool dry = cli_given(arguments, "dry-run");
+  bool replaces = rc == 0 && (cli_given(arguments, "force") || clt_file_is_special(path.bytes));
+  int fd = rc || dry || replaces ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (rc == 0 && !dry && fd < 0 && !replaces)
+    rc = errno == EEXIST
+             ? cli_failure("'%s' exists already; choose another file by -o, or replace it by --force", path.bytes)
+             : cli_failure("cannot create '%s'", path.bytes);
+  if (rc == 0 && !dry && clt_file_replace(path.bytes, text.bytes, text.n, &error)) {
+    rc = cli_report(&error);
+    if (fd >= 0) unlink(path.bytes);
   }
+  if (fd >= 0) close(fd); /* it only kept the name free */
   for (const char *at = text.bytes; rc == 0 && (at = strstr(at, "\"TODO")); at++) n_todos++;
-  if (rc == 0 && cli_given(arguments, "json")) {
+  if (rc == 0 && dry) {
+    fputs(text.bytes, stdout);
+  } else if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path.bytes, "kernel", d->kernel->name,
                                   "arguments", (int)d->kernel->n_arguments, "parameters", (int)n_tuned, "todo",
                                   n_todos));
@@ -415,7 +407,11 @@ static int read_typed_macros(draft *d, const cli_arguments *arguments) {
     snprintf(m.name, sizeof m.name, "%.*s", (int)(value - typed[i]), typed[i]);
     bool is_list = strchr(value, ',') && strpbrk(value, "(){}\"' ") == NULL && clt_is_name(m.name) &&
                    value - typed[i] < (ptrdiff_t)sizeof m.name && d->n_macros < MAX_MACROS;
-    if (is_list)
+    if (cli_init_has_macro(d, m.name))
+      rc = cli_usage("'--define' names the macro '%s' twice; give its values as one list: %s=1,2", m.name, m.name);
+    else if (is_list && (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ",")))
+      rc = cli_usage("option '--define' needs a value before and after each comma, not '%s'", typed[i]);
+    else if (is_list)
       d->macros[d->n_macros++] = m;
     else if (clt_words_add(&d->options, clt_format("-D%s", typed[i]), NULL))
       rc = cli_failure("out of memory");
@@ -424,20 +420,25 @@ static int read_typed_macros(draft *d, const cli_arguments *arguments) {
   return rc;
 }
 
-static void note_macros(const draft *d, const char *path) {
-  if (d->tuned.n)
-    fprintf(stderr,
-            "clatune: note: %s: no default, so tuning parameters with usual values:%s; --define NAME=1,2,4 gives "
-            "others, --define NAME=4 a fixed one\n",
-            path, d->tuned.bytes);
-  if (d->sized.n)
-    fprintf(stderr,
-            "clatune: note: %s: no default, so sizes of the problem:%s; --define NAME=1,2,4 makes one a tuning "
-            "parameter\n",
-            path, d->sized.bytes);
-  if (d->typed.n)
-    fprintf(stderr, "clatune: note: %s: no default, so float:%s; --define NAME=TYPE gives another type\n", path,
-            d->typed.bytes);
+/* What became of the macros that nobody defines. The first n_typed options are the user's. */
+static void note_macros(const draft *d, const char *path, size_t n_typed) {
+  static const char *const notes[][2] = {
+      {"tuning parameters with usual values", "NAME=1,2,4 gives others, --define NAME=4 a fixed one"},
+      {"sizes of the problem", "NAME=1,2,4 makes one a tuning parameter"},
+      {"float", "NAME=TYPE gives another type"}};
+  clt_text names[3] = {{0}};
+  for (const tuned_macro *m = d->macros; m < d->macros + d->n_macros; m++)
+    if (!m->is_defined && !m->list) clt_text_printf(&names[m->is_size], " %s", m->name);
+  for (size_t i = n_typed; i < d->options.n; i++) {
+    const char *name = d->options.all[i] + strlen("-D");
+    if (clt_ends_with(name, CLT_INIT_TYPE)) clt_text_printf(&names[2], " %.*s", (int)strcspn(name, "="), name);
+  }
+  for (int i = 0; i < 3; i++) {
+    if (names[i].n)
+      fprintf(stderr, "clatune: note: %s: no default, so %s:%s; --define %s\n", path, notes[i][0], names[i].bytes,
+              notes[i][1]);
+    clt_text_release(&names[i]);
+  }
 }
 
 static int run_init(const cli_arguments *arguments) {
@@ -451,17 +452,15 @@ static int run_init(const cli_arguments *arguments) {
   bool quiet = cli_given(arguments, "quiet");
   int rc = folder ? cli_init_read_file(&text, &d, &n_lines, path) : cli_failure("out of memory");
   if (rc == 0) rc = read_typed_macros(&d, arguments);
+  const size_t n_typed = d.options.n;
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0) cli_init_read_text(&d, quiet ? NULL : path, n_lines);
   if (rc == 0) rc = cli_init_build(&kernels, &n, &d, &device, text, folder);
   if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
   if (rc == 0) cli_init_explore(&d, &device, text, folder);
   if (rc == 0) cli_init_read_kernel(&d, kernels, n);
-  if (!quiet) note_macros(&d, path);
+  if (!quiet) note_macros(&d, path, n_typed);
   if (rc == 0) rc = write_problem(arguments, &d, kernels, n);
-  clt_text_release(&d.tuned);
-  clt_text_release(&d.sized);
-  clt_text_release(&d.typed);
   clt_words_free(d.options.all);
   free(kernels);
   free(d.plain);

@@ -7,7 +7,8 @@
 
 #define MAX_MACROS 64
 #define MAX_TEXT_BYTES (512 << 10)
-#define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
+#define CLT_INIT_TYPE "=float" /* the end of the option for a type that nobody defines */
+#define PREFIX "size_"         /* problem parameters are macros of the kernel, and must not be its arguments' names */
 
 /* A macro that becomes a parameter: #ifndef NAME / #define NAME 16, or one that the text uses and nobody defines. */
 typedef struct tuned_macro {
@@ -26,11 +27,10 @@ typedef struct draft {
   /* What can be seen in this text without a compiler. */
   tuned_macro macros[MAX_MACROS];
   size_t n_macros;
-  int n_dimensions;             /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
-  char required[3][64];         /* reqd_work_group_size, as written; "": none */
-  char times_group[3][64];      /* the factor in get_group_id(d) * X + get_local_id(d); "": none */
-  bool uses_groups;             /* get_group_id or get_local_id: the global size may not be one work-item an element */
-  clt_text tuned, sized, typed; /* the macros that nobody defines, for the notes */
+  int n_dimensions;        /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
+  char required[3][64];    /* reqd_work_group_size, as written; "": none */
+  char times_group[3][64]; /* the factor in get_group_id(d) * X + get_local_id(d); "": none */
+  bool uses_groups;        /* get_group_id or get_local_id: the global size may not be one work-item an element */
   bool varies[CLT_MAX_KERNEL_ARGUMENTS]; /* the argument's type depends on parameters */
   /* What becomes of it. */
   char sizes[CLT_MAX_KERNEL_ARGUMENTS + MAX_MACROS][160]; /* a problem parameter for each whole scalar argument */
@@ -46,6 +46,9 @@ typedef struct draft {
 /* Macros with a default and those that #if asks for and nobody defines, dimensions, the required size of work-groups.
  * With a path, macros in the first n_lines that cannot be tuned are noted on standard error. */
 void cli_init_read_text(draft *d, const char *path, int n_lines);
+
+/* Whether a name is one of the macros, or an option has it. */
+bool cli_init_has_macro(const draft *d, const char *name);
 
 /* A macro that nobody defines: a parameter, or float where it is a type. False: it is known already, or there are too
  * many. */

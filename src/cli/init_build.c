@@ -69,7 +69,7 @@ static void add_defines(clt_text *options, const draft *d, bool last) {
     json_t *values = cli_init_values(d, m), *usual = json_integer(m->value);
     const json_t *value = json_array_get(values, takes_last ? json_array_size(values) - 1 : 0);
     if (m->list == NULL && !takes_last) value = usual;
-    char *number = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+    char *number = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     clt_text_printf(options, " -D%s=%s", m->name, number ? number : json_string_value(value));
     free(number);
     json_decref(usual);
@@ -149,7 +149,8 @@ static void resolve_types(clt_kernel_info *kernels, size_t n, const clt_device_i
   if (all.rc == 0 && all.n > n_before) clt_inspect(&probes, &n_probes, device, all.bytes, options, NULL);
   for (size_t i = 0; i < n_probes; i++) {
     size_t of, k, number = probes[i].local_size[0] - 2;
-    if (sscanf(probes[i].name, "clatune_%zu_%zu", &of, &k) != 2 || of >= n || number >= N_TYPES) continue;
+    if (sscanf(probes[i].name, "clatune_%zu_%zu", &of, &k) != 2 || of >= n || k >= kernels[of].n_arguments) continue;
+    if (number >= N_TYPES) continue;
     char *name = kernels[of].arguments[k].type;
     bool is_pointer = strchr(name, '*') != NULL;
     snprintf(name, sizeof kernels->arguments->type, "%s%s%s", bases[number / N_LENGTHS], lengths[number % N_LENGTHS],
@@ -202,10 +203,6 @@ void cli_init_explore(draft *d, const clt_device_info *device, const char *text,
       free(d->options.all[--d->options.n]);
       d->options.all[d->options.n] = NULL;
     }
-    clt_text *const notes[] = {&d->tuned, &d->sized, &d->typed};
-    const size_t lengths[] = {before.tuned.n, before.sized.n, before.typed.n};
-    for (int i = 0; i < 3; i++)
-      if (notes[i]->bytes) notes[i]->bytes[notes[i]->n = lengths[i]] = '\0';
   }
   free(again);
 }

@@ -11,7 +11,9 @@
 #include "base/text.h"
 
 #define MAX_NUMBERS 16
-#define MAX_SQUARE 32 /* a square of more is larger than the work-groups of usual devices */
+#define USUAL_MOST 1024              /* of powers of two, but for a default that is larger */
+#define MAX_POWER ((int64_t)1 << 40) /* a larger default is no size of anything */
+#define MAX_SQUARE 32                /* a square of more is larger than the work-groups of usual devices */
 
 const char *cli_skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
@@ -143,27 +145,13 @@ int cli_init_usual_size(const draft *d, const char *name, size_t nth) {
 }
 
 bool cli_is_local_size(const char *macro, int dimension, int n_dimensions) {
-  static const char *const stems[] = {"local_size",
-                                      "local",
-                                      "wg_size",
-                                      "wg",
-                                      "wgs",
-                                      "workgroup_size",
-                                      "work_group_size",
-                                      "group_size",
-                                      "block_size",
-                                      "block",
-                                      "dim_",
-                                      "threads",
-                                      "num_threads",
-                                      "number_threads",
-                                      "dim_local_work_group",
-                                      "dim_thread_block",
-                                      "tb"};
+  static const char stems[] =
+      "local_size\0local\0wg_size\0wg\0wgs\0workgroup_size\0work_group_size\0group_size\0block_size\0block\0dim_\0"
+      "threads\0num_threads\0number_threads\0dim_local_work_group\0dim_thread_block\0tb\0";
   static const char letters[] = "xyz";
-  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-    size_t n = strlen(stems[i]);
-    if (strncasecmp(macro, stems[i], n) != 0) continue;
+  for (const char *stem = stems; *stem; stem += strlen(stem) + 1) {
+    const size_t n = strlen(stem);
+    if (strncasecmp(macro, stem, n) != 0) continue;
     const char *suffix = macro + n + (macro[n] == '_');
     if (suffix[0] == '\0' && macro[n] == '\0' && n_dimensions == 1) return true;
     if (suffix[0] && suffix[1] == '\0' && ((suffix[0] | 32) == letters[dimension] || suffix[0] == '0' + dimension))
@@ -194,40 +182,49 @@ static bool is_work_group(const draft *d, const tuned_macro *m) {
   return false;
 }
 
+/* What is typed as a value: a number where it is one, else a text. */
+static json_t *typed_value(const char *text) {
+  char *end;
+  long long whole = strtoll(text, &end, 0);
+  json_t *value = *end ? json_loads(text, JSON_DECODE_ANY, NULL) : json_integer(whole);
+  if (json_is_number(value)) return value;
+  json_decref(value);
+  return json_string(text);
+}
+
 json_t *cli_init_values(const draft *d, const tuned_macro *m) {
-  int64_t numbers[MAX_NUMBERS];
-  json_t *list = json_array();
+  int64_t numbers[MAX_NUMBERS + 1], first = m->value, last = m->value;
+  json_t *list = json_array(), *texts = json_array();
   for (const char *at = m->list; at; at = at[strcspn(at, ",")] ? at + strcspn(at, ",") + 1 : NULL) {
-    size_t n = strcspn(at, ",");
-    char text[256], *whole, *real;
-    snprintf(text, sizeof text, "%.*s", (int)n, at);
-    long long value = strtoll(text, &whole, 0);
-    double number = clt_strtod(text, &real);
-    json_array_append_new(list, *whole == '\0'  ? json_integer(value)
-                                : *real == '\0' ? json_real(number)
-                                                : json_string(text));
+    char text[256];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(at, ","), at);
+    json_array_append_new(list, typed_value(text));
+    json_array_append_new(texts, json_string(text));
   }
+  if (strcmp(cli_init_type(list), "string") == 0) json_array_clear(list), json_array_extend(list, texts);
+  json_decref(texts);
   if (m->list) return list;
+  /* One of those that it is compared with, and another: 1, where that may be. */
   size_t n = is_work_group(d, m) ? 0 : compared_numbers(numbers, d->plain, m->name);
-  if (n > 1 && numbers[n - 1] > 1) { /* one of those that it is compared with, and another: 1, where that may be */
-    bool has_default = !m->is_defined || (numbers[0] > 1 && m->value == 1);
+  if (n > 1 && numbers[n - 1] > 1) {
+    bool has_default = !m->is_defined;
+    if (numbers[0] > 1) memmove(numbers + 1, numbers, n++ * sizeof *numbers), numbers[0] = 1;
     for (size_t i = 0; i < n; i++) has_default |= numbers[i] == m->value;
-    if (has_default && numbers[0] > 1) json_array_append_new(list, json_integer(1));
     for (size_t i = 0; has_default && i < n; i++) json_array_append_new(list, json_integer(numbers[i]));
     if (has_default) return list;
   }
-  /* Powers of two about a power of two, off and on, or the value alone. */
-  int64_t value = m->value == 1 && is_switch(d->plain, m->name) ? 0 : m->value;
-  bool power = value > 1 && (value & (value - 1)) == 0;
-  if (value == 0 || value == 1) {
-    for (int64_t v = value; v <= (value ? 8 : 1); v += value ? v : 1) json_array_append_new(list, json_integer(v));
-  } else if (power) {
-    for (int64_t v = value / 8 > 1 ? value / 8 : 1; v <= 8 * value && v <= 1024; v *= 2)
-      json_array_append_new(list, json_integer(v));
-  } else {
-    json_array_append_new(list, json_integer(value));
+  /* Off and on, powers of two about a power of two, or the value alone. */
+  if (m->value == 0 || (m->value == 1 && is_switch(d->plain, m->name))) {
+    first = 0;
+    last = 1;
+  } else if (m->value > 0 && m->value <= MAX_POWER && (m->value & (m->value - 1)) == 0) {
+    first = m->value > 8 ? m->value / 8 : 1;
+    last = m->value > USUAL_MOST ? m->value : m->value > USUAL_MOST / 8 ? USUAL_MOST : 8 * m->value;
   }
-  return list;
+  for (int64_t v = first;; v += v > 0 ? v : 1) {
+    json_array_append_new(list, json_integer(v));
+    if (v >= last) return list;
+  }
 }
 
 const char *cli_init_type(const json_t *values) {
@@ -236,25 +233,27 @@ const char *cli_init_type(const json_t *values) {
     const json_t *value = json_array_get(values, i);
     if (json_is_string(value)) return "string";
     if (json_is_real(value)) type = "float";
+    const json_int_t whole = json_integer_value(value); /* 0: it is none */
+    if (strcmp(type, "int") == 0 && (whole < INT32_MIN || whole > INT32_MAX)) type = "long";
   }
   return type;
 }
 
 /* --- macros --- */
 
-static tuned_macro *find_macro(draft *d, const char *name) {
+static tuned_macro *find_macro(const draft *d, const char *name) {
   for (size_t i = 0; i < d->n_macros; i++)
-    if (strcmp(d->macros[i].name, name) == 0) return &d->macros[i];
+    if (strcmp(d->macros[i].name, name) == 0) return (tuned_macro *)&d->macros[i];
   return NULL;
 }
 
-static bool is_fixed(const draft *d, const char *name) {
-  size_t n = strlen(name);
+bool cli_init_has_macro(const draft *d, const char *name) {
+  const size_t n = strlen(name);
   for (size_t i = 0; i < d->options.n; i++) {
     const char *option = d->options.all[i] + strlen("-D");
     if (strncmp(option, name, n) == 0 && (option[n] == '=' || option[n] == '\0')) return true;
   }
-  return false;
+  return find_macro(d, name) != NULL;
 }
 
 void cli_init_choose_default(draft *d, tuned_macro *m) {
@@ -277,18 +276,13 @@ void cli_init_choose_default(draft *d, tuned_macro *m) {
 }
 
 bool cli_init_add_undefined(draft *d, const char *name, bool is_type) {
-  if (d->n_macros == MAX_MACROS || strlen(name) >= sizeof d->macros->name || find_macro(d, name) || is_fixed(d, name))
-    return false;
-  if (is_type) {
-    clt_text_printf(&d->typed, " %s", name);
-    return clt_words_add(&d->options, clt_format("-D%s=float", name), NULL) == 0;
-  }
+  if (d->n_macros == MAX_MACROS || strlen(name) >= sizeof d->macros->name || cli_init_has_macro(d, name)) return false;
+  if (is_type) return clt_words_add(&d->options, clt_format("-D%s" CLT_INIT_TYPE, name), NULL) == 0;
   tuned_macro *m = &d->macros[d->n_macros++];
   *m = (tuned_macro){.list = NULL};
   memcpy(m->name, name, strlen(name));
   m->is_asked = is_asked(d->plain, name);
   cli_init_choose_default(d, m);
-  clt_text_printf(m->is_size ? &d->sized : &d->tuned, " %s", name);
   return true;
 }
 
@@ -305,7 +299,7 @@ static void add_source(draft *d, const clt_define *defines, size_t n, const clt_
     if (end != defines[i].value && *end == '\0') value = number, has_number = true;
   }
   for (size_t i = 0; i < d->n_macros; i++) has_number &= strcmp(d->macros[i].sets, b->name) != 0;
-  if (!has_number || d->n_macros == MAX_MACROS || find_macro(d, b->value) || is_fixed(d, b->value)) return;
+  if (!has_number || d->n_macros == MAX_MACROS || cli_init_has_macro(d, b->value)) return;
   tuned_macro *m = &d->macros[d->n_macros++];
   *m = (tuned_macro){.value = value, .is_defined = true};
   memcpy(m->name, b->value, sizeof m->name);
@@ -324,7 +318,7 @@ static void read_defines(draft *d, const clt_define *defines, size_t n, const ch
     if (known && known->list && define->guarded) known->is_defined = true;
     bool is_source = false;
     for (size_t k = 0; k < d->n_macros; k++) is_source |= strcmp(d->macros[k].sets, define->name) == 0;
-    if (known || is_source || define->has_arguments || is_fixed(d, define->name)) continue;
+    if (is_source || define->has_arguments || cli_init_has_macro(d, define->name)) continue;
     if (define->conditional && clt_is_name(define->value)) add_source(d, defines, n, define);
     if (end == number || end[strspn(end, ") \tuU\r")] != '\0') continue;
     if (define->guarded && d->n_macros < MAX_MACROS) {

@@ -45,6 +45,15 @@ static void read_group_products(draft *d) {
   }
 }
 
+/* The dimension in the brackets behind a call's name, which *at is then moved behind; -1: there is none. */
+static int read_dimension(const char **at) {
+  const char *digit = cli_skip_blanks(*at);
+  if (*digit == '(') digit = cli_skip_blanks(digit + 1);
+  if (*digit < '0' || *digit > '2') return -1;
+  *at = cli_skip_blanks(digit + 1);
+  return *digit - '0';
+}
+
 void cli_init_read_shape(draft *d) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
   d->n_dimensions = 1;
@@ -67,9 +76,9 @@ void cli_init_read_shape(draft *d) {
   }
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     for (const char *at = strstr(d->plain, calls[i]); at; at = strstr(at + 1, calls[i])) {
-      const char *digit = cli_skip_blanks(at + strlen(calls[i]));
-      if (*digit == '(') digit = cli_skip_blanks(digit + 1);
-      if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > d->n_dimensions) d->n_dimensions = *digit - '0' + 1;
+      const char *behind = at + strlen(calls[i]);
+      const int dimension = read_dimension(&behind);
+      if (dimension >= d->n_dimensions) d->n_dimensions = dimension + 1;
       if (i > 0) d->uses_groups = true;
     }
 }
@@ -150,10 +159,10 @@ void cli_init_find_bounds(draft *d) {
   if (strstr(d->plain, "get_global_size")) return;
   if (d->n_dimensions == 1 && d->n_sizes == 1 && strstr(d->plain, "get_global_id")) d->bounds[0] = d->sizes[0];
   for (const char *at = d->plain; (at = cli_next_word(d->plain, at, "get_global_id")) != NULL; at++) {
-    const char *digit = cli_skip_blanks(at + strcspn(at, "(") + 1), *close = cli_skip_blanks(digit + 1);
-    if (*digit < '0' || *digit > '2' || *close != ')' || d->bounds[*digit - '0']) continue;
-    const char **bound = &d->bounds[*digit - '0'], *end = cli_skip_blanks(close + 1),
-               *equals = cli_before_blanks(d->plain, at);
+    const char *close = at + strlen("get_global_id"), *equals = cli_before_blanks(d->plain, at);
+    const int dimension = read_dimension(&close);
+    if (dimension < 0 || *close != ')' || d->bounds[dimension]) continue;
+    const char **bound = &d->bounds[dimension], *end = cli_skip_blanks(close + 1);
     *bound = size_compared(d, end);
     if (cli_follows(d->plain, equals, ")")) /* a cast */
       while (equals > d->plain && *equals != '(') equals--;

@@ -260,10 +260,13 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
                     CLT_MAX_KERNEL_ARGUMENTS);
   clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof local, local, NULL);
   for (int d = 0; d < 3; d++) out->local_size[d] = local[d];
-  for (cl_uint i = 0; i < n; i++)
-    if (!clt_cl_argument(&out->arguments[out->n_arguments++], kernel, i))
+  for (cl_uint i = 0; i < n; i++) {
+    clt_kernel_argument *argument = &out->arguments[out->n_arguments++];
+    if (!clt_cl_argument(argument, kernel, i))
       return clt_fail(error, CLT_E_UNSUPPORTED,
                       "the driver does not say what the arguments of kernel '%s' are; try another device", out->name);
+    if (argument->name[0] == '\0') snprintf(argument->name, sizeof argument->name, "argument_%u", (unsigned)i + 1);
+  }
   return CLT_OK;
 }
 

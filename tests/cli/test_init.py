@@ -155,6 +155,30 @@ kernel void typed(global REAL *out, int n) {
         self.assertEqual(list(parameters), ["local_x"])
         self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DTILE=4", "-DFLAG", "-DLIST={{1}"])
 
+    def test_a_default_is_one_of_the_values(self):
+        defaults = {"CHUNK": 16384, "PART": 4096, "WHOLE": 512, "ALL": 2 ** 62, "LEAST": -8}
+        self.write("large.cl", "".join(f"#ifndef {n}\n#define {n} {v}\n#endif\n" for n, v in defaults.items()) +
+                   "kernel void large(global float *out, int n) { if (get_global_id(0) < n) out[get_global_id(0)] = (float)ALL + "
+                   "CHUNK + PART + WHOLE + LEAST; }\n#define INDEX get_global_id")  # and the file ends in a name
+        self.init("large.cl")
+        values = {p["Name"]: p["Values"] for p in self.problem("large.json")["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual([values[n] for n in defaults], [[2048, 4096, 8192, 16384], [512, 1024, 2048, 4096],
+                                                         [64, 128, 256, 512, 1024], [2 ** 62], [-8]])
+        self.edit("large.json", '  "Reference": ', '  "// Reference": ')
+        self.assertEqual(self.clatune_json("verify", "large.json", "--device", "pocl")["correct"], True)
+
+    def test_typed_values_are_numbers_or_texts(self):
+        self.write("typed.cl", "kernel void typed(global float *out, int) { out[get_global_id(0)] = A + B; }\n")
+        self.init("typed.cl", "--define", "A=0.1,2,0x10", "--define", "B=1,2.5e0f")
+        problem = self.problem("typed.json")
+        parameters = {p["Name"]: (p["Type"], p["Values"]) for p in problem["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual((parameters["A"], parameters["B"]), (("float", [0.1, 2, 16]), ("string", ["1", "2.5e0f"])))
+        self.assertIn("[0.1, 2, 16]", (self.folder / "typed.json").read_text())
+        self.assertEqual([a["Name"] for a in problem["KernelSpecification"]["Arguments"]], ["out", "argument_2"])
+        for wrong in ("A=1,2,", "A=,1", "A=1,,2"):
+            self.assertIn("before and after each comma", self.init("typed.cl", "--define", wrong, expect=2).stderr)
+        self.assertIn("'A' twice", self.init("typed.cl", "--define", "A=1,2", "--define", "A=3", expect=2).stderr)
+
     def test_what_only_other_branches_lack_is_no_macro(self):
         self.write("branch.cl", """#if MODE == 0
 typedef float real;
@@ -191,7 +215,7 @@ kernel void line(global float *out, int n) {
   if (i < n) out[i] = half_of(block_size_x);
 }
 """)
-        self.init("two.cl", "--kernel", "line")
+        self.assertRegex(self.init("two.cl", "--kernel", "line").stderr, ": (block_size_x DIVISOR|DIVISOR block_size_x); --define")
         problem = self.problem("two.json")
         kernel = problem["KernelSpecification"]
         self.assertEqual({p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]}, {"block_size_x", "DIVISOR"})
