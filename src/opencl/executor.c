@@ -17,8 +17,9 @@
 #include "device/device.h"
 #include "problem/guidance.h"
 
-enum { CACHE_SHARE = 8 }; /* of the device's memory */
-enum { ANSWER_S = 5 };    /* a device that takes longer for nothing is dead */
+enum { CACHE_SHARE = 8 };                 /* of the device's memory */
+enum { ANSWER_S = 5 };                    /* a device that takes longer for nothing is dead */
+#define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005 /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
 #define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
@@ -135,6 +136,9 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
   if (executor == NULL) return clt_fail_memory(error);
   cl_command_queue_properties properties = 0;
   clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  cl_bool watchdog = CL_FALSE;
+  clGetDeviceInfo(device, DEVICE_KERNEL_EXEC_TIMEOUT, sizeof watchdog, &watchdog, NULL);
+  executor->watchdog = watchdog != CL_FALSE;
   executor->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   executor->device = device;
   if (clRetainContext(context) == CL_SUCCESS) executor->context = context;
@@ -205,7 +209,7 @@ void clt_tell_fault(const clt_executor *executor, clt_measurement *m) {
   if (executor->run.phase_s == &m->phases.first_launch_s)
     told.phases.first_launch_s += clt_now_s() - executor->run.begun_s;
   if (executor->run.other) name_other_data(&told, executor->run.other);
-  executor->fault(executor->fault_user, &told);
+  executor->fault(executor->fault_user, &told, executor->broken);
   clt_measurement_release(&told);
 }
 
@@ -252,6 +256,8 @@ static bool device_answers(clt_executor *executor, bool with_kernel) {
   free(q);
   return answered;
 }
+
+bool clt_executor_answers(clt_executor *executor) { return device_answers(executor, true); }
 
 void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, clt_measurement *m) {
   const bool faulty = m->reason == CLT_REASON_LAUNCH || m->reason == CLT_REASON_RUN_ERROR;

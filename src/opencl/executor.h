@@ -42,9 +42,11 @@ const clt_device_info *clt_executor_device(const clt_executor *executor);
 void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user);
 
 /* Told of an error of a launch or a run as soon as it is in *m, before anything more is asked of the device: calls may
- * hang from then on. Need not return. */
-typedef void (*clt_fault_fn)(void *user, const clt_measurement *m);
+ * hang from then on. dead: the device runs nothing any more. Need not return. */
+typedef void (*clt_fault_fn)(void *user, const clt_measurement *m, bool dead);
 void clt_executor_on_fault(clt_executor *executor, clt_fault_fn fn, void *user);
+/* Whether the device runs a kernel that does nothing, within some seconds. */
+bool clt_executor_answers(clt_executor *executor);
 
 /* Inputs are uploaded once and kept on the device for the next configuration that stores them alike: `data` given to an
  * executor must stay unchanged while the executor lives, or be forgotten before it is changed or freed. NULL: all data.

@@ -94,13 +94,15 @@ clt_clock clt_judge_clock(clt_executor *executor) {
 /* --- launches --- */
 
 enum { BATCH = 256 }; /* events held at a time */
+#define QUEUED_S 1.0  /* of work without a wait, where a watchdog ends what runs for some seconds */
 
 /* How often a first launch is asked whether it runs: often at first, for kernels that are short. */
 enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
 
 typedef struct batch {
   cl_event events[BATCH];
-  cl_uint n;
+  cl_uint n, most;           /* held; launches before the next wait */
+  double begun_s;            /* when the first of them was queued */
   double device_s;           /* negative: an event gave no time */
   cl_ulong start_ns, end_ns; /* of the first launch and the last; 0: there was none yet */
 } batch;
@@ -115,6 +117,7 @@ static int reject_run(const clt_executor *executor, cl_int status, clt_measureme
  * told before anything is released. m: NULL: that it failed is known. */
 static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement *m) {
   cl_int status = b->n > 0 ? clFinish(executor->queue) : CL_SUCCESS;
+  double batch_s = 0;
   for (cl_uint i = 0; status >= 0 && i < b->n; i++) {
     cl_int state = CL_COMPLETE;
     status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -124,10 +127,15 @@ static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement
   for (cl_uint i = 0; i < b->n; i++) {
     cl_ulong start_ns, end_ns;
     bool sane = event_times(b->events[i], &start_ns, &end_ns) && end_ns >= start_ns;
+    if (sane) batch_s += 1e-9 * (double)(end_ns - start_ns);
     b->device_s = sane && b->device_s >= 0 ? b->device_s + 1e-9 * (double)(end_ns - start_ns) : -1;
     if (b->start_ns == 0) b->start_ns = start_ns;
     b->end_ns = end_ns;
     clReleaseEvent(b->events[i]);
+  }
+  if (b->n > 0 && b->most < BATCH) {
+    double launch_s = fmax(clt_now_s() - b->begun_s, batch_s) / b->n;
+    b->most = launch_s * BATCH < QUEUED_S ? BATCH : launch_s < QUEUED_S ? (cl_uint)(QUEUED_S / launch_s) : 1;
   }
   b->n = 0;
   return status < 0 ? CLT_REJECTED : CLT_OK;
@@ -137,7 +145,8 @@ static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement
 static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
                           const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
   cl_int status = CL_SUCCESS;
-  if (b->n == BATCH && harvest_batch(b, executor, m)) return CLT_REJECTED;
+  if (b->n == b->most && harvest_batch(b, executor, m)) return CLT_REJECTED;
+  if (b->n == 0) b->begun_s = clt_now_s();
   /* Scalars that count the repetitions get their value; OpenCL takes it over when the launch is enqueued. */
   for (size_t j = 0; status == CL_SUCCESS && j < launch->n_args; j++) {
     const clt_plan_arg *arg = &plan->args[launch->args[j]];
@@ -173,7 +182,8 @@ static size_t end_of_group(const clt_plan *plan, size_t first) {
 
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                    size_t n_runs, clt_measurement *m) {
-  batch b = {.n = 0};
+  /* Several runs are short ones. */
+  batch b = {.most = executor->watchdog && n_runs == 1 ? 1 : BATCH};
   double started = clt_now_s();
   int rc = CLT_OK;
   for (size_t run = 0; rc == 0 && run < n_runs; run++)
@@ -204,7 +214,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
   int rc = CLT_OK;
   *least_s = 0;
   for (size_t i = 0; rc == 0 && i < plan->n_launches; i = end_of_group(plan, i)) {
-    batch b = {.n = 0};
+    batch b = {.most = executor->watchdog ? 1 : BATCH};
     for (unsigned r = 0; rc == 0 && r < plan->launches[i].repeat; r++)
       for (size_t j = i; rc == 0 && j < end_of_group(plan, i); j++) {
         if (r == 0) clt_executor_announce(executor, CLT_PHASE_LAUNCH);

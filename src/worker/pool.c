@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #define MAX_SETBACKS 3
+#define MAX_UNANSWERED 2
 #define MOST_SAID 300   /* bytes of each end: more would not fit into a message */
 #define LOOK_S 0.1      /* how often workers are looked at, so that it is noticed when we are kept from it */
 #define LATENESS_S 0.05 /* what a machine that is not busy may take longer than asked to wake us */
@@ -168,6 +169,7 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
     outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
   worker->process.phase = phase;
+  if (busy && !pool->setup.quiet_builds && phase == CLT_PHASE_RUNNING) pool->in_doubt = true;
   outcome.killed = worker->process.killed;
   pool->n_killed += outcome.killed;
   char *text =
@@ -279,6 +281,29 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
                    "make", make);
 }
 
+/* Whether a worker that was to ask the device in doubt met with no answer; why not. */
+static bool is_unanswered(const clt_pool_worker *worker, const clt_outcome *outcome, clt_error *why) {
+  if (outcome->reply == NULL) /* heap checks and others' signals are for somebody else to judge */
+    return !outcome->killed && !worker->heap_checks && clt_fail(why, CLT_E_DEVICE, "%.300s", outcome->text);
+  if (strcmp(clt_json_string(outcome->reply, "reply"), "error") != 0) return false;
+  int rc = clt_message_to_error(outcome->reply, why);
+  return rc == CLT_E_DEVICE || rc == CLT_E_OPENCL;
+}
+
+/* Whoever was measured last is not to blame for that. */
+static int note_unanswered(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, const clt_error *why,
+                           clt_error *error) {
+  if (worker->probe > pool->n_unanswered) pool->n_unanswered++;
+  if (pool->n_unanswered >= MAX_UNANSWERED)
+    return clt_fail(error, CLT_E_DEVICE,
+                    "device-lost: the device no longer answers since a configuration failed (%s); once it does again "
+                    "(a new login or a restart may help), the same command goes on",
+                    why->message);
+  clt_pool_log(pool, CLT_LOG_WARNING, "the device does not answer, trying again: %s", why->message);
+  if (outcome->reply) clt_pool_replace(pool, worker);
+  return CLT_OK;
+}
+
 /* The end of a step of a start. What failed by the worker's own word would fail again; what crashed is tried some
  * times.
  */
@@ -293,14 +318,25 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   if (made && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
     what = "running the kernel that makes the reference";
   worker->makes_data = false;
+  if (worker->stage == CLT_STAGE_OPENING && worker->probe) {
+    clt_error unanswered = {0};
+    if (is_unanswered(worker, outcome, &unanswered)) return note_unanswered(pool, worker, outcome, &unanswered, error);
+    if (reply) pool->in_doubt = false, pool->n_unanswered = 0;
+  }
   if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* tried again without */
   if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
   if (worker->stage == CLT_STAGE_GREETING) {
     int rc = clt_process_check_greeting(reply, error);
     if (rc) return rc;
     if (pool->setup.open) {
+      json_t *open = json_deep_copy(pool->setup.open);
+      const clt_deadlines limits = clt_pool_deadlines(pool, 0);
+      const double probe_s = fmin(limits.compile_s, limits.host_s);
       worker->stage = CLT_STAGE_OPENING;
-      return clt_pool_request(pool, worker, json_deep_copy(pool->setup.open), CLT_PHASE_VERIFY, NULL, start_load(pool),
+      worker->probe = pool->in_doubt ? pool->n_unanswered + 1 : 0;
+      if (worker->probe) json_object_set_new(open, "probe", json_true());
+      return clt_pool_request(pool, worker, open, CLT_PHASE_VERIFY,
+                              worker->probe ? &(clt_deadlines){probe_s, probe_s, probe_s} : NULL, start_load(pool),
                               note_started, error);
     }
   } else if (strcmp(clt_json_string(reply, "reply"), "ok") != 0) {

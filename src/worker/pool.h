@@ -107,6 +107,7 @@ struct clt_pool_worker {
   clt_stage stage;
   bool makes_data;
   bool heap_checks;            /* for its next process */
+  int probe;                   /* its opening asks whether the device lives, as the n-th in a row; 0: it does not ask */
   size_t n_prepared;           /* configurations that its process was asked to prepare */
   uint64_t generation;         /* counts its processes */
   uint64_t further_generation; /* of the process that has loaded the finalists' data; 0: none */
@@ -128,6 +129,8 @@ struct clt_pool {
   bool further_failed;
   bool no_heap_checks; /* the driver cannot stand them */
   int setbacks;        /* workers that ended through no configuration's fault, in a row */
+  bool in_doubt;       /* something failed on the device, which has not answered since */
+  int n_unanswered;    /* times in a row that it did not answer then; of workers that ask together once */
   bool timing;         /* everything that is ready is timed before more is prepared */
   size_t n_slots;      /* at present: fewer where memory is short */
   clt_pool_worker

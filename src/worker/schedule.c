@@ -66,7 +66,9 @@ static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker
 static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const clt_outcome *outcome,
                               const clt_measurement *m) {
   bool among_others = worker->n_prepared > 1;
-  if (outcome->killed) return CLT_UNDISTURBED;
+  /* Where the device was dead, the next worker asks whether it lives before this one is tried again and believed. */
+  bool dead = outcome->reply && json_is_true(json_object_get(outcome->reply, "dead"));
+  if (outcome->killed || dead) return CLT_UNDISTURBED;
   if (outcome->late && !job->was_late) { /* the machine was busy: once more */
     job->was_late = true;
     return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
@@ -126,14 +128,17 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     }
   }
   bool tainted = outcome->reply && clt_pool_taints(m.reason);
+  /* A run that fails may take the device along, and the tuner with it: that shows with the next worker. */
+  bool fatal = m.reason == CLT_REASON_RUN_ERROR && !pool->setup.quiet_builds && proof != CLT_UNDISTURBED;
   if (proof > job->company) {
     clt_measurement_release(&m);
-    requeue_job(pool, job, proof, outcome->reply == NULL && !outcome->late && !outcome->killed);
+    requeue_job(pool, job, proof, fatal || (outcome->reply == NULL && !outcome->late && !outcome->killed));
   } else {
     clt_measurement_release(&job->measurement);
     job->measurement = m;
     finish_job(pool, job);
   }
+  if (tainted && !pool->setup.quiet_builds) pool->in_doubt = true;
   if (tainted) clt_pool_replace(pool, worker);
   return CLT_OK;
 }

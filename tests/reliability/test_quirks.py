@@ -1,4 +1,6 @@
 """Quirks of GPU drivers, on the simulated one: each fault under its right name, and nobody else pays for it."""
+import json
+
 from simulation import TIME_S, SimulatedTest, main
 
 N_A, N_B = 20, 10
@@ -51,6 +53,32 @@ class Quirks(SimulatedTest):
         answer = self.exhaustive("--run-timeout", "300", "--run-timeout-factor", "0", "--compile-timeout", "300")
         self.assertEqual(answer["reasons"], {"run-error": N_A})
         self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 1))
+
+    def test_a_watchdog_finds_little_queued(self):
+        path = self.folder / "copy.json"
+        text = json.loads(path.read_text())
+        text["KernelSpecification"]["Launches"] = [{"Repeat": 100}]
+        path.write_text(json.dumps(text))
+        self.simulate(time_s=0.05, watchdog_s=2)
+        self.assertEqual(self.exhaustive()["reasons"], {})
+        self.simulate(time_s=3, watchdog_s=2)  # one launch is too long
+        self.assertEqual(self.tune("--budget", "5", "--no-store", expect=4)["reasons"], {"run-error": 5})
+
+    def test_a_device_that_is_lost_ends_the_tuning_and_blames_nobody_else(self):
+        lost = self.folder / "lost"
+        self.simulate(time_s=TIME_S, fails={"run": "a == 7 and b == 3"}, after_fault="lost", lost_file=str(lost))
+        failed = {}
+        for _ in range(2):  # among others, and alone
+            if not failed:
+                said = self.clatune("tune", *self.subject, "--searcher", "exhaustive", "--budget", str(N_A * N_B),
+                                    "--finalists", "0", "--store", "s.sqlite", expect=3)
+                self.assertIn("device-lost", said.stderr)
+                failed = {configuration: reason for configuration, reason, _ in self.rows("s.sqlite") if reason != "none"}
+                lost.unlink()
+        self.assertEqual(failed, {"a=7 b=3": "run-error"})
+        answer = self.exhaustive()
+        self.assertEqual(answer["reasons"], {"run-error": 1})
+        self.assertEqual(answer["evaluations"]["correct"], N_A * N_B - 1)
 
 
 if __name__ == "__main__":

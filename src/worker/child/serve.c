@@ -58,10 +58,12 @@ static json_t *reply_measurement(const clt_measurement *m) {
 
 /* The answer comes before anything that may hang from now on; the parent replaces a worker that has met with a fault.
  */
-static void on_fault(void *user, const clt_measurement *m) {
+static void on_fault(void *user, const clt_measurement *m, bool dead) {
   server *s = user;
   if (!s->measuring) return;
-  send_reply(s, reply_measurement(m));
+  json_t *reply = reply_measurement(m);
+  if (dead) json_object_set_new(reply, "dead", json_true());
+  send_reply(s, reply);
   json_decref(clt_frame_await(&s->reader, CLT_WORKER_FD));
   _Exit(0);
 }
@@ -112,6 +114,8 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
   if (strcmp(wanted->name, found->name) != 0 || strcmp(wanted->driver_version, found->driver_version) != 0)
     return clt_fail(error, CLT_E_DEVICE, "device %d:%d is '%s', but '%s' was chosen; list the devices again",
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
+  if (json_is_true(json_object_get(request, "probe")) && !clt_executor_answers(s->executor))
+    return clt_fail(error, CLT_E_DEVICE, "it runs no kernel");
   clt_executor_on_phase(s->executor, on_phase, s);
   clt_executor_on_fault(s->executor, on_fault, s);
   *out = json_pack("{s:s}", "reply", "ok");

@@ -67,6 +67,7 @@ cl_int clReleaseEvent(cl_event event) {
 cl_int clWaitForEvents(cl_uint n, const cl_event *events) {
   if (n == 0 || events == NULL) return CL_INVALID_VALUE;
   cl_int status = sim_aftermath_of(events[0]->queue->context);
+  events[0]->queue->queued_s = 0;
   for (cl_uint i = 0; i < n; i++) wait_until(events[i]->until_s);
   for (cl_uint i = 0; i < n; i++)
     if (events[i]->status < 0) status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -103,6 +104,7 @@ cl_int clFlush(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_
 cl_int clFinish(cl_command_queue queue) {
   if (queue == NULL) return CL_INVALID_COMMAND_QUEUE;
   cl_int status = sim_aftermath_of(queue->context);
+  queue->queued_s = 0;
   wait_until(queue->busy_until_s);
   return status;
 }
@@ -231,9 +233,12 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   sim_count_energy(&queue->device->simulation, configuration, s);
   if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
-  if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = configuration->run_status;
-  if (queue->device->simulation.after_fault != SIM_NOTHING && (configuration->run_fails || configuration->fault)) {
-    queue->context->state = configuration->run_fails ? SIM_FAULT : SIM_LATE_FAULT;
+  queue->queued_s += s;
+  const double watchdog_s = queue->device->simulation.watchdog_s;
+  const bool fails = configuration->run_fails || (watchdog_s > 0 && queue->queued_s > watchdog_s);
+  if (status == CL_SUCCESS && event && fails) (*event)->status = configuration->run_status;
+  if (queue->device->simulation.after_fault != SIM_NOTHING && (fails || configuration->fault)) {
+    queue->context->state = fails ? SIM_FAULT : SIM_LATE_FAULT;
     queue->context->culprit = configuration->hash;
   }
   return status;

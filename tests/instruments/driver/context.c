@@ -1,11 +1,22 @@
 /* Contexts, queues and samplers. */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "driver/objects.h"
 
+void sim_fault_shows(cl_context context) {
+  const sim_device *d = &context->device->simulation;
+  if (context->state == SIM_WELL) return;
+  context->state = SIM_DEAD;
+  int fd = d->after_fault == SIM_LOST ? open(d->lost_file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600) : -1;
+  if (fd >= 0) close(fd);
+}
+
 cl_int sim_aftermath_of(cl_context context) {
-  if (context->state != SIM_DEAD) return CL_SUCCESS;
-  while (context->device->simulation.after_fault == SIM_HANG) pause();
+  const sim_device *d = &context->device->simulation;
+  const bool lost = d->after_fault == SIM_LOST && access(d->lost_file, F_OK) == 0;
+  if (context->state != SIM_DEAD && !lost) return CL_SUCCESS;
+  while (d->after_fault == SIM_HANG) pause();
   return CL_OUT_OF_RESOURCES;
 }
 

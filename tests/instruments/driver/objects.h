@@ -42,6 +42,7 @@ struct _cl_command_queue {
   cl_ulong clock_ns; /* when the last command ended, by the description */
   uint64_t n_commands;
   double busy_until_s; /* in real time, where the device waits */
+  double queued_s;     /* of launches since the last wait, by the description */
 };
 
 struct _cl_mem {
@@ -122,9 +123,7 @@ static inline cl_int sim_answer_text(const char *text, size_t capacity, void *ou
  * or no return. */
 cl_int sim_aftermath_of(cl_context context);
 /* The context's fault is told, or shows: what follows meets with its consequences. */
-static inline void sim_fault_shows(cl_context context) {
-  if (context->state != SIM_WELL) context->state = SIM_DEAD;
-}
+void sim_fault_shows(cl_context context);
 
 /* A memory object, NULL where there is none at this address. */
 cl_mem sim_find_memory(const void *address);

@@ -128,6 +128,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity
     case CL_DEVICE_PROFILING_TIMER_RESOLUTION: return SIM_ANSWER(size_t, d->timer_resolution_ns);
     case CL_DEVICE_QUEUE_PROPERTIES: return SIM_ANSWER(cl_command_queue_properties, CL_QUEUE_PROFILING_ENABLE);
     case CL_DEVICE_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, 1);
+    case CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV: return SIM_ANSWER(cl_bool, d->watchdog_s > 0);
     default: return memory_info(d, what, capacity, out, n_out);
   }
 }

@@ -8,7 +8,7 @@
 #include "common/defines.h"
 
 /* What the calls that follow a fault meet with. */
-typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_N_AFTERMATHS } sim_aftermath;
+typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_LOST, SIM_N_AFTERMATHS } sim_aftermath;
 
 typedef struct sim_device {
   const char *name, *vendor, *driver_version;
@@ -20,6 +20,8 @@ typedef struct sim_device {
   const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong;
   const char *launch_status, *run_status; /* what those that fail are told */
   sim_aftermath after_fault;
+  const char *lost_file; /* is there once the device is lost, to all processes */
+  double watchdog_s;     /* what is queued for longer fails; 0: none */
   double scale, build_s, build_cpu_s;
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
