@@ -41,7 +41,8 @@ CLT_BEGIN_C
   X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")                      \
   X(CLT_REASON_ABANDONED, CLT_TIMEOUT, "abandoned", "ran many times as long as the best, and was ended")          \
   X(CLT_REASON_ARGUMENTS, CLT_RUNTIME, "arguments", "the kernel takes other arguments than it is given")          \
-  X(CLT_REASON_LAUNCH_RESOURCES, CLT_RUNTIME, "launch-resources", "needs more registers than its work-groups can have")
+  X(CLT_REASON_LAUNCH_RESOURCES, CLT_RUNTIME, "launch-resources", "needs more registers than its work-groups can have") \
+  X(CLT_REASON_KERNEL_NAME, CLT_COMPILE, "kernel-name", "the file has no kernel of this name")
 
 typedef enum clt_invalidity {
 #define CLT_INVALIDITY_ENUM(id, name) id,

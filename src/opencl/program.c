@@ -1,5 +1,6 @@
 /* A plan's program: what the device states is checked before a build is spent, what the built kernels state before the
  * first launch (PoCL ends the process with an assertion where these limits are exceeded). */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,21 +207,39 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   return NULL;
 }
 
-/* Says which kernels there are, and which of them is nearest to a mistyped name. */
-static int reject_kernel_name(cl_program program, const char *typed, clt_measurement *m) {
+static bool mentions(const char *text, const char *name) {
+  for (const char *at = text; at && (at = strstr(at, name)) != NULL; at++) {
+    const char before = at > text ? at[-1] : ' ', after = at[strlen(name)];
+    if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) && after != '_') return true;
+  }
+  return false;
+}
+
+/* Says which kernels there are, and which of them is nearest to a mistyped name. A name that the source mentions, or
+ * can make with ##, may be a kernel's in other configurations. */
+static int reject_kernel_name(cl_program program, const clt_plan *plan, const clt_plan_launch *launch,
+                              clt_measurement *m) {
+  const char *typed = launch->kernel;
+  const bool elsewhere =
+      mentions(plan->source, typed) || mentions(plan->options, typed) || strstr(plan->source, "##") != NULL;
+  const clt_reason reason = elsewhere ? CLT_REASON_COMPILE_ERROR : CLT_REASON_KERNEL_NAME;
+  char message[3 * MAX_NAMES_BYTES], text[4 * MAX_NAMES_BYTES], key[512];
   char names[MAX_NAMES_BYTES] = "", *rest, listed[2 * MAX_NAMES_BYTES] = "none";
   const char *all[MAX_NAMES];
   size_t n = 0, used = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) != CL_SUCCESS)
-    return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s'", typed);
+    return clt_reject(m, reason, "the program has no kernel '%s'", typed);
   for (char *name = strtok_r(names, ";", &rest); name && n < MAX_NAMES; name = strtok_r(NULL, ";", &rest)) {
     if (used < sizeof listed)
       used += (size_t)snprintf(listed + used, sizeof listed - used, "%s'%s'", n ? ", " : "", name);
     all[n++] = name;
   }
   const char *near = clt_nearest_name(typed, all, n);
-  return clt_reject(m, CLT_REASON_COMPILE_ERROR, "there is no kernel '%s'; the file has %s%s%s%s", typed, listed,
-                    CLT_DID_YOU_MEAN("'", near));
+  snprintf(message, sizeof message, "there is no kernel '%s'; the file has %s%s%s%s", typed, listed,
+           CLT_DID_YOU_MEAN("'", near));
+  snprintf(key, sizeof key, "%s.KernelName", launch->key ? launch->key : "");
+  clt_plan_locate(text, sizeof text, plan, launch->key ? key : NULL, message);
+  return clt_reject(m, reason, "%s", text);
 }
 
 static int make_kernels(clt_program *built, const clt_plan *plan, clt_measurement *m, clt_error *error) {
@@ -232,7 +251,8 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
     cl_kernel kernel = built->kernels[built->n_kernels] = clCreateKernel(built->program, name, &status);
     if (kernel) continue;
     if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making a kernel");
-    if (status == CL_INVALID_KERNEL_NAME) return reject_kernel_name(built->program, name, m);
+    if (status == CL_INVALID_KERNEL_NAME)
+      return reject_kernel_name(built->program, plan, &plan->launches[built->n_kernels], m);
     return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
                       clt_cl_status_name(status));
   }

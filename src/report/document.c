@@ -351,25 +351,23 @@ static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_
 }
 
 /* The best as a row, with what counts of it: its median as a finalist, where finalists decide; and how far it is ahead
- * of the default configuration, by the measurements that both have. */
+ * of the default configuration, where both were measured side by side. */
 static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
   clt_ranked fastest[FASTEST];
   size_t n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
-  bool as_finalist = best && isfinite(best->final_cost) && clt_objective_ranks_as_usual(t->objective);
-  double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
+  const bool as_finalist = t->best_is_finalist;
+  const double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i].index));
   put(d, json, "best", best ? row_json(d, d->best) : json_null());
   put(d, json, "best_value", cost_json(d, cost));
   put(d, json, "best_is_finalist", json_boolean(as_finalist));
   const clt_report_row *standard = d->standard == SIZE_MAX ? NULL : &t->rows.items[d->standard];
-  bool both = standard && as_finalist && isfinite(standard->final_cost);
-  double before = both ? standard->final_cost : standard ? standard->cost : NAN;
   put(d, json, "default", standard ? row_json(d, d->standard) : json_null());
-  put(d, json, "default_value", cost_json(d, before));
-  put(d, json, "gain_over_default", clt_json_real(best ? before / (both ? best->final_cost : best->cost) : NAN));
+  put(d, json, "default_value", cost_json(d, t->default_cost));
+  put(d, json, "gain_over_default", clt_json_real(t->default_cost / cost));
   if (best) put_use(d, json, best, as_finalist);
   put(d, json, "fastest", list);
 }
@@ -427,8 +425,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   size_t n_parameters = clt_space_n_parameters(tuning->space);
   draft d = {.t = tuning,
              .options = options,
-             .best = clt_tuning_best(tuning),
-             .standard = clt_tuning_default(tuning),
+             .best = tuning->best,
+             .standard = tuning->standard,
              .factors = clt_new_array(n_parameters, sizeof *d.factors),
              .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
   json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *model = NULL;

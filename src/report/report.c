@@ -49,8 +49,21 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
 
 static int add_record(void *user, clt_record_kind kind, const clt_measurement *m) {
   clt_tuning *t = user;
+  clt_report_rows *finalists = &t->finalists;
+  const size_t n_before = finalists->n;
+  /* A contest's records follow each other, one of each configuration. */
+  if (kind != CLT_RECORD_FINALIST) t->in_contest = false;
   if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, t->objective, m);
-  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
+  if (kind != CLT_RECORD_FINALIST) return 0;
+  int rc = add_row(finalists, t->objective, m);
+  if (rc) return rc;
+  clt_report_row *row = &finalists->items[n_before];
+  row->contest = n_before ? row[-1].contest : 0;
+  for (const clt_report_row *i = row; t->in_contest && i > finalists->items && i[-1].contest == row->contest; i--)
+    if (i[-1].config == row->config) t->in_contest = false;
+  row->contest += !t->in_contest;
+  t->in_contest = true;
+  return CLT_OK;
 }
 
 /* The newest row of each configuration, by index; of finalists, unless it is less well founded than an older one.
@@ -68,6 +81,13 @@ static bool index_rows(clt_map *newest, const clt_report_rows *rows, bool finali
   return true;
 }
 
+static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
+  row->final_s = as_finalist->time_s;
+  row->final_cost = as_finalist->cost;
+  row->final_energy_J = as_finalist->energy_J;
+  row->final_figure = as_finalist->figure;
+}
+
 /* Keeps the newest row of each configuration, and gives the rows what they took as finalists. */
 static int join_rows(clt_tuning *t, clt_error *error) {
   clt_map newest = {0}, finals = {0};
@@ -78,19 +98,59 @@ static int join_rows(clt_tuning *t, clt_error *error) {
     if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
     const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
     rows->items[kept] = rows->items[i];
-    if (final) {
-      const clt_report_row *as_finalist = &t->finalists.items[*final];
-      rows->items[kept].final_s = as_finalist->time_s;
-      rows->items[kept].final_cost = as_finalist->cost;
-      rows->items[kept].final_energy_J = as_finalist->energy_J;
-      rows->items[kept].final_figure = as_finalist->figure;
-    }
+    if (final) take_final(&rows->items[kept], &t->finalists.items[*final]);
     kept++;
   }
   rows->n = kept;
   clt_map_release(&newest);
   clt_map_release(&finals);
   return indexed ? CLT_OK : clt_fail_memory(error);
+}
+
+/* The row of the problem's default configuration. */
+static size_t find_default(const clt_tuning *tuning) {
+  clt_config config = CLT_CONFIG_NONE;
+  if (tuning->instance)
+    config = clt_space_canonical(tuning->space, clt_instance_default(tuning->instance));
+  else if (tuning->session)
+    clt_config_parse(&config, tuning->space, clt_json_string(tuning->session, "default"), NULL);
+  for (size_t i = 0; config != CLT_CONFIG_NONE && i < tuning->rows.n; i++)
+    if (tuning->rows.items[i].config == config) return i;
+  return SIZE_MAX;
+}
+
+static size_t find_best(const clt_tuning *tuning) {
+  size_t best = SIZE_MAX;
+  double least = INFINITY;
+  const bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
+  for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
+    if (!(tuning->rows.items[i].final_cost < least)) continue;
+    least = tuning->rows.items[i].final_cost;
+    best = i;
+  }
+  clt_ranked fastest = {0};
+  return best == SIZE_MAX && clt_tuning_fastest(tuning, &fastest, 1) ? fastest.index : best;
+}
+
+/* What the best and the default came to in the newest contest that both were in: only runs that took turns can be
+ * divided by each other. */
+static void find_pair(clt_tuning *t) {
+  const clt_report_rows *finalists = &t->finalists;
+  clt_report_row *best = t->best == SIZE_MAX ? NULL : &t->rows.items[t->best];
+  clt_report_row *standard = t->standard == SIZE_MAX ? NULL : &t->rows.items[t->standard];
+  t->best_is_finalist = best && isfinite(best->final_cost) && clt_objective_ranks_as_usual(t->objective);
+  t->default_cost = standard && !t->best_is_finalist ? standard->cost : NAN;
+  for (size_t i = 0, k; standard && t->best_is_finalist && i < finalists->n; i++) {
+    const clt_report_row *a = &finalists->items[i];
+    if (a->config != best->config || !isfinite(a->cost)) continue;
+    for (k = 0; k < finalists->n; k++) {
+      const clt_report_row *b = &finalists->items[k];
+      if (b->contest != a->contest || b->config != standard->config || !isfinite(b->cost)) continue;
+      take_final(best, a);
+      take_final(standard, b);
+      t->default_cost = b->cost;
+    }
+  }
 }
 
 /* The end of all three ways: rows as they count. */
@@ -103,6 +163,9 @@ static int finish_tuning(clt_tuning *t, clt_error *error) {
     t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
     t->n_abandoned += t->rows.items[i].reason == CLT_REASON_ABANDONED;
   }
+  t->best = find_best(t);
+  t->standard = find_default(t);
+  find_pair(t);
   return CLT_OK;
 }
 
@@ -239,30 +302,6 @@ size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n) {
     if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_ranked){row->cost, row->config, 0, i});
   }
   return n_out;
-}
-
-size_t clt_tuning_default(const clt_tuning *tuning) {
-  clt_config config = CLT_CONFIG_NONE;
-  if (tuning->instance)
-    config = clt_space_canonical(tuning->space, clt_instance_default(tuning->instance));
-  else if (tuning->session)
-    clt_config_parse(&config, tuning->space, clt_json_string(tuning->session, "default"), NULL);
-  for (size_t i = 0; config != CLT_CONFIG_NONE && i < tuning->rows.n; i++)
-    if (tuning->rows.items[i].config == config) return i;
-  return SIZE_MAX;
-}
-
-size_t clt_tuning_best(const clt_tuning *tuning) {
-  size_t best = SIZE_MAX;
-  double least = INFINITY;
-  const bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
-  for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
-    if (!(tuning->rows.items[i].final_cost < least)) continue;
-    least = tuning->rows.items[i].final_cost;
-    best = i;
-  }
-  clt_ranked fastest = {0};
-  return best == SIZE_MAX && clt_tuning_fastest(tuning, &fastest, 1) ? fastest.index : best;
 }
 
 /* --- reports --- */

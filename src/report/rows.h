@@ -17,6 +17,7 @@ typedef struct clt_report_row {
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
   double final_s, final_cost; /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
+  size_t contest; /* of a finalist: which of those that its key saw, the oldest first */
 } clt_report_row;
 
 typedef struct clt_report_rows {
@@ -36,6 +37,11 @@ typedef struct clt_tuning {
   int64_t first_s, last_s; /* Unix times of the first and the last record; 0: not known */
   clt_report_rows rows, finalists;
   size_t n_correct, n_abandoned;
+  /* Rows. best: the finalist with the least final_cost where runs decide, else the best of the search; SIZE_MAX: none
+   * is correct. standard: the problem's default; SIZE_MAX: not known, or not measured. */
+  size_t best, standard;
+  bool best_is_finalist, in_contest; /* in_contest: while it is read, the last record was a finalist's */
+  double default_cost; /* beside the best: in the same contest, or where there was none in the search; NaN: in none */
 } clt_tuning;
 
 /* See report.h. Release also on failure. */
@@ -57,11 +63,6 @@ typedef struct clt_ranked {
 size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item);
 /* The n best rows (index), the best first; returns how many there are. */
 size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n);
-/* The row of the problem's default configuration; SIZE_MAX: not known, or not measured. */
-size_t clt_tuning_default(const clt_tuning *tuning);
-/* The row of the best configuration: the finalist with the least final_cost where runs decide, else the best of the
- * search. SIZE_MAX: none is correct. */
-size_t clt_tuning_best(const clt_tuning *tuning);
 
 /* What the rows of a group come to: costs, NaN where none is correct. */
 typedef struct clt_effect {

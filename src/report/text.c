@@ -149,7 +149,8 @@ static void put_best(const sheet *s) {
   bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
   clt_text_add(s->out, "\n");
   if (known && json_is_object(standard) && !isfinite(clt_json_number(s->json, "gain_over_default"))) {
-    clt_text_printf(s->out, "%-20snone over the default configuration: it failed\n", s->is_time ? "speed-up" : "gain");
+    clt_text_printf(s->out, "%-20snone over the default configuration: %s\n", s->is_time ? "speed-up" : "gain",
+                    isfinite(clt_json_number(standard, "value")) ? "they were not timed side by side" : "it failed");
   } else if (known && json_is_object(standard)) {
     clt_text_printf(s->out, "%-20s%.3g over the default configuration (", s->is_time ? "speed-up" : "gain",
                     clt_json_number(s->json, "gain_over_default"));

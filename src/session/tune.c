@@ -407,7 +407,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
       return rc;
     }
     /* A mistake in the problem file that all configurations share; nothing has run. */
-    if (m.reason == CLT_REASON_ARGUMENTS && s->first != CLT_CONFIG_NONE &&
+    if ((m.reason == CLT_REASON_ARGUMENTS || m.reason == CLT_REASON_KERNEL_NAME) && s->first != CLT_CONFIG_NONE &&
         m.config == clt_space_canonical(s->loop.space, s->first))
       rc = clt_fail(error, CLT_E_FORMAT, "%.900s", m.log ? m.log : clt_reason_text(m.reason));
     else

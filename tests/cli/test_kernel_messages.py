@@ -34,6 +34,14 @@ class Messages(CliTest):
         self.assertIn("there is no kernel 'something_else'; the file has 'scale'", log)
         self.assertNotIn("did you mean", log)
 
+    def test_a_wrong_kernel_name_ends_a_tuning_before_anything_runs(self):
+        self.edit("scale.json", '"KernelName": "scale"', '"KernelName": "scael"')
+        line = next(i for i, text in enumerate((self.folder / "scale.json").read_text().splitlines(), 1) if "scael" in text)
+        run = self.clatune("tune", "scale.json", *POCL, "--store", "s.sqlite", expect=1)
+        self.assertIn(f"scale.json:{line}: KernelSpecification.KernelName: there is no kernel 'scael'; the file has 'scale'; did you "
+                      "mean 'scale'?", run.stderr)
+        self.assertNotIn("evaluations", run.stdout)
+
     def test_arguments_that_do_not_fit_the_kernel_end_a_tuning_before_anything_runs(self):
         self.edit("scale.json", '{"Name": "in", "Type": "float"', '{"Name": "in", "Type": "int"')
         wrong = ("scale.json:20: KernelSpecification.Arguments[0]: argument 1 of the kernel 'scale' is 'global float* in', and it is "

@@ -310,7 +310,7 @@ static void of_a_store_the_newest_counts(void **state) {
   assert_string_equal(t.title, "add");
   assert_int_equal(t.rows.n, 2);
   assert_true(t.rows.items[0].time_s == 2 && t.rows.items[1].time_s == 1);
-  assert_int_equal(clt_tuning_best(&t), 1);
+  assert_int_equal((int)t.best, 1);
   clt_tuning_release(&t);
   clear(&s);
 }
@@ -330,7 +330,7 @@ static void finalists_decide_which_is_the_best(void **state) {
       clt_store_add(s.store, &s.key, clt_instance_space(s.instance), CLT_RECORD_FINALIST, &single, NULL), 0);
   assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
   assert_true(t.rows.items[0].final_s == 1.5 && t.rows.items[1].final_s == 1.2);
-  assert_int_equal(clt_tuning_best(&t), 1);
+  assert_int_equal((int)t.best, 1);
   clt_tuning_release(&t);
   clear(&s);
 }
@@ -365,6 +365,27 @@ static void the_text_marks_the_best_finalist(void **state) {
   free(second_text);
   free(text);
   clt_report_free(report);
+  clear(&s);
+}
+
+/* The default's runs of one contest are not divided by the best's of another, on a machine that was busier then. */
+static void a_gain_is_of_one_contest(void **state) {
+  (void)state;
+  stocked s = stock();
+  clt_tuning t;
+  add(&s, CLT_RECORD_SEARCH, 0, 5);
+  add(&s, CLT_RECORD_SEARCH, 1, 1);
+  add(&s, CLT_RECORD_FINALIST, 0, 4);
+  add(&s, CLT_RECORD_SEARCH, 1, 1.1);
+  add(&s, CLT_RECORD_FINALIST, 1, 1);
+  assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
+  assert_true(t.best == 1 && t.standard == 0 && isnan(t.default_cost)); /* never side by side */
+  clt_tuning_release(&t);
+  add(&s, CLT_RECORD_FINALIST, 0, 3);
+  add(&s, CLT_RECORD_FINALIST, 1, 1.5); /* again: another contest, without the default */
+  assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
+  assert_true(t.best_is_finalist && t.default_cost == 3 && t.rows.items[1].final_s == 1);
+  clt_tuning_release(&t);
   clear(&s);
 }
 
@@ -458,6 +479,7 @@ int main(void) {
       cmocka_unit_test(the_text_marks_the_best_finalist),
       cmocka_unit_test(csv_has_a_line_for_each_row_and_one_set_of_columns),
       cmocka_unit_test(every_pair_of_parameters_is_there),
+      cmocka_unit_test(a_gain_is_of_one_contest),
       cmocka_unit_test(of_a_key_alone_the_space_is_what_occurs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
