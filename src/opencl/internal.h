@@ -153,6 +153,10 @@ typedef struct clt_bindings {
   const clt_data *data; /* nullable */
 } clt_bindings;
 
+/* Whether an output holds just what was written into it before the run, in the turn of bindings. hash: of the content.
+ */
+bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content, uint64_t hash);
+
 /* What the kernel is given: the binding's own object, else its input's; NULL: it is no memory. */
 const clt_object *clt_binding_object(const clt_binding *binding);
 

@@ -343,7 +343,8 @@ static void describe_wrong(clt_text *out, const clt_wrong_element *wrong, const 
   clt_text_add(out, ")");
 }
 
-static int verify_output(clt_binding *binding, clt_executor *executor, clt_measurement *m) {
+/* turn: of what the output was filled with. */
+static int verify_output(clt_binding *binding, unsigned turn, clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
   const clt_object *object = clt_binding_object(binding);
   clt_view view;
@@ -364,8 +365,9 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
     clt_text text = {0};
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);
-    clt_text_printf(&text, "; %zu of %zu elements %s wrong\n", compared.n_wrong, array->bytes / array->element.bytes,
-                    compared.n_wrong == 1 ? "is" : "are");
+    clt_text_printf(&text, "; %zu of %zu elements %s wrong%s\n", compared.n_wrong, array->bytes / array->element.bytes,
+                    compared.n_wrong == 1 ? "is" : "are",
+                    clt_binding_untouched(binding, turn, view.bytes, hash) ? ": nothing was written" : "");
     if (compared.worst.index != compared.first.index) {
       clt_text_add(&text, "the worst is ");
       describe_wrong(&text, &compared.worst, binding, result);
@@ -435,7 +437,8 @@ int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool mem
   const bool by_function = bindings->data && bindings->data->verify;
   for (size_t i = 0; rc == 0 && i < bindings->n; i++) {
     if (!bindings->items[i].verified) continue;
-    rc = by_function ? verify_by_function(bindings, executor, m) : verify_output(&bindings->items[i], executor, m);
+    rc = by_function ? verify_by_function(bindings, executor, m)
+                     : verify_output(&bindings->items[i], bindings->turn - 1, executor, m);
     if (by_function) break; /* it has seen all of them */
   }
   if (rc && !memory) clt_check_memory(bindings, executor, m); /* the cause says more than what came of it */

@@ -1,6 +1,7 @@
 /* Which clock may be trusted, running a plan's launches, timing a prepared configuration, and the energy of its runs.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -93,8 +94,9 @@ clt_clock clt_judge_clock(clt_executor *executor) {
 
 /* --- launches --- */
 
-enum { BATCH = 256 }; /* events held at a time */
-#define QUEUED_S 1.0  /* of work without a wait, where a watchdog ends what runs for some seconds */
+enum { BATCH = 256 };     /* events held at a time */
+#define QUEUED_S 1.0      /* of work without a wait, where a watchdog ends what runs for some seconds */
+#define MANY_GROUPS 65535 /* in a dimension: more are refused by Mesa's drivers, by NVIDIA's in all but the first */
 
 /* How often a first launch is asked whether it runs: often at first, for kernels that are short. */
 enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
@@ -165,12 +167,20 @@ static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kern
   if (status == CL_SUCCESS) return b->n++, CLT_OK;
   if (status != CL_OUT_OF_RESOURCES && clt_cl_out_of_memory(status))
     return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, launch->kernel);
+  char hint[100] = "";
+  for (unsigned d = 0; d < launch->n_dimensions && launch->has_local; d++) {
+    const size_t n_groups = local[d] ? global[d] / local[d] : 0;
+    if (n_groups <= MANY_GROUPS) continue;
+    snprintf(hint, sizeof hint, "; %zu work-groups in a dimension, and some drivers take at most %d", n_groups,
+             MANY_GROUPS);
+  }
   /* Where a kernel is launched, that is no lack of memory: on NVIDIA too many registers for such a work-group. */
   const clt_reason reason = status == CL_OUT_OF_RESOURCES ? CLT_REASON_LAUNCH_RESOURCES : CLT_REASON_LAUNCH;
   bool second = launch->n_dimensions > 1, third = launch->n_dimensions > 2, has_local = launch->has_local;
-  clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)", launch->kernel,
-             global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
-             has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status), status);
+  clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)%s",
+             launch->kernel, global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
+             has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status), status,
+             hint);
   if (reason == CLT_REASON_LAUNCH) clt_tell_fault(executor, m);
   return CLT_REJECTED;
 }

@@ -202,6 +202,18 @@ static void copy(cl_kernel kernel) {
   if (kernel->program->configuration.wrong) invert(to->bytes + n / 2 / 8 * 8, n < 8 ? n : 8);
 }
 
+/* What the standard allows and the driver refuses. */
+static bool is_refused(const sim_device *d, const sim_configuration *c, cl_uint n_dimensions, const size_t *global,
+                       const size_t *local) {
+  size_t items = 1;
+  bool refused = false;
+  for (cl_uint i = 0; local && i < n_dimensions; i++) {
+    items *= local[i];
+    refused = refused || local[i] > d->max_work_item_sizes[i] || global[i] / local[i] > d->max_groups;
+  }
+  return refused || items > c->work_group_limit;
+}
+
 static bool legal_sizes(cl_command_queue queue, cl_uint n_dimensions, const size_t *global, const size_t *local,
                         cl_int *status) {
   size_t items = 1;
@@ -227,8 +239,10 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     sim_fault_shows(queue->context);
   status = sim_aftermath_of(queue->context);
   if (status != CL_SUCCESS) return status;
-  if (configuration->launch_fails) return configuration->launch_status;
-  copy(kernel);
+  const sim_device *device = &queue->device->simulation;
+  if (configuration->launch_fails || is_refused(device, configuration, n_dimensions, global, local))
+    return configuration->launch_status;
+  if (!configuration->untouched) copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
   sim_count_energy(&queue->device->simulation, configuration, s);
   if (queue->device->simulation.waits) occupy(queue, s);

@@ -109,7 +109,6 @@ static cl_int memory_info(const sim_device *d, cl_device_info what, size_t capac
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
   const sim_device *d = &device->simulation;
-  size_t sizes[3] = {d->max_work_group_size, d->max_work_group_size, d->max_work_group_size};
   cl_device_type type = d->is_cpu ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU;
   switch (what) {
     case CL_DEVICE_PLATFORM: return SIM_ANSWER(cl_platform_id, &sim_platform);
@@ -119,7 +118,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity
     case CL_DEVICE_ADDRESS_BITS: return SIM_ANSWER(cl_uint, 64);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return SIM_ANSWER(size_t, d->max_work_group_size);
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return SIM_ANSWER(cl_uint, 3);
-    case CL_DEVICE_MAX_WORK_ITEM_SIZES: return sim_answer(sizes, sizeof sizes, capacity, out, n_out);
+    case CL_DEVICE_MAX_WORK_ITEM_SIZES: return sim_answer(d->max_work_item_sizes, sizeof d->max_work_item_sizes, capacity, out, n_out);
     case CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT: return SIM_ANSWER(cl_uint, 1);
     case CL_DEVICE_IMAGE_SUPPORT: return SIM_ANSWER(cl_bool, CL_FALSE);
     case CL_DEVICE_AVAILABLE:

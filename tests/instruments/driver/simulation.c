@@ -42,6 +42,11 @@ static const char *const device_keys[] = {"name",
                                           "lost_file",
                                           "watchdog_s",
                                           "wrong",
+                                          "untouched",
+                                          "work_group_limit",
+                                          "optimistic",
+                                          "max_work_item_sizes",
+                                          "max_groups",
                                           "scale",
                                           "build_s",
                                           "build_cpu_s",
@@ -128,6 +133,13 @@ static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
   d->is_cpu = strcmp(description_text(json, "type", "gpu"), "cpu") == 0;
   d->compute_units = (unsigned)description_number(json, "compute_units", 16);
   d->max_work_group_size = (size_t)description_number(json, "max_work_group_size", 1024);
+  const json_t *sizes = json_object_get(json, "max_work_item_sizes");
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *size = json_array_get(sizes, i);
+    if (sizes && !json_is_integer(size)) description_wrong("'max_work_item_sizes' of a simulated device are three numbers");
+    d->max_work_item_sizes[i] = size ? (size_t)json_integer_value(size) : d->max_work_group_size;
+  }
+  d->max_groups = (size_t)description_number(json, "max_groups", 0x1p32);
   d->local_memory_bytes = (size_t)description_number(json, "local_memory_bytes", 65536);
   d->global_memory_bytes = (size_t)description_number(json, "global_memory_bytes", 0x1p30);
   d->timer_resolution_ns = (size_t)description_number(json, "timer_resolution_ns", 1);
@@ -142,6 +154,9 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   if (space) d->recording = load(folder, space);
   d->time_s = description_formula(json, "time_s", NULL);
   d->wrong = description_formula(json, "wrong", NULL);
+  d->untouched = description_formula(json, "untouched", NULL);
+  d->work_group_limit = description_formula(json, "work_group_limit", NULL);
+  d->optimistic = json_is_true(json_object_get(json, "optimistic"));
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
   d->build_cpu_s = description_number(json, "build_cpu_s", 0);
@@ -243,6 +258,10 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   if (rc == CLT_OK) rc = number(d, device->run_status, &out->run_status, &error);
   if (rc == CLT_OK) rc = truth(d, device->fault, &out->fault, &error);
   if (rc == CLT_OK) rc = truth(d, device->wrong, &out->wrong, &error);
+  if (rc == CLT_OK) rc = truth(d, device->untouched, &out->untouched, &error);
+  int limit = (int)device->max_work_group_size;
+  if (rc == CLT_OK && device->work_group_limit) rc = number(d, device->work_group_limit, &limit, &error);
+  out->work_group_limit = (size_t)limit;
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
   if (rc) *log = clt_format("error: the simulated device's description: %s", error.message);
@@ -269,7 +288,7 @@ static void fill_caches(const json_t *caches) {
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log) {
   defines d;
   clt_error error = {0};
-  *out = (sim_configuration){.time_s = NO_TIME_S};
+  *out = (sim_configuration){.time_s = NO_TIME_S, .work_group_limit = device->max_work_group_size};
   bool good = defines_read(&d, options, &error) == CLT_OK;
   if (good) out->hash = defines_hash(&d);
   const bool tuned = d.n > 0; /* what has no options is no configuration: it just works */

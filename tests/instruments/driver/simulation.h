@@ -14,15 +14,16 @@ typedef struct sim_device {
   const char *name, *vendor, *driver_version;
   bool is_cpu;
   unsigned compute_units;
-  size_t max_work_group_size, local_memory_bytes, global_memory_bytes, timer_resolution_ns;
+  size_t max_work_group_size, max_work_item_sizes[3], max_groups, local_memory_bytes, global_memory_bytes, timer_resolution_ns;
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
-  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong;
+  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit;
   const char *launch_status, *run_status; /* what those that fail are told */
   sim_aftermath after_fault;
   const char *lost_file; /* is there once the device is lost, to all processes */
   double watchdog_s;     /* what is queued for longer fails; 0: none */
   double scale, build_s, build_cpu_s;
+  bool optimistic; /* says of every kernel that the device's largest work-group is possible */
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
   /* Of timestamps: what they are multiples of; how many commands end before they start, and how many see the clock jump. */
@@ -45,7 +46,8 @@ int sim_platform_ids(void);
 typedef struct sim_configuration {
   double time_s; /* of a run, without noise */
   double power_w;
-  bool launch_fails, run_fails, fault, wrong;
+  bool launch_fails, run_fails, fault, wrong, untouched;
+  size_t work_group_limit; /* of work-items in a group; more are refused */
   int launch_status, run_status;
   uint64_t hash;
   uint64_t n_runs; /* done */
