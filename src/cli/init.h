@@ -107,14 +107,7 @@ void cli_init_explore(draft *d, const clt_device_info *device, const char *text,
 
 const char *cli_skip_blanks(const char *at);
 const char *cli_before_blanks(const char *text, const char *at);
-bool cli_in_word(char c);
-
-/* The next place where a name is a whole word; NULL: none. */
-const char *cli_next_word(const char *text, const char *at, const char *name);
 bool cli_follows(const char *text, const char *at, const char *word); /* but for blanks between them */
-
-/* Whether a macro's value is read, and not only asked for whether it is defined. */
-bool cli_reads(const char *text, const char *name);
 
 /* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
  * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */

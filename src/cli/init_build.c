@@ -79,7 +79,7 @@ static void add_defines(clt_text *options, const draft *d, bool last) {
 
 /* Whether a name stands where only a type does: before another name. */
 static bool is_like_type(const char *text, const char *name) {
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++) {
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++) {
     const char *end = at + strlen(name), *next = cli_skip_blanks(end);
     if (next > end && (isalpha((unsigned char)*next) || *next == '_')) return true;
   }

@@ -17,13 +17,6 @@
 
 const char *cli_skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
-bool cli_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-const char *cli_next_word(const char *text, const char *at, const char *name) {
-  while ((at = strstr(at, name)) != NULL && ((at > text && cli_in_word(at[-1])) || cli_in_word(at[strlen(name)]))) at++;
-  return at;
-}
-
 const char *cli_before_blanks(const char *text, const char *at) {
   while (at > text && isspace((unsigned char)at[-1])) at--;
   return at;
@@ -35,38 +28,25 @@ bool cli_follows(const char *text, const char *at, const char *word) {
   return (size_t)(at - text) >= n && strncmp(at - n, word, n) == 0;
 }
 
-/* Whether a macro's value is read at a place: not where it is only defined, or asked whether it is. */
-static bool is_read(const char *text, const char *at) {
-  const char *open = cli_follows(text, at, "(") ? cli_before_blanks(text, at) - 1 : at;
-  return !cli_follows(text, at, "define") && !cli_follows(text, at, "ifndef") && !cli_follows(text, at, "ifdef") &&
-         !cli_follows(text, at, "undef") && !cli_follows(text, open, "defined");
-}
-
-bool cli_reads(const char *text, const char *name) {
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++)
-    if (is_read(text, at)) return true;
-  return false;
-}
-
 /* Whether a place is in a line with #if or #elif. */
 static bool in_condition(const char *text, const char *at) {
   while (at > text && at[-1] != '\n') at--;
   at = cli_skip_blanks(at);
   if (*at != '#') return false;
   at = cli_skip_blanks(at + 1);
-  return (strncmp(at, "if", 2) == 0 && !cli_in_word(at[2])) || strncmp(at, "elif", 4) == 0;
+  return (strncmp(at, "if", 2) == 0 && !clt_in_word(at[2])) || strncmp(at, "elif", 4) == 0;
 }
 
 static bool is_asked(const char *text, const char *name) {
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++)
-    if (in_condition(text, at) && is_read(text, at)) return true;
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++)
+    if (in_condition(text, at) && clt_reads_macro_at(text, at)) return true;
   return false;
 }
 
 /* The numbers that #if compares a macro with by == and !=, in ascending order. */
 static size_t compared_numbers(int64_t out[MAX_NUMBERS], const char *text, const char *name) {
   size_t n = 0;
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL && n < MAX_NUMBERS; at++) {
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL && n < MAX_NUMBERS; at++) {
     const char *next = cli_skip_blanks(at + strlen(name));
     char *end;
     if ((strncmp(next, "==", 2) != 0 && strncmp(next, "!=", 2) != 0) || !in_condition(text, at)) continue;
@@ -85,13 +65,13 @@ static size_t compared_numbers(int64_t out[MAX_NUMBERS], const char *text, const
 static bool is_switch(const char *text, const char *name) {
   bool asked = false;
   if (strncasecmp(name, "use_", 4) == 0 || strncasecmp(name, "enable_", 7) == 0) return true;
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++) {
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++) {
     const char *next = cli_skip_blanks(at + strlen(name));
     const char *open = cli_follows(text, at, "(") ? cli_before_blanks(text, at) - 1 : at;
-    if (!is_read(text, at)) continue;
+    if (!clt_reads_macro_at(text, at)) continue;
     if (strncmp(next, "==", 2) == 0 || strncmp(next, "!=", 2) == 0) {
       next = cli_skip_blanks(next + 2);
-      if ((*next != '0' && *next != '1') || cli_in_word(next[1])) return false;
+      if ((*next != '0' && *next != '1') || clt_in_word(next[1])) return false;
       asked = true;
       continue;
     }
@@ -178,7 +158,7 @@ const tuned_macro *cli_init_local_size(const draft *d, int dimension) {
 
 static bool is_work_group(const draft *d, const tuned_macro *m) {
   for (int k = 0; k < 3; k++)
-    if (cli_init_local_size(d, k) == m || cli_next_word(d->required[k], d->required[k], m->name)) return true;
+    if (cli_init_local_size(d, k) == m || clt_next_word(d->required[k], d->required[k], m->name)) return true;
   return false;
 }
 
@@ -344,10 +324,10 @@ void cli_init_read_text(draft *d, const char *path, int n_lines) {
   read_defines(d, defines, n, path, n_lines);
   for (const char *at = d->plain; *at; at += length) {
     char name[64];
-    for (length = 0; cli_in_word(at[length]);) length++;
+    for (length = 0; clt_in_word(at[length]);) length++;
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     bool is_known = length >= sizeof name || !clt_is_name(name) || !in_condition(d->plain, at) ||
-                    !is_read(d->plain, at) || strcmp(name, "if") == 0 || strcmp(name, "elif") == 0 ||
+                    !clt_reads_macro_at(d->plain, at) || strcmp(name, "if") == 0 || strcmp(name, "elif") == 0 ||
                     strcmp(name, "defined") == 0 || strncmp(name, "__", 2) == 0 || strncasecmp(name, "cl_", 3) == 0;
     for (size_t i = 0; !is_known && i < n; i++) is_known = strcmp(defines[i].name, name) == 0;
     if (!is_known) cli_init_add_undefined(d, name, false);

@@ -31,7 +31,7 @@ static void read_group_products(draft *d) {
       const char *before = cli_before_blanks(d->plain, text + at[0].rm_so), *after = text + at[0].rm_eo;
       const char group = text[at[forms[i].group].rm_so], local = text[at[forms[i].local].rm_so];
       const regmatch_t *size = &at[forms[i].size];
-      if (group != local || (before > d->plain && before[-1] == '*') || cli_in_word(*after) ||
+      if (group != local || (before > d->plain && before[-1] == '*') || clt_in_word(*after) ||
           *cli_skip_blanks(after) == '*')
         continue;
       snprintf(d->times_group[group - '0'], sizeof *d->times_group, "%.*s", (int)(size->rm_eo - size->rm_so),
@@ -96,7 +96,7 @@ static char *behind_brackets(char *at, char open, char close) {
 
 /* Blanks a kernel's definition, from behind what stands before it. */
 static void forget_kernel(char *text, const char *name) {
-  for (const char *at = text; (at = cli_next_word(text, at, name)) != NULL; at++) {
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++) {
     char *bracket = text + (at - text) + strlen(name);
     bracket += strspn(bracket, " \t\r\n");
     char *body = *bracket == '(' && cli_follows(text, at, "void") ? behind_brackets(bracket, '(', ')') : NULL;
@@ -123,13 +123,14 @@ void cli_init_read_kernel(draft *d, const clt_kernel_info *kernels, size_t n) {
   char *all = strdup(d->plain);
   bool is_read_anywhere[MAX_MACROS];
   if (all == NULL) return;
-  for (size_t i = 0; i < d->n_macros; i++) is_read_anywhere[i] = cli_reads(d->plain, d->macros[i].name);
+  for (size_t i = 0; i < d->n_macros; i++) is_read_anywhere[i] = clt_reads_macro(d->plain, d->macros[i].name);
   for (size_t i = 0; i < n; i++)
     if (strcmp(kernels[i].name, d->kernel->name) != 0) forget_kernel(d->plain, kernels[i].name);
-  if (cli_next_word(d->plain, d->plain, d->kernel->name) == NULL) memcpy(d->plain, all, strlen(all));
+  if (clt_next_word(d->plain, d->plain, d->kernel->name) == NULL) memcpy(d->plain, all, strlen(all));
   free(all);
   for (size_t i = d->n_macros; i-- > 0;)
-    if (is_read_anywhere[i] && d->macros[i].list == NULL && !cli_reads(d->plain, d->macros[i].name)) drop_macro(d, i);
+    if (is_read_anywhere[i] && d->macros[i].list == NULL && !clt_reads_macro(d->plain, d->macros[i].name))
+      drop_macro(d, i);
   read_group_products(d);
   cli_init_read_shape(d);
   for (int k = 0; k < 3; k++)
@@ -151,14 +152,14 @@ static const char *size_compared(const draft *d, const char *at) {
   if (*at != '<' && *at != '>') return NULL;
   at = cli_skip_blanks(at + 1 + (at[1] == '='));
   for (size_t i = 0; i < d->n_sizes; i++)
-    if (cli_next_word(d->plain, at, cli_init_bare(d->sizes[i])) == at) return d->sizes[i];
+    if (clt_next_word(d->plain, at, cli_init_bare(d->sizes[i])) == at) return d->sizes[i];
   return NULL;
 }
 
 void cli_init_find_bounds(draft *d) {
   if (strstr(d->plain, "get_global_size")) return;
   if (d->n_dimensions == 1 && d->n_sizes == 1 && strstr(d->plain, "get_global_id")) d->bounds[0] = d->sizes[0];
-  for (const char *at = d->plain; (at = cli_next_word(d->plain, at, "get_global_id")) != NULL; at++) {
+  for (const char *at = d->plain; (at = clt_next_word(d->plain, at, "get_global_id")) != NULL; at++) {
     const char *close = at + strlen("get_global_id"), *equals = cli_before_blanks(d->plain, at);
     const int dimension = read_dimension(&close);
     if (dimension < 0 || *close != ')' || d->bounds[dimension]) continue;
@@ -168,11 +169,11 @@ void cli_init_find_bounds(draft *d) {
       while (equals > d->plain && *equals != '(') equals--;
     if ((*end != ';' && *end != ',') || !cli_follows(d->plain, equals, "=")) continue;
     const char *name_end = cli_before_blanks(d->plain, cli_before_blanks(d->plain, equals) - 1), *begin = name_end;
-    while (begin > d->plain && cli_in_word(begin[-1])) begin--;
+    while (begin > d->plain && clt_in_word(begin[-1])) begin--;
     char name[128];
     if (begin == name_end || (size_t)snprintf(name, sizeof name, "%.*s", (int)(name_end - begin), begin) >= sizeof name)
       continue;
-    for (const char *use = end; *bound == NULL && (use = cli_next_word(d->plain, use, name)) != NULL; use++)
+    for (const char *use = end; *bound == NULL && (use = clt_next_word(d->plain, use, name)) != NULL; use++)
       *bound = size_compared(d, use + strlen(name));
   }
 }
@@ -181,7 +182,7 @@ bool cli_init_names_parameters(const draft *d, const char *expression) {
   for (const char *at = expression; *at;) {
     size_t n = 0;
     bool known = !isalpha((unsigned char)*at) && *at != '_';
-    while (cli_in_word(at[n])) n++;
+    while (clt_in_word(at[n])) n++;
     for (size_t i = 0; !known && i < d->n_macros; i++)
       known = strlen(d->macros[i].name) == n && strncmp(d->macros[i].name, at, n) == 0;
     if (!known) return false;
@@ -191,7 +192,7 @@ bool cli_init_names_parameters(const draft *d, const char *expression) {
 }
 
 bool cli_init_has_rows(const draft *d, const char *array) {
-  for (const char *at = d->plain; (at = cli_next_word(d->plain, at, array)) != NULL; at++) {
+  for (const char *at = d->plain; (at = clt_next_word(d->plain, at, array)) != NULL; at++) {
     const char *index = cli_skip_blanks(at + strlen(array));
     for (int depth = 0; *index == '[' || (depth > 0 && *index); index++) {
       depth += (*index == '[') - (*index == ']');

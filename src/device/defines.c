@@ -52,16 +52,34 @@ char *clt_plain_source(const char *in) {
   return text;
 }
 
-static bool is_name_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
+/* --- words --- */
 
-static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
-
-static bool mentions(const char *text, const char *name) {
+const char *clt_next_word(const char *text, const char *at, const char *name) {
   const size_t n = strlen(name);
-  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
-    if ((at == text || !is_name_byte(at[-1])) && !is_name_byte(at[n])) return true;
+  while ((at = strstr(at, name)) != NULL && ((at > text && clt_in_word(at[-1])) || clt_in_word(at[n]))) at++;
+  return at;
+}
+
+bool clt_reads_macro_at(const char *text, const char *at) {
+  static const char *const others[] = {"define", "undef", "ifdef", "ifndef", "defined"};
+  while (at > text && strchr(" \t(", at[-1])) at--;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const size_t n = strlen(others[i]);
+    if ((size_t)(at - text) > n && strncmp(at - n, others[i], n) == 0 && !clt_in_word(at[-(ptrdiff_t)n - 1]))
+      return false;
+  }
+  return true;
+}
+
+bool clt_reads_macro(const char *text, const char *name) {
+  for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++)
+    if (clt_reads_macro_at(text, at)) return true;
   return false;
 }
+
+/* --- definitions --- */
+
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
 
 static int add_condition(reader *r, const char *text, clt_error *error) {
   if (clt_grow(&r->conditions, &r->conditions_capacity, r->n_conditions + 1, sizeof *r->conditions))
@@ -73,11 +91,12 @@ static int add_condition(reader *r, const char *text, clt_error *error) {
 static int add_define(reader *r, const char *at, int line, clt_error *error) {
   clt_define define = {.line = line, .conditional = r->depth > 0};
   size_t n = 0;
-  while (is_name_byte(at[n])) n++;
+  while (clt_in_word(at[n])) n++;
   if (n == 0 || n >= sizeof define.name || r->n == CLT_MAX_DEFINES) return CLT_OK;
   if (clt_grow(&r->defines, &r->capacity, r->n + 1, sizeof *r->defines)) return clt_fail_memory(error);
   memcpy(define.name, at, n);
-  for (size_t i = 0; i < r->n_conditions; i++) define.guarded |= mentions(r->conditions[i].text, define.name);
+  for (const condition *c = r->conditions; c < r->conditions + r->n_conditions; c++)
+    define.guarded |= clt_next_word(c->text, c->text, define.name) != NULL;
   for (size_t i = 0; i < r->n; i++)
     define.guarded |= r->defines[i].line == 0 && strcmp(r->defines[i].name, define.name) == 0;
   define.has_arguments = at[n] == '(';
@@ -99,7 +118,7 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
     if (*at != '#') continue;
     char word[8] = "";
     at = skip_blanks(at + 1);
-    for (size_t i = 0; is_name_byte(*at); i++, at++)
+    for (size_t i = 0; clt_in_word(*at); i++, at++)
       if (i + 1 < sizeof word) word[i] = *at;
     at = skip_blanks(at);
     if (strcmp(word, "if") == 0 || strcmp(word, "ifdef") == 0 || strcmp(word, "ifndef") == 0) {

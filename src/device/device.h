@@ -76,6 +76,15 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
  * where it began: further line breaks follow behind it. NULL when out of memory; caller frees. */
 char *clt_plain_source(const char *text);
 
+/* Words of C text. The next place where a name is a whole word (nowhere: NULL), and whether a macro's value is read, at
+ * a place or anywhere: not where it is only defined, or asked whether it is. */
+static inline bool clt_in_word(char c) { /* in every locale */
+  return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+const char *clt_next_word(const char *text, const char *at, const char *name);
+bool clt_reads_macro_at(const char *text, const char *at);
+bool clt_reads_macro(const char *text, const char *name);
+
 /* --- energy.c: how much energy a device has taken so far, where the system counts it (docs/objectives.md#energy).
  *
  * A CPU is counted by Linux powercap (package and memory domains of all sockets: whatever else runs there is counted

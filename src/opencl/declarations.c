@@ -43,7 +43,6 @@ struct clt_declarations {
 static uint64_t word_key(word w) { return clt_hash64(w.text, w.length) >> 1 | 1; } /* a map's, and not 0 */
 
 static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_'; }
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static int add_piece(clt_declarations *d, const char *text, size_t length, word name, clt_error *error) {
   if (clt_grow(&d->pieces, &d->capacity, d->n_pieces + 1, sizeof *d->pieces)) return clt_fail_memory(error);
@@ -59,16 +58,16 @@ static word declared_name(const char *text, size_t length) {
   if (end == NULL || memchr(text, '{', length) || memchr(text, '=', length)) return none;
   while (end > text && isspace((unsigned char)end[-1])) end--;
   const char *begin = end;
-  while (begin > text && in_word(begin[-1])) begin--;
+  while (begin > text && clt_in_word(begin[-1])) begin--;
   if (begin == end || !starts_word(*begin) || clt_starts_with(begin, "__attribute")) return none;
   for (const char *c = text; c < begin; c++)
-    if (!in_word(*c) && !isspace((unsigned char)*c) && *c != '*') return none;
+    if (!clt_in_word(*c) && !isspace((unsigned char)*c) && *c != '*') return none;
   return (word){begin, (size_t)(end - begin)};
 }
 
 static bool is_guard(const char *text, const char *end) {
   const char *at = strstr(text, GUARD);
-  return at && at < end && !in_word(at[strlen(GUARD)]);
+  return at && at < end && !clt_in_word(at[strlen(GUARD)]);
 }
 
 /* Directives that guard or include are left out: the guard is set by then, and what is included was read before. */
@@ -127,7 +126,7 @@ void clt_declarations_free(clt_declarations *declarations) {
 static bool next_word(word *out, const char **at) {
   while (**at) {
     const char *begin = *at;
-    while (in_word(**at)) ++*at;
+    while (clt_in_word(**at)) ++*at;
     *out = (word){begin, (size_t)(*at - begin)};
     if (out->length > 0 && starts_word(*begin)) return true;
     if (**at) ++*at;

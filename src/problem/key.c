@@ -1,5 +1,4 @@
 /* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,34 +87,12 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   return rc;
 }
 
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* Whether a text without comments reads the value of a macro. -D defines every parameter, so that whether one is
- * defined is no question, and a definition of it is not reached. */
-static bool reads_value(const char *text, const char *name) {
-  static const char *const others[] = {"define", "undef", "ifdef", "ifndef", "defined"};
-  const size_t n = strlen(name);
-  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
-    const char *end = at;
-    bool other = false;
-    if ((at > text && in_name(at[-1])) || in_name(at[n])) continue;
-    while (end > text && strchr(" \t(", end[-1])) end--;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-      const size_t length = strlen(others[i]);
-      const char *before = end - length;
-      other =
-          other || ((size_t)(end - text) > length && strncmp(before, others[i], length) == 0 && !in_name(before[-1]));
-    }
-    if (!other) return true;
-  }
-  return false;
-}
-
+/* -D defines every parameter, so that whether one is defined is no question, and a definition of it is not reached. */
 static int note_used(includes *state, const char *text, clt_error *error) {
   char *plain = clt_plain_source(text);
   if (plain == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < state->problem->n_parameters; i++)
-    state->used[i] = state->used[i] || reads_value(plain, state->problem->parameters[i].name);
+    state->used[i] = state->used[i] || clt_reads_macro(plain, state->problem->parameters[i].name);
   free(plain);
   return CLT_OK;
 }
@@ -274,8 +251,8 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
     const char *name = problem->parameters[p].name;
     bool used = k.used[p] || instance->parameters[p].n_values < 2;
     for (clt_expression_id id = 1; id <= problem->n_expressions; id++)
-      used = used || reads_value(problem->expressions[id].text, name);
-    for (size_t i = 0; i < problem->n_options; i++) used = used || reads_value(problem->options[i].text, name);
+      used = used || clt_reads_macro(problem->expressions[id].text, name);
+    for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
     if (used) continue;
     char text[700];
     snprintf(
