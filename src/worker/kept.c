@@ -1,6 +1,7 @@
 /* Finalists: each prepared in a process of its own under glibc's checks of the heap, verified on other data, kept
  * there, and timed when the caller says so. Whoever damages its process's memory ends it, and nobody else's. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@
 
 struct clt_kept {
   clt_config config;
-  clt_pool_worker *worker; /* its own */
+  clt_pool_worker *worker; /* its own, unless the device takes too few processes */
+  size_t slot;             /* in that */
   uint64_t generation;     /* of the process that it is prepared in; 0: none, or it is being prepared */
   size_t n_preparations;
   size_t n_killings;           /* times that others' processes were killed while it was timed */
@@ -111,7 +113,7 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   json_t *request;
   if (is_ready(k) && pool->further_failed) return k->verified = true, CLT_OK;
   if (is_ready(k) && loaded) {
-    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed",
+    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", (int)k->slot, "seed",
                         CLT_FINALIST_SEED(pool->setup.evaluator.hostile));
     return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
   }
@@ -127,11 +129,14 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
     clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
     return CLT_OK;
   }
-  if (worker->n_prepared > 0) return clt_pool_replace(pool, worker), CLT_OK;
+  bool shared = false;
+  for (size_t i = 0; i < pool->n_kept; i++)
+    shared = shared || (pool->kept[i].worker == worker && is_ready(&pool->kept[i]));
+  if (worker->n_prepared > 0 && !shared) return clt_pool_replace(pool, worker), CLT_OK;
   k->generation = 0;
   worker->n_prepared++;
-  request =
-      json_pack("{s:s, s:i, s:I, s:b}", "request", "prepare", "slot", 0, "config", (json_int_t)k->config, "gate", 0);
+  request = json_pack("{s:s, s:i, s:I, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
+                      (json_int_t)k->config, "gate", 0);
   return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
 }
 
@@ -153,6 +158,28 @@ static void note_progress(clt_pool *pool, clt_kept *k) {
   }
 }
 
+/* Gives a finalist a place in the worker that has the fewest of a list's: none where the device takes enough. */
+static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept *k) {
+  size_t fewest = SIZE_MAX;
+  for (size_t w = 0; w < CLT_POOL_MAX_WORKERS; w++) {
+    clt_pool_worker *worker = &pool->workers[w];
+    bool taken[CLT_WORKER_SLOTS] = {false};
+    size_t n_held = 0, slot = 0;
+    for (size_t i = 0; i < n; i++) {
+      if (&list[i] == k || list[i].worker != worker) continue;
+      taken[list[i].slot] = true;
+      n_held++;
+    }
+    if (worker->stage == CLT_STAGE_REFUSED || n_held >= fewest) continue;
+    while (taken[slot]) slot++;
+    fewest = n_held;
+    k->worker = worker;
+    k->slot = slot;
+  }
+  const size_t n_needed = (size_t)(k->worker - pool->workers) + 1;
+  if (pool->n_workers < n_needed) pool->n_workers = n_needed;
+}
+
 /* Prepares and verifies what is wanted, as many side by side as the search has workers. */
 static int make_wanted_ready(clt_pool *pool, clt_error *error) {
   for (;;) {
@@ -165,6 +192,10 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       clt_kept *k = &pool->kept[i];
       if (!is_unfinished(k)) continue;
       if (n_under_way++ == pool->setup.n_workers) break;
+      if (k->worker->stage == CLT_STAGE_REFUSED) {
+        place_kept(pool, pool->kept, pool->n_kept, k);
+        k->worker->heap_checks = true;
+      }
       if (k->worker->process.busy) continue;
       rc = clt_pool_idle(k->worker) ? ask_next(pool, k, error) : clt_pool_start_worker(pool, k->worker, error);
     }
@@ -177,8 +208,8 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
 
 /* --- keeping --- */
 
-static void init_kept(clt_kept *k, clt_config config, clt_pool_worker *worker) {
-  *k = (clt_kept){.config = config, .worker = worker, .wanted = true};
+static void init_kept(clt_kept *k, clt_config config, clt_pool_worker *worker, size_t slot) {
+  *k = (clt_kept){.config = config, .worker = worker, .slot = slot, .wanted = true};
   clt_measurement_init(&k->measurement, config);
   clt_measurement_init(&k->answer, CLT_CONFIG_NONE);
 }
@@ -209,16 +240,19 @@ void clt_pool_give_up_kept(clt_pool *pool) {
 int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_pool *pool = state;
   bool taken[CLT_POOL_MAX_WORKERS] = {false};
-  size_t place = 0;
   if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   if (n > CLT_POOL_MAX_WORKERS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %d that can be kept", n,
                     CLT_POOL_MAX_WORKERS);
-  if (n == 0) return clt_pool_give_up_kept(pool), CLT_OK;
+  if (n == 0) { /* nobody holds the device any more */
+    clt_pool_give_up_kept(pool);
+    for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_pool_replace(pool, &pool->workers[i]);
+    return CLT_OK;
+  }
   clt_kept *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
-    init_kept(&list[i], configs[i], NULL);
+    init_kept(&list[i], configs[i], NULL, 0);
     for (size_t k = 0; k < pool->n_kept; k++) {
       clt_kept *old = &pool->kept[k], none = list[i];
       if (old->config != configs[i] || has_failed(old)) continue;
@@ -230,11 +264,8 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
     list[i].wanted = true;
     list[i].n_preparations = 0;
   }
-  for (size_t i = 0; i < n; i++) {
-    if (list[i].worker) continue;
-    while (taken[place]) place++;
-    list[i].worker = &pool->workers[place++];
-  }
+  for (size_t i = 0; i < n; i++)
+    if (list[i].worker == NULL) place_kept(pool, list, n, &list[i]);
   /* Whatever else has a process gives it up, and the memory that it holds. */
   for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
     if (taken[i]) continue;
@@ -242,7 +273,6 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
     pool->workers[i].heap_checks = false;
   }
   for (size_t i = 0; i < n; i++) list[i].worker->heap_checks = true;
-  if (pool->n_workers < place) pool->n_workers = place;
   free_kept(pool->kept, pool->n_kept);
   pool->kept = list;
   pool->n_kept = n;
@@ -258,7 +288,7 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
     pool->no_heap_checks = true;
     for (size_t i = 0; i < n; i++) {
       clt_measurement_release(&list[i].measurement);
-      init_kept(&list[i], configs[i], list[i].worker);
+      init_kept(&list[i], configs[i], list[i].worker, list[i].slot);
     }
     rc = make_wanted_ready(pool, error);
   }
@@ -284,7 +314,7 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
       rc = make_wanted_ready(pool, error);
       if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
-      json_t *request = json_pack("{s:s, s:i, s:b, s:o}", "request", "time", "slot", 0, "keep", 1, "timing",
+      json_t *request = json_pack("{s:s, s:i, s:b, s:o}", "request", "time", "slot", (int)k->slot, "keep", 1, "timing",
                                   clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
       size_t n_killed = pool->n_killed;

@@ -147,7 +147,7 @@ static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itsel
 
 void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
   free(stop_process(pool, worker, false, false));
-  worker->stage = CLT_STAGE_DOWN;
+  if (worker->stage != CLT_STAGE_REFUSED) worker->stage = CLT_STAGE_DOWN;
   worker->done = NULL;
   worker->load = CLT_LOAD_NONE;
   worker->makes_data = false;
@@ -304,6 +304,27 @@ static int note_unanswered(clt_pool *pool, clt_pool_worker *worker, const clt_ou
   return CLT_OK;
 }
 
+/* Goes on without a worker that the device refuses while others have it. False: no other has it. */
+static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) {
+  bool others = false, first = true;
+  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
+    const clt_pool_worker *other = &pool->workers[i];
+    others = others || (other != worker && other->process.alive && other->stage >= CLT_STAGE_OPENING);
+    first = first && other->stage != CLT_STAGE_REFUSED;
+  }
+  if (!others) return false;
+  if (first)
+    clt_pool_log(pool, CLT_LOG_WARNING,
+                 "the device takes no further process: %s; going on with fewer workers, with one where the compute "
+                 "mode is EXCLUSIVE_PROCESS",
+                 why);
+  clt_pool_replace(pool, worker);
+  worker->stage = CLT_STAGE_REFUSED;
+  for (size_t i = pool->setup.n_workers; i < CLT_POOL_MAX_WORKERS; i++) /* further ones, for finalists */
+    if (pool->workers[i].stage == CLT_STAGE_DOWN) pool->workers[i].stage = CLT_STAGE_REFUSED;
+  return true;
+}
+
 /* The end of a step of a start. What failed by the worker's own word would fail again; what crashed is tried some
  * times.
  */
@@ -340,7 +361,9 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
                               note_started, error);
     }
   } else if (strcmp(clt_json_string(reply, "reply"), "ok") != 0) {
-    return clt_message_to_error(reply, error);
+    clt_error why = {0};
+    bool refused = clt_message_to_error(reply, &why) == CLT_E_OPENCL && worker->stage == CLT_STAGE_OPENING;
+    return refused && leave_out(pool, worker, why.message) ? CLT_OK : clt_message_to_error(reply, error);
   } else if (worker->stage == CLT_STAGE_OPENING) {
     return worker->stage = CLT_STAGE_AWAITING_DATA, CLT_OK;
   } else if (made) {

@@ -78,7 +78,8 @@ typedef enum clt_stage {
   CLT_STAGE_OPENING,
   CLT_STAGE_AWAITING_DATA, /* another worker makes them */
   CLT_STAGE_LOADING,
-  CLT_STAGE_UP
+  CLT_STAGE_UP,
+  CLT_STAGE_REFUSED /* the device takes no more processes: it is never started again */
 } clt_stage;
 
 /* What a request in flight means to others. Where compiling alone disturbs nobody, it waits for leave to launch. */

@@ -172,7 +172,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   bool held = first_job(pool, CLT_JOB_BUSY, NULL) || first_job(pool, CLT_JOB_READY, NULL);
   size_t n_alone = 0, n_fresh = 0;
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
-    wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
+    wanted = wanted || pool->workers[i].stage < CLT_STAGE_UP;
     held = held || pool->workers[i].makes_data;
   }
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
@@ -182,7 +182,8 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     n_alone += job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS;
   for (size_t i = 0; i < pool->setup.n_workers; i++)
-    n_fresh += pool->workers[i].stage != CLT_STAGE_UP || pool->workers[i].n_prepared == 0;
+    n_fresh += pool->workers[i].stage != CLT_STAGE_REFUSED &&
+               (pool->workers[i].stage != CLT_STAGE_UP || pool->workers[i].n_prepared == 0);
   for (size_t i = 0; i < pool->setup.n_workers && n_fresh < n_alone; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     if (!clt_pool_idle(worker) || worker->n_prepared == 0 || first_job(pool, CLT_JOB_READY, worker)) continue;

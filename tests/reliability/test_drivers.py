@@ -1,5 +1,6 @@
 """What drivers do besides building and running: caches in the home folder, status codes of their own, platforms that are broken or
 not registered."""
+import fcntl
 import json
 import shutil
 
@@ -40,6 +41,46 @@ class Statuses(SimulatedTest):
         answer = self.clatune_json("measure", *self.subject, *words, "--quiet", expect=5)
         for m, (code, name) in zip(answer["measurements"], named.items(), strict=True):
             self.assertIn(f"{name} ({code})", m["log"])
+
+
+class ExclusiveProcess(SimulatedTest):
+    """Compute mode EXCLUSIVE_PROCESS: a second process gets no context."""
+
+    def search(self, *options):
+        run = self.clatune("tune", *self.subject, "--json", "--searcher", "exhaustive", "--store", "s.sqlite", "--oclgrind", "no", *options)
+        self.assertEqual({reason for _, reason, _ in self.rows("s.sqlite")}, {"none"})
+        self.assertEqual(len(self.rows("s.sqlite")), 20)
+        self.assertEqual(run.stderr.count("the device takes no further process: "), 1, run.stderr)
+        self.assertIn("EXCLUSIVE_PROCESS", run.stderr)
+        self.assertNotIn("cannot", run.stderr.replace("cannot make an OpenCL context", "", 1))
+        return json.loads(run.stdout)
+
+    def setUp(self):
+        super().setUp()
+        self.write_problem(5, 4)
+        self.simulate(time_s="1e-5 * (1 + 0.1 * abs(a - 3) + 0.1 * abs(b - 2))", exclusive="lock")
+
+    def test_one_worker_goes_on(self):
+        answer = self.search("--workers", "3", "--finalists", "0")
+        self.assertEqual(answer["best"]["configuration"], {"a": 3, "b": 2})
+
+    def test_finalists_share_a_process(self):
+        for workers in ("1", "3"):
+            (self.folder / "s.sqlite").unlink(missing_ok=True)
+            answer = self.search("--workers", workers, "--finalists", "4")
+            self.assertEqual(answer["best"]["configuration"], {"a": 3, "b": 2})
+
+    def test_a_finalist_that_crashes_harms_none_of_the_others(self):
+        self.inject({"at": "launch", "do": "abort", "when": "a == 3 and b == 2", "from": 30})
+        answer = self.search("--workers", "2", "--finalists", "4")
+        self.assertTrue(self.deeds())
+        self.assertIn(answer["best"]["configuration"], [{"a": a, "b": b} for a, b in ((2, 2), (4, 2), (3, 1), (3, 3))])
+
+    def test_another_program_has_the_device(self):
+        with open(self.folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            run = self.clatune("tune", *self.subject, "--workers", "3", "--store", "none", expect=1)
+        self.assertIn("CL_DEVICE_NOT_AVAILABLE (-2)", run.stderr)
 
 
 class Platforms(SimulatedTest):

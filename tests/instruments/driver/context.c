@@ -25,6 +25,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n_de
                            cl_int *status) {
   (void)properties, (void)notify, (void)user;
   if (n_devices != 1 || devices == NULL) return sim_status(status, CL_INVALID_VALUE), NULL; /* one device is enough */
+  if (!sim_enter(&devices[0]->simulation)) return sim_status(status, CL_DEVICE_NOT_AVAILABLE), NULL;
   cl_context context = sim_new(sizeof *context);
   if (context) context->device = devices[0];
   sim_status(status, context ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);

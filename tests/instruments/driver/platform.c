@@ -13,7 +13,10 @@ static pthread_once_t described = PTHREAD_ONCE_INIT;
 
 /* A loader that unloads the driver, and a leak checker after it, shall find nothing. */
 __attribute__((destructor)) static void forget_devices(void) {
-  for (size_t i = 0; i < n_devices; i++) free((char *)sim_devices[i].simulation.energy_counter);
+  for (size_t i = 0; i < n_devices; i++) {
+    free((char *)sim_devices[i].simulation.energy_counter);
+    free((char *)sim_devices[i].simulation.exclusive);
+  }
   free(sim_devices);
 }
 

@@ -55,6 +55,7 @@ static const char *const device_keys[] = {"name",
                                           "timer",
                                           "energy",
                                           "caches",
+                                          "exclusive",
                                           NULL};
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
 static const char *const timer_keys[] = {"tick_ns", "reversed_share", "jump_share", "jump_s", NULL};
@@ -95,6 +96,12 @@ static void describe_energy(sim_device *d, const json_t *energy, const char *fol
   if (path == NULL) description_wrong("'energy' of a simulated device needs a 'counter'");
   d->energy_counter = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
   if (d->energy_counter == NULL) description_wrong("out of memory");
+}
+
+static const char *path_beside(const char *folder, const char *path) {
+  const char *whole = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
+  if (whole == NULL) description_wrong("out of memory");
+  return whole;
 }
 
 static void describe_caches(sim_device *d, const json_t *caches) {
@@ -166,6 +173,8 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   describe_failures(d, json);
   describe_energy(d, json_object_get(json, "energy"), folder);
   describe_caches(d, json_object_get(json, "caches"));
+  const char *exclusive = description_text(json, "exclusive", NULL);
+  if (exclusive) d->exclusive = path_beside(folder, exclusive);
 }
 
 static json_t *description; /* whose texts the devices borrow */
@@ -187,6 +196,15 @@ sim_device *sim_describe(size_t *n) {
   if (devices == NULL) description_wrong("out of memory");
   for (; *n < json_array_size(list); (*n)++) describe_device(&devices[*n], json_array_get(list, *n), *n, folder);
   return devices;
+}
+
+bool sim_enter(sim_device *device) {
+  if (device->exclusive == NULL || device->entered) return true;
+  int fd = open(device->exclusive, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) description_wrong("cannot open '%s'", device->exclusive);
+  device->entered = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (!device->entered) close(fd);
+  return device->entered;
 }
 
 int sim_platform_ids(void) {

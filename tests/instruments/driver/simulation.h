@@ -32,12 +32,17 @@ typedef struct sim_device {
   uint64_t noise_seed;
   unsigned char uuid[16];
   const json_t *caches; /* files that builds leave in the home folder, NULL: none */
+  const char *exclusive; /* the path of the lock of the only process that may have contexts; NULL: all may */
+  bool entered;          /* this one has it, until it ends */
   const char *power_w, *energy_counter; /* NULL: no energy is counted; else the path of the counter */
 } sim_device;
 
 /* All devices of the description beside the driver's file, else in CLATUNE_SIMULATED; ends the process where it is
  * wrong. None: no devices. */
 sim_device *sim_describe(size_t *n);
+
+/* Whether this process may have a context. */
+bool sim_enter(sim_device *device);
 
 /* What becomes of being asked for platforms, once described. */
 int sim_platform_ids(void);
