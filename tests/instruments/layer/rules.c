@@ -157,6 +157,7 @@ static void note(const rule *r, const defines *d) {
 fault faults_at(fault_point point, const defines *configuration) {
   fault found = {FAULT_NONE};
   pthread_once(&described, describe);
+  if (configuration->n == 0) return found; /* no configuration: what a program asks of a device for itself */
   for (size_t i = 0; i < n_rules && found.deed == FAULT_NONE; i++) {
     const rule *r = &rules[i];
     if (r->point != point || !concerns(r, configuration)) continue;
