@@ -243,7 +243,7 @@ int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_store_description *d = &keys[i];
     bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
-    bool same_name = q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0;
+    bool same_name = q->problem_name == NULL || (q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0);
     if ((!same_text && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) continue;
     if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) {
       rc = clt_fail_memory(error);
@@ -303,7 +303,9 @@ int clt_related_instance(clt_instance **out, const clt_related *related, const c
 
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error) {
-  const clt_related_query query = {.problem_name = clt_problem_name(problem), .sizes = ""};
+  /* By whatever name: a copy of the problem under another one has the same keys, which carry the newest of the names.
+   */
+  const clt_related_query query = {.sizes = ""};
   clt_related_list places = {0};
   int rc = refresh_stores(catalog, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)

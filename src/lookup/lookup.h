@@ -90,8 +90,8 @@ typedef struct clt_related_list {
 
 /* Whose kernel. */
 typedef struct clt_related_query {
-  const clt_store_key *own; /* is left out. NULL: only the name is known */
-  const char *problem_name; /* "": related are those of the same text alone */
+  const clt_store_key *own; /* is left out. NULL: not known */
+  const char *problem_name; /* NULL: all keys; "": related are those of the same text alone */
   const char *sizes;        /* as clt_instance_sizes_text writes them */
   bool counted;
 } clt_related_query;

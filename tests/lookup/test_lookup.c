@@ -349,6 +349,14 @@ static void everything_known_of_a_problem_is_listed(void **state) {
   know(f, &f->device, 64, 1, 1e-3);
   know(f, &f->device, 128, 1, 1e-3);
   know(f, &other, 128, 1, 1e-3);
+  clt_instance *instance = instance_on(f, &f->device, 64);
+  clt_store_description copy = {.problem_name = "copy"}; /* the same was tuned under another name */
+  clt_store *store = NULL;
+  assert_int_equal(clt_store_new(&store, NULL, f->store_path, NULL), 0);
+  assert_int_equal(clt_store_key_init(&copy.key, instance, NULL), 0);
+  assert_int_equal(clt_store_describe(store, &copy, NULL), 0);
+  clt_store_free(store);
+  clt_instance_free(instance);
   clt_catalog *catalog = open_catalog(f);
   int n = 0;
   assert_int_equal(clt_catalog_each(catalog, f->problem, false, count, &n, NULL), 0);
