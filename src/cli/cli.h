@@ -174,6 +174,8 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 /* A value of the standard metric, as clt_time_text or in the program's own unit; that of a measurement. Return out. */
 const char *cli_figure(char out[64], const clt_objective *objective, double value);
 const char *cli_figure_of(char out[64], const clt_objective *objective, const clt_measurement *m);
+/* Of a measurement that is a median, with its interval: "1.672 ms +- 2.8 % (95 %)". Returns out. */
+const char *cli_median_of(char out[128], const clt_objective *objective, const clt_measurement *m);
 
 /* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
  * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */

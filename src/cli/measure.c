@@ -12,12 +12,6 @@
 #define MOST_CONFIGURATIONS 32 /* each is kept ready in a process of its own */
 #define MOST_ROUNDS 2000
 #define MAX_TOTAL_S 20.0 /* of rounds whose number nobody asked for; as at the end of a tuning */
-#define NORMAL_95 1.96   /* standard errors to either side */
-
-/* Half of the interval that holds the true median with 95 %, relative to the median; infinite for a single run. */
-static double interval_of(const clt_measurement *m) {
-  return NORMAL_95 * clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
-}
 
 /* How many times the first one's cost it has; NaN where one of them failed. */
 static double over_first(const clt_objective *o, const clt_measurement *m, size_t i) {
@@ -26,13 +20,11 @@ static double over_first(const clt_objective *o, const clt_measurement *m, size_
 
 static void print_measured(const clt_instance *instance, const clt_objective *o, const clt_measurement *all, size_t i) {
   const clt_measurement *m = &all[i];
-  char figure[64], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
+  char figure[128], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
   printf("%sconfiguration   %s\n", i ? "\n" : "", configuration ? configuration : "?");
   if (clt_measurement_correct(m)) {
-    const double interval = interval_of(m);
-    printf("%-16s%s", isnan(m->figure) ? "time" : "figure", cli_figure_of(figure, o, m));
-    if (isfinite(interval)) printf(" +- %.2g %% (95 %%)", 100 * interval);
-    printf(", median of %zu %s, %s clock\n", m->n_runs, m->n_runs == 1 ? "run" : "runs in interleaved rounds",
+    printf("%-16s%s, median of %zu interleaved round%s, %s clock\n", isnan(m->figure) ? "time" : "figure",
+           cli_median_of(figure, o, m), m->n_runs, m->n_runs == 1 ? "" : "s",
            m->clock == CLT_CLOCK_DEVICE ? "device" : "host");
     cli_print_metrics(o, m, 16);
     if (!clt_objective_is_standard(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
@@ -48,10 +40,8 @@ static void print_measured(const clt_instance *instance, const clt_objective *o,
 static json_t *measured_json(const clt_instance *instance, const clt_objective *o, const clt_measurement *all,
                              size_t i) {
   const clt_measurement *m = &all[i];
-  const double interval = interval_of(m);
-  json_t *out = cli_measurement_json(instance, o, m);
-  json_object_update_new(out, json_pack("{s:b, s:o, s:o, s:o, s:s?}", "correct", clt_measurement_correct(m), "interval",
-                                        clt_json_real(isfinite(interval) ? interval : NAN), "value",
+  json_t *out = cli_measurement_json(instance, o, m, true);
+  json_object_update_new(out, json_pack("{s:b, s:o, s:o, s:s?}", "correct", clt_measurement_correct(m), "value",
                                         clt_json_real(clt_objective_value(o, m)), "over_first",
                                         clt_json_real(over_first(o, all, i)), "log", m->log));
   return out;
@@ -131,7 +121,9 @@ static const cli_flag flags[] = {
      "a configuration to measure (default: the default one); may be repeated; parameters that it does not name keep "
      "the "
      "default's values"},
-    {"rounds", "N", "runs of each (default: 64, more where that does not tell them apart, fewer where it takes 20 s)"},
+    {"rounds", "N",
+     "rounds; a short run is repeated in each (default: 64, more where that does not tell them apart, fewer where it "
+     "takes 20 s)"},
     CLI_FLAG_OBJECTIVE,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -143,9 +135,10 @@ const cli_command cli_measure = {
     .description =
         "Builds the given configurations, verifies their results and runs them in turns, so that what else the "
         "machine\n"
-        "does meets all of them alike. Prints the median of each one's runs with the interval that holds the true "
-        "median\n"
-        "with 95 %, and how it compares with the first. Nothing is stored. Exit code 5 if one fails.",
+        "does meets all of them alike. Prints the median of each one's rounds with the interval that holds the "
+        "true median\n"
+        "with 95 % (with fewer than 6 rounds less), and how it compares with the first. Nothing is stored. Exit code 5 "
+        "if one fails.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},

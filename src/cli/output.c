@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "measurement/statistics.h"
 #include "problem/command.h"
 #include "session/session.h"
 
@@ -191,6 +192,14 @@ const char *cli_figure(char out[64], const clt_objective *o, double value) {
 
 const char *cli_figure_of(char out[64], const clt_objective *o, const clt_measurement *m) {
   return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_standard(o), m));
+}
+
+const char *cli_median_of(char out[128], const clt_objective *o, const clt_measurement *m) {
+  char figure[64], text[64];
+  const clt_interval interval = clt_measurement_interval(m);
+  const double error = clt_interval_error(&interval, isnan(m->figure) ? m->time_s : m->figure);
+  snprintf(out, 128, "%s%s", cli_figure_of(figure, o, m), clt_interval_text(text, error, interval.confidence));
+  return out;
 }
 
 /* --- figures of merit --- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/tuning.h"
+#include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
 #include "session/session.h"
@@ -27,21 +28,20 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
   bool is_time = has_time(tuning->objective);
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
-  char figure[64], runs[64] = "a single run";
+  char figure[128];
   clt_instance_options(&options, tuning->subject.instance, best->config, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   if (clt_problem_has_options(problem)) printf("options             %s\n", options ? options : "?");
-  if (best->n_runs != 1)
-    snprintf(runs, sizeof runs, "%s of %zu runs",
-             r->best_is_finalist               ? "median of interleaved rounds"
-             : clt_problem_is_command(problem) ? "summary"
-                                               : "least",
-             best->n_runs);
-  printf("%-20s%s +- %.2g %% (%s%s)\n", is_time ? "time" : "figure", cli_figure_of(figure, tuning->objective, best),
-         100 * r->best_spread, runs,
-         !is_time                          ? ""
-         : best->clock == CLT_CLOCK_DEVICE ? ", device clock"
-                                           : ", host clock");
+  printf("%-20s%s", is_time ? "time" : "figure",
+         (r->best_is_finalist ? cli_median_of : cli_figure_of)(figure, tuning->objective, best));
+  if (r->best_is_finalist)
+    printf(", median of %zu interleaved round%s", best->n_runs, best->n_runs == 1 ? "" : "s");
+  else if (best->n_runs == 1)
+    printf(", a single run");
+  else
+    printf(", %s of %zu runs with a spread of %.2g %%", clt_problem_is_command(problem) ? "summary" : "least",
+           best->n_runs, 100 * r->best_spread);
+  printf("%s\n", !is_time ? "" : best->clock == CLT_CLOCK_DEVICE ? ", device clock" : ", host clock");
   cli_print_metrics(tuning->objective, best, 20);
   free(configuration);
   free(options);
@@ -79,17 +79,19 @@ static void print_speedup(const clt_objective *o, const clt_tune_result *r) {
   const clt_measurement *standard = &r->default_measurement, *sampled = &r->timed_beside;
   bool is_time = has_time(o);
   double best = clt_objective_cost(o, &r->best);
-  char figure[64], median[64];
+  char figure[128], median[64];
   printf("%-20s", is_time ? "speed-up" : "gain");
+  const char *(*figure_of)(char *, const clt_objective *, const clt_measurement *) =
+      r->best_is_finalist ? cli_median_of : cli_figure_of;
   if (r->has_default)
     printf("%.3g over the default configuration (%s)", clt_objective_cost(o, standard) / best,
-           cli_figure_of(figure, o, standard));
+           figure_of(figure, o, standard));
   else
     printf("none over the default configuration%s%s", standard->config == CLT_CONFIG_NONE ? "" : ": ",
            standard->config == CLT_CONFIG_NONE ? "" : clt_reason_text(standard->reason));
   if (sampled->config != CLT_CONFIG_NONE && clt_measurement_correct(sampled))
     printf(", %.3g over the best random sample (%s)", clt_objective_cost(o, sampled) / best,
-           cli_figure_of(figure, o, sampled));
+           figure_of(figure, o, sampled));
   putchar('\n');
   /* Single runs of a search and medians of finalists are not the same measure: these figures have their own line. */
   if (isfinite(r->median_cost))
@@ -167,19 +169,31 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* --- as JSON --- */
 
-json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m) {
+json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m,
+                             bool is_median) {
+  const clt_interval none = {NAN, NAN, 0}, interval = is_median ? clt_measurement_interval(m) : none;
+  const double error = clt_interval_error(&interval, isnan(m->figure) ? m->time_s : m->figure);
   json_t *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(runs, clt_json_real(m->runs_s[i]));
-  return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
+  return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "time_s", clt_json_real(m->time_s), "metrics",
                    cli_json_metrics(objective, m), "reason", clt_reason_name(m->reason), "clock",
-                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs);
+                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs, "interval",
+                   clt_json_real(isfinite(error) ? error : NAN), "interval_low", clt_json_real(interval.low),
+                   "interval_high", clt_json_real(interval.high), "interval_confidence",
+                   clt_json_real(isfinite(error) ? interval.confidence : NAN));
+}
+
+/* NULL: there is none. */
+static json_t *finalist_json(const cli_tuning *tuning, const clt_tune_result *r, const clt_measurement *m) {
+  if (m == NULL) return json_null();
+  return cli_measurement_json(tuning->subject.instance, tuning->objective, m, r->best_is_finalist);
 }
 
 static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE) return json_null();
-  json_t *out = cli_measurement_json(tuning->subject.instance, tuning->objective, &r->best);
+  json_t *out = finalist_json(tuning, r, &r->best);
   const clt_objective *o = tuning->objective;
   double best = clt_objective_standard_cost(o, &r->best);
   double over_default = r->has_default ? clt_objective_standard_cost(o, &r->default_measurement) / best : NAN;
@@ -256,11 +270,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "evaluations", evaluations);
   json_object_set_new(out, "reasons", reasons);
   json_object_set_new(out, "best", best_json(tuning, r));
-  json_object_set_new(
-      out, "default",
-      r->has_default ? cli_measurement_json(subject->instance, o, &r->default_measurement) : json_null());
-  json_object_set_new(out, "best_of_first_stage",
-                      sampled ? cli_measurement_json(subject->instance, o, &r->timed_beside) : json_null());
+  json_object_set_new(out, "default", finalist_json(tuning, r, r->has_default ? &r->default_measurement : NULL));
+  json_object_set_new(out, "best_of_first_stage", finalist_json(tuning, r, sampled ? &r->timed_beside : NULL));
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));

@@ -38,8 +38,10 @@ int cli_tuning_sample(cli_tuning *tuning);
  * events go to standard output. Returns the exit code. */
 int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json);
 
-/* A measurement as `tune` and `measure` give it, and the result of a session, as JSON (tune.c). */
-json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m);
+/* A measurement as `tune` and `measure` give it, and the result of a session, as JSON (tune.c). is_median: of
+ * interleaved rounds, so that it has an interval. */
+json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m,
+                             bool is_median);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
 /* The typed configuration ("a=1 b=2"), with the default's values of the parameters that it does not name, which are

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "measurement/statistics.h"
 
 #define MAX_LOG_BYTES 16384
@@ -93,18 +94,25 @@ int clt_by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The median of the values, or of |value - *centre| where centre is not NULL; without NaNs. */
-static double median_of(const double *values, size_t n, const double *centre) {
-  double small[CLT_MAX_RUNS], *sorted = n <= CLT_MAX_RUNS ? small : clt_new_array(n, sizeof *sorted), median = NAN;
+/* The values, or |value - *centre| where centre is not NULL, without NaNs and in order; *n becomes how many there are.
+ * small: CLT_MAX_RUNS numbers; what is returned is freed if it is not that. NULL: out of memory. */
+static double *sort_numbers(const double *values, size_t *n, const double *centre, double *small) {
+  double *sorted = *n <= CLT_MAX_RUNS ? small : clt_new_array(*n, sizeof *sorted);
   size_t n_numbers = 0;
-  if (sorted == NULL) return NAN;
-  for (size_t i = 0; i < n; i++) {
+  if (sorted == NULL) return NULL;
+  for (size_t i = 0; i < *n; i++) {
     sorted[n_numbers] = centre ? fabs(values[i] - *centre) : values[i];
     n_numbers += !isnan(sorted[n_numbers]);
   }
   qsort(sorted, n_numbers, sizeof *sorted, clt_by_number);
-  if (n_numbers > 0) {
-    double low = sorted[(n_numbers - 1) / 2], high = sorted[n_numbers / 2];
+  *n = n_numbers;
+  return sorted;
+}
+
+static double median_of(const double *values, size_t n, const double *centre) {
+  double small[CLT_MAX_RUNS], median = NAN, *sorted = sort_numbers(values, &n, centre, small);
+  if (sorted && n > 0) {
+    double low = sorted[(n - 1) / 2], high = sorted[n / 2];
     median = low == high ? low : low * 0.5 + high * 0.5;
   }
   if (sorted != small) free(sorted);
@@ -118,26 +126,54 @@ double clt_mad(const double *values, size_t n) {
   return median_of(values, n, &median);
 }
 
-#define MAD_TO_DEVIATION 1.4826     /* of normal numbers */
-#define MEDIAN_TO_MEAN_ERROR 1.2533 /* sqrt(pi / 2): the standard error of a median over that of a mean */
+clt_interval clt_median_interval(const double *values, size_t n) {
+  clt_interval interval = {NAN, NAN, 0};
+  double small[CLT_MAX_RUNS], *sorted = sort_numbers(values, &n, NULL, small);
+  /* Fewer than `cut` of the values are below the true median with the chance `outside`, and as often above it: so many
+   * heads in n throws of a coin. */
+  double log_chance = -(double)n * log(2), outside = 0;
+  size_t cut = 0;
+  for (; cut < n / 2 && 2 * (outside + exp(log_chance)) <= 1 - CLT_USUAL_CONFIDENCE; cut++) {
+    outside += exp(log_chance);
+    log_chance += log((double)(n - cut) / (double)(cut + 1));
+  }
+  if (cut == 0) cut = 1, outside = ldexp(1, -(int)n); /* too few for this confidence: all that there is */
+  if (sorted && n > 1) interval = (clt_interval){sorted[cut - 1], sorted[n - cut], 1 - 2 * outside};
+  if (sorted != small) free(sorted);
+  return interval;
+}
 
-double clt_median_error(const double *runs_s, size_t n) {
-  if (n < 2) return INFINITY;
-  double deviation = MAD_TO_DEVIATION * clt_mad(runs_s, n);
-  return MEDIAN_TO_MEAN_ERROR * deviation / sqrt((double)n) / clt_median(runs_s, n);
+clt_interval clt_measurement_interval(const clt_measurement *m) {
+  return clt_median_interval(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+}
+
+double clt_median_error(const double *values, size_t n) {
+  const clt_interval interval = clt_median_interval(values, n);
+  return clt_interval_error(&interval, clt_median(values, n));
+}
+
+double clt_interval_error(const clt_interval *interval, double centre) {
+  if (!(interval->confidence > 0)) return INFINITY;
+  return fmax(fmax(interval->high - centre, centre - interval->low), 0) / centre;
+}
+
+const char *clt_interval_text(char out[64], double error, double confidence) {
+  out[0] = 0;
+  if (isfinite(error))
+    clt_snprintf(out, 64, " +- %.*g %% (%.3g %%)", error < 1 ? 2 : 3, 100 * error,
+                 100 * fmin(confidence, CLT_USUAL_CONFIDENCE));
+  return out;
 }
 
 #define ENOUGH_RUNS 5
-#define EQUALLY_GOOD 0.02
+#define KNOWN_TO 0.04 /* with 95 %: a standard error of half of it, 2 %, which is what counts as equally good */
 
 double clt_doubt(const clt_measurement *m) {
   if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* above what errors come to */
   return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
 }
 
-bool clt_newer_counts(double newer_doubt, double older_doubt) {
-  return !(newer_doubt > fmax(older_doubt, EQUALLY_GOOD));
-}
+bool clt_newer_counts(double newer_doubt, double older_doubt) { return !(newer_doubt > fmax(older_doubt, KNOWN_TO)); }
 
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;

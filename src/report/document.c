@@ -87,12 +87,16 @@ static json_t *row_json(draft *d, size_t index) {
   json_t *configuration = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
-                   clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread", clt_json_real(row->spread),
-                   "finalist_s", clt_json_real(row->final_s), "finalist_value",
+  const double error =
+      clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
+  const bool known = clt_objective_is_standard(d->t->objective) && isfinite(error);
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
+                   "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
+                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
                    clt_objective_is_standard(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
-                   "configuration", configuration, "text", config_json(d, row->config), "metrics",
-                   metrics_json(d, row, false));
+                   "finalist_interval", clt_json_real(known ? error : NAN), "finalist_confidence",
+                   clt_json_real(known ? row->final_interval.confidence : NAN), "configuration", configuration, "text",
+                   config_json(d, row->config), "metrics", metrics_json(d, row, false));
 }
 
 /* --- what parameters do --- */

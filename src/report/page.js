@@ -259,6 +259,11 @@
     return el("p", {class: "block"}, el("span", {class: "soft"}, name + " "), code(text), button && [" ", button]);
   }
 
+  function interval(row) {
+    if (row.finalist_interval === null) return "";
+    return ` \u00b1 ${percent(row.finalist_interval, 1)} (${percent(Math.min(row.finalist_confidence, 0.95))})`;
+  }
+
   function facts(t, form) {
     const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value,
       el("small", null, small)));
@@ -267,8 +272,10 @@
       const gain = ratio(t, t.median_value, t.best.value), times = (x) => x.toFixed(x < 10 ? 2 : 1) + "\u00d7";
       if (t.default && t.gain_over_default > 0)
         list.push(fact("best", isTime(t) ? "Speed-up over the default" : "Better than the default",
-          times(t.gain_over_default), `the default configuration: ${form.full(t.default_value)}`));
-      list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
+          times(t.gain_over_default), `the default configuration: ${form.full(t.default_value)}` +
+            (t.best_is_finalist ? interval(t.default) : "")));
+      list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best",
+        form.full(t.best_value) + (t.best_is_finalist ? interval(t.best) : ""),
         t.best_is_finalist ? "median of its runs against the other finalists, where the rings are in the plots; " +
           form.full(t.best.value) + " in the search" : "in the search"),
       fact("", isTime(t) ? "Faster than the median" : "Better than the median",
@@ -327,7 +334,7 @@
       return el("tr", {class: best ? "best" : standard ? "default" : ""}, cell("th", "n", form.put(r.value) +
         (standard ? " (default)" : "")),
         cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)),
-        finalists && cell("td", "n", form.put(r.finalist_value)),
+        finalists && cell("td", "n", form.put(r.finalist_value) + interval(r)),
         metrics.map((m) => {
           const own = r.metrics.find((other) => other.name === m.name);
           return cell("td", "n", own ? String(Number(own.value.toPrecision(4))) : "\u2013");
@@ -338,7 +345,8 @@
         }));
     });
     return [el("p", null, "The spread is the median absolute deviation of a configuration's runs over their median. ",
-      finalists && "Finalists were run again at the end, in turns; their medians decide. ",
+      finalists && "Finalists were run again at the end, in turns; their medians decide, which are true to within what follows " +
+        "\u00b1, with the probability in brackets. ",
       "Parameters stand in the order of their importance; values that the best has too are grey."),
     common.length > 0 && el("p", null, "All of them have ",
       code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),

@@ -37,6 +37,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .cost = clt_objective_cost(objective, m),
                                             .doubt = clt_doubt(m),
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
+                                            .interval = clt_measurement_interval(m),
                                             .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
                                             .final_s = NAN,
                                             .final_cost = NAN,
@@ -84,6 +85,7 @@ static bool index_rows(clt_map *newest, const clt_report_rows *rows, bool finali
 static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
   row->final_s = as_finalist->time_s;
   row->final_cost = as_finalist->cost;
+  row->final_interval = as_finalist->interval;
   row->final_energy_J = as_finalist->energy_J;
   row->final_figure = as_finalist->figure;
 }

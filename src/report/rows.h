@@ -4,18 +4,21 @@
 
 #include "base/text.h"
 #include "measurement/objective.h"
+#include "measurement/statistics.h"
 #include "report/report.h"
 
 /* One configuration, in the order in which they were measured; of a recording, in that of its file. */
 typedef struct clt_report_row {
   clt_config config;
   clt_reason reason;
-  double time_s;  /* NaN if not correct */
-  double cost;    /* what it is ordered by: clt_objective_cost; NaN: none */
-  double doubt;   /* clt_doubt */
-  double spread;  /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
+  double time_s;         /* NaN if not correct */
+  double cost;           /* what it is ordered by: clt_objective_cost; NaN: none */
+  double doubt;          /* clt_doubt */
+  double spread;         /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
+  clt_interval interval; /* clt_measurement_interval */
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
-  double final_s, final_cost; /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
+  double final_s, final_cost;  /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
+  clt_interval final_interval; /* of final_s, or of final_figure where there is one; confidence 0: none */
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
   size_t contest; /* of a finalist: which of those that its key saw, the oldest first */
 } clt_report_row;

@@ -138,6 +138,13 @@ static void put_head(const sheet *s, const json_t *document) {
   clt_text_printf(s->out, "clatune %s%s%s\n", clt_json_string(document, "version"), command[0] ? ": " : "", command);
 }
 
+/* The interval of a row's median as a finalist; nothing where it has none. */
+static void put_interval(const sheet *s, const json_t *row) {
+  char text[64];
+  clt_text_add(s->out, clt_interval_text(text, clt_json_number(row, "finalist_interval"),
+                                         clt_json_number(row, "finalist_confidence")));
+}
+
 /* As 'clatune tune' says it, the speed-up first. */
 static void put_best(const sheet *s) {
   const json_t *best = json_object_get(s->json, "best"), *objective = json_object_get(s->json, "objective");
@@ -155,6 +162,7 @@ static void put_best(const sheet *s) {
     clt_text_printf(s->out, "%-20s%.3g over the default configuration (", s->is_time ? "speed-up" : "gain",
                     clt_json_number(s->json, "gain_over_default"));
     put_figure(s, clt_json_number(s->json, "default_value"), true);
+    if (is_set(s->json, "best_is_finalist")) put_interval(s, standard);
     clt_text_printf(s->out, "): %s\n", clt_json_string(standard, "text"));
   }
   clt_text_printf(s->out, "best configuration  %s\n",
@@ -163,6 +171,7 @@ static void put_best(const sheet *s) {
   clt_text_printf(s->out, "%-20s%s%s", own ? "objective" : name, own ? name : "", own ? ": " : "");
   put_figure(s, clt_json_number(s->json, "best_value"), true);
   if (is_set(s->json, "best_is_finalist")) {
+    put_interval(s, best);
     clt_text_add(s->out, " (median of its runs against the other finalists; ");
     put_figure(s, clt_json_number(best, "value"), true);
     clt_text_add(s->out, " in the search)");
@@ -229,6 +238,7 @@ static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_def
   if (isfinite(finalist)) {
     clt_text_add(s->out, "  finalist");
     put_column(s, finalist);
+    put_interval(s, row);
   }
   clt_text_add(s->out, is_default ? "  (default)\n" : "\n");
 }

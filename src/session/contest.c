@@ -15,16 +15,16 @@
 
 /* --- statistics --- */
 
-#define SIGNIFICANT 0.05 /* as usual */
-#define CERTAIN 0.001    /* the same question is asked after every round */
-#define MANY 200         /* rounds from which on the binomial is as good as normal */
-#define KNOWN_WELL 0.3   /* a median whose error is this part of the tolerance: three errors are within it */
+#define SIGNIFICANT (1 - CLT_USUAL_CONFIDENCE)
+#define CERTAIN 0.001  /* one that rests has fewer chances to come back */
+#define MANY 200       /* rounds from which on the binomial is as good as normal */
+#define KNOWN_WELL 0.6 /* a median whose interval is this part of the tolerance, which is three standard errors */
 
 double clt_sign_test(const double *a, const double *b, size_t n) {
   size_t wins = 0, decided = 0;
   for (size_t i = 0; i < n; i++) {
     wins += a[i] < b[i];
-    decided += a[i] != b[i];
+    decided += a[i] < b[i] || a[i] > b[i];
   }
   if (decided > MANY) {
     double n_decided = (double)decided;
@@ -39,7 +39,7 @@ double clt_sign_test(const double *a, const double *b, size_t n) {
   return fmin(p, 1);
 }
 
-bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, clt_standing *out) {
+bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double chance, clt_standing *out) {
   size_t leader = n;
   double best = INFINITY;
   bool decided = true;
@@ -60,7 +60,7 @@ bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, clt_st
       out[i] = error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
     } else {
       double p = clt_sign_test(l->costs, c[i].costs, l->n < c[i].n ? l->n : c[i].n);
-      out[i] = p > SIGNIFICANT ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+      out[i] = p > chance ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
     }
     decided = decided && out[i] != CLT_STANDING_OPEN;
   }
@@ -78,8 +78,9 @@ typedef struct series {
   size_t n, capacity;
 } series;
 
-/* What was measured of one finalist: its runs and their costs; where a turn has a figure or an energy, these and the
- * costs of the turns. */
+/* What was measured of one finalist, one number a round: the medians of its runs and, where there are such, of figures
+ * and energies. costs has one of every round, NaN where it was left out, so that finalists are compared within rounds.
+ */
 typedef struct entry {
   series runs_s, costs, figures, energies_J;
 } entry;
@@ -101,12 +102,11 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
     clt_measurement_init(turn, CLT_CONFIG_NONE);
     return CLT_OK;
   }
-  bool per_turn = !isnan(turn->figure) || (objective && clt_objective_needs_energy(objective));
-  for (size_t i = 0; rc == CLT_OK && i < turn->n_runs; i++) {
-    rc = add_number(&e->runs_s, turn->runs_s[i], error);
-    if (rc || (per_turn && i > 0)) continue;
-    turn->time_s = per_turn ? clt_median(turn->runs_s, turn->n_runs) : turn->runs_s[i];
-    rc = add_number(&e->costs, objective ? clt_objective_cost(objective, turn) : turn->time_s, error);
+  /* Runs of one turn are not independent of each other: a turn is one number. */
+  if (turn->n_runs > 0) {
+    turn->time_s = clt_median(turn->runs_s, turn->n_runs);
+    rc = add_number(&e->runs_s, turn->time_s, error);
+    if (rc == CLT_OK) rc = add_number(&e->costs, objective ? clt_objective_cost(objective, turn) : turn->time_s, error);
   }
   if (rc == CLT_OK && !isnan(turn->figure)) rc = add_number(&e->figures, turn->figure, error);
   if (rc == CLT_OK && turn->energy_J > 0) rc = add_number(&e->energies_J, turn->energy_J, error);
@@ -126,36 +126,46 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
   const double zero = 0, *waited_s = policy->waited_s ? policy->waited_s : &zero;
   const double begin_s = clt_now_s() - *waited_s;
   bool decided = false;
-  for (size_t done = 0; rc == CLT_OK && !decided && done < policy->max_rounds;) {
-    size_t n_running = 0, n_done = 0, n_runs = 1, most = policy->max_rounds - done;
+  for (size_t done = 0, look = policy->min_rounds, n_looks = 0;
+       rc == CLT_OK && !decided && done++ < policy->max_rounds;) {
+    size_t n_running = 0, n_runs = 1;
     double least_s = INFINITY; /* a turn is one run, unless that is so short that asking for it takes longer */
     for (size_t i = 0; i < n; i++) {
       const series *runs_s = &entries[i].runs_s;
       if (results[i].reason != CLT_REASON_NONE) continue;
       if (standings[i] != CLT_STANDING_BEATEN) indices[n_running++] = i;
-      if (runs_s->n > 0) least_s = fmin(least_s, clt_median(runs_s->values, runs_s->n));
+      const size_t n_last = runs_s->n < MOST_IN_A_TURN ? runs_s->n : MOST_IN_A_TURN;
+      if (n_last > 0) least_s = fmin(least_s, clt_median(runs_s->values + runs_s->n - n_last, n_last));
     }
     if (n_running == 0) break;
     if (least_s < TURN_S / 2) n_runs = (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN);
     for (size_t k = 0; k < n_running; k++) clt_measurement_init(&turns[k], CLT_CONFIG_NONE);
-    rc = evaluator->time_again(state, indices, n_running, n_runs < most ? n_runs : most, turns, error);
+    rc = evaluator->time_again(state, indices, n_running, n_runs, turns, error);
     for (size_t k = 0; k < n_running; k++) {
-      if (turns[k].n_runs > n_done) n_done = turns[k].n_runs;
       if (rc == CLT_OK) rc = take_turn(&entries[indices[k]], &results[indices[k]], &turns[k], policy->objective, error);
       clt_measurement_release(&turns[k]);
     }
-    done += n_done > 0 ? n_done : 1;
+    for (size_t i = 0; rc == CLT_OK && i < n; i++)
+      if (entries[i].costs.n < done) rc = add_number(&entries[i].costs, NAN, error);
     double took_s = clt_now_s() - *waited_s - begin_s;
     if (policy->max_total_s > 0 && took_s > policy->max_total_s) break;
     if (rc || done < policy->min_rounds) continue;
     if (policy->enough_s > 0 && took_s > policy->enough_s) break;
-    /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
+    if (done < look) continue;
+    look = done + (done + 1) / 2;
+    n_looks++;
+    /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. The more often one
+     * looks, the likelier is it that chance once looks significant; so the k-th look spends 1 / (k (k + 1)) of the 5 %,
+     * and all of them together, however many, spend no more than these (alpha spending: Lan and DeMets, "Discrete
+     * sequential boundaries for clinical trials", 1983; here by Bonferroni's inequality). By half, since either of two
+     * may be the one that seems to lead. */
     for (size_t i = 0; i < n; i++) {
       const series *costs = &entries[i].costs;
       bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
       contenders[i] = stands ? (clt_contender){costs->values, costs->n} : (clt_contender){NULL, 0};
     }
-    decided = clt_rounds_judge(contenders, n, policy->tolerance, standings);
+    decided = clt_rounds_judge(contenders, n, policy->tolerance, SIGNIFICANT / 2 / (double)(n_looks * (n_looks + 1)),
+                               standings);
   }
   free(indices);
   free(turns);
@@ -177,12 +187,12 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
     clt_measurement *m = &results[i];
     if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
       size_t kept = runs_s->n < CLT_MAX_RUNS ? runs_s->n : CLT_MAX_RUNS;
-      if (kept) memcpy(m->runs_s, runs_s->values + runs_s->n - kept, kept * sizeof *m->runs_s);
+      for (size_t k = 0; k < kept; k++) m->runs_s[k] = runs_s->values[k * runs_s->n / kept];
       m->n_runs = kept;
       m->time_s = clt_median(runs_s->values, runs_s->n);
       m->figure = clt_median(figures->values, figures->n);
       for (size_t k = 0; k < kept && figures->n == runs_s->n; k++)
-        m->figures[k] = figures->values[runs_s->n - kept + k];
+        m->figures[k] = figures->values[k * runs_s->n / kept];
       m->energy_J = energies_J->n ? clt_median(energies_J->values, energies_J->n) : NAN;
     }
     if (rc == CLT_OK)
@@ -204,7 +214,7 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
 #define WINDOW \
   0.5 /* worse ones than this are no finalists, even where runs are noisy: medians are never that far off */
 #define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
-#define MIN_ROUNDS 5   /* the fewest that can be significant: 1 in 32 by chance */
+#define MIN_ROUNDS 7   /* the fewest that can be significant at the first look: 1 in 128 by chance, not 1 in 80 */
 #define MAX_ROUNDS 2000
 /* A contest takes at most a tenth of the user's time limit, and twenty seconds. Beyond its fewest rounds it takes half
  * of what the search took or two seconds, whichever is more: it is to be felt as the end of the search, but where all

@@ -161,7 +161,9 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
 
 /* --- finalists side by side: interleaved rounds until they are told apart (contest.c) --- */
 
-/* Rounds end when the leader's median is ahead with significance, or within tolerance of all others, or at a limit. */
+/* Rounds end when the leader's median is ahead with significance (5 %, however often that was looked at), or within
+ * tolerance of all others, or at a limit. Looked at is after min_rounds, and then after half as many again each time.
+ */
 typedef struct clt_contest_policy {
   unsigned min_rounds, max_rounds;
   double enough_s;                /* no round beyond min_rounds begins after it; 0: no limit */
@@ -172,7 +174,8 @@ typedef struct clt_contest_policy {
 } clt_contest_policy;
 
 /* Keeps the configurations prepared in an open evaluator that has keep and time_again, and runs them in rounds. out[i]
- * belongs to configs[i] and is the caller's: runs_s holds the last of its runs, time_s the median of all, energy_J the
+ * belongs to configs[i] and is the caller's: runs_s holds a number for each of its rounds, the median of what it
+ * ran in its turn (of more than CLT_MAX_RUNS rounds so many, evenly spread), time_s the median of all, energy_J the
  * median of what was measured; one that fails has its reason. Nothing is filled on an error. */
 int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_config *configs, size_t n,
                     const clt_contest_policy *policy, clt_measurement *out, clt_error *error);
@@ -193,8 +196,8 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
  * ties are left out). 1 for no rounds. */
 double clt_sign_test(const double *a, const double *b, size_t n);
 
-/* The costs of a finalist's runs so far, or of its turns; NULL: it is out. The k-th ones of two finalists belong to one
- * round, unless one of them was left out of some rounds. */
+/* The costs of a finalist in each round so far; NULL: it is out. The k-th ones of two finalists belong to one round;
+ * NaN: it was left out of that. */
 typedef struct clt_contender {
   const double *costs;
   size_t n;
@@ -204,14 +207,14 @@ typedef enum clt_standing {
   CLT_STANDING_OUT,
   CLT_STANDING_LEADS, /* the least median */
   CLT_STANDING_NEAR, /* within the tolerance of the leader's median, and both medians are known well enough to say so */
-  CLT_STANDING_BEHIND, /* not within it, and slower with significance (5 %) */
-  CLT_STANDING_BEATEN, /* the same with more certainty (0.1 %, as it is asked after every round): it need not run in
+  CLT_STANDING_BEHIND, /* not within it, and slower with significance */
+  CLT_STANDING_BEATEN, /* the same with more certainty (0.1 %): it need not run in
                           further rounds */
   CLT_STANDING_OPEN
 } clt_standing;
 
-/* Judges all; true where none is open. */
-bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out);
+/* Judges all; true where none is open. chance: what is rarer by chance is significant. */
+bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, double chance, clt_standing *out);
 
 /* --- a session (tune.c, result.c, contest.c) --- */
 

@@ -20,9 +20,11 @@ class Measure(SimulatedTest):
         self.assertAlmostEqual(first["time_s"], 1e-5)
         self.assertAlmostEqual(second["over_first"], 1.61, places=3)
         self.assertEqual((first["correct"], first["interval"], first["over_first"]), (True, 0, 1))
+        self.assertEqual((first["interval_low"], first["interval_high"]), (first["time_s"], first["time_s"]))
+        self.assertGreaterEqual(first["interval_confidence"], 0.95)
         self.assertFalse((self.folder / "share").exists())
         text = self.clatune("measure", *COPY, *configurations("a=17 b=9", "a=0 b=0"), "--rounds", "3").stdout
-        self.assertIn("time            10 us +- 0 % (95 %), median of 3 runs in interleaved rounds, device clock\n", text)
+        self.assertIn("time            10 us +- 0 % (75 %), median of 3 interleaved rounds, device clock\n", text)
         self.assertIn("cost            1.61 times the first one's\n", text)
 
     def test_the_default_where_none_is_given(self):
@@ -41,6 +43,36 @@ class Measure(SimulatedTest):
         self.edit("copy.json", '"TuningParameters"', '"Conditions": [{"Expression": "a + b < 30"}], "TuningParameters"')
         said = self.clatune("measure", *COPY, *configurations("a=0", "a=30 b=1"), "--quiet", expect=2).stderr
         self.assertIn("configuration 2 is not valid: ", said)
+
+
+class Intervals(SimulatedTest):
+    """What stands behind "+-" is the same wherever a finalist's time is shown: between order statistics of its rounds."""
+
+    def tune_noisy(self, *options):
+        self.simulate(time_s=TIME_S, noise={"sigma": 0.05, "seed": 4})
+        return self.clatune_json("tune", *COPY, "--searcher", "random", "--budget", "12", "--seed", "1", "--quiet", *options)
+
+    def test_json_text_and_report_agree(self):
+        answer = self.tune_noisy()
+        best, text = answer["best"], self.clatune("report", *COPY).stdout
+        runs, median = sorted(best["runs_s"]), best["time_s"]
+        self.assertGreaterEqual(len(runs), 7)
+        self.assertGreaterEqual(best["interval_confidence"], 0.95)
+        self.assertIn((runs.index(best["interval_low"]), best["interval_high"]), [(k, runs[-1 - k]) for k in range(len(runs) // 2)])
+        self.assertAlmostEqual(best["interval"], max(best["interval_high"] / median - 1, 1 - best["interval_low"] / median))
+        self.assertIn(f" +- {100 * best['interval']:.2g} % (95 %) (median of its runs against the other finalists;", text)
+        self.assertIn(f" +- {100 * answer['default']['interval']:.2g} % (95 %)): a=0 b=0\n", text)
+        row = self.clatune_json("report", *COPY)["tunings"][0]["best"]
+        self.assertAlmostEqual(row["finalist_interval"], best["interval"])
+        self.assertEqual(row["finalist_confidence"], best["interval_confidence"])
+        self.assertRegex(self.clatune("tune", *COPY, "--searcher", "random", "--budget", "12", "--seed", "1", "--quiet").stdout,
+                         r"(?m)^time +\S+ us \+- \S+ % \(95 %\), median of \d+ interleaved rounds, device clock$")
+
+    def test_what_is_no_median_has_none(self):
+        best = self.tune_noisy("--finalists", "0", "--no-store")["best"]
+        self.assertEqual([best[key] for key in best if key.startswith("interval")], [None] * 4)
+        text = self.clatune("tune", *COPY, "--finalists", "0", "--no-store", "--budget", "3", "--quiet").stdout
+        self.assertRegex(text, r"(?m)^time +\S+ us, least of \d+ runs with a spread of \S+ %, device clock$")
 
 
 class VerifySample(SimulatedTest):

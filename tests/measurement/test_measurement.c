@@ -121,6 +121,69 @@ static void medians_leave_nan_out_and_take_many_numbers(void **state) {
   assert_true(clt_mad(infinite, 4) == INFINITY);
 }
 
+static void intervals_are_between_order_statistics(void **state) {
+  (void)state;
+  double values[64];
+  for (size_t i = 0; i < 64; i++) values[i] = (double)(i * 27 % 64 + 1); /* 1 to 64 */
+  const double holes[] = {2, NAN, 1};
+  const struct {
+    size_t n;
+    double low_rank, confidence;
+  } cases[] = {{2, 1, 0.5}, {5, 1, 0.9375}, {6, 1, 0.96875}, {8, 1, 0.9921875}, {9, 2, 0.9609375}, {64, 24, 0.9672}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double sorted[64];
+    const size_t n = cases[i].n;
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, clt_by_number);
+    const clt_interval interval = clt_median_interval(values, n);
+    assert_true(interval.low == sorted[(size_t)cases[i].low_rank - 1]);
+    assert_true(interval.high == sorted[n - (size_t)cases[i].low_rank]);
+    assert_true(fabs(interval.confidence - cases[i].confidence) < 1e-4);
+  }
+  clt_interval interval = clt_median_interval(holes, 3);
+  assert_true(interval.low == 1 && interval.high == 2 && interval.confidence == 0.5);
+  assert_true(fabs(clt_interval_error(&interval, 1.6) - 0.6 / 1.6) < 1e-15); /* the further end */
+  assert_true(clt_median_error(holes, 3) == 0.5 / 1.5);
+  interval = clt_median_interval(values, 1);
+  assert_true(isnan(interval.low) && isnan(interval.high) && interval.confidence == 0);
+  assert_true(isinf(clt_interval_error(&interval, 1)) && isinf(clt_median_error(values, 1)));
+}
+
+/* As often as it says, for few runs and many, of times as devices have them: skewed, and some far off. */
+static void intervals_hold_the_true_median(void **state) {
+  (void)state;
+  const size_t sizes[] = {3, 5, 6, 7, 9, 20, 64, 1500};
+  clt_rng rng;
+  clt_rng_init(&rng, 20);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    static double times_s[1500];
+    const size_t n = sizes[i], n_samples = n > 100 ? 500 : 4000;
+    size_t n_held = 0;
+    double confidence = 0;
+    for (size_t k = 0; k < n_samples; k++) {
+      for (size_t r = 0; r < n; r++) {
+        const double burst = clt_rng_below(&rng, 10) == 0 ? 5 : 1;
+        times_s[r] = 1e-3 * exp(0.2 * burst * clt_rng_normal(&rng));
+      }
+      const clt_interval interval = clt_median_interval(times_s, n);
+      n_held += interval.low <= 1e-3 && 1e-3 <= interval.high;
+      confidence = interval.confidence;
+    }
+    const double error = sqrt(confidence * (1 - confidence) / (double)n_samples);
+    assert_true(n < 6 || confidence >= 0.95);
+    assert_true(fabs((double)n_held / (double)n_samples - confidence) < 4 * error);
+  }
+}
+
+static void errors_are_shown_with_their_confidence(void **state) {
+  (void)state;
+  char text[64];
+  assert_string_equal(clt_interval_text(text, 0.02834, 0.96875), " +- 2.8 % (95 %)");
+  assert_string_equal(clt_interval_text(text, 0.5, 0.875), " +- 50 % (87.5 %)");
+  assert_string_equal(clt_interval_text(text, 2.2, 0.97), " +- 220 % (95 %)");
+  assert_string_equal(clt_interval_text(text, INFINITY, 0), "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_new_measurement_knows_nothing),
@@ -131,6 +194,9 @@ int main(void) {
       cmocka_unit_test(numbers_outside_of_the_tables_are_unknown),
       cmocka_unit_test(medians_and_deviations_are_right),
       cmocka_unit_test(medians_leave_nan_out_and_take_many_numbers),
+      cmocka_unit_test(intervals_are_between_order_statistics),
+      cmocka_unit_test(intervals_hold_the_true_median),
+      cmocka_unit_test(errors_are_shown_with_their_confidence),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

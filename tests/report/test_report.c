@@ -351,11 +351,11 @@ static void the_text_marks_the_best_finalist(void **state) {
   assert_int_equal(clt_report_add_instance(report, s.store, s.instance, NULL), 0);
   assert_int_equal(clt_report_text(&text, report, 80, NULL), 0);
   char *second_text = clt_config_string(space, second);
-  snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s (median", second_text);
+  snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s +- 50 %% (50 %%) (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
   /* Beside it, what the search said; and how far it is ahead of the default, as a finalist as well. */
   assert_non_null(strstr(text, "the other finalists; 1.1 s in the search)\n"));
-  assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s): "));
+  assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s +- 50 % (50 %)): "));
   assert_non_null(strstr(text, "(default)\n"));
   if (strstr(text, best) == NULL || strstr(text, row) == NULL)
     fail_msg("'%s' or '%s' is missing in\n%s", best, row, text);

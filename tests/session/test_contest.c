@@ -21,23 +21,26 @@ static void the_sign_test_is_exact(void **state) {
   assert_true(clt_sign_test(b, a, 5) == 1);
   assert_true(clt_sign_test(a, a, 5) == 1); /* ties say nothing */
   assert_true(clt_sign_test(a, b, 0) == 1);
+  const double rested[] = {2, NAN, 2, NAN, 2};
+  assert_true(fabs(clt_sign_test(a, rested, 5) - 1.0 / 8) < 1e-15); /* nor do rounds that one was left out of */
 }
 
 /* n_rounds of two contenders; NULL: out. */
 static bool decided(const double *a, const double *b, size_t n_rounds, double tolerance) {
   clt_standing standings[2];
-  return clt_rounds_judge((clt_contender[]){{a, n_rounds}, {b, n_rounds}}, 2, tolerance, standings);
+  return clt_rounds_judge((clt_contender[]){{a, n_rounds}, {b, n_rounds}}, 2, tolerance, 0.05, standings);
 }
 
 static void rounds_decide_by_lead_or_by_nearness(void **state) {
   (void)state;
   const double fast[] = {1.00, 1.01, 1.02, 1.00, 1.01}, near[] = {1.01, 1.02, 1.00, 1.02, 1.02};
   const double slow[] = {1.10, 1.12, 1.11, 1.13, 1.12}, wild[] = {0.90, 1.30, 0.95, 1.40, 1.35};
-  assert_true(decided(fast, near, 5, 0.03));
+  assert_true(decided(fast, near, 5, 0.04));
+  assert_false(decided(fast, near, 5, 0.03)); /* known to 2 %, whatever most of them say */
   assert_true(decided(slow, fast, 5, 0.02));
   assert_false(decided(slow, fast, 4, 0.02)); /* 1 in 16 by chance */
   assert_false(decided(fast, wild, 5, 0.02));
-  assert_true(decided(fast, wild, 5, 0.4));
+  assert_true(decided(fast, wild, 5, 0.6));
   assert_true(decided(NULL, wild, 5, 0.02));
   assert_true(decided(NULL, NULL, 5, 0.02));
 }
@@ -51,8 +54,6 @@ static void nearness_needs_medians_that_are_known(void **state) {
   }
   assert_false(decided(noisy, other, 11, 0.04)); /* equal medians, known to 3 % */
   assert_true(decided(noisy, other, 99, 0.04));
-  assert_true(fabs(clt_median_error(noisy, 99) - 1.2533 * 1.4826 * 0.06 / sqrt(99)) < 1e-6);
-  assert_true(isinf(clt_median_error(noisy, 1)));
 }
 
 static void who_is_beaten_may_come_back(void **state) {
@@ -63,14 +64,14 @@ static void who_is_beaten_may_come_back(void **state) {
     fast[i] = 1 + 0.001 * i;
     slow[i] = 1.2 + 0.001 * i;
   }
-  assert_true(clt_rounds_judge((clt_contender[]){{fast, 5}, {slow, 5}}, 2, 0.02, standings));
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 5}, {slow, 5}}, 2, 0.02, 0.05, standings));
   assert_int_equal(standings[1], CLT_STANDING_BEHIND); /* 1 in 32 by chance */
-  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.02, standings));
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.02, 0.05, standings));
   assert_int_equal(standings[1], CLT_STANDING_BEHIND); /* 1 in 256, and others have the same chance */
-  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.02, standings));
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.02, 0.05, standings));
   assert_int_equal(standings[1], CLT_STANDING_BEATEN);
   for (int i = 0; i < 20; i++) fast[i] += 0.15;
-  clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.1, standings);
+  clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.1, 0.05, standings);
   assert_int_equal(standings[1], CLT_STANDING_NEAR);
 }
 
@@ -80,6 +81,8 @@ static void who_is_beaten_may_come_back(void **state) {
 
 /* Kept configuration c takes c units, and a little more each time; 0 fails to be kept, 9 fails when timed. */
 typedef struct fake_evaluator {
+  clt_rng *rng; /* nullable: runs scatter by `noise`, and all of a turn together by as much */
+  double noise;
   clt_config kept[N_FAKE];
   size_t n_timed[N_FAKE], n_rounds, fails_at;
   double energy_J, unit_s; /* unit_s 0: one */
@@ -110,9 +113,11 @@ static int fake_time_again(void *state, const size_t *indices, size_t n, size_t 
       clt_measurement_fail(&out[i], CLT_REASON_RUN_CRASH, "crashed");
       continue;
     }
+    const double turn = f->rng ? exp(f->noise * clt_rng_normal(f->rng)) : 1; /* what its runs have in common */
     for (size_t k = 0; k < n_runs; k++)
-      out[i].runs_s[k] =
-          (f->unit_s > 0 ? f->unit_s : 1) * (double)config * (1 + 1e-4 * (double)(f->n_timed[indices[i]]++ % 7));
+      out[i].runs_s[k] = (f->unit_s > 0 ? f->unit_s : 1) * (double)config *
+                         (f->rng ? turn * exp(f->noise * clt_rng_normal(f->rng))
+                                 : 1 + 1e-4 * (double)(f->n_timed[indices[i]]++ % 7));
     out[i].n_runs = n_runs;
     out[i].energy_J = f->energy_J;
   }
@@ -125,18 +130,18 @@ static void whoever_stands_is_ranked_by_median(void **state) {
   (void)state;
   fake_evaluator f = {.energy_J = 3};
   const clt_config configs[] = {2, 0, 9, 3};
-  const clt_contest_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 60, .tolerance = 0.02};
+  const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 20, .max_total_s = 60, .tolerance = 0.02};
   clt_measurement m[4];
   assert_int_equal(clt_contest_run(&fake_type, &f, configs, 4, &policy, m, NULL), 0);
   assert_int_equal(m[0].reason, CLT_REASON_NONE);
   assert_int_equal(m[1].reason, CLT_REASON_WRONG_OUTPUT);
   assert_int_equal(m[2].reason, CLT_REASON_RUN_CRASH);
   assert_int_equal(m[3].reason, CLT_REASON_NONE);
-  assert_int_equal(f.n_timed[0], 5); /* decided by then */
+  assert_int_equal(f.n_timed[0], 7); /* decided by then */
   assert_int_equal(f.n_timed[1], 0);
   for (size_t i = 0; i < 4; i += 3) {
-    assert_true(m[i].config == configs[i] && m[i].n_runs == 5 && m[i].energy_J == 3);
-    assert_true(m[i].time_s == clt_median(m[i].runs_s, 5) && m[i].phases.build_s == 0.25);
+    assert_true(m[i].config == configs[i] && m[i].n_runs == 7 && m[i].energy_J == 3);
+    assert_true(m[i].time_s == clt_median(m[i].runs_s, 7) && m[i].phases.build_s == 0.25);
   }
   for (size_t i = 0; i < 4; i++) clt_measurement_release(&m[i]);
 }
@@ -176,19 +181,88 @@ static void what_is_enough_goes_beyond_the_fewest_rounds(void **state) {
   }
 }
 
+/* Equal ones are told apart by chance alone: in at most 5 % of contests, however often was looked. Short runs, too, which
+ * have more in common within a turn. */
+static void equal_finalists_are_seldom_told_apart(void **state) {
+  (void)state;
+  const double units_s[] = {1, 1e-6};
+  const size_t n_contests = 1000;
+  clt_rng rng;
+  clt_rng_init(&rng, 20);
+  for (size_t u = 0; u < 2; u++) {
+    size_t n_false = 0;
+    for (size_t k = 0; k < n_contests; k++) {
+      fake_evaluator f = {.energy_J = NAN, .rng = &rng, .noise = 0.1, .unit_s = units_s[u]};
+      const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 300, .tolerance = 1e-6};
+      clt_measurement m[2];
+      assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 2}, 2, &policy, m, NULL), 0);
+      n_false += f.n_rounds < 300;
+      for (size_t i = 0; i < 2; i++) clt_measurement_release(&m[i]);
+    }
+    assert_true(n_false <= n_contests / 20);
+  }
+}
+
+/* Also where the runs themselves decide when they are enough, and of whoever came to win. */
+static void intervals_hold_after_a_contest(void **state) {
+  (void)state;
+  size_t n_held = 0, n_held_of_best = 0, n_decided = 0;
+  const size_t n_contests = 1000;
+  clt_rng rng;
+  clt_rng_init(&rng, 20);
+  for (size_t k = 0; k < n_contests; k++) {
+    fake_evaluator f = {.energy_J = NAN, .rng = &rng, .noise = 0.01};
+    const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 300, .tolerance = 0.02};
+    clt_measurement m[4];
+    bool holds[4];
+    size_t best = 0;
+    assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 2, 2, 2}, 4, &policy, m, NULL), 0);
+    n_decided += f.n_rounds < 300;
+    for (size_t i = 0; i < 4; i++) {
+      const clt_interval interval = clt_measurement_interval(&m[i]);
+      holds[i] = interval.low <= 2 && 2 <= interval.high;
+      n_held += holds[i];
+      if (m[i].time_s < m[best].time_s) best = i;
+    }
+    n_held_of_best += holds[best];
+    for (size_t i = 0; i < 4; i++) clt_measurement_release(&m[i]);
+  }
+  assert_true(n_decided == n_contests);
+  assert_true((double)n_held >= 0.95 * 4 * (double)n_contests);
+  assert_true((double)n_held_of_best >= 0.93 * (double)n_contests);
+}
+
+/* And those that differ by much are told apart at the first look. */
+static void different_finalists_are_told_apart_at_once(void **state) {
+  (void)state;
+  clt_rng rng;
+  clt_rng_init(&rng, 20);
+  fake_evaluator f = {.energy_J = NAN, .rng = &rng, .noise = 0.02};
+  const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 300, .tolerance = 0.02};
+  clt_measurement m[2];
+  assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 3}, 2, &policy, m, NULL), 0);
+  assert_int_equal(f.n_rounds, 7);
+  for (size_t i = 0; i < 2; i++) {
+    const clt_interval interval = clt_measurement_interval(&m[i]);
+    assert_true(interval.low <= m[i].time_s && m[i].time_s <= interval.high && interval.confidence >= 0.95);
+    clt_measurement_release(&m[i]);
+  }
+}
+
 static void short_runs_are_repeated_in_a_turn(void **state) {
   (void)state;
   const struct {
     double unit_s;
-    size_t n_rounds;
-  } cases[] = {{1, 9}, {1.9e-4, 3}, {1e-6, 2}}; /* by one; by one, five, and the rest; by one and the most */
+    size_t n_runs;
+  } cases[] = {{1, 1}, {1.9e-4, 5}, {1e-6, 8}}; /* in the second turn: until then nobody knows how short they are */
   for (size_t i = 0; i < 3; i++) {
     fake_evaluator f = {.energy_J = NAN, .unit_s = cases[i].unit_s};
     const clt_contest_policy policy = {.min_rounds = 9, .max_rounds = 9};
     clt_measurement m;
     assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){1}, 1, &policy, &m, NULL), 0);
-    assert_int_equal(f.n_rounds, cases[i].n_rounds);
-    assert_int_equal(m.n_runs, 9);
+    assert_int_equal(f.n_rounds, 9);
+    assert_int_equal(f.n_timed[0], 1 + 8 * cases[i].n_runs);
+    assert_int_equal(m.n_runs, 9); /* each turn is one number: its runs have much in common */
     clt_measurement_release(&m);
   }
 }
@@ -212,6 +286,9 @@ int main(void) {
       cmocka_unit_test(whoever_stands_is_ranked_by_median),
       cmocka_unit_test(who_is_beaten_rests_and_others_go_on),
       cmocka_unit_test(what_is_enough_goes_beyond_the_fewest_rounds),
+      cmocka_unit_test(equal_finalists_are_seldom_told_apart),
+      cmocka_unit_test(intervals_hold_after_a_contest),
+      cmocka_unit_test(different_finalists_are_told_apart_at_once),
       cmocka_unit_test(short_runs_are_repeated_in_a_turn),
       cmocka_unit_test(an_error_leaves_nothing_to_be_freed),
   };
