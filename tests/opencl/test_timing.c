@@ -377,7 +377,7 @@ static void build_run_and_fail(bench *b) {
   slow_copy(b, 10);
   bench_measure(b, 3, 3, CLT_REASON_NONE);
   strcpy(b->launches[0].kernel, "g");
-  bench_prepare(b, CLT_REASON_COMPILE_ERROR);
+  bench_prepare(b, CLT_REASON_KERNEL_NAME);
   strcpy(b->launches[0].kernel, "f");
   strcpy(b->plan.source + 10, "!");
   bench_prepare(b, CLT_REASON_COMPILE_ERROR);
