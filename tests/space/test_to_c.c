@@ -131,10 +131,12 @@ static void a_program_comes_to_the_same(void **state) {
       clt_value value;
       int rc = clt_expr_eval(compiled[i], slots, &value, NULL);
       double number = rc || value.type == CLT_STRING ? 0 : value.type == CLT_REAL ? value.real : (double)value.integer;
+      char in_c[40]; /* with a point in every locale */
       if (!isfinite(number)) continue;
-      fprintf(file, "    {%zu, %lld, %lld, %lld, %lld, %d, %.17g},\n", i, (long long)slots[0].integer,
+      clt_snprintf(in_c, sizeof in_c, "%.17g", number);
+      fprintf(file, "    {%zu, %lld, %lld, %lld, %lld, %d, %s},\n", i, (long long)slots[0].integer,
               (long long)slots[1].integer, (long long)slots[2].integer, (long long)slots[3].integer,
-              rc ? -1 : clt_value_truthy(value), number);
+              rc ? -1 : clt_value_truthy(value), in_c);
     }
   }
   fprintf(file, "};\n\n%s", check);
