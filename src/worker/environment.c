@@ -55,15 +55,17 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   const struct {
     const char *name, *value; /* NULL: as it is */
     bool yields;              /* to what the user has set */
-  } ours[] = {{"POCL_CACHE_DIR", cache, false},
-              {"CUDA_CACHE_DISABLE", disabled, true},
-              {"AMD_COMGR_CACHE", off, true},
-              {"NEO_CACHE_PERSISTENT", off, true},
-              {"MESA_SHADER_CACHE_DISABLE", disabled, true},
-              {"POCL_SIGFPE_HANDLER", "0", false},
-              {"TMPDIR", setup->folder, false},
-              {"LD_PRELOAD", preload, false},
-              {"GLIBC_TUNABLES", tunables, false}};
+  } ours[] = {
+      {"POCL_CACHE_DIR", cache, false},
+      {"CUDA_CACHE_DISABLE", disabled, true},
+      {"AMD_COMGR_CACHE", off, true},
+      {"NEO_CACHE_PERSISTENT", off, true},
+      /* Not off: rusticl without it builds while it launches, and times no longer tell what a kernel leaves out. */
+      {"MESA_SHADER_CACHE_DIR", setup->trade ? NULL : cache, true},
+      {"POCL_SIGFPE_HANDLER", "0", false},
+      {"TMPDIR", setup->folder, false},
+      {"LD_PRELOAD", preload, false},
+      {"GLIBC_TUNABLES", tunables, false}};
   const size_t n_ours = sizeof ours / sizeof *ours;
   bool set[sizeof ours / sizeof *ours], whole = cache && (malloc_debug == NULL || (preload && tunables));
   size_t n = 0, kept = 0;

@@ -6,7 +6,7 @@ import shutil
 
 from simulation import DRIVER, SimulatedTest, main
 
-CACHES = {"CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0", "MESA_SHADER_CACHE_DISABLE": "1"}
+CACHES = {"CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0"}
 
 
 class Caches(SimulatedTest):
