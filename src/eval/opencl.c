@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/parallel.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"
@@ -115,7 +116,9 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                          .run_timeout_floor_s = o->run_timeout_floor_s,
                          .timing = timing};
   choose_sizes(&pool, o, instance);
-  *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots, .workers = pool.n_workers};
+  *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots,
+                                   .workers = pool.n_workers,
+                                   .binds = device->type == CLT_DEVICE_CPU && clt_processors() > 1};
   rc = clt_pool_open(state, &pool, error);
   json_decref(open);
   return rc;

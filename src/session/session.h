@@ -252,8 +252,8 @@ typedef struct clt_session {
   double tolerance, confidence;
   clt_config first; /* the default; CLT_CONFIG_NONE: it is not evaluated */
   double start_s, last_progress_s;
-  clt_load load; /* at the start */
-  bool in_contest;
+  clt_load load;            /* at the start */
+  bool in_contest, unbound; /* unbound: the evaluator is to time as programs run */
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
@@ -286,6 +286,8 @@ int clt_session_count(clt_session *session, clt_config asked, double cost, const
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error);
 /* What the searcher reports now. */
 void clt_session_report(const clt_session *session, clt_search_report *out);
+/* Adds a note to the result; takes the text. NULL: out of memory. */
+int clt_session_note(clt_session *session, char *text, clt_error *error);
 /* Completes the result from what was counted. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);

@@ -251,7 +251,8 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .attempts = clt_loop_attempts,
                                .attempts_user = &s->loop,
                                .n_machine_busy = &s->result->n_machine_busy,
-                               .waited_s = &s->result->waited_s};
+                               .waited_s = &s->result->waited_s,
+                               .unbound = &s->unbound};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);

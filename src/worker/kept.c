@@ -302,6 +302,7 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
                         clt_error *error) {
   clt_pool *pool = state;
   int rc = CLT_OK;
+  const bool *unbound = pool->setup.evaluator.unbound;
   const clt_timing_policy turn = clt_timing_turn(n_runs, pool->setup.timing.energy_s);
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
@@ -314,8 +315,8 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
       rc = make_wanted_ready(pool, error);
       if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
-      json_t *request = json_pack("{s:s, s:i, s:b, s:o}", "request", "time", "slot", (int)k->slot, "keep", 1, "timing",
-                                  clt_message_from_timing(&turn));
+      json_t *request = json_pack("{s:s, s:i, s:b, s:b, s:o}", "request", "time", "slot", (int)k->slot, "keep", 1,
+                                  "unbound", unbound && *unbound, "timing", clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
       size_t n_killed = pool->n_killed;
       while (rc == 0 && k->worker->done) rc = pump_or_stop(pool, error);

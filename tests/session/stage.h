@@ -75,6 +75,8 @@ struct fake {
   struct failure fails[MAX];
   size_t n_fails, stopped_in;
   double slower; /* how many times longer than in the search runs take when compared; 0: as long */
+  const bool *unbound;       /* nullable: while it is true, */
+  clt_config slower_unbound; /* this one takes three times as long */
 };
 
 static inline int fake_submit(void *state, clt_config config, double best_s, clt_error *error) {
@@ -120,6 +122,7 @@ static inline int fake_time_again(void *state, const size_t *indices, size_t n, 
   for (size_t i = 0; i < n; i++) {
     measure(f, f->kept[indices[i]], &out[i]);
     if (f->slower > 0) out[i].time_s = out[i].runs_s[0] *= f->slower;
+    if (f->unbound && *f->unbound && out[i].config == f->slower_unbound) out[i].time_s = out[i].runs_s[0] *= 3;
   }
   return 0;
 }

@@ -324,6 +324,33 @@ static void measurements_that_disagree_and_a_busy_machine_are_said(void **state)
   clt_space_free(space);
 }
 
+static void who_is_faster_where_nothing_is_bound_is_said(void **state) {
+  static const struct {
+    bool binds;
+    int slower;
+    bool said;
+  } cases[] = {{false, 7, false}, {true, 0, false}, {true, 7, true}, {true, 8, false}};
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (size_t i = 0; i < 4; i++) {
+    struct stage stage;
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 3;
+    stage.session.limits.binds = cases[i].binds;
+    stage.evaluator.unbound = &stage.session.unbound;
+    stage.evaluator.slower_unbound = cases[i].slower ? of_e(space, cases[i].slower) : CLT_CONFIG_NONE;
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    assert_true(stage.result->best.config == of_e(space, 7));
+    assert_true(stage.result->best.time_s == bench_bowl(space, of_e(space, 7)));
+    assert_false(stage.session.unbound);
+    const char *note = find_note(&stage, "with the driver's threads not bound", cases[i].said);
+    if (cases[i].said && (note == NULL || !(strstr(note, "e=6") || strstr(note, "e=8"))))
+      fail_msg("%s", note ? note : "nothing");
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
 /* A check that the given configurations do not pass. */
 struct gate {
   clt_config fail[3];
@@ -398,6 +425,7 @@ int main(void) {
       cmocka_unit_test(the_default_is_timed_side_by_side),
       cmocka_unit_test(why_the_fastest_of_the_search_has_not_won_is_said),
       cmocka_unit_test(measurements_that_disagree_and_a_busy_machine_are_said),
+      cmocka_unit_test(who_is_faster_where_nothing_is_bound_is_said),
       cmocka_unit_test(what_is_waited_for_the_device_is_not_counted_as_time),
       cmocka_unit_test(a_winner_that_does_not_pass_the_check_makes_way_for_the_next),
   };

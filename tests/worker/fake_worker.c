@@ -148,6 +148,7 @@ static void run(const json_t *request) {
   clt_measurement m;
   clt_measurement_init(&m, config);
   note("time begins");
+  if (json_is_true(json_object_get(request, "unbound"))) note("unbound");
   say(clt_message_phase(CLT_PHASE_RUNNING));
   work(3);
   if (config % 100 == CRASH_TIME) abort();

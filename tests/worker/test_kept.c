@@ -56,6 +56,23 @@ static void what_is_kept_is_not_prepared_anew(void **state) {
   close_pool(pool);
 }
 
+static void who_is_to_be_timed_unbound_is(void **state) {
+  fixture *f = *state;
+  clt_measurement m[2];
+  bool unbound = false;
+  clt_pool_setup setup = pool_setup(f);
+  setup.evaluator.unbound = &unbound;
+  clt_pool *pool = open_pool(&setup);
+  assert_int_equal(clt_pool_keep(pool, (clt_config[]){300, 100}, 2, m, NULL), 0);
+  release_all(m, 2);
+  for (size_t round = 0; round < 2; round++, unbound = true) {
+    assert_int_equal(clt_pool_time_again(pool, all, 2, 1, m, NULL), 0);
+    release_all(m, 2);
+    assert_int_equal(count_log(f, "unbound"), 2 * round);
+  }
+  close_pool(pool);
+}
+
 static void a_finalist_that_fails_does_not_take_others_along(void **state) {
   fixture *f = *state;
   const clt_config configs[] = {100 + CRASH_TIME, 200 + CRASH_BUILD, 300, 400, 500 + CRASH_TIME, 600};
@@ -172,6 +189,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(finalists_are_kept_verified_and_timed),
       TEST(what_is_kept_is_not_prepared_anew),
+      TEST(who_is_to_be_timed_unbound_is),
       TEST(a_finalist_that_fails_does_not_take_others_along),
       TEST(a_stop_is_obeyed_while_something_hangs),
       TEST(who_may_take_so_long_is_ended_then),

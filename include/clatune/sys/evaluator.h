@@ -44,12 +44,14 @@ typedef struct clt_evaluator_setup {
   double limit_s;
   double *waited_s; /* nullable: seconds that were waited for other tuners that use the device are added here as they
                        pass; they count for no limit of time */
+  const bool *unbound; /* nullable: while it is true, time_again times as programs run, bound to no processors */
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */
 typedef struct clt_evaluator_limits {
   size_t capacity; /* configurations that may be submitted and not yet waited for */
   size_t workers;  /* configurations that it works on at the same time; at most capacity */
+  bool binds;      /* threads that run kernels are bound to processors while they are timed, unless unbound says not */
 } clt_evaluator_limits;
 
 typedef struct clt_evaluator_type {

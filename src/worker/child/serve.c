@@ -206,7 +206,8 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
   clt_measurement *m = &slot->measurement;
   m->n_runs = 0;
   m->phases.runs_s = 0;
-  if (clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_worker_spread_threads();
+  const bool binds = !json_is_true(json_object_get(request, "unbound"));
+  if (binds && clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_worker_spread_threads();
   rc = clt_executor_time(s->executor, slot->prepared, &timing, m, error);
   clt_worker_free_threads();
   if (rc == 0) *out = reply_measurement(m);
