@@ -20,7 +20,7 @@ import tables
 def tune(options, store, seed, *how):
     answer = json.loads(tables.run([tables.clatune(options), "tune", options.problem, "--device", options.device,
                                     *tables.typed_sizes(options), "--store", store, "--seed", seed, "--no-transfer", *how,
-                                    "--json", "--quiet"]))
+                                    *(["--time", options.time] if options.time else []), "--json", "--quiet"]))
     return {"configuration": answer["best"]["configuration"], "time_s": answer["best"]["time_s"],
             "evaluations": answer["evaluations"]["total"], "measured": answer["evaluations"]["measured"],
             "wall_s": answer["wall_s"]}
@@ -63,6 +63,7 @@ def add_tunings(parser):
     parser.add_argument("--device", required=True, help="as clatune's --device")
     parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
     parser.add_argument("--stores", required=True, help="how the names of the stores begin")
+    parser.add_argument("--time", help="of each tuning at most, as clatune's")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
 

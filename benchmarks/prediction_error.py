@@ -12,6 +12,7 @@ Rows go to --csv as they are made; with the same file a second run makes only th
 """
 import collections
 import tempfile
+import time
 
 import tables
 
@@ -21,10 +22,13 @@ FIELDS = ["problem", "model", "rows", "repeat", "unseen", "error", "median", "lo
 def points(options, csv_path):
     name = tables.read_recording(options.recording)["General"]["BenchmarkName"]
     known = {(r["problem"], r["model"], int(r["rows"]), int(r["repeat"])): r for r in tables.read_csv(csv_path, FIELDS)}
-    for model in options.models.split(","):
+    end = time.monotonic() + (options.time or float("inf"))
+    for repeat in range(1, options.repeats + 1):
         for n in options.rows:
-            for repeat in range(1, options.repeats + 1):
+            for model in options.models.split(","):
                 row = known.get((name, model, n, repeat))
+                if row is None and time.monotonic() > end:
+                    return
                 if row is None:
                     line = tables.pool_model(options, "error", "-n", n, "-r", repeat, "-u", options.unseen,
                                              *tables.model_options(model))
@@ -34,15 +38,23 @@ def points(options, csv_path):
 
 
 def table(rows, sizes, timed):
-    sums, took = collections.defaultdict(list), collections.defaultdict(list)
+    found = collections.defaultdict(list)
     for row in rows:
-        sums[row["model"], int(row["rows"])].append(float(row["error"]))
-        took[row["model"], int(row["rows"])].append((float(row["fit_s"]), float(row["predict_s"])))
-    models = dict.fromkeys(model for model, _ in sums)
-    mean = {at: tables.percent(sum(e) / len(e)) for at, e in sums.items()}
-    seconds = {at: " / ".join(f"{sum(s) / len(s):.3g}" for s in zip(*both)) for at, both in took.items()}
-    times = tables.markdown(["seconds to fit / to predict the unseen", *sizes], [[m, *(seconds[m, n] for n in sizes)] for m in models])
-    return times if timed else tables.markdown(["error in %, trained on", *sizes], [[m, *(mean[m, n] for n in sizes)] for m in models])
+        found[row["model"], int(row["rows"])].append(row)
+
+    def mean(model, n, field):
+        values = [float(row[field]) for row in found[model, n]]
+        return sum(values) / len(values) if values else None
+
+    def line(model, title, show):
+        return [title, *(show(model, n) if (model, n) in found else "-" for n in sizes)]
+    models = dict.fromkeys(model for model, _ in found)
+    if timed:
+        return tables.markdown(["seconds to fit / to predict the unseen", *sizes], [line(
+            m, m, lambda m, n: f"{mean(m, n, 'fit_s'):.3g} / {mean(m, n, 'predict_s'):.3g}") for m in models])
+    return tables.markdown(["error in %, trained on", *sizes], [line(
+        m, f"{m}, {what}", lambda m, n, f=field: tables.percent(mean(m, n, f)))
+        for m in models for what, field in (("mean", "error"), ("median", "median"))])
 
 
 def main():
@@ -52,6 +64,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--unseen", type=int, default=1000, help="rows predicted (default 1000)")
     parser.add_argument("--models", default="paper,default", help="names or options, separated by commas")
+    parser.add_argument("--time", type=float, help="seconds after which no further model is trained; the table has what is there")
     parser.add_argument("--times", action="store_true", help="the seconds, too")
     parser.add_argument("--csv", help="where the rows are kept (default: nowhere)")
     options = parser.parse_args()

@@ -20,21 +20,38 @@ import json
 import random
 import statistics
 import tempfile
+import time
 
 import tables
 
 NEAR_BEST = 20  # of everything measured, timed again
 
 
-def second_stages(options, min_p_valid):
+def second_stages(options, repeat, min_p_valid):
     """{(N, repeat): configurations in the order of their predicted times}"""
     out = {}
     for n in options.rows:
-        for repeat in range(1, options.repeats + 1):
-            text = tables.pool_model(options, "best", "-n", n, "-r", repeat, "-k", max(options.seconds), "-v", min_p_valid,
-                                     *tables.model_options(options.model))
-            out[n, repeat] = [c["configuration"] for c in json.loads(text)]
+        text = tables.pool_model(options, "best", "-n", n, "-r", repeat, "-k", max(options.seconds), "-v", min_p_valid,
+                                 *tables.model_options(options.model))
+        out[n, repeat] = [c["configuration"] for c in json.loads(text)]
     return out
+
+
+def measure(options, recording, folder):
+    """The second stages, those without the validity model, and the times of everything; options.repeats: how many there was
+    time for."""
+    stages, bare, times, began = {}, {}, tables.times_of(recording), time.monotonic()
+    for repeat in range(1, options.repeats + 1):
+        took = time.monotonic() - began
+        if options.time and repeat > 1 and took / (repeat - 1) * repeat > options.time:
+            options.repeats = repeat - 1
+            break
+        stages.update(second_stages(options, repeat, 0.5))
+        bare.update(second_stages(options, repeat, 0))
+        both = [stage for x in (stages, bare) for (_, r), stage in x.items() if r == repeat]
+        # A pool's configuration may be measured again; then the newer time counts, as for all others.
+        times.update(tables.measure(options, tables.sizes_of(recording), union(*both), folder))
+    return stages, bare, times
 
 
 def first_stage(options, n, repeat):
@@ -138,6 +155,7 @@ def main():
     parser.add_argument("--rows", type=tables.numbers, default=[100, 200, 500, 1000, 2000], help="N,N,...: first stages")
     parser.add_argument("--seconds", type=tables.numbers, default=[10, 50, 100, 200], help="M,M,...: second stages")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--time", type=float, help="seconds: no repeat begins that would end later; the last rounds come on top")
     parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
     parser.add_argument("--finalists", type=int, default=10, help="of each search, timed again (default: 10)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison at the end; 0: stored times")
@@ -145,10 +163,7 @@ def main():
     options = parser.parse_args()
     recording = tables.read_recording(options.recording)
     with tempfile.TemporaryDirectory(prefix="clatune-slowdown-") as folder:
-        stages, bare = second_stages(options, 0.5), second_stages(options, 0)
-        times = tables.times_of(recording)
-        # A pool's configuration may be measured again; then the newer time counts, as for all others.
-        times.update(tables.measure(options, tables.sizes_of(recording), union(*stages.values(), *bare.values()), folder))
+        stages, bare, times = measure(options, recording, folder)
         report(options, recording, times, stages, bare, folder)
 
 

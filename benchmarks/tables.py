@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT if (ROOT / "bin/clatune").exists() else ROOT / "build"  # the first: what scripts/portable made
 # How the pools were measured; second stages and repeats are measured alike, so that their times compare.
 MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.08"
 MODELS = {  # options of the model 'ensemble'
@@ -17,7 +18,7 @@ MODELS = {  # options of the model 'ensemble'
 
 def parser(text):
     out = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    out.add_argument("--build", default=str(ROOT / "build"), help="build folder (default: build)")
+    out.add_argument("--build", default=str(BUILD), help="build folder, or a tree with bin/clatune (default: build)")
     return out
 
 
@@ -44,7 +45,10 @@ def model_options(name):
 
 
 def run(command, **more):
-    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, **more)
+    try:
+        done = subprocess.run([str(c) for c in command], text=True, capture_output=True, **more)
+    except OSError as error:
+        sys.exit(f"cannot run {command[0]}: {error.strerror}")
     if done.returncode:
         sys.exit(f"{' '.join(str(c) for c in command)}\n{done.stderr}")
     return done.stdout
@@ -127,7 +131,8 @@ def recordings(arguments):
 
 
 def clatune(options):
-    return pathlib.Path(options.build) / "src/cli/clatune"
+    installed = pathlib.Path(options.build) / "bin/clatune"
+    return installed if installed.exists() else pathlib.Path(options.build) / "src/cli/clatune"
 
 
 def searchers(options):

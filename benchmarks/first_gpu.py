@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+"""Half an hour on a GPU: everything that docs/results.md says of one, in steps. Needs nothing but Python and clatune.
+
+    benchmarks/first_gpu.py FOLDER --device gpu                # about 25 minutes; the same command goes on where it was stopped
+    benchmarks/first_gpu.py FOLDER --report                    # only the tables, from what the folder has
+
+Each step writes FOLDER/steps/NAME.json as soon as it is done, and is then not done again; one that fails says so, and the
+others go on. What is measured is in FOLDER's stores, from which a step goes on that was interrupted. At the end, or with
+--report, the tables go to FOLDER/report.md and, of a GPU, into the section of docs/results.md (--page); those of other
+devices stay. A machine without packages gets what scripts/portable makes: bin/clatune, and this script beside it.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+
+import first_gpu_page
+import tables
+
+PROBLEMS = ("convolution", "raycasting", "stereo", "filterbank")
+EXAMPLES = ("matmul/matmul", "t1/matmul", "tutorial/transpose", "reduction/sum", "reduction/partial", "pipeline/blur")
+SMALL = {"convolution": ("width=128", "height=128"), "raycasting": ("width=32", "height=32", "volume_size=32"),
+         "stereo": ("width=64", "height=64", "disparities=16", "window_radius=1"),
+         "filterbank": ("width=32", "height=32", "depth=4", "n_filters=8", "filter_height=3", "filter_width=3")}
+LEAST = 60  # configurations of a pool, however long they take
+ROWS = (100, 200, 500, 1000, 2000, 4000)
+FEW_DEFECTS = ("none", "one_after", "far_after", "infinite_loop", "syntax")  # where there is no time for all
+TO_END_S = 15  # for what is told to end
+
+
+class StepFailed(Exception):
+    pass
+
+
+class Bench:
+    """What the steps need: the command, the device, the folder, and how much there is time for."""
+
+    def __init__(self, options):
+        self.options, self.folder, self.limit_s = options, pathlib.Path(options.folder).resolve(), 0
+        self.scale = options.minutes / 25
+        self.fewer = min(1, self.scale)
+        self.problems = pathlib.Path(options.problems).resolve()
+
+    def path(self, name):
+        return self.folder / name
+
+    def count(self, n, least):
+        """As many of n as there is time for."""
+        return max(least, round(n * self.fewer))
+
+    def sizes(self, problem):
+        return [x for size in (SMALL.get(problem, ()) if self.options.small else ()) for x in ("--size", size)]
+
+    def subject(self, problem):
+        return [self.problems / f"{problem}.json", "--device", self.options.device, *self.sizes(problem)]
+
+    def run(self, command, statuses=(0,)):
+        """What a command prints. It is ended where it takes far longer than the step has."""
+        process = self.start(command)
+        try:
+            out, errors = process.communicate(timeout=2 * self.limit_s + 120)
+        except subprocess.TimeoutExpired:
+            raise StepFailed(f"ended after {2 * self.limit_s + 120:.0f} s: {shown(command)}") from None
+        finally:
+            end(process)
+        if process.returncode not in statuses:
+            said = [line for line in errors.splitlines() if line.strip()]
+            raise StepFailed(f"{shown(command)}: exit status {process.returncode}: {' / '.join(said[-2:])}")
+        return out
+
+    def start(self, command, **more):
+        return subprocess.Popen([str(c) for c in command], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                start_new_session=True, **more)
+
+    def clatune(self, *arguments, statuses=(0,)):
+        return json.loads(self.run([tables.clatune(self.options), *arguments, "--json"], statuses))
+
+    def script(self, name, *arguments):
+        """What another script of this folder prints."""
+        return self.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.options.build])
+
+    def pool(self, problem):
+        path = self.path(f"{problem}.json.gz")
+        if not path.exists():
+            raise StepFailed(f"there is no pool of {problem}")
+        return path
+
+    def training(self, problem):
+        """How many rows of the pool are predicted, and how many are trained on."""
+        results = tables.read_recording(self.pool(problem))["results"]
+        correct = sum(r["invalidity"] == "correct" for r in results)
+        if correct < 20:
+            raise StepFailed(f"the pool of {problem} has {correct} correct configurations, too few")
+        unseen = min(1000, correct // 3)
+        return unseen, [n for n in ROWS if n <= len(results) - unseen] or [correct // 2]
+
+
+def shown(command):
+    return " ".join(str(c) for c in command if str(c) != sys.executable)
+
+
+def end(process):
+    """Ends a process and what it started; clatune keeps what it has measured."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            try:
+                os.killpg(process.pid, sent)
+                process.communicate(timeout=TO_END_S)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+
+def table(title, head, *rows, text=""):
+    return {"title": title, "head": head, "rows": [[str(cell) for cell in row] for row in rows], "text": text}
+
+
+def listed(reasons):
+    return ", ".join(f"{n:,} `{name}`" for name, n in sorted(reasons.items(), key=lambda x: -x[1])) or "0"
+
+
+# --- the steps: each returns its tables ---
+
+def choose_device(b):
+    """What is known of the device, kept in the folder, which is of one device."""
+    b.limit_s, known = 60, b.path("device.json")
+    device = b.clatune("sample", *b.subject("convolution"), "--samples", 1, "--dry-run", "--no-store")["device"]
+    if not known.exists():
+        known.write_text(json.dumps({**device, "clatune": b.clatune("version")["version"], "minutes": b.options.minutes,
+                                     "small": b.options.small, "date": datetime.date.today().isoformat()}))
+    was = json.loads(known.read_text())
+    if any(was[key] != device[key] for key in ("name", "driver_version")):
+        sys.exit(f"first_gpu.py: '{b.folder}' is of '{was['name']}', driver {was['driver_version']}, not of '{device['name']}', driver "
+                 f"{device['driver_version']}: choose another folder")
+
+
+def facts(b):
+    device = json.loads(b.path("device.json").read_text())
+    host = f"{os.cpu_count()} processors, {platform.system()} {platform.release()}"
+    rows = [["compute units, clock", f"{device['compute_units']}, {device['clock_mhz']} MHz"],
+            ["memory, local memory", f"{device['global_memory_bytes'] / 2**30:.1f} GiB, {device['local_memory_bytes'] / 1024:.0f} KiB"],
+            ["largest work-group, warp", f"{device['max_work_group_size']}, {device['warp_size'] or 'unknown'}"],
+            ["images", "yes" if device["images"] else "no"],
+            ["OpenCL, its C", f"{device['device_version']}, {device['opencl_c_version']}"],
+            ["timer resolution, by the driver", f"{1e9 * device['timer_resolution_s']:.0f} ns"], ["host", host]]
+    if shutil.which("nvidia-smi"):
+        asked = "clocks.sm,clocks.max.sm,clocks.mem,power.limit,compute_mode"
+        rows.append([f"nvidia-smi: {asked}", b.run(["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"]).strip()])
+    return [table("The device", ["", "as it says itself"], *rows)]
+
+
+def verify(b):
+    rows = []
+    n = b.count(30, 2)
+    for name in PROBLEMS:
+        one = b.clatune("verify", *b.subject(name), statuses=(0, 5))
+        many = b.clatune("verify", *b.subject(name), "--sample", n, "--seed", 3, statuses=(0, 5))
+        rows.append([name, "right" if one["correct"] else f"`{one['reason']}`", f"{many['correct']} of {many['sample']}"])
+    for name in EXAMPLES if b.options.problems == str(tables.ROOT / "kernels_cl") else ():
+        one = b.clatune("verify", tables.ROOT / f"examples/{name}.json", "--device", b.options.device, statuses=(0, 5))
+        rows.append([f"`examples/{name}`", "right" if one["correct"] else f"`{one['reason']}`", ""])
+    return [table("Results are right", ["problem", "default configuration", "random ones that are right"], *rows)]
+
+
+def pool(b, problem):
+    store = ("--seed", 1, *tables.MEASURE.split(), "--store", b.path("pools.sqlite"))
+    b.clatune("sample", *b.subject(problem), "--samples", LEAST, *store, statuses=(0, 4))
+    answer = b.clatune("sample", *b.subject(problem), "--samples", 5100, "--time", b.limit_s, *store, statuses=(0, 4))
+    b.clatune("record", *b.subject(problem), "--store", b.path("pools.sqlite"), "--stored-only", "-o", b.path(f"{problem}.json.gz"))
+    n, measured, phases = answer["evaluations"]["total"], max(answer["evaluations"]["measured"], 1), answer["phases"]
+    times = [t for t in tables.times_of(tables.read_recording(b.pool(problem))).values() if t]
+    spread = " / ".join(f"{1000 * t:.3g}" for t in (min(times), statistics.median(times), max(times))) if times else "-"
+    return [table("Pools", ["problem", "configurations", "failed", "configurations a second", "times, ms: least / median / most",
+                            "ms of work each: build, first launch, runs, verification"],
+                  [problem, f"{n:,}", listed(answer["reasons"]), f"{measured / max(answer['wall_s'], 1e-9):.1f}", spread,
+                   ", ".join(f"{1000 * phases[p + '_s'] / measured:.1f}" for p in ("build", "first_launch", "runs", "verify"))])]
+
+
+def timer(b):
+    """What all runs of the pools are multiples of, by the clock that they were timed with."""
+    connection, found = sqlite3.connect(f"{b.path('pools.sqlite').as_uri()}?mode=ro", uri=True), {}
+    for number, clock, time_s in connection.execute("SELECT measurement.id, clock, run.time_s FROM run JOIN measurement ON "
+                                                    "measurement.id = run.measurement WHERE reason = 'none' AND run.time_s > 0"):
+        found.setdefault(clock, {}).setdefault(number, []).append(1e9 * time_s)
+    connection.close()
+    rows = []
+    for clock, configurations in found.items():
+        runs = [ns for times in configurations.values() for ns in times]
+        whole = [round(ns) for ns in runs if abs(ns - round(ns)) < 0.05]  # those timed together are not
+        spreads = [max(times) / min(times) - 1 for times in configurations.values() if len(times) > 1]
+        rows.append([clock, f"{len(runs):,}", f"{math.gcd(*whole)} ns" if len(whole) > len(runs) / 2 else "-",
+                     f"{min(runs) / 1000:.1f} us", f"{tables.percent(statistics.median(spreads))} %" if spreads else "-"])
+    if not rows:
+        raise StepFailed("the pools have no correct configuration")
+    return [table("The timer", ["clock", "runs", "all are multiples of", "shortest run", "slowest over fastest run of a configuration, median"],
+                  *rows)]
+
+
+def floor(b, problem):
+    out = json.loads(b.script("noise_floor.py", b.problems / f"{problem}.json", b.pool(problem), "--device", b.options.device,
+                              "--store", b.path("again.sqlite"), "--configurations", b.count(200, 10)))
+    return [table("The noise floor: measured again", ["problem", "configurations", "mean difference, %", "median, %"],
+                  [problem, out["configurations"], tables.percent(out["mean_relative_difference"]), tables.percent(out["median"])])]
+
+
+def error(b, problem):
+    unseen, rows = b.training(problem)
+    text = b.script("prediction_error.py", b.problems / f"{problem}.json", b.pool(problem), "--rows", ",".join(map(str, rows)),
+                    "--unseen", unseen, "--time", b.limit_s, "--csv", b.path("errors.csv"))
+    return [table(f"Prediction error: {problem}", None, text=f"On {unseen} configurations not trained on.\n\n{text.strip()}")]
+
+
+def slowdown(b, problem):
+    _, rows = b.training(problem)
+    rows = [n for n in rows if n in (100, 500, 2000)] or rows[:1]
+    seconds = [m for m in (10, 50, 100, 200) if m <= max(10, 200 * b.fewer)]
+    text = b.script("slowdown.py", b.problems / f"{problem}.json", b.pool(problem), "--device", b.options.device, "--store",
+                    b.path("second-stage.sqlite"), "--rows", ",".join(map(str, rows)), "--seconds", ",".join(map(str, seconds)),
+                    "--repeats", 3, "--time", b.limit_s / 2, "--finalists", 4, "--rounds", 3, "--last-rounds", b.count(5, 2))
+    return [table(f"Slowdown of the two-stage search: {problem}", None, text=text.strip())]
+
+
+def searches(b):
+    store, budget = b.path("live-two-stage.sqlite"), b.count(150, 10)
+    samples = max(20, b.training("convolution")[1][-1])
+    if not store.exists():
+        shutil.copy(b.path("pools.sqlite"), b.path("copied.sqlite"))
+        b.path("copied.sqlite").rename(store)
+    text = b.script("live_search.py", *b.subject("convolution"), "--stores", b.path("live"), "--two-stage-store", store, "--budget",
+                    budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", max(1, b.limit_s // 7), "--rounds",
+                    b.count(9, 3))
+    return [table("Five searches against a long one: convolution", None, text=text.strip())]
+
+
+def cache(b):
+    """The same configurations, their buffers in the cache and not."""
+    if "--cache" not in b.run([tables.clatune(b.options), "sample", "--help"]) + b.run([tables.clatune(b.options), "help", "opencl"]):
+        return []  # an earlier clatune
+    n = b.count(100, 8)
+    cold, warm = ({tables.key(r["configuration"]): r["time_s"] for r in b.clatune(
+        "sample", *b.subject("convolution"), "--samples", n, "--seed", 5, "--no-store", "--cache", how, *tables.MEASURE.split(),
+        statuses=(0, 4))["results"] if r["time_s"]} for how in ("cold", "warm"))
+    both = sorted(set(cold) & set(warm), key=warm.get)
+    if not both:
+        raise StepFailed("no configuration is correct with both")
+    by_cold = sorted(both, key=cold.get)
+    ratios = [cold[c] / warm[c] for c in both]
+    return [table("Cold and warm cache", ["convolution", "configurations", "cold / warm: least / median / most", "fastest warm, its rank cold",
+                                          "how far behind the fastest cold, %"],
+                  ["", len(both), f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", by_cold.index(both[0]) + 1,
+                   tables.percent(cold[both[0]] / cold[by_cold[0]] - 1)])]
+
+
+def sampling(b, *more):
+    return [tables.clatune(b.options), "sample", *b.subject("convolution"), "--samples", b.count(100, 8), "--seed", 7, "--no-store", "--json",
+            "--quiet", *more]
+
+
+def times_in(answer):
+    return {tables.key(r["configuration"]): r["time_s"] for r in answer["results"] if r["time_s"]}
+
+
+def two_at_once(b):
+    """The times of two tuners that share the device, against those of one alone."""
+    alone = json.loads(b.run(sampling(b, *tables.MEASURE.split())))
+    both = [b.start(sampling(b, *tables.MEASURE.split())) for _ in range(2)]
+    try:
+        outs = [process.communicate(timeout=2 * b.limit_s + 120) for process in both]
+    except subprocess.TimeoutExpired:
+        raise StepFailed("two processes at once do not end") from None
+    finally:
+        for process in both:
+            end(process)
+    rows = [["alone", f"{alone['wall_s']:.1f}", alone["evaluations"]["correct"], "", ""]]
+    for i, (process, (out, errors)) in enumerate(zip(both, outs)):
+        if process.returncode:
+            raise StepFailed(f"one of two: exit status {process.returncode}: {errors.strip()[-200:]}")
+        answer, first = json.loads(out), times_in(alone)
+        ratios = [t / first[c] for c, t in times_in(answer).items() if c in first]
+        rows.append([f"{'first' if i == 0 else 'second'} of two", f"{answer['wall_s']:.1f}", answer["evaluations"]["correct"],
+                     f"{statistics.median(ratios):.3f}", f"{max(ratios):.2f}"])
+    return [table("Two processes at once", ["the same configurations of convolution", "seconds", "correct", "time over that alone, median",
+                                            "most"], *rows)]
+
+
+def workers_of(process):
+    """The numbers of the worker processes of a tuner."""
+    out = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, name, rest = path.read_text().replace(" (", ") (", 1).split(") ", 2)
+        except (OSError, ValueError):
+            continue
+        if name.startswith("(clatune-worker") and int(rest.split()[1]) == process.pid:
+            out.append(int(number.rstrip(")")))
+    return out
+
+
+def killed_worker(b):
+    """One worker of a tuner is killed once three configurations are measured."""
+    events = b.path("events.jsonl")
+    events.unlink(missing_ok=True)
+    process, killed, deadline = b.start(sampling(b, "--events", events)), 0, time.monotonic() + 2 * b.limit_s + 60
+    try:
+        while killed == 0 and process.poll() is None and time.monotonic() < deadline:
+            if events.exists() and events.read_text().count('"evaluation"') >= 3:
+                for worker in workers_of(process)[:1]:
+                    os.kill(worker, signal.SIGKILL)
+                    killed += 1
+            time.sleep(0.02)
+        out, errors = process.communicate(timeout=2 * b.limit_s + 60)
+    except subprocess.TimeoutExpired:
+        raise StepFailed("it does not end") from None
+    finally:
+        end(process)
+    if process.returncode or killed == 0:
+        raise StepFailed(f"{'' if killed else 'no worker was met; '}exit status {process.returncode}: {errors.strip()[-200:]}")
+    answer = json.loads(out)
+    return [table("A worker is killed", ["convolution", "configurations", "correct", "failed", "seconds"],
+                  ["one worker killed", answer["evaluations"]["total"], answer["evaluations"]["correct"], listed(answer["reasons"]),
+                   f"{answer['wall_s']:.1f}"])]
+
+
+def bad_kernels(b):
+    """What kernels with a defect are called; right ones come last."""
+    folder = tables.ROOT / "tests/instruments/bad_kernels"
+    values = json.loads((folder / "defects.json").read_text())["ConfigurationSpace"]["TuningParameters"][0]["Values"]
+    names = [name for name in values.strip("[]").replace("'", "").split(", ") if b.scale >= 0.5 or name in FEW_DEFECTS]
+    chosen = [{"defect": name, "block": 16} for name in names] + [{"defect": "none", "block": block} for block in (8, 32)]
+    b.path("defects.json").write_text(json.dumps(chosen))
+    answer = b.clatune("sample", folder / "defects.json", "--device", b.options.device, "--configurations", b.path("defects.json"), "--no-store",
+                       "--workers", 1, "--compile-timeout", 20, "--run-timeout", 3, statuses=(0, 4))
+    called = {}
+    for result in answer["results"]:
+        called.setdefault("right" if result["reason"] == "none" else f"`{result['reason']}`", []).append(result["configuration"]["defect"])
+    return [table("Bad kernels", ["called", "defects"], *([reason, ", ".join(sorted(set(defects)))]
+                                                           for reason, defects in sorted(called.items())))]
+
+
+# Name, what it does, and its share of 25 minutes in seconds. What may do harm to the device comes last.
+STEPS = [("facts", facts, 5), ("verify", verify, 90)]
+for _name, _seconds in (("convolution", (240, 30, 150)), ("raycasting", (90, 20, 45)), ("stereo", (90, 20, 45))):
+    for _what, _s in zip((pool, floor, error), _seconds):
+        STEPS.append((f"{_what.__name__}-{_name}", lambda b, what=_what, name=_name: what(b, name), _s))
+STEPS += [("timer", timer, 5), ("slowdown-convolution", lambda b: slowdown(b, "convolution"), 300), ("searches", searches, 220),
+          ("cache", cache, 40), ("two-at-once", two_at_once, 50), ("killed-worker", killed_worker, 25), ("bad-kernels", bad_kernels, 60)]
+
+
+def do_step(b, name, step, seconds):
+    """Whether it is done."""
+    path, began = b.path(f"steps/{name}.json"), time.monotonic()
+    b.limit_s = max(1, round(seconds * b.scale))
+    try:
+        result = {"state": "done", "tables": step(b)}
+    except StepFailed as failure:
+        result = {"state": "failed", "why": str(failure), "tables": []}
+    except Exception as failure:  # an answer that is not as expected; the other steps may do
+        result = {"state": "failed", "why": f"{type(failure).__name__}: {failure}", "tables": []}
+    result["took_s"] = round(time.monotonic() - began, 1)
+    partial = path.with_suffix(".new")
+    partial.write_text(json.dumps({"step": name, **result}, indent=1))
+    partial.replace(path)
+    print(f"{name}: {result['state']} in {result['took_s']:.0f} s{': ' + result['why'] if 'why' in result else ''}", file=sys.stderr, flush=True)
+    return result["state"] == "done"
+
+
+def is_done(b, name):
+    path = b.path(f"steps/{name}.json")
+    return path.exists() and json.loads(path.read_text())["state"] == "done"
+
+
+def build_of(program):
+    """What the other scripts call --build, of a clatune."""
+    found = shutil.which(program)
+    if found is None:
+        sys.exit(f"first_gpu.py: there is no program '{program}'; name it with --clatune")
+    path = pathlib.Path(found).resolve()
+    return str(path.parents[1 if path.parent.name == "bin" else 2])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="where everything is kept; one for each device")
+    parser.add_argument("--device", default="gpu", help="as clatune's --device (default: gpu)")
+    parser.add_argument("--minutes", type=float, default=25, help="about how long it takes (default 25)")
+    parser.add_argument("--clatune", help="the program (default: of the tree that this script is in, else of PATH)")
+    parser.add_argument("--small", action="store_true", help="the problems at small sizes: for tests, and for CPUs")
+    parser.add_argument("--steps", help=f"a,b,... (default: all): {', '.join(name for name, _, _ in STEPS)}")
+    parser.add_argument("--problems", default=str(tables.ROOT / "kernels_cl"), help="folder of the problems (default: kernels_cl)")
+    parser.add_argument("--page", help="page whose section 'GPUs' gets the tables (default: docs/results.md, if the device is a GPU)")
+    parser.add_argument("--report", action="store_true", help="measures nothing: only the tables")
+    options = parser.parse_args()
+    names = [name for name, _, _ in STEPS]
+    wanted = options.steps.split(",") if options.steps else names
+    if unknown := [name for name in wanted if name not in names]:
+        parser.error(f"no such step: {', '.join(unknown)}")
+    b = Bench(options)
+    b.path("steps").mkdir(parents=True, exist_ok=True)
+    failed = []
+    if not options.report:
+        options.build = str(tables.BUILD)
+        if options.clatune or not tables.clatune(options).exists():
+            options.build = build_of(options.clatune or "clatune")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        try:
+            choose_device(b)
+        except StepFailed as failure:
+            sys.exit(f"first_gpu.py: {failure}")
+        failed = [name for name, step, seconds in STEPS if name in wanted and not is_done(b, name) and not do_step(b, name, step, seconds)]
+    first_gpu_page.write(b.folder, names, options.page)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("first_gpu.py: interrupted; the same command goes on from here")
