@@ -19,6 +19,7 @@ enum {
   NV_PCI_BUS_ID = 0x4008,
   NV_PCI_SLOT_ID = 0x4009,
   NV_PCI_DOMAIN_ID = 0x400A,
+  AMD_TOPOLOGY = 0x4037,
   AMD_WAVEFRONT_WIDTH = 0x4043,
   INTEL_SUB_GROUP_SIZES = 0x4108
 };
@@ -66,7 +67,8 @@ static bool has_extension(const clt_device_info *info, const char *name) {
 /* The device's UUID and place on the bus, where an extension tells them. */
 static void describe_hardware(clt_device_info *out, cl_device_id device) {
   unsigned char uuid[16];
-  uint32_t pci[4]; /* domain, bus, device, function */
+  uint32_t pci[4];            /* domain, bus, device, function */
+  unsigned char topology[24]; /* the last three bytes are bus, device and function */
   if (has_extension(out, "cl_khr_device_uuid") &&
       clGetDeviceInfo(device, DEVICE_UUID, sizeof uuid, uuid, NULL) == CL_SUCCESS)
     for (int i = 0; i < 16; i++) snprintf(out->uuid + 2 * i, 3, "%02x", uuid[i]);
@@ -78,6 +80,10 @@ static void describe_hardware(clt_device_info *out, cl_device_id device) {
     pci[1] = (uint32_t)device_number(device, NV_PCI_BUS_ID);
     pci[2] = slot >> 3;
     pci[3] = slot & 7;
+  } else if (has_extension(out, "cl_amd_device_attribute_query")) {
+    if (clGetDeviceInfo(device, AMD_TOPOLOGY, sizeof topology, topology, NULL) != CL_SUCCESS) return;
+    pci[0] = 0;
+    for (int i = 1; i < 4; i++) pci[i] = topology[20 + i];
   } else {
     return;
   }

@@ -245,12 +245,12 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (!configuration->untouched) copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
   sim_count_energy(&queue->device->simulation, configuration, s);
-  if (queue->device->simulation.waits) occupy(queue, s);
-  status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   queue->queued_s += s;
-  const double watchdog_s = queue->device->simulation.watchdog_s;
-  const bool fails = configuration->run_fails || (watchdog_s > 0 && queue->queued_s > watchdog_s);
-  if (status == CL_SUCCESS && event && fails) (*event)->status = configuration->run_status;
+  const bool fails = configuration->run_fails || (device->watchdog_s > 0 && queue->queued_s > device->watchdog_s);
+  if (device->waits && !fails) occupy(queue, s);
+  status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
+  /* A runtime that aborts says nothing before. */
+  if (status == CL_SUCCESS && event && fails && device->after_fault != SIM_ABORT) (*event)->status = configuration->run_status;
   if (queue->device->simulation.after_fault != SIM_NOTHING && (fails || configuration->fault)) {
     queue->context->state = fails ? SIM_FAULT : SIM_LATE_FAULT;
     queue->context->culprit = configuration->hash;

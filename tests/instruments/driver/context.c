@@ -1,5 +1,6 @@
 /* Contexts, queues and samplers. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "driver/objects.h"
@@ -14,6 +15,10 @@ void sim_fault_shows(cl_context context) {
 
 cl_int sim_aftermath_of(cl_context context) {
   const sim_device *d = &context->device->simulation;
+  if (d->after_fault == SIM_ABORT && (context->state == SIM_FAULT || context->state == SIM_DEAD)) {
+    fputs("Memory access fault by GPU node-1. Reason: Page not present or supervisor privilege.\n", stderr);
+    abort();
+  }
   const bool lost = d->after_fault == SIM_LOST && access(d->lost_file, F_OK) == 0;
   if (context->state != SIM_DEAD && !lost) return CL_SUCCESS;
   while (d->after_fault == SIM_HANG) pause();

@@ -3,7 +3,7 @@
 
 #include "driver/objects.h"
 
-#define ALIGNMENT 128 /* as the device says */
+#define ALIGNMENT 4096 /* of what is not a part of something else */
 
 /* All of them, so that a kernel's argument can be told from a number of the same size. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +49,7 @@ static cl_mem make(cl_context context, cl_mem_flags flags, size_t size, cl_mem p
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *status) {
-  if (size == 0 || size > context->device->simulation.global_memory_bytes / 4)
+  if (size == 0 || size > context->device->simulation.max_allocation_bytes)
     return sim_status(status, CL_INVALID_BUFFER_SIZE), NULL;
   cl_mem memory = make(context, flags, size, NULL, 0);
   if (memory && host && (flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR))) memcpy(memory->bytes, host, size);
@@ -63,7 +63,8 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
   if (type != CL_BUFFER_CREATE_TYPE_REGION || region->size == 0 || region->origin > buffer->size ||
       region->size > buffer->size - region->origin)
     return sim_status(status, CL_INVALID_VALUE), NULL;
-  if (region->origin % ALIGNMENT) return sim_status(status, CL_MISALIGNED_SUB_BUFFER_OFFSET), NULL;
+  if (region->origin % buffer->context->device->simulation.base_address_align_bytes)
+    return sim_status(status, CL_MISALIGNED_SUB_BUFFER_OFFSET), NULL;
   cl_mem memory = make(buffer->context, flags ? flags : buffer->flags, region->size, buffer, region->origin);
   sim_status(status, memory ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
   return memory;

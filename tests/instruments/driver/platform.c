@@ -1,10 +1,21 @@
 /* The platform and its devices. */
 #include <CL/cl_ext.h>
 #include <pthread.h>
+#include <stdio.h>
 
+#include "common/description.h"
 #include "driver/objects.h"
 
-#define DEVICE_UUID 0x106A /* of cl_khr_device_uuid */
+/* Queries of extensions. */
+enum {
+  DEVICE_PREFERRED_MULTIPLE = 0x1067,
+  DEVICE_UUID = 0x106A,
+  NV_WARP_SIZE = 0x4003,
+  AMD_TOPOLOGY = 0x4037,
+  AMD_WAVEFRONT_WIDTH = 0x4043,
+  INTEL_SUB_GROUP_SIZES = 0x4108,
+  DEVICE_PCI_BUS_INFO = 0x410F
+};
 
 struct _cl_platform_id sim_platform = {.dispatch = &sim_dispatch, .references = 1};
 struct _cl_device_id *sim_devices;
@@ -48,15 +59,17 @@ cl_int clGetPlatformIDs(cl_uint capacity, cl_platform_id *out, cl_uint *n_out) {
 
 cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t capacity, void *out, size_t *n_out) {
   (void)platform;
+  const char *text;
   switch (what) {
-    case CL_PLATFORM_PROFILE: return sim_answer_text("FULL_PROFILE", capacity, out, n_out);
-    case CL_PLATFORM_VERSION: return sim_answer_text("OpenCL 1.2 simulated", capacity, out, n_out);
-    case CL_PLATFORM_NAME: return sim_answer_text("Simulated", capacity, out, n_out);
-    case CL_PLATFORM_VENDOR: return sim_answer_text("clatune", capacity, out, n_out);
-    case CL_PLATFORM_EXTENSIONS: return sim_answer_text("cl_khr_icd", capacity, out, n_out);
-    case CL_PLATFORM_ICD_SUFFIX_KHR: return sim_answer_text("SIM", capacity, out, n_out);
+    case CL_PLATFORM_PROFILE: text = sim_platform_text("profile", "FULL_PROFILE"); break;
+    case CL_PLATFORM_VERSION: text = sim_platform_text("version", "OpenCL 1.2 simulated"); break;
+    case CL_PLATFORM_NAME: text = sim_platform_text("name", "Simulated"); break;
+    case CL_PLATFORM_VENDOR: text = sim_platform_text("vendor", "clatune"); break;
+    case CL_PLATFORM_EXTENSIONS: text = "cl_khr_icd"; break;
+    case CL_PLATFORM_ICD_SUFFIX_KHR: text = sim_platform_text("icd_suffix", "SIM"); break;
     default: return CL_INVALID_VALUE;
   }
+  return sim_answer_text(text, capacity, out, n_out);
 }
 
 static bool matches(cl_device_id device, cl_device_type type) {
@@ -80,34 +93,76 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint capa
 cl_int clRetainDevice(cl_device_id device) { return (void)device, CL_SUCCESS; }
 cl_int clReleaseDevice(cl_device_id device) { return (void)device, CL_SUCCESS; }
 
-static cl_int text_info(const sim_device *d, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
-  switch (what) {
-    case CL_DEVICE_NAME: return sim_answer_text(d->name, capacity, out, n_out);
-    case CL_DEVICE_VENDOR: return sim_answer_text(d->vendor, capacity, out, n_out);
-    case CL_DRIVER_VERSION: return sim_answer_text(d->driver_version, capacity, out, n_out);
-    case CL_DEVICE_VERSION: return sim_answer_text("OpenCL 1.2 simulated", capacity, out, n_out);
-    case CL_DEVICE_OPENCL_C_VERSION: return sim_answer_text("OpenCL C 1.2", capacity, out, n_out);
-    case CL_DEVICE_PROFILE: return sim_answer_text("FULL_PROFILE", capacity, out, n_out);
-    case CL_DEVICE_EXTENSIONS: return sim_answer_text("cl_khr_device_uuid", capacity, out, n_out);
-    case DEVICE_UUID: return sim_answer(d->uuid, sizeof d->uuid, capacity, out, n_out);
-    default: return CL_INVALID_VALUE;
+/* What a device says of itself and the driver makes no use of: under the names of docs/devices.md, in 4 or 8 bytes. */
+static const struct {
+  const char *key;
+  cl_device_info what;
+  unsigned bytes;
+  double standard; /* negative: unknown, unless the description says it */
+} numbers[] = {
+    {"clock_mhz", CL_DEVICE_MAX_CLOCK_FREQUENCY, 4, 1000},
+    {"address_bits", CL_DEVICE_ADDRESS_BITS, 4, 64},
+    {"preferred_vector_width_float", CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 4, 1},
+    {"max_constant_bytes", CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 8, 65536},
+    {"max_parameter_bytes", CL_DEVICE_MAX_PARAMETER_SIZE, 8, 4096},
+    {"global_cache_bytes", CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 8, 1 << 20},
+    {"base_address_align_bits", CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4, 1024},
+    {"image1d_buffer_max_width", CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, 0},
+    {"image2d_max_width", CL_DEVICE_IMAGE2D_MAX_WIDTH, 8, 0},
+    {"image2d_max_height", CL_DEVICE_IMAGE2D_MAX_HEIGHT, 8, 0},
+    {"image3d_max_width", CL_DEVICE_IMAGE3D_MAX_WIDTH, 8, 0},
+    {"image3d_max_height", CL_DEVICE_IMAGE3D_MAX_HEIGHT, 8, 0},
+    {"image3d_max_depth", CL_DEVICE_IMAGE3D_MAX_DEPTH, 8, 0},
+    {"preferred_work_group_multiple", DEVICE_PREFERRED_MULTIPLE, 8, -1},
+    {"warp_size", NV_WARP_SIZE, 4, -1},
+    {"warp_size", AMD_WAVEFRONT_WIDTH, 4, -1},
+};
+
+static cl_int number_info(const sim_device *d, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (numbers[i].what != what) continue;
+    const double number = description_number(d->said, numbers[i].key, numbers[i].standard);
+    if (number < 0) break;
+    return numbers[i].bytes == 4 ? SIM_ANSWER(cl_uint, (cl_uint)number) : SIM_ANSWER(cl_ulong, (cl_ulong)number);
   }
+  return CL_INVALID_VALUE;
 }
 
-static cl_int memory_info(const sim_device *d, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
-  cl_ulong global = d->global_memory_bytes;
+static cl_int sub_group_info(const sim_device *d, size_t capacity, void *out, size_t *n_out) {
+  size_t sizes[16], n = 0;
+  char *rest = (char *)description_text(d->said, "sub_group_sizes", "");
+  while (*rest && n < 16) sizes[n++] = strtoul(rest, &rest, 10);
+  return n ? sim_answer(sizes, n * sizeof *sizes, capacity, out, n_out) : CL_INVALID_VALUE;
+}
+
+/* Where the device is on the bus, by cl_khr_pci_bus_info or by AMD's extension. */
+static cl_int bus_info(const sim_device *d, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
+  cl_uint pci[4];
+  unsigned char topology[24] = {1}; /* PCI; the last three bytes are bus, device and function */
+  if (sscanf(description_text(d->said, "pci_address", ""), "%x:%x:%x.%x", &pci[0], &pci[1], &pci[2], &pci[3]) != 4)
+    return CL_INVALID_VALUE;
+  for (int i = 1; i < 4; i++) topology[20 + i] = (unsigned char)pci[i];
+  return what == DEVICE_PCI_BUS_INFO ? sim_answer(pci, sizeof pci, capacity, out, n_out)
+                                     : sim_answer(topology, sizeof topology, capacity, out, n_out);
+}
+
+static cl_int text_info(const sim_device *d, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
+#define TEXT(key, standard) sim_answer_text(description_text(d->said, key, standard), capacity, out, n_out)
   switch (what) {
-    case CL_DEVICE_GLOBAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, global);
-    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return SIM_ANSWER(cl_ulong, global / 4);
-    case CL_DEVICE_LOCAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, d->local_memory_bytes);
-    case CL_DEVICE_LOCAL_MEM_TYPE: return SIM_ANSWER(cl_device_local_mem_type, CL_LOCAL);
-    case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE: return SIM_ANSWER(cl_ulong, 1 << 20);
-    case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE: return SIM_ANSWER(cl_ulong, 65536);
-    case CL_DEVICE_MAX_CONSTANT_ARGS: return SIM_ANSWER(cl_uint, 8);
-    case CL_DEVICE_MAX_PARAMETER_SIZE: return SIM_ANSWER(size_t, 4096);
-    case CL_DEVICE_MEM_BASE_ADDR_ALIGN: return SIM_ANSWER(cl_uint, 1024);
-    default: return text_info(d, what, capacity, out, n_out);
+    case CL_DEVICE_NAME: return sim_answer_text(d->name, capacity, out, n_out);
+    case CL_DEVICE_VENDOR: return TEXT("vendor", "clatune");
+    case CL_DRIVER_VERSION: return TEXT("driver_version", "1");
+    case CL_DEVICE_VERSION: return TEXT("device_version", "OpenCL 1.2 simulated");
+    case CL_DEVICE_OPENCL_C_VERSION: return TEXT("opencl_c_version", "OpenCL C 1.2");
+    case CL_DEVICE_PROFILE: return sim_answer_text(sim_platform_text("profile", "FULL_PROFILE"), capacity, out, n_out);
+    case CL_DEVICE_EXTENSIONS: return TEXT("extensions", "cl_khr_device_uuid");
+    case DEVICE_UUID: return sim_answer(d->uuid, sizeof d->uuid, capacity, out, n_out);
+    case INTEL_SUB_GROUP_SIZES: return sub_group_info(d, capacity, out, n_out);
+    case DEVICE_PCI_BUS_INFO:
+    case AMD_TOPOLOGY: return bus_info(d, what, capacity, out, n_out);
+    default: return number_info(d, what, capacity, out, n_out);
   }
+#undef TEXT
 }
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity, void *out, size_t *n_out) {
@@ -117,13 +172,17 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity
     case CL_DEVICE_PLATFORM: return SIM_ANSWER(cl_platform_id, &sim_platform);
     case CL_DEVICE_TYPE: return SIM_ANSWER(cl_device_type, type);
     case CL_DEVICE_MAX_COMPUTE_UNITS: return SIM_ANSWER(cl_uint, d->compute_units);
-    case CL_DEVICE_MAX_CLOCK_FREQUENCY: return SIM_ANSWER(cl_uint, 1000);
-    case CL_DEVICE_ADDRESS_BITS: return SIM_ANSWER(cl_uint, 64);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return SIM_ANSWER(size_t, d->max_work_group_size);
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return SIM_ANSWER(cl_uint, 3);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return sim_answer(d->max_work_item_sizes, sizeof d->max_work_item_sizes, capacity, out, n_out);
-    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT: return SIM_ANSWER(cl_uint, 1);
-    case CL_DEVICE_IMAGE_SUPPORT: return SIM_ANSWER(cl_bool, CL_FALSE);
+    case CL_DEVICE_GLOBAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, d->global_memory_bytes);
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return SIM_ANSWER(cl_ulong, d->max_allocation_bytes);
+    case CL_DEVICE_LOCAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, d->local_memory_bytes);
+    case CL_DEVICE_LOCAL_MEM_TYPE:
+      return SIM_ANSWER(cl_device_local_mem_type,
+                        json_is_false(json_object_get(d->said, "local_memory_dedicated")) ? CL_GLOBAL : CL_LOCAL);
+    case CL_DEVICE_MAX_CONSTANT_ARGS: return SIM_ANSWER(cl_uint, 8);
+    case CL_DEVICE_IMAGE_SUPPORT: return SIM_ANSWER(cl_bool, json_is_true(json_object_get(d->said, "images")));
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE:
     case CL_DEVICE_ENDIAN_LITTLE: return SIM_ANSWER(cl_bool, CL_TRUE);
@@ -131,6 +190,6 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t capacity
     case CL_DEVICE_QUEUE_PROPERTIES: return SIM_ANSWER(cl_command_queue_properties, CL_QUEUE_PROFILING_ENABLE);
     case CL_DEVICE_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, 1);
     case CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV: return SIM_ANSWER(cl_bool, d->watchdog_s > 0);
-    default: return memory_info(d, what, capacity, out, n_out);
+    default: return text_info(d, what, capacity, out, n_out);
   }
 }

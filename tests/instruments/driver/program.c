@@ -148,7 +148,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
       return SIM_ANSWER(size_t, d->optimistic ? d->max_work_group_size : kernel->program->configuration.work_group_limit);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return sim_answer(none, sizeof none, capacity, out, n_out);
     case CL_KERNEL_LOCAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, 0);
-    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return SIM_ANSWER(size_t, 32);
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return SIM_ANSWER(size_t, d->preferred_work_group_multiple);
     case CL_KERNEL_PRIVATE_MEM_SIZE: return SIM_ANSWER(cl_ulong, 0);
     default: return CL_INVALID_VALUE;
   }

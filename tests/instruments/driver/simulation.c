@@ -23,7 +23,8 @@
 
 /* --- the description --- */
 
-static const char *const root_keys[] = {"devices", "platform_ids", NULL};
+static const char *const root_keys[] = {"platform", "devices", "platform_ids", NULL};
+static const char *const platform_keys[] = {"name", "vendor", "version", "profile", "icd_suffix", NULL};
 static const char *const device_keys[] = {"name",
                                           "vendor",
                                           "driver_version",
@@ -56,6 +57,29 @@ static const char *const device_keys[] = {"name",
                                           "energy",
                                           "caches",
                                           "exclusive",
+                                          "device_version",
+                                          "opencl_c_version",
+                                          "extensions",
+                                          "pci_address",
+                                          "sub_group_sizes",
+                                          "local_memory_dedicated",
+                                          "images",
+                                          "max_allocation_bytes",
+                                          "clock_mhz",
+                                          "address_bits",
+                                          "preferred_vector_width_float",
+                                          "max_constant_bytes",
+                                          "max_parameter_bytes",
+                                          "global_cache_bytes",
+                                          "base_address_align_bits",
+                                          "image1d_buffer_max_width",
+                                          "image2d_max_width",
+                                          "image2d_max_height",
+                                          "image3d_max_width",
+                                          "image3d_max_height",
+                                          "image3d_max_depth",
+                                          "preferred_work_group_multiple",
+                                          "warp_size",
                                           NULL};
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
 static const char *const timer_keys[] = {"tick_ns", "reversed_share", "jump_share", "jump_s", NULL};
@@ -124,7 +148,7 @@ static void describe_failures(sim_device *d, const json_t *json) {
   d->fault = description_formula(fails, "late", NULL);
   d->launch_status = description_formula(json, "launch_status", "-54");
   d->run_status = description_formula(json, "run_status", "-5");
-  static const char *const names[SIM_N_AFTERMATHS] = {"nothing", "dead-context", "hang", "lost"};
+  static const char *const names[SIM_N_AFTERMATHS] = {"nothing", "dead-context", "hang", "abort", "lost"};
   const char *name = description_text(json, "after_fault", "nothing");
   while (d->after_fault < SIM_N_AFTERMATHS && strcmp(names[d->after_fault], name) != 0) d->after_fault++;
   d->lost_file = description_text(json, "lost_file", NULL);
@@ -135,8 +159,7 @@ static void describe_failures(sim_device *d, const json_t *json) {
 
 static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
   d->name = description_text(json, "name", "Simulated device");
-  d->vendor = description_text(json, "vendor", "clatune");
-  d->driver_version = description_text(json, "driver_version", "1");
+  d->said = json;
   d->is_cpu = strcmp(description_text(json, "type", "gpu"), "cpu") == 0;
   d->compute_units = (unsigned)description_number(json, "compute_units", 16);
   d->max_work_group_size = (size_t)description_number(json, "max_work_group_size", 1024);
@@ -149,6 +172,9 @@ static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
   d->max_groups = (size_t)description_number(json, "max_groups", 0x1p32);
   d->local_memory_bytes = (size_t)description_number(json, "local_memory_bytes", 65536);
   d->global_memory_bytes = (size_t)description_number(json, "global_memory_bytes", 0x1p30);
+  d->max_allocation_bytes = (size_t)description_number(json, "max_allocation_bytes", (double)(d->global_memory_bytes / 4));
+  d->base_address_align_bytes = (size_t)description_number(json, "base_address_align_bits", 1024) / 8;
+  d->preferred_work_group_multiple = (size_t)description_number(json, "preferred_work_group_multiple", 32);
   d->timer_resolution_ns = (size_t)description_number(json, "timer_resolution_ns", 1);
   uint64_t identity[2] = {clt_hash64(d->name, strlen(d->name)), index};
   memcpy(d->uuid, identity, sizeof d->uuid);
@@ -190,12 +216,17 @@ sim_device *sim_describe(size_t *n) {
   *n = 0;
   if (root == NULL) return NULL;
   description_keys(root, root_keys, "the description of the simulated driver");
+  description_keys(json_object_get(root, "platform"), platform_keys, "the platform of the simulated driver");
   description = root;
   if (!json_is_array(list)) description_wrong("CLATUNE_SIMULATED: the list 'devices' is missing");
   sim_device *devices = clt_new_array(json_array_size(list), sizeof *devices);
   if (devices == NULL) description_wrong("out of memory");
   for (; *n < json_array_size(list); (*n)++) describe_device(&devices[*n], json_array_get(list, *n), *n, folder);
   return devices;
+}
+
+const char *sim_platform_text(const char *key, const char *standard) {
+  return description_text(json_object_get(description, "platform"), key, standard);
 }
 
 bool sim_enter(sim_device *device) {

@@ -8,13 +8,15 @@
 #include "common/defines.h"
 
 /* What the calls that follow a fault meet with. */
-typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_LOST, SIM_N_AFTERMATHS } sim_aftermath;
+typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_ABORT, SIM_LOST, SIM_N_AFTERMATHS } sim_aftermath;
 
 typedef struct sim_device {
-  const char *name, *vendor, *driver_version;
+  const char *name;
+  const json_t *said; /* its description, for what it only says of itself */
   bool is_cpu;
   unsigned compute_units;
-  size_t max_work_group_size, max_work_item_sizes[3], max_groups, local_memory_bytes, global_memory_bytes, timer_resolution_ns;
+  size_t max_work_group_size, max_work_item_sizes[3], max_groups, local_memory_bytes, global_memory_bytes, max_allocation_bytes,
+      base_address_align_bytes, timer_resolution_ns, preferred_work_group_multiple;
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
   const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit;
@@ -40,6 +42,9 @@ typedef struct sim_device {
 /* All devices of the description beside the driver's file, else in CLATUNE_SIMULATED; ends the process where it is
  * wrong. None: no devices. */
 sim_device *sim_describe(size_t *n);
+
+/* What the description says of the platform. */
+const char *sim_platform_text(const char *key, const char *standard);
 
 /* Whether this process may have a context. */
 bool sim_enter(sim_device *device);
