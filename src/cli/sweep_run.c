@@ -219,8 +219,8 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
 }
 
 /* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is
- * tried again by the next run. */
-static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
+ * tried again by the next run. False: the device is lost. */
+static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
   runner *run = l->runner;
   clt_tune_settings settings = t->settings;
   clt_tune_result *result;
@@ -241,7 +241,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   if (has_events) cli_event_started(&l->events, t->instance, &run->sweep->devices[t->device], &settings);
   pthread_mutex_unlock(&run->lock);
   int rc = clt_tune_run(&result, &settings, &error);
-  const bool stopped = rc == CLT_E_STOPPED;
+  const bool stopped = rc == CLT_E_STOPPED, lost = rc == CLT_E_DEVICE;
   pthread_mutex_lock(&run->lock);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     row->now = true;
@@ -263,6 +263,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   pthread_mutex_unlock(&run->lock);
   clt_objective_free(objective);
   clt_tune_result_free(result);
+  return !lost;
 }
 
 /* --- lanes --- */
@@ -281,7 +282,8 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     return 0;
   }
   cli_sweep_tuning t = {0};
-  bool ended = false;
+  bool ended = false, lost = false;
+  const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
   for (size_t k = 0; k < s->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
     size_t device = k / s->n_cells, cell = k % s->n_cells;
     if (run->lane_of[device] != index) continue;
@@ -295,7 +297,11 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
     pthread_mutex_unlock(&run->lock);
     if (ended) break;
-    if (open) tune_row(l, &t, store, row);
+    if (cell == 0) lost = false;
+    if (open && lost)
+      cli_sweep_fail(row, &not_tuned);
+    else if (open)
+      lost = !tune_row(l, &t, store, row);
     pthread_mutex_lock(&run->lock);
     if (row->line || row->code) count_row(l, row);
     pthread_mutex_unlock(&run->lock);

@@ -64,13 +64,34 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   return rc;
 }
 
+int clt_pool_usable(const clt_pool *pool, clt_error *error) {
+  if (pool->broken && error && error->code == 0) *error = pool->broken_error;
+  return pool->broken;
+}
+
+/* A process that SIGKILL does not end keeps the device from whoever comes next: nothing more is asked of that, and what
+ * was measured is still handed out. The other processes may be in the same state: they are waited for together. */
+static void give_up_device(clt_pool *pool, pid_t left_behind) {
+  if (!pool->broken)
+    pool->broken = clt_fail(&pool->broken_error, CLT_E_DEVICE,
+                            "device-lost: worker process %lld cannot be killed, since a call of the driver does not "
+                            "return; it is left behind. Reset the device or restart the machine; the same command "
+                            "then goes on",
+                            (long long)left_behind);
+  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
+}
+
 void clt_pool_close(void *state) {
   clt_pool *pool = state;
+  const bool was_broken = pool->broken != 0;
   clt_pool_give_up_kept(pool);
+  for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
   for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) {
-    clt_process_stop(&pool->workers[i].process, false, NULL);
+    pid_t left_behind = clt_process_stop(&pool->workers[i].process, false, NULL);
+    if (left_behind) give_up_device(pool, left_behind);
     free(pool->workers[i].folder);
   }
+  if (pool->broken && !was_broken) clt_pool_log(pool, CLT_LOG_WARNING, "%s", pool->broken_error.message);
   for (size_t i = 0; pool->jobs && i < pool->capacity; i++) clt_measurement_release(&pool->jobs[i].measurement);
   clt_lock_close(&pool->lock);
   clt_run_folder_remove(&pool->folder);
@@ -139,7 +160,8 @@ int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_erro
 
 static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
   char *why = NULL;
-  clt_process_stop(&worker->process, by_itself, &why);
+  pid_t left_behind = clt_process_stop(&worker->process, by_itself, &why);
+  if (left_behind) give_up_device(pool, left_behind);
   if (worker->folder) clt_remove_tree(worker->folder, true);
   clt_pool_requeue_ready(pool, worker, suspect);
   return why;
@@ -225,6 +247,7 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
         worker->load = CLT_LOAD_AT_GATE;
       }
       json_decref(reply);
+      if (rc == 0) rc = clt_pool_usable(pool, error);
     }
   }
   now_s = clt_now_s();
@@ -234,6 +257,7 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
     bool computes = pool->setup.quiet_builds || process->phase != CLT_PHASE_RUNNING;
     if (process->alive && clt_process_expired(process, now_s) && !clt_process_excuse(process, computes, now_s))
       rc = lose_process(pool, &pool->workers[i], true, error);
+    if (rc == 0) rc = clt_pool_usable(pool, error);
   }
   return rc;
 }

@@ -153,6 +153,8 @@ struct clt_pool {
 /* pool.c */
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* CLT_OK, or why the pool cannot go on. */
+int clt_pool_usable(const clt_pool *pool, clt_error *error);
 /* The next step of starting a worker, where one is due, and of all that the search has; does not wait for them. */
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
 int clt_pool_start_workers(clt_pool *pool, clt_error *error);

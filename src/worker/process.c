@@ -24,7 +24,8 @@
 
 #define PROGRAM "clatune-worker"
 #define SEND_PATIENCE_S 10
-#define END_PATIENCE_MS 5000
+#define END_PATIENCE_S 30 /* a driver may need some time to give back what a killed process had */
+#define LEAVE_PATIENCE_MS 5000
 #define GREETING_S 60 /* of a worker that runs programs */
 #define GRACE_S 30    /* it minds a program's limit, and is given up so long after */
 #define NO_LIMIT_S 1e9
@@ -34,6 +35,8 @@
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
 #define FAULT_PATIENCE_MS 100 /* until a process that closed its end is gone */
+#define REAP_PAUSE_NS 100000  /* between two looks at one that is held, at first */
+#define MOST_REAP_PAUSE_NS 50000000
 
 int clt_worker_path(char **out, clt_error *error) {
   /* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved;
@@ -322,20 +325,38 @@ static void print_status(int status, char *out, size_t capacity) {
     snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-void clt_process_stop(clt_process *process, bool by_itself, char **why) {
+/* Whether it ends by then; its number is free afterwards. Also where the kernel has no pidfds, and where it is dead but
+ * held by whoever traces it. */
+static bool reap(int *status, const clt_process *process, double until_s) {
+  await_end(process, (int)ceil(fmax(until_s - clt_now_s(), 0) * 1e3));
+  for (long pause_ns = REAP_PAUSE_NS;; pause_ns = pause_ns < MOST_REAP_PAUSE_NS ? 2 * pause_ns : pause_ns) {
+    pid_t ended = waitpid(process->pid, status, WNOHANG);
+    if (ended == process->pid || (ended < 0 && errno != EINTR)) return true; /* or somebody else has waited for it */
+    if (clt_now_s() >= until_s) return false;
+    nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+  }
+}
+
+void clt_process_kill(clt_process *process) {
+  if (!process->alive || process->end_by_s != 0) return;
+  kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
+  process->end_by_s = clt_now_s() + fmin(process->limits.host_s, END_PATIENCE_S);
+}
+
+pid_t clt_process_stop(clt_process *process, bool by_itself, char **why) {
   static const int sent[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT}; /* by others */
-  char ending[64];
+  char ending[100];
   int status = 0;
   if (why) *why = NULL;
-  if (!process->alive) return;
+  if (!process->alive) return 0;
   bool gone = by_itself && !process->garbled && await_end(process, FAULT_PATIENCE_MS), killed = false;
-  kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
-  /* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
-  bool ended = (process->pid_fd < 0 || await_end(process, END_PATIENCE_MS)) && clt_spawn_wait(&status, process->pid);
+  clt_process_kill(process);
+  const bool ended = reap(&status, process, process->end_by_s);
   drain_process(process);
   print_status(status, ending, sizeof ending);
-  if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
+  if (!by_itself) strcpy(ending, "was ended");
   if (process->garbled) strcpy(ending, "sent what is no message");
+  if (!ended) snprintf(ending, sizeof ending, "cannot be ended: process %lld is left behind", (long long)process->pid);
   const char *printed = process->printed.bytes;
   size_t n = process->printed.n;
   while (n > 0 && printed[n - 1] == '\n') n--;
@@ -349,8 +370,10 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   clt_text_release(&process->printed);
   clt_text_release(&process->answered);
   for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
-    killed = killed || (gone && WIFSIGNALED(status) && WTERMSIG(status) == sent[i]);
+    killed = killed || (ended && gone && WIFSIGNALED(status) && WTERMSIG(status) == sent[i]);
+  const pid_t left = ended ? 0 : process->pid;
   *process = (clt_process){.alive = false, .starved = process->starved, .asleep = process->asleep, .killed = killed};
+  return left;
 }
 
 /* --- programs --- */
@@ -365,7 +388,7 @@ int clt_program_start(clt_process *process, const clt_process_setup *setup, clt_
 void clt_program_stop(clt_process *process) {
   if (process->alive) { /* closing asks it to end, and what it runs */
     close_fd(&process->socket);
-    await_end(process, END_PATIENCE_MS);
+    await_end(process, LEAVE_PATIENCE_MS);
   }
   clt_process_stop(process, false, NULL);
 }

@@ -32,6 +32,7 @@ typedef struct clt_process {
   clt_deadlines limits;
   double deadline_s; /* on clt_now_s's clock */
   double paused_s;   /* since when the deadline stands still; 0: it runs */
+  double end_by_s;   /* by when a killed one should have ended; 0: it was not killed */
   /* What excuses a deadline that has passed: of the phase since begun_s, pauses left out. */
   double begun_s, cpu_s;   /* its start, and the processor time that the process had had by then */
   double late_s;           /* how long we were kept from looking */
@@ -117,10 +118,14 @@ void clt_process_watch(const clt_process *process, struct pollfd *out);
 
 void clt_process_forget_output(clt_process *process); /* what was printed */
 
-/* Kills the process with its group and releases everything; does nothing where there is none. *why (nullable) says how
- * it ended where it did so by itself, and what it printed; malloc'ed, or NULL when there is nothing to say or out of
- * memory. */
-void clt_process_stop(clt_process *process, bool by_itself, char **why);
+/* Kills the process with its group, without waiting for its end; again does nothing. */
+void clt_process_kill(clt_process *process);
+
+/* Kills it, waits for its end for the time that the host's work may take, 30 s at most, and releases everything; does
+ * nothing where there is none. *why (nullable) says how it ended where it did so by itself, and what it printed;
+ * malloc'ed, or NULL when there is nothing to say or out of memory. Returns the number of a process that does not end,
+ * since a call of a driver does not return, and is left behind; else 0. */
+pid_t clt_process_stop(clt_process *process, bool by_itself, char **why);
 
 /* --- a worker that runs programs for us, one at a time: in a process group of their own, timed, ended with all that
  * they started when their time is up, and when we are gone. What a program prints is the process's `answered` and

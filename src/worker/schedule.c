@@ -300,21 +300,21 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
    * tuner's answer would else keep that tuner from timing. */
   double until_s = clt_now_s() + (pool->n_submitted > 0 ? timeout_s : 0);
   int rc = pool->broken;
+  clt_job *job = NULL;
   while (rc == 0) {
     rc = schedule_next(pool, &why);
     if (rc) break;
-    clt_job *job = first_job(pool, CLT_JOB_DONE, NULL);
-    if (job && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) {
-      *out = job->measurement;
-      *job = (clt_job){.state = CLT_JOB_NONE};
-      pool->n_submitted--;
-      return CLT_OK;
-    }
+    job = first_job(pool, CLT_JOB_DONE, NULL);
+    if (job && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) break;
     double left_s = until_s - clt_now_s();
     rc = clt_pool_pump(pool, fmax(left_s, 0), &why);
     if (rc == 0 && left_s <= 0 && first_job(pool, CLT_JOB_DONE, NULL) == NULL) return CLT_E_AGAIN;
   }
   if (!pool->broken) pool->broken = rc, pool->broken_error = why;
-  if (error && error->code == 0) *error = pool->broken_error;
-  return pool->broken;
+  if (rc) job = first_job(pool, CLT_JOB_DONE, NULL); /* what was measured before is kept */
+  if (job == NULL) return clt_pool_usable(pool, error);
+  *out = job->measurement;
+  *job = (clt_job){.state = CLT_JOB_NONE};
+  pool->n_submitted--;
+  return CLT_OK;
 }

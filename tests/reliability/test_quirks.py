@@ -1,5 +1,8 @@
 """Quirks of GPU drivers, on the simulated one: each fault under its right name, and nobody else pays for it."""
+import fcntl
 import json
+import pathlib
+import re
 
 from simulation import TIME_S, SimulatedTest, main
 
@@ -79,6 +82,34 @@ class Quirks(SimulatedTest):
         self.assertEqual(failed, {"a=7 b=3": "run-error"})
         answer = self.exhaustive()
         self.assertEqual(answer["reasons"], {"run-error": 1})
+        self.assertEqual(answer["evaluations"]["correct"], N_A * N_B - 1)
+
+    def test_a_process_that_cannot_be_killed_is_left_behind_and_its_device_set_aside(self):
+        """Dead, and held by another: SIGKILL is sent, and waiting for it does not return."""
+        stuck, self.subject = self.folder / "stuck", ("copy.json", "--device", "Wedged")
+        self.simulate({"name": "Sound", "time_s": TIME_S}, name="Wedged", time_s=TIME_S, fails={"run": "a == 7 and b == 3"},
+                      after_fault="stuck", lost_file=str(stuck))
+        limits = {"compile-timeout": 1, "host-timeout": 2, "workers": 2}
+        with open(stuck, "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            said = self.clatune("tune", *self.subject, "--searcher", "exhaustive", "--budget", str(N_A * N_B), "--finalists", "0",
+                                "--store", "s.sqlite", *(f"--{key}={value}" for key, value in limits.items()), expect=3).stderr
+            process, = re.findall(r"device-lost: worker process (\d+) cannot be killed", said)
+            self.assertEqual(pathlib.Path(f"/proc/{process}/comm").read_text(), "clatune-worker\n")
+            self.assertIn("Reset the device or restart the machine", said)
+            self.assertEqual({reason for _, reason, _ in self.rows("s.sqlite")}, {"none"})
+            # A plan goes on with its other devices.
+            tuning = {"Problem": "copy.json", "Searchers": "exhaustive", "Seeds": [1, 2], "Budgets": N_A * N_B}
+            (self.folder / "plan.json").write_text(json.dumps({
+                "Devices": ["Wedged", "Sound"], "Problems": [tuning], "Tuning": {"Finalists": 0},
+                "Evaluator": {"Evaluator": "opencl", "Options": limits}}))
+            swept = self.clatune("sweep", "plan.json", "--store", "s.sqlite", "--json", expect=3)
+            by_device = {line["device"]: line for line in json.loads(swept.stdout)["table"]}
+            self.assertEqual((by_device["Wedged"]["failed"], by_device["Sound"]["found"]), (2, 2), swept.stdout)
+            self.assertEqual(swept.stderr.count("cannot be killed"), 1, swept.stderr)
+            self.assertIn("failed: not tuned, since the device is lost", swept.stderr)
+        answer = self.exhaustive("--host-timeout", "3")  # tried alone by the plan, and on record since
+        self.assertEqual(answer["reasons"], {"compile-timeout": 1})
         self.assertEqual(answer["evaluations"]["correct"], N_A * N_B - 1)
 
 

@@ -1,14 +1,39 @@
 /* Contexts, queues and samplers. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
+#include "common/description.h"
 #include "driver/objects.h"
+
+/* As a process in an uninterruptible call: SIGKILL is sent, and nobody can wait for the end. A child outside of the
+ * process group traces us, so that we stay dead in the table of processes until it ends: once it has the lock. */
+static void stay_for_ever(const char *lock) {
+  int ends[2];
+  char byte;
+  if (pipe2(ends, O_CLOEXEC)) description_wrong("cannot make a pipe");
+  const pid_t held = getpid(), holder = fork();
+  if (holder == 0) {
+    int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    close(ends[1]);
+    setsid();
+    if (read(ends[0], &byte, 1) < 0 || ptrace(PTRACE_SEIZE, held, NULL, NULL)) _exit(1);
+    _exit(fd < 0 || flock(fd, LOCK_EX));
+  }
+  prctl(PR_SET_PTRACER, holder); /* where only descendants may be traced */
+  close(ends[0]);
+  close(ends[1]);
+  for (;;) pause();
+}
 
 void sim_fault_shows(cl_context context) {
   const sim_device *d = &context->device->simulation;
   if (context->state == SIM_WELL) return;
   context->state = SIM_DEAD;
+  if (d->after_fault == SIM_STUCK) stay_for_ever(d->lost_file);
   int fd = d->after_fault == SIM_LOST ? open(d->lost_file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600) : -1;
   if (fd >= 0) close(fd);
 }

@@ -148,13 +148,13 @@ static void describe_failures(sim_device *d, const json_t *json) {
   d->fault = description_formula(fails, "late", NULL);
   d->launch_status = description_formula(json, "launch_status", "-54");
   d->run_status = description_formula(json, "run_status", "-5");
-  static const char *const names[SIM_N_AFTERMATHS] = {"nothing", "dead-context", "hang", "abort", "lost"};
+  static const char *const names[SIM_N_AFTERMATHS] = {"nothing", "dead-context", "hang", "abort", "lost", "stuck"};
   const char *name = description_text(json, "after_fault", "nothing");
   while (d->after_fault < SIM_N_AFTERMATHS && strcmp(names[d->after_fault], name) != 0) d->after_fault++;
-  d->lost_file = description_text(json, "lost_file", NULL);
-  if (d->after_fault == SIM_LOST && d->lost_file == NULL) description_wrong("a device that gets lost needs a 'lost_file'");
-  d->watchdog_s = description_number(json, "watchdog_s", 0);
   if (d->after_fault == SIM_N_AFTERMATHS) description_wrong("'after_fault' of a simulated device cannot be '%s'", name);
+  d->lost_file = description_text(json, "lost_file", NULL);
+  if (d->after_fault >= SIM_LOST && d->lost_file == NULL) description_wrong("'after_fault' of that kind needs a 'lost_file'");
+  d->watchdog_s = description_number(json, "watchdog_s", 0);
 }
 
 static void describe_hardware(sim_device *d, const json_t *json, size_t index) {

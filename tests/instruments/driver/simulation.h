@@ -8,7 +8,7 @@
 #include "common/defines.h"
 
 /* What the calls that follow a fault meet with. */
-typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_ABORT, SIM_LOST, SIM_N_AFTERMATHS } sim_aftermath;
+typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_ABORT, SIM_LOST, SIM_STUCK, SIM_N_AFTERMATHS } sim_aftermath;
 
 typedef struct sim_device {
   const char *name;
@@ -22,7 +22,7 @@ typedef struct sim_device {
   const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit;
   const char *launch_status, *run_status; /* what those that fail are told */
   sim_aftermath after_fault;
-  const char *lost_file; /* is there once the device is lost, to all processes */
+  const char *lost_file; /* is there once the device is lost, to all processes; while it is locked, who is stuck stays */
   double watchdog_s;     /* what is queued for longer fails; 0: none */
   double scale, build_s, build_cpu_s;
   bool optimistic; /* says of every kernel that the device's largest work-group is possible */
