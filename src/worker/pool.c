@@ -12,9 +12,15 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "measurement/statistics.h"
 
 #define MAX_SETBACKS 3
 #define MAX_UNANSWERED 2
+/* Until a first run, where the user does not say: at first, and once so many builds are known. */
+#define FIRST_COMPILE_S 60
+#define LEAST_COMPILE_S 30
+#define COMPILE_FACTOR 10 /* times what nine of ten builds took */
+#define ENOUGH_BUILDS 10
 #define MOST_SAID 300   /* bytes of each end: more would not fit into a message */
 #define LOOK_S 0.1      /* how often workers are looked at, so that it is noticed when we are kept from it */
 #define LATENESS_S 0.05 /* what a machine that is not busy may take longer than asked to wake us */
@@ -111,12 +117,22 @@ bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_
 
 /* --- requests --- */
 
+static double compile_limit_s(const clt_pool *pool) {
+  double sorted[CLT_POOL_BUILDS];
+  const size_t n = pool->n_builds < CLT_POOL_BUILDS ? pool->n_builds : CLT_POOL_BUILDS;
+  if (pool->setup.compile_timeout_s > 0) return pool->setup.compile_timeout_s;
+  if (n < ENOUGH_BUILDS) return FIRST_COMPILE_S;
+  memcpy(sorted, pool->builds_s, n * sizeof *sorted);
+  qsort(sorted, n, sizeof *sorted, clt_by_number);
+  return fmax(LEAST_COMPILE_S, COMPILE_FACTOR * sorted[n * 9 / 10]);
+}
+
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
   const clt_pool_setup *s = &pool->setup;
   double run_s = s->run_timeout_s;
   if (s->run_timeout_factor > 0 && best_s > 0)
     run_s = fmin(run_s, fmax(s->run_timeout_floor_s, s->run_timeout_factor * best_s));
-  return (clt_deadlines){.compile_s = s->compile_timeout_s, .run_s = run_s, .host_s = s->host_timeout_s};
+  return (clt_deadlines){.compile_s = compile_limit_s(pool), .run_s = run_s, .host_s = s->host_timeout_s};
 }
 
 int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
@@ -175,6 +191,14 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
   worker->makes_data = false;
 }
 
+/* Whether these are the last words of a compiler or a driver that got no memory. */
+static bool lacked_memory(const char *words) {
+  static const char *const known[] = {"out of memory", "bad_alloc", "cannot allocate memory"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) found = found || strcasestr(words, known[i]);
+  return found;
+}
+
 /* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
 static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, clt_error *error) {
   clt_process *process = &worker->process;
@@ -194,8 +218,14 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   if (busy && !pool->setup.quiet_builds && phase == CLT_PHASE_RUNNING) pool->in_doubt = true;
   outcome.killed = worker->process.killed;
   pool->n_killed += outcome.killed;
-  char *text =
-      clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_phase_name(phase), why ? why : "");
+  char limited[100] = "";
+  if (!expired && why && lacked_memory(why)) {
+    const long long limit_mib = pool->setup.memory_limit_bytes >> 20;
+    outcome.reason = CLT_REASON_OUT_OF_MEMORY;
+    if (limit_mib) snprintf(limited, sizeof limited, "a worker may use %lld MiB (--memory-limit); ", limit_mib);
+  }
+  char *text = clt_format("%s%s at phase %s: %s", limited, expired ? "took too long" : "lost", clt_phase_name(phase),
+                          why ? why : "");
   outcome.text = text ? text : "out of memory";
   int rc = CLT_OK;
   if (busy)

@@ -15,6 +15,7 @@
 #include "worker/process.h"
 
 #define CLT_POOL_MAX_WORKERS 64
+#define CLT_POOL_BUILDS 128   /* that are remembered */
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */
 
 typedef struct clt_pool_setup {
@@ -24,7 +25,8 @@ typedef struct clt_pool_setup {
   json_t *open;         /* the "open" request; NULL: workers need no opening (tests) */
   const char *lock_key; /* looked at by clt_pool_open alone; NULL: no lock */
   bool quiet_builds;    /* the device is the CPU: nothing compiles while something is timed */
-  double compile_timeout_s, run_timeout_s, host_timeout_s;
+  double compile_timeout_s; /* 0: by what builds take here */
+  double run_timeout_s, host_timeout_s;
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
   int64_t memory_limit_bytes;
   bool no_heap_checks; /* of the finalists' processes: kernels are interpreted, and cannot damage the heap */
@@ -132,6 +134,8 @@ struct clt_pool {
   int setbacks;        /* workers that ended through no configuration's fault, in a row */
   bool in_doubt;       /* something failed on the device, which has not answered since */
   int n_unanswered;    /* times in a row that it did not answer then; of workers that ask together once */
+  double builds_s[CLT_POOL_BUILDS]; /* what the last ones took, until a first run had ended; a ring */
+  size_t n_builds;                  /* of all */
   bool timing;         /* everything that is ready is timed before more is prepared */
   size_t n_slots;      /* at present: fewer where memory is short */
   clt_pool_worker

@@ -114,10 +114,11 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       job->measurement = m;
       job->ready_s = clt_now_s();
       job->state = CLT_JOB_READY;
+      pool->builds_s[pool->n_builds++ % CLT_POOL_BUILDS] = m.phases.build_s + m.phases.first_launch_s;
       return CLT_OK;
     }
-    /* Out of memory because much is prepared at once is not the configuration's fault. */
-    bool others = first_job(pool, CLT_JOB_READY, NULL) != NULL;
+    /* Out of memory because much is prepared at once is not the configuration's fault; a compiler has its own. */
+    bool others = m.phases.first_launch_s > 0 && first_job(pool, CLT_JOB_READY, NULL) != NULL;
     if (m.reason == CLT_REASON_OUT_OF_MEMORY && others && ++job->retries < MAX_RETRIES) {
       if (pool->n_slots > 1)
         clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
@@ -265,7 +266,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     clt_pool_worker *worker = &pool->workers[i];
     if (worker->load != CLT_LOAD_AT_GATE || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
     worker->load = CLT_LOAD_NOISE;
-    clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, pool->setup.compile_timeout_s));
+    clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, worker->process.limits.compile_s));
     clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
   }
   /* Where nothing of ours needs the device, others may have it. */

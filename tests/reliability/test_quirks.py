@@ -1,8 +1,11 @@
 """Quirks of GPU drivers, on the simulated one: each fault under its right name, and nobody else pays for it."""
+import contextlib
 import fcntl
 import json
+import os
 import pathlib
 import re
+import sqlite3
 
 from simulation import TIME_S, SimulatedTest, main
 
@@ -57,6 +60,19 @@ class Quirks(SimulatedTest):
         answer = self.exhaustive("--run-timeout", "300", "--run-timeout-factor", "0", "--compile-timeout", "300")
         self.assertEqual(answer["reasons"], {"run-error": N_A})
         self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 1))
+
+    def test_a_compiler_that_aborts_hangs_or_takes_all_memory_harms_one_configuration(self):
+        memory = "2**46" if "CLATUNE_SANITIZED" in os.environ else "8 * 2**30"  # sanitizers take more than any limit
+        self.simulate(time_s=TIME_S, build_memory_bytes=f"{memory} if b == 5 else 0")
+        self.inject({"at": "build", "do": "abort", "when": "b == 3"}, {"at": "build", "do": "hang", "when": "a == 4 and b == 4"},
+                    {"at": "build", "do": "note", "when": "b < 3"})
+        answer = self.exhaustive("--compile-timeout", "1", "--memory-limit", "1024")
+        self.assertEqual(answer["reasons"], {"compile-crash": N_A, "compile-timeout": 1, "out-of-memory": N_A})
+        self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 2) - 1)
+        self.assertEqual(answer["evaluations"]["confirmed_alone"], 2 * N_A + 1)
+        with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
+            (log,), = store.execute("select log from measurement where configuration = 'a=7 b=5'").fetchall()
+        self.assertRegex(log, r"(?s)^a worker may use 1024 MiB \(--memory-limit\).*LLVM ERROR: out of memory")
 
     def test_a_watchdog_finds_little_queued(self):
         path = self.folder / "copy.json"

@@ -50,6 +50,27 @@ static void every_fault_has_its_reason_and_the_pool_goes_on(void **state) {
   }
 }
 
+static void builds_may_take_ten_times_what_nine_of_ten_took(void **state) {
+  static const char *const takes[] = {"0.25", "0.25", "7"};
+  static const double given_s[] = {20, 0, 0}, known_s[] = {20, 30, 70};
+  fixture *f = *state;
+  clt_config configs[12];
+  clt_measurement m[12];
+  for (size_t i = 0; i < 12; i++) configs[i] = 100 * (clt_config)i + GOOD;
+  for (size_t i = 0; i < 3; i++) {
+    clt_pool_setup setup = pool_setup(f);
+    setup.compile_timeout_s = given_s[i];
+    setenv("FAKE_BUILD_S", takes[i], 1);
+    clt_pool *pool = open_pool(&setup);
+    assert_true(clt_pool_deadlines(pool, 0).compile_s == (given_s[i] > 0 ? given_s[i] : 60));
+    measure_all(pool, configs, 12, m);
+    assert_true(clt_pool_deadlines(pool, 0).compile_s == known_s[i]);
+    release_all(m, 12);
+    close_pool(pool);
+  }
+  unsetenv("FAKE_BUILD_S");
+}
+
 static void deadlines_are_those_of_the_phase(void **state) {
   fixture *f = *state;
   clt_measurement m[4];
@@ -425,6 +446,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(every_fault_has_its_reason_and_the_pool_goes_on),
+      TEST(builds_may_take_ten_times_what_nine_of_ten_took),
       TEST(deadlines_are_those_of_the_phase),
       TEST(runs_may_take_a_multiple_of_the_best_so_far),
       TEST(a_worker_is_not_replaced_without_need),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -51,6 +52,7 @@ static const char *const device_keys[] = {"name",
                                           "scale",
                                           "build_s",
                                           "build_cpu_s",
+                                          "build_memory_bytes",
                                           "waits",
                                           "noise",
                                           "timer",
@@ -189,6 +191,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->wrong = description_formula(json, "wrong", NULL);
   d->untouched = description_formula(json, "untouched", NULL);
   d->work_group_limit = description_formula(json, "work_group_limit", NULL);
+  d->build_memory_bytes = description_formula(json, "build_memory_bytes", "0");
   d->optimistic = json_is_true(json_object_get(json, "optimistic"));
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
@@ -298,6 +301,16 @@ static int number(const defines *d, const char *formula, int *out, clt_error *er
   return rc;
 }
 
+/* For as long as a build takes. Without it, does what LLVM does. */
+static void take_memory(size_t n) {
+  void *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    fputs("LLVM ERROR: out of memory\n", stderr);
+    abort();
+  }
+  munmap(memory, n);
+}
+
 static bool use_formulas(const sim_device *device, const defines *d, sim_configuration *out, char **log) {
   clt_error error = {0};
   bool fails = false;
@@ -314,6 +327,9 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   out->work_group_limit = (size_t)limit;
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
+  double memory_bytes = 0;
+  if (rc == CLT_OK) rc = defines_number(d, device->build_memory_bytes, &memory_bytes, &error);
+  if (rc == CLT_OK && memory_bytes > 0) take_memory((size_t)memory_bytes);
   if (rc) *log = clt_format("error: the simulated device's description: %s", error.message);
   if (rc == CLT_OK && fails) *log = clt_format("error: this configuration does not build");
   return rc == CLT_OK && !fails;

@@ -19,7 +19,7 @@ typedef struct sim_device {
       base_address_align_bytes, timer_resolution_ns, preferred_work_group_multiple;
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
-  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit;
+  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit, *build_memory_bytes;
   const char *launch_status, *run_status; /* what those that fail are told */
   sim_aftermath after_fault;
   const char *lost_file; /* is there once the device is lost, to all processes; while it is locked, who is stuck stays */
