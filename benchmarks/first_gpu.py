@@ -10,6 +10,7 @@ others go on. What is measured is in FOLDER's stores, from which a step goes on 
 devices stay. A machine without packages gets what scripts/portable makes: bin/clatune, and this script beside it.
 """
 import argparse
+import contextlib
 import datetime
 import json
 import math
@@ -87,7 +88,8 @@ class Bench:
 
     def script(self, name, *arguments):
         """What another script of this folder prints."""
-        return self.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.options.build])
+        out = self.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.options.build])
+        return "\n".join(line.rstrip() for line in out.strip().splitlines())
 
     def pool(self, problem):
         path = self.path(f"{problem}.json.gz")
@@ -158,16 +160,23 @@ def facts(b):
     return [table("The device", ["", "as it says itself"], *rows)]
 
 
+def verdict(b, *words):
+    """What 'clatune verify' finds, in a word or two; why it cannot look where it cannot."""
+    try:
+        answer = b.clatune("verify", *words, statuses=(0, 5))
+    except StepFailed as failure:
+        return str(failure).rpartition("clatune: ")[2]
+    if "sample" in answer:
+        return f"{answer['correct']} of {answer['sample']}"
+    return "right" if answer["correct"] else f"`{answer['reason']}`"
+
+
 def verify(b):
-    rows = []
-    n = b.count(30, 2)
-    for name in PROBLEMS:
-        one = b.clatune("verify", *b.subject(name), statuses=(0, 5))
-        many = b.clatune("verify", *b.subject(name), "--sample", n, "--seed", 3, statuses=(0, 5))
-        rows.append([name, "right" if one["correct"] else f"`{one['reason']}`", f"{many['correct']} of {many['sample']}"])
-    for name in EXAMPLES if b.options.problems == str(tables.ROOT / "kernels_cl") else ():
-        one = b.clatune("verify", tables.ROOT / f"examples/{name}.json", "--device", b.options.device, statuses=(0, 5))
-        rows.append([f"`examples/{name}`", "right" if one["correct"] else f"`{one['reason']}`", ""])
+    sample = ("--sample", b.count(30, 2), "--seed", 3)
+    rows = [[name, verdict(b, *b.subject(name)), verdict(b, *b.subject(name), *sample)] for name in PROBLEMS]
+    if b.options.problems == str(tables.ROOT / "kernels_cl"):
+        rows += [[f"`examples/{name}`", verdict(b, tables.ROOT / f"examples/{name}.json", "--device", b.options.device), ""]
+                 for name in EXAMPLES]
     return [table("Results are right", ["problem", "default configuration", "random ones that are right"], *rows)]
 
 
@@ -186,7 +195,9 @@ def pool(b, problem):
 
 
 def timer(b):
-    """What all runs of the pools are multiples of, by the clock that they were timed with."""
+    """What all runs of the pools are multiples of, by the clock that they were timed with. Short ones are timed together: those
+    that take a hundred ticks are not."""
+    alone_ns = 1e11 * json.loads(b.path("device.json").read_text())["timer_resolution_s"]
     connection, found = sqlite3.connect(f"{b.path('pools.sqlite').as_uri()}?mode=ro", uri=True), {}
     for number, clock, time_s in connection.execute("SELECT measurement.id, clock, run.time_s FROM run JOIN measurement ON "
                                                     "measurement.id = run.measurement WHERE reason = 'none' AND run.time_s > 0"):
@@ -195,13 +206,13 @@ def timer(b):
     rows = []
     for clock, configurations in found.items():
         runs = [ns for times in configurations.values() for ns in times]
-        whole = [round(ns) for ns in runs if abs(ns - round(ns)) < 0.05]  # those timed together are not
+        whole = [round(ns) for ns in runs if ns >= alone_ns and abs(ns - round(ns)) < 0.05]
         spreads = [max(times) / min(times) - 1 for times in configurations.values() if len(times) > 1]
-        rows.append([clock, f"{len(runs):,}", f"{math.gcd(*whole)} ns" if len(whole) > len(runs) / 2 else "-",
+        rows.append([clock, f"{len(runs):,}", f"{math.gcd(*whole)} ns ({len(whole):,})" if whole else "-",
                      f"{min(runs) / 1000:.1f} us", f"{tables.percent(statistics.median(spreads))} %" if spreads else "-"])
     if not rows:
         raise StepFailed("the pools have no correct configuration")
-    return [table("The timer", ["clock", "runs", "all are multiples of", "shortest run", "slowest over fastest run of a configuration, median"],
+    return [table("The timer", ["clock", "runs", "multiples of (how many were timed alone)", "shortest run", "slowest over fastest run of a configuration, median"],
                   *rows)]
 
 
@@ -216,7 +227,7 @@ def error(b, problem):
     unseen, rows = b.training(problem)
     text = b.script("prediction_error.py", b.problems / f"{problem}.json", b.pool(problem), "--rows", ",".join(map(str, rows)),
                     "--unseen", unseen, "--time", b.limit_s, "--csv", b.path("errors.csv"))
-    return [table(f"Prediction error: {problem}", None, text=f"On {unseen} configurations not trained on.\n\n{text.strip()}")]
+    return [table(f"Prediction error: {problem}", None, text=f"On {unseen} configurations not trained on.\n\n{text}")]
 
 
 def slowdown(b, problem):
@@ -226,7 +237,7 @@ def slowdown(b, problem):
     text = b.script("slowdown.py", b.problems / f"{problem}.json", b.pool(problem), "--device", b.options.device, "--store",
                     b.path("second-stage.sqlite"), "--rows", ",".join(map(str, rows)), "--seconds", ",".join(map(str, seconds)),
                     "--repeats", 3, "--time", b.limit_s / 2, "--finalists", 4, "--rounds", 3, "--last-rounds", b.count(5, 2))
-    return [table(f"Slowdown of the two-stage search: {problem}", None, text=text.strip())]
+    return [table(f"Slowdown of the two-stage search: {problem}", None, text=text)]
 
 
 def searches(b):
@@ -238,7 +249,7 @@ def searches(b):
     text = b.script("live_search.py", *b.subject("convolution"), "--stores", b.path("live"), "--two-stage-store", store, "--budget",
                     budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", max(1, b.limit_s // 7), "--rounds",
                     b.count(9, 3))
-    return [table("Five searches against a long one: convolution", None, text=text.strip())]
+    return [table("Five searches against a long one: convolution", None, text=text)]
 
 
 def cache(b):
@@ -261,7 +272,7 @@ def cache(b):
 
 
 def sampling(b, *more):
-    return [tables.clatune(b.options), "sample", *b.subject("convolution"), "--samples", b.count(100, 8), "--seed", 7, "--no-store", "--json",
+    return [tables.clatune(b.options), "sample", *b.subject("convolution"), "--samples", b.count(100, 40), "--seed", 7, "--no-store", "--json",
             "--quiet", *more]
 
 
@@ -306,24 +317,25 @@ def workers_of(process):
 
 
 def killed_worker(b):
-    """One worker of a tuner is killed once three configurations are measured."""
+    """A worker of a tuner is killed once the first configuration is measured."""
     events = b.path("events.jsonl")
     events.unlink(missing_ok=True)
     process, killed, deadline = b.start(sampling(b, "--events", events)), 0, time.monotonic() + 2 * b.limit_s + 60
     try:
         while killed == 0 and process.poll() is None and time.monotonic() < deadline:
-            if events.exists() and events.read_text().count('"evaluation"') >= 3:
+            if events.exists() and '"evaluation"' in events.read_text():
                 for worker in workers_of(process)[:1]:
-                    os.kill(worker, signal.SIGKILL)
-                    killed += 1
-            time.sleep(0.02)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(worker, signal.SIGKILL)
+                        killed += 1
+            time.sleep(0.005)
         out, errors = process.communicate(timeout=2 * b.limit_s + 60)
     except subprocess.TimeoutExpired:
         raise StepFailed("it does not end") from None
     finally:
         end(process)
     if process.returncode or killed == 0:
-        raise StepFailed(f"{'' if killed else 'no worker was met; '}exit status {process.returncode}: {errors.strip()[-200:]}")
+        raise StepFailed(f"{'' if killed else 'it was done before a worker was killed; '}exit status {process.returncode}: {errors.strip()[-200:]}")
     answer = json.loads(out)
     return [table("A worker is killed", ["convolution", "configurations", "correct", "failed", "seconds"],
                   ["one worker killed", answer["evaluations"]["total"], answer["evaluations"]["correct"], listed(answer["reasons"]),

@@ -33,7 +33,7 @@ def part(folder, names):
     minutes = sum(result["took_s"] for result in results) / 60
     said = [f"### {name}", f"`benchmarks/first_gpu.py FOLDER --minutes {device['minutes']:g}{' --small' if device['small'] else ''}`: "
             f"driver {device['driver_version']} ({device['platform_name']}), clatune {device['clatune']}, {device['date']}, "
-            f"{minutes:.0f} minutes."]
+            f"took {minutes:.0f} min."]
     for found in merged(results):
         said.append(f"**{found['title']}**")
         said += [found["text"]] if found["text"] else []

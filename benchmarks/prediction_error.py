@@ -25,10 +25,10 @@ def points(options, csv_path):
     end = time.monotonic() + (options.time or float("inf"))
     for repeat in range(1, options.repeats + 1):
         for n in options.rows:
+            if time.monotonic() > end:
+                return
             for model in options.models.split(","):
                 row = known.get((name, model, n, repeat))
-                if row is None and time.monotonic() > end:
-                    return
                 if row is None:
                     line = tables.pool_model(options, "error", "-n", n, "-r", repeat, "-u", options.unseen,
                                              *tables.model_options(model))

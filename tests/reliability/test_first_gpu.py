@@ -117,13 +117,13 @@ class Whole(FirstGpu):
         if ALL_OF == "simulated":
             described = json.loads(PERSONALITY.read_text())
             # 64 in a direction is too many registers, or ends the context.
-            described["devices"][0].update(time_s=TIME_S, fails={"launch": "wg_x == 64", "run": "ppt_x == 64"})
+            described["devices"][0].update(time_s=f"30 * ({TIME_S})", waits=True, build_s=0.01, fails={"launch": "wg_x == 64", "run": "ppt_x == 64"})
             (self.folder / "devices.json").write_text(json.dumps(described))
             self.environment.update(CLATUNE_SIMULATED=str(self.folder / "devices.json"), HOME=str(self.folder))
             self.first_gpu(device="gpu", minutes="1")
             self.assertRegex(self.page.read_text(), r"\| convolution \| [\d,]+ \| .*`launch-resources`")
             self.assertRegex(self.page.read_text(), r"\| convolution \| [\d,]+ \| .*`run-error`")
-            self.assertRegex(self.page.read_text(), r"\| device \| [\d,]+ \| 32 ns \|")
+            self.assertRegex(self.page.read_text(), r"\| device \| [\d,]+ \| 32 ns \(")
         else:
             del self.environment["OCL_ICD_VENDORS"], self.environment["CLATUNE_SIMULATED"]
             self.first_gpu(device=ALL_OF, problems=str(ROOT / "kernels_cl"), minutes="1")
