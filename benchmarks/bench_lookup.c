@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "device/device.h"
 #include "store/store.h"
 
 #define N_SIZES 100
@@ -44,20 +43,10 @@ static int add_size(clt_store *store, const clt_problem *problem, const clt_devi
                     uint64_t n, clt_error *error) {
   clt_instance *instance = NULL;
   clt_store_key key;
-  char *json = NULL, sizes[96];
   const clt_size size = {"width", width};
-  snprintf(sizes, sizeof sizes, "width=%lld height=2048 filter_radius=2", (long long)width);
   int rc = clt_instance_new(&instance, problem, &size, 1, device, error);
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
-  if (rc == 0) rc = clt_device_to_json(&json, device, error);
-  if (rc == 0)
-    rc = clt_store_describe(store,
-                            &(clt_store_description){.key = key,
-                                                     .problem_name = clt_problem_name(problem),
-                                                     .problem_path = "",
-                                                     .sizes = sizes,
-                                                     .device_json = json},
-                            error);
+  if (rc == 0) rc = clt_store_describe_instance(store, &key, instance, error);
   const clt_space *space = instance ? clt_instance_space(instance) : NULL;
   for (uint64_t i = 0; i < n && rc == 0; i++) {
     clt_measurement m;
@@ -65,7 +54,6 @@ static int add_size(clt_store *store, const clt_problem *problem, const clt_devi
     m.time_s = made_up_time_s(space, m.config, width);
     rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
   }
-  free(json);
   clt_instance_free(instance);
   return rc;
 }

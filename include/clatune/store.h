@@ -52,12 +52,13 @@ int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *
                    void *user, size_t *n_foreign, clt_error *error);
 
 /* What a store knows of a key; borrowed by visit. Texts are "" where nobody described it. tuning_json: what the newest
- * tuning said of itself (docs/store.md). */
+ * tuning said of itself (docs/store.md). kernel: the hash that problems of other sizes share, where kernel, input and
+ * reference are the same. */
 typedef struct clt_store_description {
   clt_store_key key;
   const char *problem_name, *problem_path, *sizes, *device_json;
   uint64_t n_records;
-  const char *tuning_json;
+  const char *tuning_json, *kernel;
 } clt_store_description;
 
 /* Calls visit for every key that has records, oldest first; visit as clt_store_visit. Not counted: n_records is 0, and

@@ -251,8 +251,6 @@ static int note_stored_result(void *user, clt_record_kind kind, const clt_measur
 /* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
 static int add_results(clt_store *store, const clt_instance *instance, const clt_space_match *match,
                        const clt_recording *recording, import_count *count, clt_error *error) {
-  const clt_problem *problem = clt_instance_problem(instance);
-  char *sizes = clt_instance_sizes_text(instance), *device = NULL;
   clt_store_key key;
   clt_store *memory = NULL;
   clt_objective *objective = NULL;
@@ -283,22 +281,12 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
     else if (clt_map_find(&stored.hashes, result_hash(&in_file)) == NULL)
       rc = clt_store_add(memory, &key, match->to, CLT_RECORD_SEARCH, &m, error);
   }
-  if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
-  if (rc == 0 && sizes)
-    rc = clt_store_describe(memory,
-                            &(clt_store_description){.key = key,
-                                                     .problem_name = clt_problem_name(problem),
-                                                     .problem_path = clt_problem_path(problem),
-                                                     .sizes = sizes,
-                                                     .device_json = device},
-                            error);
+  if (rc == 0) rc = clt_store_describe_instance(memory, &key, instance, error);
   if (rc == 0) rc = clt_store_merge(store, memory, NULL, &added, error);
   count->added += added;
   clt_store_free(memory);
   clt_map_release(&stored.hashes);
   clt_objective_free(objective);
-  free(device);
-  free(sizes);
   return rc;
 }
 

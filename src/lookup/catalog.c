@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "problem/data.h"
 #include "problem/plan.h"
 #include "store/store.h"
 
@@ -174,7 +175,8 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   char key[512], *question = NULL;
   clt_text text = {0};
   clt_device_key(key, sizeof key, device);
-  clt_text_printf(&text, "%s\n%s\n%s\n", problem_path, key, device->driver_version);
+  const char *const parts[] = {problem_path, "\n", key, "\n", device->driver_version, "\n"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) clt_text_add(&text, parts[i]);
   for (size_t i = 0; i < n_sizes; i++) clt_text_printf(&text, "%s=%lld ", sizes[i].name, (long long)sizes[i].value);
   int rc = clt_text_take(&question, &text, error);
   if (rc) return rc;
@@ -236,50 +238,63 @@ static bool is_same_device(const char *key, const char *own) {
   return strcmp(key, own) == 0 || (bar && strncmp(bar + 1, key, n) == 0 && bar[n + 1] == '|');
 }
 
-int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *q, clt_error *error) {
-  clt_store_description *keys = NULL;
-  size_t n = 0;
-  int rc = clt_store_keys(&keys, &n, store, q->counted, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    clt_store_description *d = &keys[i];
-    bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
-    bool same_name = q->problem_name == NULL || (q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0);
-    if ((!same_text && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) continue;
-    if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) {
-      rc = clt_fail_memory(error);
-      break;
-    }
-    list->all[list->n++] = (clt_related){.store = store,
-                                         .key = d->key,
-                                         .sizes = d->sizes,
-                                         .device_json = d->device_json,
-                                         .n_records = d->n_records,
-                                         .same_text = same_text,
-                                         .same_device = q->own && is_same_device(d->key.device, q->own->device),
-                                         .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
-                                         .distance = sizes_distance(q->sizes, d->sizes)};
-    d->sizes = d->device_json = NULL; /* they are the list's now */
-  }
-  clt_store_keys_free(keys, n);
-  return rc;
+typedef struct related_walk {
+  clt_related_list *list;
+  clt_store *store;
+  const clt_related_query *query;
+} related_walk;
+
+static int add_related(void *user, const clt_store_description *d) {
+  const related_walk *w = user;
+  const clt_related_query *q = w->query;
+  clt_related_list *list = w->list;
+  const char *kernel = d->kernel ? d->kernel : "";
+  const bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
+  const bool same_kernel = same_text || (q->kernel && strcmp(kernel, q->kernel) == 0);
+  const bool same_name =
+      q->problem_name == NULL || (q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0);
+  if ((!same_kernel && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) return 0;
+  if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
+  clt_related *r = &list->all[list->n++];
+  *r = (clt_related){.store = w->store,
+                     .key = d->key,
+                     .sizes = strdup(d->sizes),
+                     .device_json = strdup(d->device_json),
+                     .kernel = strdup(kernel),
+                     .n_records = d->n_records,
+                     .same_text = same_text,
+                     .same_kernel = same_kernel,
+                     .same_device = q->own && is_same_device(d->key.device, q->own->device),
+                     .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
+                     .distance = sizes_distance(q->sizes, d->sizes)};
+  return r->sizes && r->device_json && r->kernel ? 0 : CLT_E_MEMORY;
+}
+
+int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error) {
+  related_walk w = {list, store, query};
+  const bool text_alone = query->problem_name && query->problem_name[0] == '\0' && query->kernel == NULL;
+  return query->counted ? clt_store_each_key(store, true, add_related, &w, error)
+                        : clt_store_each_key_of(store, text_alone ? query->own : NULL, add_related, &w, error);
 }
 
 void clt_related_release(clt_related_list *list) {
   for (size_t i = 0; i < list->n; i++) {
     free((char *)list->all[i].sizes);
     free((char *)list->all[i].device_json);
+    free((char *)list->all[i].kernel);
   }
   free(list->all);
   *list = (clt_related_list){0};
 }
 
-int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
+int clt_related_instance(clt_instance **out, bool *another, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error) {
   size_t capacity = clt_problem_n_sizes(problem) + 1, n = 0;
   clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
   char *text = strdup(related->sizes), *rest = NULL, today[33];
   clt_error why = {0};
   *out = NULL;
+  if (another) *another = false;
   if (sizes && text) {
     for (char *part = strtok_r(text, " ", &rest); part && n < capacity; part = strtok_r(NULL, " ", &rest)) {
       char *equals = strchr(part, '=');
@@ -289,6 +304,8 @@ int clt_related_instance(clt_instance **out, const clt_related *related, const c
     }
     if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
     if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->key.problem) != 0)) {
+      /* the default configuration may be another one at some sizes alone */
+      if (another) *another = clt_instance_reference_kind(*out) != CLT_REFERENCE_DEFAULT;
       clt_instance_free(*out);
       *out = NULL;
     }
@@ -304,21 +321,28 @@ int clt_related_instance(clt_instance **out, const clt_related *related, const c
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error) {
   /* By whatever name: a copy of the problem under another one has the same keys, which carry the newest of the names.
-   */
+   * Where a key of a kernel is not the problem's, none of that kernel is. */
   const clt_related_query query = {.sizes = ""};
   clt_related_list places = {0};
+  clt_texts others = {0};
   int rc = refresh_stores(catalog, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
     if (catalog->stores[i].store) rc = clt_related_add(&places, catalog->stores[i].store, &query, error);
   clt_device_info *device = rc == CLT_OK ? malloc(sizeof *device) : NULL;
   if (rc == CLT_OK && device == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < places.n; i++) {
+    const clt_related *place = &places.all[i];
     clt_instance *instance = NULL;
-    if (clt_device_from_json(device, places.all[i].device_json, NULL)) continue; /* nobody described it */
-    rc = clt_related_instance(&instance, &places.all[i], problem, device, error);
-    if (rc == CLT_OK && instance) rc = visit(user, &places.all[i], &instance, error);
+    bool another = false;
+    if (clt_texts_find(&others, place->kernel) != CLT_NO_TEXT) continue;
+    if (clt_device_from_json(device, place->device_json, NULL)) continue; /* nobody described it */
+    rc = clt_related_instance(&instance, &another, place, problem, device, error);
+    if (rc == CLT_OK && instance) rc = visit(user, place, &instance, error);
+    if (another && place->kernel[0] && clt_texts_add(&others, place->kernel) == CLT_NO_TEXT)
+      rc = clt_fail_memory(error);
     clt_instance_free(instance);
   }
+  clt_texts_release(&others);
   free(device);
   clt_related_release(&places);
   return rc;

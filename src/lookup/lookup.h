@@ -76,9 +76,10 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
 typedef struct clt_related {
   clt_store *store;
   clt_store_key key;
-  const char *sizes, *device_json;
-  uint64_t n_records; /* where they were counted */
-  bool same_text; /* the same problem key: text, sizes, input and reference. Else only the problem's name is the same */
+  const char *sizes, *device_json, *kernel; /* kernel: as clt_store_description has it */
+  uint64_t n_records;                       /* where they were counted */
+  bool same_text;                           /* the same problem key: text, sizes, input and reference */
+  bool same_kernel; /* the same text, input and reference at any sizes. Else only the problem's name is known to be */
   bool same_device, same_driver; /* same_device: also where the key says the name alone, and that is the same */
   double distance; /* of the sizes: the sum over ours of |log of their ratio|; INFINITY: they cannot be compared */
 } clt_related;
@@ -91,7 +92,8 @@ typedef struct clt_related_list {
 /* Whose kernel. */
 typedef struct clt_related_query {
   const clt_store_key *own; /* is left out. NULL: not known */
-  const char *problem_name; /* NULL: all keys; "": related are those of the same text alone */
+  const char *kernel;       /* clt_instance_kernel_key; NULL: not asked for */
+  const char *problem_name; /* NULL: all keys; "": related are those of the same kernel, or text, alone */
   const char *sizes;        /* as clt_instance_sizes_text writes them */
   bool counted;
 } clt_related_query;
@@ -102,8 +104,9 @@ int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_
 void clt_related_release(clt_related_list *list);
 
 /* The problem at the sizes that a key was measured at. NULL in *out where the problem no longer has these sizes, or
- * where its kernel's text, input or reference has changed since. */
-int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
+ * where its kernel's text, input or reference has changed since: then *another (nullable), unless it may be the same at
+ * other sizes. */
+int clt_related_instance(clt_instance **out, bool *another, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error);
 
 /* --- catalog.c: different texts, numbered as they come --- */

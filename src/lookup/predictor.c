@@ -50,15 +50,17 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   clt_instance **others = NULL; /* by related key: other sizes */
   clt_model *model = NULL;
   clt_store_key own;
+  char kernel[33];
   int rc = clt_store_key_init(&own, instance, error);
-  const clt_related_query query = {&own, clt_problem_name(problem), "", false};
+  if (rc == CLT_OK) rc = clt_instance_kernel_key(kernel, instance, error);
+  const clt_related_query query = {&own, kernel, clt_problem_name(problem), "", false};
   if (rc == CLT_OK) rc = read_rows(&rows, store, &own, instance, error);
   if (rc == CLT_OK && !own_size) rc = clt_related_add(&related, store, &query, error);
   if (rc == CLT_OK && (others = clt_new_array(related.n, sizeof *others)) == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
     const clt_related *r = &related.all[i];
     if (!r->same_device || !r->same_driver) continue;
-    rc = clt_related_instance(&others[i], r, problem, clt_instance_device(instance), error);
+    rc = clt_related_instance(&others[i], NULL, r, problem, clt_instance_device(instance), error);
     if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
       rc = read_rows(&rows, store, &r->key, others[i], error);
   }
@@ -90,7 +92,7 @@ int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *er
   char kernel[33];
   clt_store_key key;
   clt_hasher *hasher = clt_hasher_new();
-  int rc = hasher ? clt_instance_kernel_key(kernel, instance, error) : clt_fail_memory(error);
+  int rc = hasher ? clt_instance_model_key(kernel, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_store_key_device(&key, instance, error);
   if (rc == CLT_OK) {
     clt_hasher_add_text(hasher, kernel);

@@ -234,61 +234,68 @@ typedef struct alternative {
   double distance;
 } alternative;
 
-/* The nearest first; of equally near ones that of this driver, then the newest of a store. */
+/* Another kernel under the problem's name comes last; else the nearest is first; of equally near ones that of this
+ * driver, then the newest of a store. */
 static int by_nearness(const void *a, const void *b) {
   const alternative *x = a, *y = b;
   const clt_related *r = x->related, *q = y->related;
   if (x->tier != y->tier) return x->tier < y->tier ? -1 : 1;
+  const bool other = !r->same_kernel && r->kernel[0], q_other = !q->same_kernel && q->kernel[0];
+  if (other != q_other) return q_other ? -1 : 1;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
   if (r->same_driver != q->same_driver) return r->same_driver ? -1 : 1;
   return (r->store == q->store) == (r > q) ? -1 : 1; /* they stand in the order of the stores, the oldest first */
 }
 
-static int list_alternatives(alternative **out, const clt_related_list *related, const clt_device_info *device,
-                             clt_error *error) {
-  alternative *all = *out = clt_new_array(related->n, sizeof *all);
-  if (all == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < related->n; i++) {
-    const clt_related *r = &related->all[i];
-    clt_device_info other;
-    all[i] = (alternative){r, CLT_TIER_DEFAULT, r->same_text ? 0 : r->distance};
-    if (!isfinite(all[i].distance)) continue;
-    if (r->same_device)
-      all[i].tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
-    else if (clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
-             other.platform_name[0] && strcmp(other.platform_name, device->platform_name) == 0 &&
-             strcmp(other.vendor, device->vendor) == 0)
-      all[i].tier = CLT_TIER_SAME_ARCHITECTURE;
-  }
-  qsort(all, related->n, sizeof *all, by_nearness);
-  return CLT_OK;
+/* The tier of a key; CLT_TIER_DEFAULT: it is no answer. */
+static clt_tier tier_of(const clt_related *r, const clt_device_info *device) {
+  clt_device_info other;
+  if (!r->same_text && !isfinite(r->distance)) return CLT_TIER_DEFAULT;
+  if (r->same_device) return r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
+  const bool alike = clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
+                     other.platform_name[0] && strcmp(other.platform_name, device->platform_name) == 0 &&
+                     strcmp(other.vendor, device->vendor) == 0;
+  return alike ? CLT_TIER_SAME_ARCHITECTURE : CLT_TIER_DEFAULT;
 }
 
 /* The nearest of some tiers that holds something valid here. Of equally near ones, what was measured of the problem's
- * present text goes before what was measured of another. */
-static int find_alternative(answer_basis *out, const alternative *all, size_t n, clt_tier first, clt_tier last,
-                            const clt_instance *instance, const clt_objective *objective, clt_error *error) {
-  for (size_t i = 0; i < n; i++) {
+ * present text goes before what was measured of another. What it rests on is borrowed from *related. */
+static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt_related_query *query, clt_tier first,
+                              clt_tier last, const clt_instance *instance, const clt_objective *objective,
+                              clt_related_list *related, clt_error *error) {
+  int rc = CLT_OK;
+  clt_related_release(related);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
+    if (catalog->stores[i].store) rc = clt_related_add(related, catalog->stores[i].store, query, error);
+  alternative *all = rc == CLT_OK ? clt_new_array(related->n, sizeof *all) : NULL;
+  if (rc == CLT_OK && all == NULL) rc = clt_fail_memory(error);
+  size_t n = 0;
+  for (size_t i = 0; rc == CLT_OK && i < related->n; i++) {
+    const clt_related *r = &related->all[i];
+    const clt_tier tier = tier_of(r, clt_instance_device(instance));
+    if (tier >= first && tier <= last) all[n++] = (alternative){r, tier, r->same_text ? 0 : r->distance};
+  }
+  if (n) qsort(all, n, sizeof *all, by_nearness);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_related *r = all[i].related;
-    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_text;
+    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel;
     best_record best;
-    if (all[i].tier < first || all[i].tier > last) continue;
     if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
-    int rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, NULL, error);
-    if (rc) return rc;
-    if (best.config == CLT_CONFIG_NONE) continue;
-    if (!present && r->distance > 0) { /* the text is that of now if it gives the same key at these other sizes */
+    rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, NULL, error);
+    if (rc || best.config == CLT_CONFIG_NONE) continue;
+    /* Of an older store, the text is that of now if it gives the same key at these other sizes. */
+    if (!present && r->kernel[0] == '\0' && r->distance > 0) {
       clt_instance *there = NULL;
-      rc = clt_related_instance(&there, r, clt_instance_problem(instance), clt_instance_device(instance), error);
-      if (rc) return rc;
+      rc = clt_related_instance(&there, NULL, r, clt_instance_problem(instance), clt_instance_device(instance), error);
       present = there != NULL;
       clt_instance_free(there);
     }
-    if (!found || present)
+    if (rc == CLT_OK && (!found || present))
       *out = (answer_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
     if (present) break;
   }
-  return CLT_OK;
+  free(all);
+  return rc;
 }
 
 /* Models know what is the best where nothing is stated: times, or the cost of what a program reports in their place. */
@@ -301,26 +308,22 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
                        clt_error *error) {
   clt_objective *objective = NULL;
   clt_related_list related = {0};
-  alternative *others = NULL;
   clt_store_key key;
   answer_basis basis = {.tier = CLT_TIER_EXACT, .best = NOTHING_BEST};
   const best_record *best = &basis.best;
   char *sizes = clt_instance_sizes_text(instance);
-  const clt_related_query query = {&key, clt_problem_name(clt_instance_problem(instance)), sizes, false};
+  char kernel[33];
+  const clt_related_query of_text = {&key, NULL, "", sizes, false},
+                          of_kernel = {&key, kernel, clt_problem_name(clt_instance_problem(instance)), sizes, false};
   int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
       rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, NULL, error);
   if (best->config != CLT_CONFIG_NONE) basis.device = key.device, basis.sizes = sizes;
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
-    for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
-      if (catalog->stores[i].store) rc = clt_related_add(&related, catalog->stores[i].store, &query, error);
-    if (rc == CLT_OK) rc = list_alternatives(&others, &related, clt_instance_device(instance), error);
-    if (rc == CLT_OK)
-      rc = find_alternative(&basis, others, related.n, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
-                            objective, error);
-  }
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
+    rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
+                            objective, &related, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
     char name[33];
     rc = clt_predictor_name(name, instance, error);
@@ -333,9 +336,12 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
       free(path);
     }
   }
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
-    rc = find_alternative(&basis, others, related.n, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
-                          objective, error);
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
+    rc = clt_instance_kernel_key(kernel, instance, error);
+    if (rc == CLT_OK)
+      rc = answer_from_others(&basis, catalog, &of_kernel, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
+                              objective, &related, error);
+  }
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && clt_space_valid(clt_instance_space(instance)) == 0) {
     char why[400];
     clt_space_explain_empty(why, sizeof why, clt_instance_space(instance));
@@ -347,7 +353,6 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
   clt_related_release(&related);
   clt_objective_free(objective);
-  free(others);
   free(sizes);
   return rc;
 }
@@ -375,12 +380,15 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
    * last, where power is negative, at these sizes halved so often, which may be too small for a tile. */
   for (int power = MAX_POWER + 1; rc == CLT_OK && power >= -MAX_POWER; power--) {
     const bool own = power > MAX_POWER;
-    if (!own && (!l->elsewhere || n == 0)) break;
+    bool is_another = own;
+    if (!own && !l->elsewhere) break;
     for (size_t i = 0; !own && i < n; i++) {
       const int64_t size = clt_instance_size(*instance, i).value;
-      elsewhere.sizes[i] = power >= 0 ? ((size >> power) | 1) * ((int64_t)1 << power) : size >> -power;
-      if (elsewhere.sizes[i] == 0) elsewhere.sizes[i] = 1;
+      const int64_t other = power >= 0 ? ((size >> power) | 1) * ((int64_t)1 << power) : size >> -power;
+      is_another = is_another || elsewhere.sizes[i] != other + (other == 0);
+      elsewhere.sizes[i] = other + (other == 0);
     }
+    if (!is_another || (!own && !clt_problem_allows(clt_instance_problem(*instance), elsewhere.sizes))) continue;
     rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;

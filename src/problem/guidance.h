@@ -43,8 +43,11 @@ const char *clt_problem_path(const clt_problem *problem);
 char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
                                                                 NULL when out of memory */
 
-/* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
+/* As clt_instance_key, without the sizes: what instances of a kernel at whatever sizes have in common. Where the
+ * default configuration's result is the reference, its values as the file states them count in the kernel's key; in a
+ * model's, as files of models have always been named, the default configuration at these sizes. */
 int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error);
+int clt_instance_model_key(char out[33], const clt_instance *instance, clt_error *error);
 
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);

@@ -171,7 +171,8 @@ typedef struct key {
   clt_hasher *hasher;
   clt_error *error;
   int rc;
-  bool *used; /* clt_warn_unused's; else NULL */
+  bool *used;  /* clt_warn_unused's; else NULL */
+  bool stated; /* the default configuration counts as it is stated */
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -340,7 +341,13 @@ static void add_data(key *k) {
   if (k->rc) return;
   add_integer(k, reference->kind);
   add_text(k, reference->function);
-  if (reference->kind == CLT_REFERENCE_DEFAULT) { /* the configuration whose result is taken for right */
+  for (size_t p = 0; k->stated && reference->kind == CLT_REFERENCE_DEFAULT && p < problem->n_parameters; p++) {
+    char *text = json_dumps(problem->parameters[p].standard, JSON_ENCODE_ANY); /* NULL: none */
+    add_text(k, problem->parameters[p].name);
+    add_text(k, text);
+    free(text);
+  }
+  if (reference->kind == CLT_REFERENCE_DEFAULT && !k->stated) { /* the configuration whose result is taken for right */
     clt_config config = clt_instance_reference_configuration(k->instance);
     const clt_space *space = k->instance->space;
     clt_text text = {0};
@@ -402,9 +409,9 @@ static void add_command(key *k) {
   k->rc = clt_command_each_file(k->instance, hash_file, k->hasher, k->error);
 }
 
-static int make_key(const clt_instance *instance, bool with_sizes, char out[33], clt_error *error) {
+static int make_key(const clt_instance *instance, bool with_sizes, bool stated, char out[33], clt_error *error) {
   const clt_problem *problem = instance->problem;
-  key k = {instance, problem, clt_hasher_new(), error, CLT_OK};
+  key k = {instance, problem, clt_hasher_new(), error, .stated = stated};
   if (k.hasher == NULL) return clt_fail_memory(error);
   if (problem->command == NULL) {
     add_text(&k, "clatune instance 2");
@@ -433,9 +440,13 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
 }
 
 int clt_instance_key(char out[33], const clt_instance *instance, clt_error *error) {
-  return make_key(instance, true, out, error);
+  return make_key(instance, true, false, out, error);
 }
 
 int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error) {
-  return make_key(instance, false, out, error);
+  return make_key(instance, false, true, out, error);
+}
+
+int clt_instance_model_key(char out[33], const clt_instance *instance, clt_error *error) {
+  return make_key(instance, false, false, out, error);
 }

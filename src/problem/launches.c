@@ -67,16 +67,19 @@ static int fix_values(clt_instance **out, clt_space_builder **builder, const clt
   return rc ? rc : clt_instance_fill_builder(*out, *builder, &key, error);
 }
 
+bool clt_problem_allows(const clt_problem *problem, const int64_t *sizes) {
+  for (size_t i = 0; i < problem->n_passed; i++)
+    if (sizes[i] < problem->sizes[i].min || sizes[i] > problem->sizes[i].max) return false;
+  return true;
+}
+
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes) {
   const clt_problem *problem = instance->problem;
   clt_value values[CLT_MAX_PARAMETERS], *slots = clt_new_array(problem->n_passed, sizeof *slots);
   clt_instance *fixed = NULL;
   clt_space_builder *builder = NULL;
-  bool valid = slots != NULL;
-  for (size_t i = 0; i < problem->n_passed && valid; i++) {
-    slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
-    valid = sizes[i] >= problem->sizes[i].min && sizes[i] <= problem->sizes[i].max;
-  }
+  bool valid = slots != NULL && clt_problem_allows(problem, sizes);
+  for (size_t i = 0; i < problem->n_passed && valid; i++) slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
   clt_instance_slots(instance, config, values);
   valid = valid && !fix_values(&fixed, &builder, instance, values, NULL) && clt_space_builder_holds(builder, slots);
   clt_space_builder_free(builder);

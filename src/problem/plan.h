@@ -106,6 +106,9 @@ void clt_plan_locate(char *out, size_t capacity, const clt_plan *plan, const cha
 /* As clt_instance_options, but without the -D of problem parameters. */
 int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error);
 
+/* Whether the sizes, one for each of the problem's, are within its "Min" and "Max". */
+bool clt_problem_allows(const clt_problem *problem, const int64_t *sizes);
+
 /* Whether a configuration would be valid at other sizes, of which there is one for each of the instance's. False also
  * where that cannot be said: the values of the parameters depend on sizes, or memory is short. Needs a device. */
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes);

@@ -174,19 +174,14 @@ static bool is_of_problem(const clt_session *s) {
 static int open_store(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   clt_search_loop *l = &s->loop;
-  const char *name = settings->recording ? clt_recording_name(settings->recording) : s->evaluator->name, *path = "";
-  char *device_json = NULL, *sizes = NULL;
   int rc = CLT_OK;
   if (settings->store == NULL) return CLT_OK;
   l->store = settings->store;
   if (is_of_problem(s)) {
-    const clt_problem *problem = clt_instance_problem(settings->instance);
-    name = clt_problem_name(problem);
-    path = clt_problem_path(problem);
     rc = clt_store_key_init(&l->key, settings->instance, error);
-    if (rc == CLT_OK && (sizes = clt_instance_sizes_text(settings->instance)) == NULL) rc = clt_fail_memory(error);
-    if (rc == CLT_OK) rc = clt_device_to_json(&device_json, clt_instance_device(settings->instance), error);
+    if (rc == CLT_OK) rc = clt_store_describe_instance(l->store, &l->key, settings->instance, error);
   } else { /* no device is measured: what tells measurements apart is the evaluator and what it works on */
+    const char *name = settings->recording ? clt_recording_name(settings->recording) : s->evaluator->name;
     clt_hasher *hasher = clt_hasher_new();
     if (hasher == NULL) return clt_fail_memory(error);
     clt_space_hash(hasher, l->space);
@@ -204,17 +199,10 @@ static int open_store(clt_session *s, clt_error *error) {
     clt_hasher_hex(hasher, l->key.problem);
     clt_hasher_free(hasher);
     snprintf(l->key.device, sizeof l->key.device, "%s", s->evaluator->name);
+    const clt_store_description description = {
+        .key = l->key, .problem_name = name, .problem_path = "", .sizes = "", .device_json = "{}"};
+    rc = clt_store_describe(l->store, &description, error);
   }
-  if (rc == CLT_OK)
-    rc = clt_store_describe(l->store,
-                            &(clt_store_description){.key = l->key,
-                                                     .problem_name = name,
-                                                     .problem_path = path,
-                                                     .sizes = sizes ? sizes : "",
-                                                     .device_json = device_json ? device_json : "{}"},
-                            error);
-  free(device_json);
-  free(sizes);
   if (rc || settings->no_reuse) return rc;
   return clt_loop_reuse(l, true, error);
 }
@@ -227,11 +215,13 @@ static int find_sources(clt_session *s, clt_error *error) {
                                       settings->log, settings->user, error);
   bool from_store = l->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
   if (rc || !from_store || settings->configurations || s->predicted) return rc;
-  char *sizes = clt_instance_sizes_text(settings->instance);
-  if (sizes == NULL) return clt_fail_memory(error);
-  const clt_related_query query = {&l->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes, true};
-  rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &query, settings->log,
-                              settings->user, error);
+  char *sizes = clt_instance_sizes_text(settings->instance), kernel[33];
+  const char *name = clt_problem_name(clt_instance_problem(settings->instance));
+  const clt_related_query query = {&l->key, kernel, name, sizes, true};
+  rc = sizes ? clt_instance_kernel_key(kernel, settings->instance, error) : clt_fail_memory(error);
+  if (rc == CLT_OK)
+    rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &query, settings->log,
+                                settings->user, error);
   free(sizes);
   return rc;
 }

@@ -10,7 +10,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool clt_is_word(const char *text, size_t length, const char *word) {
-  return strlen(word) == length && memcmp(text, word, length) == 0;
+  return text[0] == word[0] && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
 bool clt_token_is(const clt_token *token, const char *text, const char *word) {

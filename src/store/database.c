@@ -26,8 +26,8 @@
 
 /* The same holds for these tables: only what was measured with its energy, and what a program reported a figure of,
  * have rows: of figures, the summary at position 0 and then those of the runs. A record of such a program without one
- * is older: its time_s is the figure's cost (measurement/objective.c). Of failures those that were confirmed alone;
- * and of keys what their newest tuning said of itself. */
+ * is older: its time_s is the figure's cost (measurement/objective.c). Of failures those that were confirmed alone; of
+ * keys what their newest tuning said of itself; and of problems what they have in common with those of other sizes. */
 #define CREATE_TABLES                                                                                  \
   "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J" \
   " REAL NOT NULL); "                                                                                  \
@@ -36,7 +36,8 @@
   "CREATE TABLE IF NOT EXISTS confirmed(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone" \
   " INTEGER NOT NULL); "                                                                               \
   "CREATE TABLE IF NOT EXISTS tuning(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT"  \
-  " NULL REFERENCES device, json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID"
+  " NULL REFERENCES device, json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID; "         \
+  "CREATE TABLE IF NOT EXISTS kernel(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL)"
 
 static const char schema[] =
     "CREATE TABLE problem("

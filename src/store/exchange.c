@@ -103,7 +103,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
       m.from_other = true;
       if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
       /* A key that `into` did not have yet brings its description, another one what its newest tuning says. */
-      const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json};
+      const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};
       const bool newer =
           !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s[true] > m.newest_s[false]);
       if (rc == CLT_OK && (newer || (is_new && m.newest_s[true] > INT64_MIN)))

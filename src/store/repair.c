@@ -58,16 +58,21 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* The tables, each with the column that its rows are found by: for `tuning` that is the problem's. Rows of the last
- * four follow their measurement. */
-enum { PROBLEM, DEVICE, TUNING, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
+/* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. Rows of
+ * the last four follow their measurement. */
+enum { PROBLEM, DEVICE, TUNING, KERNEL, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
 static const struct {
   const char *name, *number;
 } tables[N_TABLES] = {
-    [PROBLEM] = {"problem", "id"},        [DEVICE] = {"device", "id"},
-    [TUNING] = {"tuning", "problem"},     [MEASUREMENT] = {"measurement", "id"},
-    [RUN] = {"run", "measurement"},       [ENERGY] = {"energy", "measurement"},
-    [FIGURE] = {"figure", "measurement"}, [CONFIRMED] = {"confirmed", "measurement"},
+    [PROBLEM] = {"problem", "id"},
+    [DEVICE] = {"device", "id"},
+    [TUNING] = {"tuning", "problem"},
+    [KERNEL] = {"kernel", "problem"},
+    [MEASUREMENT] = {"measurement", "id"},
+    [RUN] = {"run", "measurement"},
+    [ENERGY] = {"energy", "measurement"},
+    [FIGURE] = {"figure", "measurement"},
+    [CONFIRMED] = {"confirmed", "measurement"},
 };
 
 /* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */
@@ -132,8 +137,9 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
   if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
   for (int t = 0; t < N_TABLES; t++) copiers[t] = make_copier(to, from, t);
   for (int t = 0; n >= 0 && t <= MEASUREMENT; t++) {
-    int64_t last = find_last_row(from, tables[t == TUNING ? PROBLEM : t].name);
-    if (t == TUNING && copiers[t].write == NULL) continue; /* the file is older */
+    const bool of_problem = t == TUNING || t == KERNEL;
+    int64_t last = find_last_row(from, tables[of_problem ? PROBLEM : t].name);
+    if (of_problem && copiers[t].write == NULL) continue; /* the file is older */
     if (last > 0 && copiers[t].write == NULL) n = CANNOT_READ;
     for (int64_t number = 1; n >= 0 && number <= last; number++) {
       n = copy_rows(&copiers[t], number);

@@ -25,69 +25,79 @@
 
 #define OF_SELECTED " WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")"
 
-/* Where a whole key is needed it is ?1 ?2 ?3. From each key to the next one by the index: with the number of keys that
- * have records, neither with that of records nor with problems times devices. UNION: a damaged index cannot lead in a
- * circle. */
-#define STATEMENTS(ROW)                                                                                           \
-  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                                 \
-  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                        \
-  ROW(DESCRIBE_PROBLEM,                                                                                           \
-      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1")   \
-  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")        \
-  ROW(ADD_MEASUREMENT,                                                                                            \
-      "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"             \
-      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                                 \
-      " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")        \
-  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                               \
-  ROW(OLDEST_FIRST, RECORDS_OF_KEY " ORDER BY id")                                                                \
-  ROW(NEWEST_FIRST, RECORDS_OF_KEY " ORDER BY id DESC")                                                           \
-  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                          \
-  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                         \
-  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                      \
-  ROW(KEYS,                                                                                                       \
-      "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"                                                \
-      " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"                 \
-      " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id="                             \
-      "(SELECT id FROM measurement WHERE (problem, device)>(k.problem, k.device) ORDER BY problem, device, id"    \
-      " LIMIT 1)) SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0 FROM k"               \
-      " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device ORDER BY k.first")      \
-  ROW(KEYS_COUNTED,                                                                                               \
-      "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"                          \
-      " (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement GROUP BY problem, device) AS m" \
-      " JOIN problem AS p ON p.id=m.problem JOIN device AS d ON d.id=m.device ORDER BY m.first")                  \
-  ROW(VERSION, "PRAGMA data_version")                                                                             \
-  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                  \
-  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                                 \
-  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                          \
-  /* A file that is opened to read may be older than the tables of those that follow. */                          \
-  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                     \
-  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                         \
-  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                  \
-  ROW(ANY_ENERGY, "SELECT EXISTS(SELECT 1 FROM energy)")                                                          \
-  ROW(ANY_FIGURE, "SELECT EXISTS(SELECT 1 FROM figure)")                                                          \
-  ROW(ANY_CONFIRMED, "SELECT EXISTS(SELECT 1 FROM confirmed)")                                                    \
-  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                                 \
-  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                                 \
-  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                              \
-  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                            \
-  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                            \
-  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                      \
-  ROW(DESCRIBE_TUNING,                                                                                            \
-      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")           \
-  ROW(TUNING, "SELECT json FROM tuning WHERE " OF_KEY)
+/* What is known of a key, as a row of problem, device and the number of its first measurement. */
+#define KEY_COLUMNS ", p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, t.json, x.hash"
+#define KEY_JOINS                                                                      \
+  " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device" \
+  " LEFT JOIN tuning AS t ON t.problem=k.problem AND t.device=k.device LEFT JOIN kernel AS x ON x.problem=k.problem"
+
+/* Where a whole key is needed it is ?1 ?2 ?3. From each key to the next one by the index (a comparison of both columns
+ * at once would read all records): with the number of keys that have records, neither with that of records nor with
+ * problems times devices. UNION: a damaged index cannot lead in a circle. */
+#define STATEMENTS(ROW)                                                                                         \
+  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                               \
+  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                      \
+  ROW(DESCRIBE_PROBLEM,                                                                                         \
+      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1") \
+  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")      \
+  ROW(ADD_MEASUREMENT,                                                                                          \
+      "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"           \
+      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                               \
+      " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")      \
+  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                             \
+  ROW(OLDEST_FIRST, RECORDS_OF_KEY " ORDER BY id")                                                              \
+  ROW(NEWEST_FIRST, RECORDS_OF_KEY " ORDER BY id DESC")                                                         \
+  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                        \
+  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                       \
+  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                    \
+  ROW(KEYS,                                                                                                     \
+      "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"                                              \
+      " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"               \
+      " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id=ifnull("                    \
+      "(SELECT id FROM measurement WHERE problem=k.problem AND device>k.device ORDER BY device, id LIMIT 1), "  \
+      "(SELECT id FROM measurement WHERE problem>k.problem ORDER BY problem, device, id LIMIT 1)))"             \
+      " SELECT 0" KEY_COLUMNS " FROM (SELECT * FROM k ORDER BY first LIMIT -1) AS k" KEY_JOINS)                 \
+  ROW(KEYS_COUNTED, "SELECT k.n" KEY_COLUMNS                                                                    \
+                    " FROM (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement"           \
+                    " GROUP BY problem, device) AS k" KEY_JOINS " ORDER BY k.first")                            \
+  ROW(KEYS_OF_PROBLEM,                                                                                          \
+      "SELECT 0" KEY_COLUMNS " FROM (SELECT " OF_PROBLEM                                                        \
+      " AS problem, v.id AS device, (SELECT min(id) FROM"                                                       \
+      " measurement WHERE problem=" OF_PROBLEM " AND device=v.id) AS first FROM device AS v) AS k" KEY_JOINS    \
+      " WHERE k.first NOT NULL ORDER BY k.first")                                                               \
+  ROW(VERSION, "PRAGMA data_version")                                                                           \
+  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                \
+  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                               \
+  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                        \
+  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                   \
+  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                       \
+  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                \
+  ROW(ANY_ENERGY, "SELECT EXISTS(SELECT 1 FROM energy)")                                                        \
+  ROW(ANY_FIGURE, "SELECT EXISTS(SELECT 1 FROM figure)")                                                        \
+  ROW(ANY_CONFIRMED, "SELECT EXISTS(SELECT 1 FROM confirmed)")                                                  \
+  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                               \
+  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                               \
+  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                            \
+  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                          \
+  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                          \
+  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                    \
+  ROW(DESCRIBE_TUNING,                                                                                          \
+      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")         \
+  ROW(DESCRIBE_KERNEL, "INSERT OR REPLACE INTO kernel(problem, hash) VALUES(" OF_PROBLEM ", ?2)")
 
 #define ID(id, text) id,
 #define TEXT(id, text) text,
-enum { STATEMENTS(ID) N_STATEMENTS, MAY_BE_MISSING = ADD_ENERGY };
+enum { STATEMENTS(ID) N_STATEMENTS };
 static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
   const char *path;
   sqlite3 *db;
-  sqlite3_stmt *statements[N_STATEMENTS];
-  bool in_transaction;      /* of the caller's */
-  bool to_read, left_place; /* left: the file was deleted, or another one stands in its place */
-  bool any[N_STATEMENTS];   /* what the ANY_ ones say, for the walk that is under way */
+  sqlite3_stmt *statements[N_STATEMENTS]; /* NULL: not needed yet */
+  bool in_transaction;                    /* of the caller's */
+  bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
+  bool completed;                         /* missing tables have been sought */
+  bool any[N_STATEMENTS];                 /* what the ANY_ ones say, for the walk that is under way */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -102,15 +112,43 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
+/* A file that is opened to read may be older than some tables, which are then empty ones of this connection. */
+static void complete_tables(sqlite_store *store) {
+  static const char *const tables[] = {"energy(measurement, energy_J)", "figure(measurement, position, figure)",
+                                       "confirmed(measurement, alone)", "tuning(problem, device, json)",
+                                       "kernel(problem, hash)"};
+  sqlite3_exec(store->db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    sqlite3_stmt *statement = NULL;
+    char text[100];
+    snprintf(text, sizeof text, "SELECT 1 FROM %.*s", (int)strcspn(tables[i], "("), tables[i]);
+    const bool is_missing = sqlite3_prepare_v2(store->db, text, -1, &statement, NULL) == SQLITE_ERROR;
+    sqlite3_finalize(statement);
+    snprintf(text, sizeof text, "CREATE TEMP TABLE %s", tables[i]);
+    if (is_missing) sqlite3_exec(store->db, text, NULL, NULL, NULL);
+  }
+  sqlite3_exec(store->db, "PRAGMA query_only=ON", NULL, NULL, NULL);
+  store->completed = true;
+}
+
+/* NULL where it cannot be made. */
+static sqlite3_stmt *find_statement(sqlite_store *store, int id) {
+  sqlite3_stmt **s = &store->statements[id];
+  while (*s == NULL && sqlite3_prepare_v3(store->db, statement_texts[id], -1, SQLITE_PREPARE_PERSISTENT, s, NULL) &&
+         store->to_read && !store->completed)
+    complete_tables(store);
+  return *s;
+}
+
+/* What is missing shows before anything is measured; who reads alone needs few of the statements, and makes them when
+ * they are needed: that takes longer than to read what is asked for. */
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
   store->to_read = to_read = to_read && path[0]; /* "": in memory */
   int rc = to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
-  for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
-    if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
-        !(to_read && i >= MAY_BE_MISSING))
-      rc = fail_sqlite(store, error);
+  for (int i = 0; rc == CLT_OK && !to_read && i < N_STATEMENTS; i++)
+    if (find_statement(store, i) == NULL) rc = fail_sqlite(store, error);
   return rc;
 }
 
@@ -139,10 +177,11 @@ static void release_statement(sqlite3_stmt *s) {
  * (NULL is NULL), 'w' an int64_t, 'n' a double (NaN is NULL). It has no rows, or, where out is given, one with a whole
  * number. The error is read before the reset. */
 static int run_statement(sqlite_store *store, int id, uint64_t *out, clt_error *error, const char *places, ...) {
-  sqlite3_stmt *s = store->statements[id];
+  sqlite3_stmt *s = find_statement(store, id);
   va_list values;
   bool bound = true;
   int place = 1;
+  if (s == NULL) return fail_sqlite(store, error);
   va_start(values, places);
   for (; *places && bound; places++, place++) {
     switch (*places) {
@@ -259,6 +298,8 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
     rc = run_statement(store, DESCRIBE_DEVICE, NULL, error, "ttt", key->device, key->driver, d->device_json);
   if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
     rc = run_statement(store, DESCRIBE_TUNING, NULL, error, "kt", key, d->tuning_json);
+  if (rc == CLT_OK && d->kernel && d->kernel[0])
+    rc = run_statement(store, DESCRIBE_KERNEL, NULL, error, "tt", key->problem, d->kernel);
   if (rc == CLT_OK && record) rc = add_record(store, key, record, error);
   return end_writing(store, rc, error);
 }
@@ -292,8 +333,9 @@ static double column_number(sqlite3_stmt *s, int column, double otherwise) {
  * measurement can have make that its record is refused. */
 static int read_numbers(sqlite_store *store, int statement, int64_t id, double *out, size_t most, size_t *n,
                         clt_error *error) {
-  sqlite3_stmt *s = store->statements[statement];
+  sqlite3_stmt *s = find_statement(store, statement);
   *n = 0;
+  if (s == NULL) return fail_sqlite(store, error);
   int step = sqlite3_bind_int64(s, 1, id) == SQLITE_OK ? sqlite3_step(s) : SQLITE_ERROR;
   for (; step == SQLITE_ROW && *n < most; step = sqlite3_step(s)) out[(*n)++] = column_number(s, 0, NAN);
   *n += step == SQLITE_ROW;
@@ -340,36 +382,43 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   return visit(user, NULL, &record);
 }
 
-static int visit_key_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit visit, void *user) {
-  sqlite3_stmt *tuning = store->statements[TUNING]; /* NULL: the file is older */
-  clt_store_description d = {.problem_name = column_text(s, 3),
-                             .problem_path = column_text(s, 4),
-                             .sizes = column_text(s, 5),
-                             .device_json = column_text(s, 6),
-                             .n_records = (uint64_t)sqlite3_column_int64(s, 7)};
-  snprintf(d.key.problem, sizeof d.key.problem, "%s", column_text(s, 0));
-  snprintf(d.key.device, sizeof d.key.device, "%s", column_text(s, 1));
-  snprintf(d.key.driver, sizeof d.key.driver, "%s", column_text(s, 2));
-  bool described = tuning && bind_key(tuning, &d.key) && sqlite3_step(tuning) == SQLITE_ROW;
-  d.tuning_json = described ? column_text(tuning, 0) : "";
-  int rc = visit(user, &d, NULL);
-  if (tuning) release_statement(tuning);
-  return rc;
+static void copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column) {
+  const char *text = column_text(s, column);
+  const size_t n = strnlen(text, capacity - 1);
+  memcpy(out, text, n);
+  out[n] = '\0';
 }
 
-/* key NULL: the rows are keys. From the first step on, all is read in one transaction; so a file without energies,
- * figures or confirmed failures is asked for them once, and not for each record. */
+static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user) {
+  clt_store_description d = {.n_records = (uint64_t)sqlite3_column_int64(s, 0),
+                             .problem_name = column_text(s, 4),
+                             .problem_path = column_text(s, 5),
+                             .sizes = column_text(s, 6),
+                             .device_json = column_text(s, 7),
+                             .tuning_json = column_text(s, 8),
+                             .kernel = column_text(s, 9)};
+  copy_text(d.key.problem, sizeof d.key.problem, s, 1);
+  copy_text(d.key.device, sizeof d.key.device, s, 2);
+  copy_text(d.key.driver, sizeof d.key.driver, s, 3);
+  return visit(user, &d, NULL);
+}
+
+/* From the first step on, all is read in one transaction; so a file without energies, figures or confirmed failures is
+ * asked for them once, and not for each record. */
 static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_store_walk_visit visit, void *user,
                      clt_error *error) {
-  sqlite3_stmt *s = store->statements[id];
-  int rc = CLT_OK, step = key == NULL || bind_key(s, key) ? sqlite3_step(s) : SQLITE_ERROR;
-  for (int any = ANY_ENERGY; key && rc == CLT_OK && step == SQLITE_ROW && any <= ANY_CONFIRMED; any++) {
+  const bool keys = id == KEYS || id == KEYS_COUNTED || id == KEYS_OF_PROBLEM;
+  sqlite3_stmt *s = find_statement(store, id);
+  if (s == NULL) return fail_sqlite(store, error);
+  bool bound = id == KEYS_OF_PROBLEM ? bind_text(s, 1, key->problem) : keys || bind_key(s, key);
+  int rc = CLT_OK, step = bound ? sqlite3_step(s) : SQLITE_ERROR;
+  for (int any = ANY_ENERGY; !keys && rc == CLT_OK && step == SQLITE_ROW && any <= ANY_CONFIRMED; any++) {
     uint64_t answer = 0;
-    if (store->statements[any]) rc = run_statement(store, any, &answer, error, "");
+    rc = run_statement(store, any, &answer, error, "");
     store->any[any] = answer != 0;
   }
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
-    rc = key ? visit_row(store, s, visit, user, error) : visit_key_row(store, s, visit, user);
+    rc = keys ? visit_key_row(s, visit, user) : visit_row(store, s, visit, user, error);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
   release_statement(s);
   return rc;
@@ -378,7 +427,7 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_
 static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
                        void *user, clt_error *error) {
   switch (order) {
-    case CLT_STORE_KEYS: return walk_rows(state, KEYS, NULL, visit, user, error);
+    case CLT_STORE_KEYS: return walk_rows(state, key ? KEYS_OF_PROBLEM : KEYS, key, visit, user, error);
     case CLT_STORE_KEYS_COUNTED: return walk_rows(state, KEYS_COUNTED, NULL, visit, user, error);
     case CLT_STORE_OLDEST_FIRST: return walk_rows(state, OLDEST_FIRST, key, visit, user, error);
     case CLT_STORE_NEWEST_FIRST: return walk_rows(state, NEWEST_FIRST, key, visit, user, error);

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "device/device.h"
+#include "problem/guidance.h"
 
 clt_plugins clt_stores = {"a type of store", CLT_STORE_ABI, 0, {&clt_store_sqlite, &clt_store_memory}};
 
@@ -131,6 +133,26 @@ int clt_store_describe(clt_store *store, const clt_store_description *descriptio
   return store->type->add(store->state, description, NULL, error);
 }
 
+int clt_store_describe_instance(clt_store *store, const clt_store_key *key, const clt_instance *instance,
+                                clt_error *error) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  char *device = NULL, *sizes = clt_instance_sizes_text(instance), kernel[33];
+  int rc = sizes ? clt_device_to_json(&device, clt_instance_device(instance), error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_instance_kernel_key(kernel, instance, error);
+  if (rc == CLT_OK)
+    rc = clt_store_describe(store,
+                            &(clt_store_description){.key = *key,
+                                                     .problem_name = clt_problem_name(problem),
+                                                     .problem_path = clt_problem_path(problem),
+                                                     .sizes = sizes,
+                                                     .device_json = device,
+                                                     .kernel = kernel},
+                            error);
+  free(device);
+  free(sizes);
+  return rc;
+}
+
 static bool usable_number(double x) { return isfinite(x) && x > 0; }
 
 bool clt_record_plausible(const clt_store_record *record) {
@@ -229,10 +251,16 @@ static int visit_key(void *user, const clt_store_description *description, const
   return ((key_walk *)user)->visit(((key_walk *)user)->user, description);
 }
 
+int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, clt_store_key_visit visit, void *user,
+                          clt_error *error) {
+  key_walk w = {visit, user};
+  return end_walk(store->type->walk(store->state, CLT_STORE_KEYS, problem, visit_key, &w, error), error);
+}
+
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
   key_walk w = {visit, user};
-  clt_store_order order = counted ? CLT_STORE_KEYS_COUNTED : CLT_STORE_KEYS;
-  return end_walk(store->type->walk(store->state, order, NULL, visit_key, &w, error), error);
+  if (!counted) return clt_store_each_key_of(store, NULL, visit, user, error);
+  return end_walk(store->type->walk(store->state, CLT_STORE_KEYS_COUNTED, NULL, visit_key, &w, error), error);
 }
 
 typedef struct key_list {
@@ -250,9 +278,10 @@ static int collect_key(void *user, const clt_store_description *d) {
                                   .sizes = strdup(d->sizes),
                                   .device_json = strdup(d->device_json),
                                   .tuning_json = strdup(d->tuning_json ? d->tuning_json : ""),
+                                  .kernel = strdup(d->kernel ? d->kernel : ""),
                                   .n_records = d->n_records};
   bool copied = copy->problem_name && copy->problem_path && copy->sizes && copy->device_json && copy->tuning_json;
-  return copied ? 0 : CLT_E_MEMORY;
+  return copied && copy->kernel ? 0 : CLT_E_MEMORY;
 }
 
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
@@ -271,6 +300,7 @@ void clt_store_keys_free(clt_store_description *keys, size_t n) {
     free((char *)keys[i].sizes);
     free((char *)keys[i].device_json);
     free((char *)keys[i].tuning_json);
+    free((char *)keys[i].kernel);
   }
   free(keys);
 }

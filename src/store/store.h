@@ -39,6 +39,11 @@ int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *
 /* A number that is another one once somebody else has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
 
+/* As clt_store_each_key, not counted; problem (nullable): one of whose problem alone keys are wanted, though a type of
+ * store may visit others. */
+int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, clt_store_key_visit visit, void *user,
+                          clt_error *error);
+
 /* The keys that clt_store_each_key would visit: *out is an array of *n, for those who use the store for each of them.
  * Free with clt_store_keys_free. */
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error);
@@ -113,6 +118,9 @@ int clt_store_open_to_read(clt_store **out, const char *type, const char *path, 
 /* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
  * device as JSON, what its newest tuning says of itself as JSON (docs/store.md). What is NULL stays as it was. */
 int clt_store_describe(clt_store *store, const clt_store_description *description, clt_error *error);
+/* As an instance says, which has a device. */
+int clt_store_describe_instance(clt_store *store, const clt_store_key *key, const clt_instance *instance,
+                                clt_error *error);
 
 /* What is known of a canonical configuration. An answer is a record of a search, or a finalist's failure; finalists'
  * times were interleaved with others' and are no answers, and that they ran out of memory beside others is none either.

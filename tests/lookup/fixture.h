@@ -18,6 +18,7 @@ typedef struct fixture {
   char *folder, problem_path[600], store_path[600];
   clt_problem *problem;
   clt_device_info device;
+  bool older; /* stores are as those who did not describe the kernel wrote them */
 } fixture;
 
 /* Of the problem file of that name, which is in the folder. */

@@ -17,6 +17,12 @@ static int set_up(void **state) {
   return 0;
 }
 
+static int set_up_older(void **state) {
+  set_up(state);
+  ((fixture *)*state)->older = true;
+  return 0;
+}
+
 /* Adds a measurement of block=16 (positions 1) or 8 (0) as somebody who tunes does. n_runs 0: two, as elsewhere; each of
  * them takes longer by `scatter` than the one before. */
 static void know_runs(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
@@ -36,8 +42,9 @@ static void know_runs(const fixture *f, const char *store_path, const clt_device
   }
   assert_int_equal(clt_device_to_json(&json, device, NULL), 0);
   if (clt_store_new(&store, NULL, store_path, &error) || clt_store_key_init(&key, instance, &error) ||
-      clt_store_describe(store, &(clt_store_description){.key = key,
-          .problem_name = "add", .problem_path = f->problem_path, .sizes = sizes, .device_json = json}, &error) ||
+      (!f->older && clt_store_describe_instance(store, &key, instance, &error)) ||
+      (f->older && clt_store_describe(store, &(clt_store_description){.key = key,
+          .problem_name = "add", .problem_path = f->problem_path, .sizes = sizes, .device_json = json}, &error)) ||
       clt_store_add(store, &key, clt_instance_space(instance), kind, &m, &error))
     fail_msg("%s", error.message);
   clt_store_free(store);
@@ -215,6 +222,43 @@ static void of_equally_near_ones_of_other_texts_the_newest_answers(void **state)
   other.compute_units = 64;
   know(f, &other, 128, 1, 1e-3); /* of the present text, but of another device */
   expect(f, 128, CLT_TIER_NEAREST_SIZE, true, "block=8", NAN);
+}
+
+static void edit_problem(fixture *f, const char *old, const char *new) {
+  char text[2048], edited[2048];
+  FILE *file = fopen(f->problem_path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  char *at = strstr(text, old);
+  assert_non_null(at);
+  snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+  write_text(f->folder, "add.json", edited);
+  clt_problem_free(f->problem);
+  assert_int_equal(clt_problem_new(&f->problem, f->problem_path, NULL), 0);
+}
+
+static void a_kernel_answers_by_whatever_name(void **state) {
+  fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  edit_problem(f, "\"add\"}, \"Problem", "\"plus\"}, \"Problem");
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=16", NAN);
+  /* The default's result is what others are compared with: that is another problem then. */
+  edit_problem(f, "[8, 16]", "[8, 16], \"Default\": 16");
+  expect(f, 128, CLT_TIER_DEFAULT, false, "block=16", NAN);
+  edit_problem(f, "\"plus\"}, \"Problem", "\"add\"}, \"Problem");
+  know(f, &f->device, 64, 0, 1e-3);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=8", NAN);
+}
+
+static void another_kernel_of_the_name_comes_last(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  write_version(f, 7);
+  know(f, &f->device, 4096, 0, 1e-3);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=8", NAN);
+  write_version(f, 9);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, true, "block=16", NAN); /* nothing else is known */
 }
 
 static void a_device_of_the_same_kind_answers_and_another_does_not(void **state) {
@@ -411,6 +455,7 @@ static void what_is_no_number_is_refused(void **state) {
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define OLDER(test) {.name = #test "_of_an_older_store", .test_func = test, .setup_func = set_up_older, .teardown_func = tear_down}
 
 int main(void) {
   const struct CMUnitTest tests[] = {
@@ -427,6 +472,8 @@ int main(void) {
       CASE(another_text_of_the_kernel_is_stale),
       CASE(of_equally_near_ones_the_present_text_answers),
       CASE(of_equally_near_ones_of_other_texts_the_newest_answers),
+      CASE(a_kernel_answers_by_whatever_name),
+      CASE(another_kernel_of_the_name_comes_last),
       CASE(a_device_of_the_same_kind_answers_and_another_does_not),
       CASE(what_is_not_valid_here_is_passed_over),
       CASE(the_first_store_goes_before_the_second),
@@ -435,6 +482,11 @@ int main(void) {
       CASE(what_is_wrong_is_said),
       CASE(several_threads_may_ask),
       CASE(everything_known_of_a_problem_is_listed),
+      OLDER(the_nearest_size_answers),
+      OLDER(another_text_of_the_kernel_is_stale),
+      OLDER(of_equally_near_ones_the_present_text_answers),
+      OLDER(of_equally_near_ones_of_other_texts_the_newest_answers),
+      OLDER(everything_known_of_a_problem_is_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

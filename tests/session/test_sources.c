@@ -46,7 +46,7 @@ static const clt_store_key own = {.problem = "p", .device = "here", .driver = "1
 static clt_sources read(clt_store *store, const clt_space *space, struct said *said) {
   clt_sources sources = {0};
   clt_objective *time = NULL;
-  const clt_related_query query = {&own, "blur", "width=16", true};
+  const clt_related_query query = {&own, NULL, "blur", "width=16", true};
   *said = (struct said){0};
   assert_int_equal(clt_objective_new_for(&time, space, NULL, 0, NULL, NULL, NULL), 0);
   assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &query, hear, said, NULL), 0);

@@ -265,7 +265,7 @@ static void what_cannot_be_right_is_not_stored(void **state) {
 }
 
 typedef struct seen_key {
-  char problem[33], name[64], path[64], sizes[64], json[64], tuning[64];
+  char problem[33], name[64], path[64], sizes[64], json[64], tuning[64], kernel[64];
   uint64_t n_records;
 } seen_key;
 
@@ -283,6 +283,7 @@ static int see_key(void *user, const clt_store_description *d) {
   snprintf(k->sizes, sizeof k->sizes, "%s", d->sizes);
   snprintf(k->json, sizeof k->json, "%s", d->device_json);
   snprintf(k->tuning, sizeof k->tuning, "%s", d->tuning_json);
+  snprintf(k->kernel, sizeof k->kernel, "%s", d->kernel);
   k->n_records = d->n_records;
   return 0;
 }
@@ -293,7 +294,7 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   clt_store_key described = make_key("described"), bare = make_key("bare"), empty = make_key("empty");
   clt_measurement m = make_measurement(0, 1);
   assert_int_equal(clt_store_describe(f->store, &(clt_store_description){.key = described,
-          .problem_name = "old", .problem_path = "o.json", .sizes = "w=1", .device_json = "{}"}, NULL), 0);
+          .problem_name = "old", .problem_path = "o.json", .sizes = "w=1", .device_json = "{}", .kernel = "k"}, NULL), 0);
   assert_int_equal(clt_store_describe(f->store, &(clt_store_description){.key = empty,
           .problem_name = "nothing measured"}, NULL), 0);
   add(f->store, &bare, space, CLT_RECORD_SEARCH, &m);
@@ -315,6 +316,8 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   assert_string_equal(seen.keys[1].name, "box");
   assert_string_equal(seen.keys[1].path, "box.json");
   assert_string_equal(seen.keys[1].sizes, "w=2");
+  assert_string_equal(seen.keys[0].kernel, "");
+  assert_string_equal(seen.keys[1].kernel, "k"); /* what is not said anew stays */
   assert_string_equal(seen.keys[0].tuning, "");
   assert_string_equal(seen.keys[1].tuning, "{\"seed\":2}");
   assert_int_equal(seen.keys[1].n_records, 2);

@@ -301,8 +301,9 @@ static int count_key(void *user, const clt_store_description *d) {
   return *last = d->key, 0;
 }
 
-/* By what SQLite does and not by the time that it takes: 300 problems and 300 devices, each problem on one of them. */
-static void keys_take_no_time_with_problems_times_devices(void **state) {
+/* By what SQLite does and not by the time that it takes: 300 problems and 300 devices, each problem on one of them, with
+ * 100 records each. */
+static void keys_take_no_time_with_problems_times_devices_or_records(void **state) {
   (void)state;
   const char *path = in_folder("wide");
   clt_store_key last = {.problem = ""};
@@ -311,8 +312,9 @@ static void keys_take_no_time_with_problems_times_devices(void **state) {
           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
           " INSERT INTO problem(id, hash) SELECT i, printf('%04d', i) FROM n;"
           "INSERT INTO device(id, key, driver) SELECT id, 'd'||id, '1' FROM problem;"
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<100)"
           "INSERT INTO measurement(problem, device, kind, configuration, reason, clock, created_s)"
-          " SELECT id, 1+id*7%300, 'search', 'a=1', 'timeout', 'host', 0 FROM problem ORDER BY id");
+          " SELECT id, 1+id*7%300, 'search', 'a=1', 'timeout', 'host', 0 FROM problem, n ORDER BY id");
   sqlite3_auto_extension((void (*)(void))watch_connection);
   clt_store *store = NULL;
   assert_int_equal(clt_store_open_to_read(&store, NULL, path, NULL), 0);
@@ -320,7 +322,7 @@ static void keys_take_no_time_with_problems_times_devices(void **state) {
   assert_int_equal(clt_store_each_key(store, false, count_key, &last, NULL), 0);
   sqlite3_cancel_auto_extension((void (*)(void))watch_connection);
   assert_string_equal(last.problem, "0300");
-  assert_true(n_steps > 0 && n_steps < 1000); /* of 100 instructions each: 90,000 pairs would take more */
+  assert_true(n_steps > 0 && n_steps < 1000); /* of 100 instructions each: 90,000 pairs, or 30,000 records, would take more */
   clt_store_free(store);
 }
 
@@ -492,10 +494,16 @@ static void a_file_without_energies_is_read_and_gets_them(void **state) {
   clt_measurement m = make_measurement(1, 2e-3);
   m.energy_J = 0.5;
   fill(path, space);
-  execute(path, "DROP TABLE energy; DROP TABLE figure");
+  execute(path, "DROP TABLE energy; DROP TABLE figure; DROP TABLE tuning; DROP TABLE kernel");
   assert_int_equal(clt_store_open_to_read(&store, "sqlite", path, NULL), 0);
   collected *before = collect(store, &key, space, NULL);
   assert_true(before->n > 0 && isnan(before->measurements[0].energy_J));
+  clt_store_description *keys = NULL;
+  size_t n_keys = 0;
+  assert_int_equal(clt_store_keys(&keys, &n_keys, store, false, NULL), 0);
+  assert_int_equal(n_keys, 1);
+  assert_string_equal(keys[0].kernel, "");
+  clt_store_keys_free(keys, n_keys);
   clt_store_free(store);
   store = open_store(path);
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
@@ -554,7 +562,7 @@ int main(void) {
       cmocka_unit_test(a_store_that_is_read_only_is_refused_at_once),
       cmocka_unit_test(a_store_of_the_system_is_read_by_everybody),
       cmocka_unit_test(a_store_that_leaves_its_place_is_told_and_saved),
-      cmocka_unit_test(keys_take_no_time_with_problems_times_devices),
+      cmocka_unit_test(keys_take_no_time_with_problems_times_devices_or_records),
       cmocka_unit_test(a_lock_is_said_to_be_one),
       cmocka_unit_test(a_full_disk_is_told_and_loses_nothing),
       cmocka_unit_test(hostile_rows_are_foreign_and_never_wrong),

@@ -10,7 +10,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 3 /* grows when what stands here changes */
+#define CLT_STORE_ABI 4 /* grows when what stands here changes */
 
 /* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
  * caller refuses: a NULL configuration. */
@@ -54,7 +54,7 @@ typedef struct clt_store_type {
   /* Adds a record (NULL: none) of the description's key, committed when it returns unless a transaction is under way.
    * Texts of the description that are not NULL replace what the key was described by. */
   int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, clt_error *error);
-  /* key: NULL for the orders that visit keys. */
+  /* key: for the orders that visit keys NULL, or one whose problem's keys are enough. */
   int (*walk)(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit, void *user,
               clt_error *error);
   /* Removes the records of a key that were added before before_s; 0: all of them. *n: how many. count_only: removes
