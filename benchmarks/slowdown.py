@@ -16,6 +16,7 @@ the results are is judged by the medians of further rounds over them and the bes
 Prints the slowdown of the best of the second stage alone, as the paper has it, and of the best of both stages, which is
 what clatune tune answers; and the share of the second stage that fails, with the validity model and without it.
 """
+import itertools
 import json
 import random
 import statistics
@@ -28,12 +29,12 @@ NEAR_BEST = 20  # of everything measured, timed again
 
 
 def second_stages(options, repeat, min_p_valid):
-    """{(N, repeat): configurations in the order of their predicted times}"""
+    """{(model, N, repeat): configurations in the order of their predicted times}"""
     out = {}
-    for n in options.rows:
+    for model, n in itertools.product(options.models, options.rows):
         text = tables.pool_model(options, "best", "-n", n, "-r", repeat, "-k", max(options.seconds), "-v", min_p_valid,
-                                 *tables.model_options(options.model))
-        out[n, repeat] = [c["configuration"] for c in json.loads(text)]
+                                 *tables.model_options(model))
+        out[model, n, repeat] = [c["configuration"] for c in json.loads(text)]
     return out
 
 
@@ -48,7 +49,7 @@ def measure(options, recording, folder):
             break
         stages.update(second_stages(options, repeat, 0.5))
         bare.update(second_stages(options, repeat, 0))
-        both = [stage for x in (stages, bare) for (_, r), stage in x.items() if r == repeat]
+        both = [stage for x in (stages, bare) for (*_, r), stage in x.items() if r == repeat]
         # A pool's configuration may be measured again; then the newer time counts, as for all others.
         times.update(tables.measure(options, tables.sizes_of(recording), union(*both), folder))
     return stages, bare, times
@@ -75,12 +76,12 @@ def fastest(times, configurations, n):
 
 
 def finalists(options, times, stages, with_first):
-    """{(N, M): for each repeat its fastest configurations}"""
+    """{(model, N, M): for each repeat its fastest configurations}"""
     out = {}
-    for (n, repeat), stage in stages.items():
+    for (model, n, repeat), stage in stages.items():
         first = first_stage(options, n, repeat) if with_first else []
         for m in options.seconds:
-            out.setdefault((n, m), []).append(fastest(times, stage[:m] + first, options.finalists))
+            out.setdefault((model, n, m), []).append(fastest(times, stage[:m] + first, options.finalists))
     return out
 
 
@@ -137,11 +138,12 @@ def failed_share(times, stages):
 def report(options, recording, times, stages, bare, folder):
     both = {with_first: finalists(options, times, stages, with_first) for with_first in (True, False)}
     compared, won = compare(options, recording, times, both, folder)
-    for with_first, title in ((False, "second stage alone"), (True, "both stages")):
-        rows = [[n, *(slowdowns(compared, won[with_first][n, m]) for m in options.seconds)] for n in options.rows]
-        print(f"slowdown in %, {title}, mean of {options.repeats}\n")
+    titles = ((False, "second stage alone"), (True, "both stages"))
+    for model, (with_first, title) in itertools.product(options.models, titles):
+        rows = [[n, *(slowdowns(compared, won[with_first][model, n, m]) for m in options.seconds)] for n in options.rows]
+        print(f"slowdown in %, {title}, mean of {options.repeats}, model {model}\n")
         print(tables.markdown(["N \\ M", *options.seconds], rows), "\n")
-    shares = [[n, *(failed_share(times, [s for (m, _), s in x.items() if m == n]) for x in (stages, bare))]
+    shares = [[n, *(failed_share(times, [s for (_, m, _), s in x.items() if m == n]) for x in (stages, bare))]
               for n in options.rows]
     print(tables.markdown(["% of the second stage that fails, N", "with validity model", "without"], shares), "\n")
     values = [t for t in compared.values() if t]
@@ -156,7 +158,8 @@ def main():
     parser.add_argument("--seconds", type=tables.numbers, default=[10, 50, 100, 200], help="M,M,...: second stages")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--time", type=float, help="seconds: no repeat begins that would end later; the last rounds come on top")
-    parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
+    parser.add_argument("--models", type=lambda text: text.split(","), default=["default"],
+                        help="a,b,...: default, paper, trees, average, auto or options in quotes; all in the same rounds")
     parser.add_argument("--finalists", type=int, default=10, help="of each search, timed again (default: 10)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison at the end; 0: stored times")
     parser.add_argument("--last-rounds", type=int, default=10, help="rounds that judge the results (default: 10)")
