@@ -24,7 +24,10 @@ static void print_limits(const clt_device_info *d) {
               strstr(d->extensions, "cl_khr_fp16") ? ", half" : "");
   if (d->uuid[0]) print_field("UUID", "%s", d->uuid);
   if (d->pci_address[0]) print_field("PCI address", "%s", d->pci_address);
-  if (d->timer_resolution_s > 0) print_field("timer", "%.4g ns", d->timer_resolution_s * 1e9);
+  if (d->timer_resolution_s > 0)
+    print_field("timer", "%.4g ns", d->timer_resolution_s * 1e9);
+  else
+    print_field("timer", "%s", "none: the host's clock times the runs");
   print_field("compute units", "%u%s%.0u%s", d->compute_units, d->clock_mhz ? " at up to " : "", d->clock_mhz,
               d->clock_mhz ? " MHz" : "");
   print_field("work-group", "at most %llu work-items, %llu x %llu x %llu", (ull)d->max_work_group_size,

@@ -53,6 +53,8 @@ class Personality(SimulatedTest):
         self.device["time_s"] = "1e-5 * (1 + 0.2 * abs(a - 2) + 0.2 * abs(b - 9))" if self.timed else \
             "1e-3 if a == 2 and b == 9 else 2e-3"
         self.device["waits"] = True
+        if N_A * N_B >= 1000:  # times are compared: a compiler takes at least so long
+            self.device["build_s"] = 0.02
         self.describe()
 
     def describe(self):
@@ -124,6 +126,8 @@ class Personality(SimulatedTest):
         for device in self.description["devices"]:
             shown = next(d for d in listed if d["name"] == device["name"])
             for key in set(device) & set(shown) - {"type"}:
+                if key == "preferred_work_group_multiple" and "OpenCL 3" not in device["device_version"]:
+                    continue  # only kernels tell
                 said = device[key].strip() if isinstance(device[key], str) else device[key]
                 self.assertEqual(shown[key], said, key)
         self.assertTrue(self.clatune_json("verify", *self.subject, "--quiet")["correct"])

@@ -122,7 +122,8 @@ static cl_int number_info(const sim_device *d, cl_device_info what, size_t capac
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     if (numbers[i].what != what) continue;
     const double number = description_number(d->said, numbers[i].key, numbers[i].standard);
-    if (number < 0) break;
+    const bool is_new = what == DEVICE_PREFERRED_MULTIPLE; /* of OpenCL 3.0; before, only kernels tell */
+    if (number < 0 || (is_new && !strstr(description_text(d->said, "device_version", ""), "OpenCL 3"))) break;
     return numbers[i].bytes == 4 ? SIM_ANSWER(cl_uint, (cl_uint)number) : SIM_ANSWER(cl_ulong, (cl_ulong)number);
   }
   return CL_INVALID_VALUE;
