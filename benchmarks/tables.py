@@ -145,7 +145,7 @@ def searchers(options):
 
 
 def add_replay(out):
-    out.add_argument("spaces", nargs="+", help="recordings, or folders of recordings (*.json, *.json.gz)")
+    out.add_argument("spaces", nargs="*", help="recordings, or folders of recordings (*.json, *.json.gz)")
     out.add_argument("--searchers", help="a,b,... (default: all); the rows of others stay")
     out.add_argument("--repeat", type=int, default=20, help="searches of a space, with seeds 1, 2, ... (default 20)")
     out.add_argument("--threads", type=int, default=0, help="searches at once (default: all processors)")

@@ -16,11 +16,11 @@ typedef struct walk_options {
 typedef struct walk_state {
   clt_steps steps; /* first: its ask, tell and report are the searchers' */
   walk_options options;
-  clt_best best; /* so far; of local: of the starts or the neighbours; of annealing: where it stands */
+  clt_best best;               /* so far; of local: of the starts or the neighbours; of annealing: where it stands */
+  int64_t starts_left, n_open; /* of local and annealing; n_open: what is not learnt of starts, of neighbours */
   /* local */
-  clt_best centre;             /* none: a start is looked for */
-  int64_t starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
-  clt_config *neighbours;      /* in random order */
+  clt_best centre;        /* none: a start is looked for */
+  clt_config *neighbours; /* in random order */
   size_t n_neighbours, next, capacity;
   /* annealing */
   int64_t n_learnt; /* in this cooling */
@@ -159,11 +159,15 @@ const clt_searcher_type clt_searcher_local =
     SEARCHER("local", "the fastest of all neighbours, again and again; a new start where none is faster", local_table,
              local_init);
 
-/* --- annealing: a walk over neighbours that takes slower ones with a probability that falls with the temperature
- * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). */
+/* --- annealing: a walk that takes slower configurations with a probability that falls with the temperature
+ * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). Steps are mostly short
+ * and sometimes long (Szu and Hartley, "Fast simulated annealing", Physics Letters A 122, 1987): along the edge of what
+ * fails at least two parameters change at once. */
 
-#define STEPS 200 /* through what is known, before more than one parameter is changed */
-#define KICK 0.25 /* probability with which each parameter is drawn anew then */
+#define STARTS 10   /* random configurations of which the fastest is where it begins; the same as local's */
+#define FURTHER 0.5 /* probability with which one more parameter is changed in a step, and again */
+#define STEPS 200   /* through what is known, before each parameter is drawn anew with probability KICK */
+#define KICK 0.25
 
 /* Metropolis on the logarithm of time, so that the temperature is a ratio of times and has no unit. */
 static void consider_move(walk_state *s, clt_config config, double cost) {
@@ -175,11 +179,18 @@ static void consider_move(walk_state *s, clt_config config, double cost) {
   s->best = (clt_best){config, cost};
 }
 
-/* Neighbours that are known are walked over without another evaluation. */
+/* What is known is walked over without another evaluation. */
 static int annealing_propose(void *state, clt_config *out, clt_error *error) {
   walk_state *s = state;
+  if (s->starts_left > 0) {
+    int rc = clt_steps_random(&s->steps, out, error);
+    s->starts_left--;
+    s->n_open += rc == CLT_OK && *out != CLT_CONFIG_NONE;
+    return rc;
+  }
   for (int i = 0; s->best.config != CLT_CONFIG_NONE && i < STEPS; i++) {
     *out = clt_steps_vary(&s->steps, s->best.config);
+    while (clt_rng_unit(&s->steps.rng) < FURTHER) *out = clt_steps_vary(&s->steps, *out);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     consider_move(s, *out, clt_steps_cost(&s->steps, *out));
   }
@@ -189,7 +200,12 @@ static int annealing_propose(void *state, clt_config *out, clt_error *error) {
 static int annealing_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
   walk_state *s = state;
-  consider_move(s, config, cost);
+  if (s->n_open > 0) {
+    s->n_open--;
+    clt_best_keep(&s->best, config, cost);
+  } else {
+    consider_move(s, config, cost);
+  }
   if (++s->n_learnt == s->options.cooling) s->n_learnt = 0; /* heated again */
   return CLT_OK;
 }
@@ -198,6 +214,7 @@ static int annealing_init(void *state, const clt_search_setup *setup, const void
   static const clt_steps_rules rules = {.phase = "annealing", .propose = annealing_propose, .learn = annealing_learn};
   walk_state *s = state;
   int rc = walk_init(s, setup, options, &rules, error);
+  s->starts_left = setup->n_evaluated ? 0 : STARTS;
   if (s->options.cooling == 0) s->options.cooling = setup->budget == INT64_MAX ? 200 : setup->budget;
   if (s->options.cooling == 0) s->options.cooling = 1;
   return rc;
@@ -213,7 +230,7 @@ static const clt_option annealing_table[] = {
 };
 
 const clt_searcher_type clt_searcher_annealing = SEARCHER(
-    "annealing", "a walk over neighbours that takes slower ones less and less often", annealing_table, annealing_init);
+    "annealing", "a walk that takes slower configurations less and less often", annealing_table, annealing_init);
 
 /* --- genetic: a population whose members are mixed, and whose slowest gives way to a faster child. Steady state, one
  * child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover (Syswerda,
