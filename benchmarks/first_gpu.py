@@ -47,7 +47,8 @@ class Bench:
     """What the steps need: the command, the device, the folder, and how much there is time for."""
 
     def __init__(self, options):
-        self.options, self.folder, self.limit_s = options, pathlib.Path(options.folder).resolve(), 0
+        self.options, self.folder = options, pathlib.Path(options.folder).resolve()
+        self.limit_s, self.patience_s = 0, 180  # what a step should take, and after what a command of it is ended
         self.scale = options.minutes / 25
         self.fewer = min(1, self.scale)
         self.problems = pathlib.Path(options.problems).resolve()
@@ -69,9 +70,9 @@ class Bench:
         """What a command prints. It is ended where it takes far longer than the step has."""
         process = self.start(command)
         try:
-            out, errors = process.communicate(timeout=2 * self.limit_s + 120)
+            out, errors = process.communicate(timeout=self.patience_s)
         except subprocess.TimeoutExpired:
-            raise StepFailed(f"ended after {2 * self.limit_s + 120:.0f} s: {shown(command)}") from None
+            raise StepFailed(f"ended after {self.patience_s:.0f} s: {shown(command)}") from None
         finally:
             end(process)
         if process.returncode not in statuses:
@@ -134,7 +135,7 @@ def listed(reasons):
 
 def choose_device(b):
     """What is known of the device, kept in the folder, which is of one device."""
-    b.limit_s, known = 60, b.path("device.json")
+    known = b.path("device.json")
     device = b.clatune("sample", *b.subject("convolution"), "--samples", 1, "--dry-run", "--no-store")["device"]
     if not known.exists():
         known.write_text(json.dumps({**device, "clatune": b.clatune("version")["version"], "minutes": b.options.minutes,
@@ -147,7 +148,7 @@ def choose_device(b):
 
 def facts(b):
     device = json.loads(b.path("device.json").read_text())
-    host = f"{os.cpu_count()} processors, {platform.system()} {platform.release()}"
+    host = f"{os.cpu_count()} processors, {platform.system()} {platform.release()}, load {os.getloadavg()[0]:.1f}"
     rows = [["compute units, clock", f"{device['compute_units']}, {device['clock_mhz']} MHz"],
             ["memory, local memory", f"{device['global_memory_bytes'] / 2**30:.1f} GiB, {device['local_memory_bytes'] / 1024:.0f} KiB"],
             ["largest work-group, warp", f"{device['max_work_group_size']}, {device['warp_size'] or 'unknown'}"],
@@ -175,7 +176,7 @@ def verify(b):
     sample = ("--sample", b.count(30, 2), "--seed", 3)
     rows = [[name, verdict(b, *b.subject(name)), verdict(b, *b.subject(name), *sample)] for name in PROBLEMS]
     if b.options.problems == str(tables.ROOT / "kernels_cl"):
-        rows += [[f"`examples/{name}`", verdict(b, tables.ROOT / f"examples/{name}.json", "--device", b.options.device), ""]
+        rows += [[f"`examples/{name}`", verdict(b, tables.ROOT / f"examples/{name}.json", "--device", b.options.device), "-"]
                  for name in EXAMPLES]
     return [table("Results are right", ["problem", "default configuration", "random ones that are right"], *rows)]
 
@@ -285,7 +286,7 @@ def two_at_once(b):
     alone = json.loads(b.run(sampling(b, *tables.MEASURE.split())))
     both = [b.start(sampling(b, *tables.MEASURE.split())) for _ in range(2)]
     try:
-        outs = [process.communicate(timeout=2 * b.limit_s + 120) for process in both]
+        outs = [process.communicate(timeout=b.patience_s) for process in both]
     except subprocess.TimeoutExpired:
         raise StepFailed("two processes at once do not end") from None
     finally:
@@ -320,7 +321,7 @@ def killed_worker(b):
     """A worker of a tuner is killed once the first configuration is measured."""
     events = b.path("events.jsonl")
     events.unlink(missing_ok=True)
-    process, killed, deadline = b.start(sampling(b, "--events", events)), 0, time.monotonic() + 2 * b.limit_s + 60
+    process, killed, deadline = b.start(sampling(b, "--events", events)), 0, time.monotonic() + b.patience_s
     try:
         while killed == 0 and process.poll() is None and time.monotonic() < deadline:
             if events.exists() and '"evaluation"' in events.read_text():
@@ -329,7 +330,7 @@ def killed_worker(b):
                         os.kill(worker, signal.SIGKILL)
                         killed += 1
             time.sleep(0.005)
-        out, errors = process.communicate(timeout=2 * b.limit_s + 60)
+        out, errors = process.communicate(timeout=b.patience_s)
     except subprocess.TimeoutExpired:
         raise StepFailed("it does not end") from None
     finally:
@@ -370,13 +371,16 @@ STEPS += [("timer", timer, 5), ("slowdown-convolution", lambda b: slowdown(b, "c
 def do_step(b, name, step, seconds):
     """Whether it is done."""
     path, began = b.path(f"steps/{name}.json"), time.monotonic()
-    b.limit_s = max(1, round(seconds * b.scale))
+    b.limit_s, b.patience_s = max(1, round(seconds * b.scale)), 2 * seconds * max(1, b.scale) + 120
     try:
         result = {"state": "done", "tables": step(b)}
     except StepFailed as failure:
         result = {"state": "failed", "why": str(failure), "tables": []}
     except Exception as failure:  # an answer that is not as expected; the other steps may do
         result = {"state": "failed", "why": f"{type(failure).__name__}: {failure}", "tables": []}
+    if "why" in result:  # paths of this machine say nothing to others
+        for folder in (b.folder, b.problems, tables.ROOT):
+            result["why"] = result["why"].replace(f"{folder}/", "")
     result["took_s"] = round(time.monotonic() - began, 1)
     partial = path.with_suffix(".new")
     partial.write_text(json.dumps({"step": name, **result}, indent=1))

@@ -26,7 +26,8 @@ class Portable(unittest.TestCase):
         cls.root = pathlib.Path(tempfile.mkdtemp(prefix="clatune-portable-"))
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
         cls.tree = cls.root / "clatune"
-        subprocess.run([SOURCE / "scripts/portable", cls.tree, BUILD], check=True)
+        subprocess.run([SOURCE / "scripts/portable", cls.root / "clatune.tar.gz", BUILD], check=True)
+        subprocess.run(["tar", "-C", cls.root, "-xzf", cls.root / "clatune.tar.gz"], check=True)
         for path in {p for program in ("/bin/sh", BUILD / "src/cli/clatune") for p in libraries(program)} | {"/bin/sh"}:
             if path == "/bin/sh" or os.path.basename(path).startswith(SYSTEM):
                 there = cls.root / path.lstrip("/")

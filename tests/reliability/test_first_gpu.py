@@ -83,10 +83,12 @@ class Resumed(FirstGpu):
 
     def test_a_failed_step_says_so_and_is_tried_again(self):
         self.simulate(time_s=TIME_S)
-        said = self.first_gpu("--steps", "error-stereo,timer,facts", expect=1)
+        (self.folder / "problems/raycasting.json").write_text("{")
+        said = self.first_gpu("--steps", "error-stereo,pool-raycasting,timer,facts", expect=1)
         self.assertIn("error-stereo: failed in 0 s: there is no pool of stereo", said)
         self.assertEqual(self.step("facts")["state"], "done")
         self.assertIn("Failed: error-stereo: there is no pool of stereo", self.page.read_text())
+        self.assertNotIn(str(self.folder), self.page.read_text())
         said = self.first_gpu("--steps", "pool-stereo,timer")
         self.assertIn("timer: done", said)
         self.assertNotIn("Failed: timer", self.page.read_text())
