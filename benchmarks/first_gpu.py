@@ -248,7 +248,7 @@ def searches(b):
         shutil.copy(b.path("pools.sqlite"), b.path("copied.sqlite"))
         b.path("copied.sqlite").rename(store)
     text = b.script("live_search.py", *b.subject("convolution"), "--stores", b.path("live"), "--two-stage-store", store, "--budget",
-                    budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", max(1, b.limit_s // 7), "--rounds",
+                    budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", round(b.patience_s / 8), "--rounds",
                     b.count(9, 3))
     return [table("Five searches against a long one: convolution", None, text=text)]
 
