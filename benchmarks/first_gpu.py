@@ -266,9 +266,9 @@ def cache(b):
         raise StepFailed("no configuration is correct with both")
     by_cold = sorted(both, key=cold.get)
     ratios = [cold[c] / warm[c] for c in both]
-    return [table("Cold and warm cache", ["convolution", "configurations", "cold / warm: least / median / most", "fastest warm, its rank cold",
-                                          "how far behind the fastest cold, %"],
-                  ["", len(both), f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", by_cold.index(both[0]) + 1,
+    return [table("Cold and warm cache", ["configurations of convolution", "time cold / warm: least / median / most", "rank cold of the fastest warm",
+                                          "how far it is behind the fastest cold, %"],
+                  [len(both), f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", by_cold.index(both[0]) + 1,
                    tables.percent(cold[both[0]] / cold[by_cold[0]] - 1)])]
 
 
