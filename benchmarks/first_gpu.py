@@ -213,7 +213,8 @@ def timer(b):
                      f"{min(runs) / 1000:.1f} us", f"{tables.percent(statistics.median(spreads))} %" if spreads else "-"])
     if not rows:
         raise StepFailed("the pools have no correct configuration")
-    return [table("The timer", ["clock", "runs", "multiples of (how many were timed alone)", "shortest run", "slowest over fastest run of a configuration, median"],
+    return [table("The timer", ["clock", "runs", "multiples of (how many were timed alone)", "shortest run",
+                                "slowest over fastest run of a configuration, median"],
                   *rows)]
 
 
@@ -253,25 +254,6 @@ def searches(b):
     return [table("Five searches against a long one: convolution", None, text=text)]
 
 
-def cache(b):
-    """The same configurations, their buffers in the cache and not."""
-    if "--cache" not in b.run([tables.clatune(b.options), "sample", "--help"]) + b.run([tables.clatune(b.options), "help", "opencl"]):
-        return []  # an earlier clatune
-    n = b.count(100, 8)
-    cold, warm = ({tables.key(r["configuration"]): r["time_s"] for r in b.clatune(
-        "sample", *b.subject("convolution"), "--samples", n, "--seed", 5, "--no-store", "--cache", how, *tables.MEASURE.split(),
-        statuses=(0, 4))["results"] if r["time_s"]} for how in ("cold", "warm"))
-    both = sorted(set(cold) & set(warm), key=warm.get)
-    if not both:
-        raise StepFailed("no configuration is correct with both")
-    by_cold = sorted(both, key=cold.get)
-    ratios = [cold[c] / warm[c] for c in both]
-    return [table("Cold and warm cache", ["configurations of convolution", "time cold / warm: least / median / most", "rank cold of the fastest warm",
-                                          "how far it is behind the fastest cold, %"],
-                  [len(both), f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", by_cold.index(both[0]) + 1,
-                   tables.percent(cold[both[0]] / cold[by_cold[0]] - 1)])]
-
-
 def sampling(b, *more):
     return [tables.clatune(b.options), "sample", *b.subject("convolution"), "--samples", b.count(100, 40), "--seed", 7, "--no-store", "--json",
             "--quiet", *more]
@@ -279,6 +261,20 @@ def sampling(b, *more):
 
 def times_in(answer):
     return {tables.key(r["configuration"]): r["time_s"] for r in answer["results"] if r["time_s"]}
+
+
+def cache(b):
+    """The same configurations, their buffers in the cache and not."""
+    if "--cache" not in b.run([tables.clatune(b.options), "sample", "--help"]):
+        return []  # an earlier clatune
+    cold, warm = (times_in(json.loads(b.run(sampling(b, "--cache", how, *tables.MEASURE.split())))) for how in ("cold", "warm"))
+    both = sorted(set(cold) & set(warm), key=warm.get)
+    by_cold = sorted(both, key=cold.get)
+    ratios = [cold[c] / warm[c] for c in both]
+    return [table("Cold and warm cache", ["configurations of convolution", "time cold / warm: least / median / most",
+                                          "rank cold of the fastest warm", "how far it is behind the fastest cold, %"],
+                  [len(both), f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}", by_cold.index(both[0]) + 1,
+                   tables.percent(cold[both[0]] / cold[by_cold[0]] - 1)])]
 
 
 def two_at_once(b):
