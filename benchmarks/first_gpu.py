@@ -134,7 +134,7 @@ def listed(reasons):
 # --- the steps: each returns its tables ---
 
 def choose_device(b):
-    """What is known of the device, kept in the folder, which is of one device."""
+    """What is known of the device, kept in the folder, which is of one device and one choice of sizes."""
     known = b.path("device.json")
     device = b.clatune("sample", *b.subject("convolution"), "--samples", 1, "--dry-run", "--no-store")["device"]
     if not known.exists():
@@ -144,6 +144,8 @@ def choose_device(b):
     if any(was[key] != device[key] for key in ("name", "driver_version")):
         sys.exit(f"first_gpu.py: '{b.folder}' is of '{was['name']}', driver {was['driver_version']}, not of '{device['name']}', driver "
                  f"{device['driver_version']}: choose another folder")
+    if was["small"] != b.options.small:
+        sys.exit(f"first_gpu.py: '{b.folder}' is of {'small' if was['small'] else 'full'} sizes (--small): choose another folder")
 
 
 def facts(b):
@@ -157,7 +159,7 @@ def facts(b):
             ["timer resolution, by the driver", f"{1e9 * device['timer_resolution_s']:.0f} ns"], ["host", host]]
     if shutil.which("nvidia-smi"):
         asked = "clocks.sm,clocks.max.sm,clocks.mem,power.limit,compute_mode"
-        rows.append([f"nvidia-smi: {asked}", b.run(["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"]).strip()])
+        rows.append([f"nvidia-smi: {asked}", b.run(["nvidia-smi", f"--query-gpu={asked}", "--format=csv,noheader"], range(256)).strip()])
     return [table("The device", ["", "as it says itself"], *rows)]
 
 

@@ -104,6 +104,9 @@ class Resumed(FirstGpu):
         self.page.write_text(once.replace("as it says itself", "of yesterday"))
         self.first_gpu("--report")
         self.assertEqual(self.page.read_text(), once)
+        run = subprocess.run([str(x) for x in self.command("--steps", "facts") if x != "--small"], cwd=self.folder, env=self.environment,
+                             text=True, capture_output=True)
+        self.assertIn("is of small sizes", run.stderr)
         self.simulate(time_s=TIME_S, name="Simulated B")
         self.assertIn("is of 'Simulated device', driver 1, not of 'Simulated B'", self.first_gpu("--steps", "facts", expect=1))
         self.assertEqual(self.page.read_text(), once)
