@@ -42,6 +42,7 @@ struct clt_executor {
   cl_command_queue queue;
   bool out_of_order; /* an application's queue: launches are then chained by events */
   bool broken;       /* the device no longer answers after a fault */
+  bool exact_end;    /* the end of what runs is to be noticed at once: nobody but the host times it */
   bool watchdog;     /* what runs for long is ended by the system */
   clt_clock clock;   /* what timing starts from; a measurement may fall back to the host's */
   double tick_s;     /* of the device's clock, as it says or shows */

@@ -100,8 +100,8 @@ enum { BATCH = 256 };     /* events held at a time */
 #define QUEUED_S 1.0      /* of work without a wait, where a watchdog ends what runs for some seconds */
 #define MANY_GROUPS 65535 /* in a dimension: more are refused by Mesa's drivers, by NVIDIA's in all but the first */
 
-/* How often a first launch is asked whether it runs: often at first, for kernels that are short. */
-enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
+/* Between two looks at whether a command has got so far: such a part of the time since the first. */
+enum { PAUSE_SHARE = 32, MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
 
 typedef struct batch {
   cl_event events[BATCH];
@@ -110,6 +110,17 @@ typedef struct batch {
   double device_s;           /* negative: an event gave no time */
   cl_ulong start_ns, end_ns; /* of the first launch and the last; 0: there was none yet */
 } batch;
+
+/* Not in a call of the driver, which may keep a processor busy. Some drivers never say that a command runs. */
+static cl_int await_state(cl_event event, cl_int wanted) {
+  for (const double began_s = clt_now_s();;) {
+    cl_int state = CL_COMPLETE;
+    cl_int status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (status < 0 || state <= wanted) return status < 0 ? status : state < 0 ? state : CL_SUCCESS;
+    const double pause_ns = 1e9 * (clt_now_s() - began_s) / PAUSE_SHARE;
+    nanosleep(&(struct timespec){0, (long)fmin(fmax(pause_ns, MIN_PAUSE_NS), MAX_PAUSE_NS)}, NULL);
+  }
+}
 
 static int reject_run(const clt_executor *executor, cl_int status, clt_measurement *m) {
   clt_reject(m, CLT_REASON_RUN_ERROR, "the run ended with %s (%d)", clt_cl_status_name(status), status);
@@ -120,8 +131,11 @@ static int reject_run(const clt_executor *executor, cl_int status, clt_measureme
 /* Ends a batch: waits, adds up the durations, releases. A failed event is found in the wait or in its own status, and
  * told before anything is released. m: NULL: that it failed is known. */
 static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement *m) {
-  cl_int status = b->n > 0 ? clFinish(executor->queue) : CL_SUCCESS;
+  const bool looks = b->n % BATCH && !executor->exact_end && executor->info.type != CLT_DEVICE_CPU;
+  cl_int status = looks ? clFlush(executor->queue) : CL_SUCCESS;
   double batch_s = 0;
+  if (looks && status == CL_SUCCESS) status = await_state(b->events[b->n - 1], CL_COMPLETE);
+  if (b->n > 0 && status == CL_SUCCESS) status = clFinish(executor->queue);
   for (cl_uint i = 0; status >= 0 && i < b->n; i++) {
     cl_int state = CL_COMPLETE;
     status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -212,17 +226,6 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
   return rc ? rc : ended;
 }
 
-/* Returns once the command runs or has ended; some drivers never say that it runs. */
-static cl_int wait_until_running(cl_event event) {
-  for (long pause_ns = MIN_PAUSE_NS;; pause_ns = pause_ns < MAX_PAUSE_NS / 2 ? 2 * pause_ns : MAX_PAUSE_NS) {
-    cl_int state = CL_COMPLETE;
-    cl_int status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (status < 0) return status;
-    if (state <= CL_RUNNING) return state < 0 ? state : CL_SUCCESS;
-    nanosleep(&(struct timespec){0, pause_ns}, NULL);
-  }
-}
-
 int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                      clt_measurement *m) {
   int rc = CLT_OK;
@@ -235,7 +238,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
         rc = enqueue_launch(&b, executor, program->kernels[j], plan, &plan->launches[j], r, m);
         if (rc || r > 0) continue;
         cl_int status = clFlush(executor->queue);
-        if (status == CL_SUCCESS) status = wait_until_running(b.events[0]);
+        if (status == CL_SUCCESS) status = await_state(b.events[0], CL_RUNNING);
         if (status < 0) rc = reject_run(executor, status, m);
         clt_executor_announce(executor, CLT_PHASE_RUNNING);
         double began_s = clt_now_s();
@@ -332,6 +335,7 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
     m->phases.verify_s += clt_now_s() - started;
     if (rc) return rc;
     clt_executor_announce(executor, CLT_PHASE_RUNNING);
+    executor->exact_end = s->clock == CLT_CLOCK_HOST;
     rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, n_together, m);
     if (rc) return rc;
     m->phases.runs_s += run.host_s;
@@ -446,6 +450,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
   int rc = executor->meter ? CLT_OK : clt_energy_open(&executor->meter, &executor->info, error);
   if (rc == 0) rc = clt_energy_read(executor->meter, &before_J, error);
   double started_s = clt_now_s();
+  executor->exact_end = true; /* until that is noticed the device idles */
   after_J = before_J;
   while (rc == 0 && (elapsed_s < energy_s || (after_J <= before_J && elapsed_s < PATIENCE * energy_s))) {
     clt_run run;
@@ -492,6 +497,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   }
   if (rc == 0 && policy->energy_s > 0) rc = measure_energy(prepared, policy->energy_s, measurement, error);
   if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, true, measurement);
+  executor->exact_end = false;
   if (rc == CLT_REJECTED) clt_executor_fault(executor, &prepared->bindings, measurement);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   return rc == CLT_REJECTED ? CLT_OK : rc;

@@ -84,6 +84,17 @@ class Quirks(SimulatedTest):
         self.simulate(time_s=3, watchdog_s=2)  # one launch is too long
         self.assertEqual(self.tune("--budget", "5", "--no-store", expect=4)["reasons"], {"run-error": 5})
 
+    def test_who_waits_for_a_run_keeps_no_processor_busy(self):
+        spins = self.folder / "spins"
+        self.simulate(time_s=0.01, waits=True, spins=str(spins))
+        self.tune("--budget", "4", "--no-store", "--finalists", "2")
+        self.assertFalse(spins.exists())
+        # What only the host's clock times has to be seen to end.
+        self.simulate(time_s=0.01, waits=True, spins=str(spins), timer_resolution_ns=0)
+        answer = self.tune("--budget", "4", "--no-store", "--finalists", "0")
+        self.assertEqual(answer["best"]["clock"], "host")
+        self.assertTrue(spins.exists())
+
     def test_a_device_that_is_lost_ends_the_tuning_and_blames_nobody_else(self):
         lost = self.folder / "lost"
         self.simulate(time_s=TIME_S, fails={"run": "a == 7 and b == 3"}, after_fault="lost", lost_file=str(lost))

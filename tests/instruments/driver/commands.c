@@ -1,9 +1,12 @@
 /* Commands and their events. Everything is done when it is enqueued, and a device that waits says that it runs as long as it
  * would take; the timestamps are the description's. Reading and mapping wait for what runs. */
+#include <fcntl.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "common/description.h"
 #include "common/wait.h"
 #include "driver/objects.h"
 
@@ -13,6 +16,17 @@
 /* The queue's commands run one after the other. */
 static void occupy(cl_command_queue queue, double s) {
   queue->busy_until_s = fmax(queue->busy_until_s, clt_now_s()) + s;
+}
+
+/* A wait for what runs, in the driver. */
+static void wait_for_queue(cl_command_queue queue, double until_s) {
+  const char *spins = queue->device->simulation.spins;
+  if (until_s <= clt_now_s()) return;
+  int fd = spins ? open(spins, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  if (spins && (fd < 0 || write(fd, ".", 1) != 1)) description_wrong("cannot write to '%s'", spins);
+  if (fd >= 0) close(fd);
+  while (spins && clt_now_s() < until_s) continue;
+  wait_until(until_s);
 }
 
 /* --- events --- */
@@ -68,7 +82,7 @@ cl_int clWaitForEvents(cl_uint n, const cl_event *events) {
   if (n == 0 || events == NULL) return CL_INVALID_VALUE;
   cl_int status = sim_aftermath_of(events[0]->queue->context);
   events[0]->queue->queued_s = 0;
-  for (cl_uint i = 0; i < n; i++) wait_until(events[i]->until_s);
+  for (cl_uint i = 0; i < n; i++) wait_for_queue(events[i]->queue, events[i]->until_s);
   for (cl_uint i = 0; i < n; i++)
     if (events[i]->status < 0) status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   if (status < 0) sim_fault_shows(events[0]->queue->context);
@@ -105,7 +119,7 @@ cl_int clFinish(cl_command_queue queue) {
   if (queue == NULL) return CL_INVALID_COMMAND_QUEUE;
   cl_int status = sim_aftermath_of(queue->context);
   queue->queued_s = 0;
-  wait_until(queue->busy_until_s);
+  wait_for_queue(queue, queue->busy_until_s);
   return status;
 }
 
@@ -129,7 +143,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            void *out, cl_uint n, const cl_event *after, cl_event *event) {
   (void)blocking, (void)n, (void)after;
   if (!lies_within(memory, offset, size)) return CL_INVALID_VALUE;
-  wait_until(queue->busy_until_s);
+  wait_for_queue(queue, queue->busy_until_s);
   memcpy(out, memory->bytes + offset, size);
   return end_command(queue, CL_COMMAND_READ_BUFFER, 1 + size / BYTES_PER_NS, event);
 }
@@ -164,7 +178,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          size_t size, cl_uint n, const cl_event *after, cl_event *event, cl_int *status) {
   (void)blocking, (void)flags, (void)n, (void)after;
   if (!lies_within(memory, offset, size)) return sim_status(status, CL_INVALID_VALUE), NULL;
-  wait_until(queue->busy_until_s);
+  wait_for_queue(queue, queue->busy_until_s);
   sim_status(status, end_command(queue, CL_COMMAND_MAP_BUFFER, 1, event));
   return memory->bytes + offset;
 }

@@ -54,6 +54,7 @@ static const char *const device_keys[] = {"name",
                                           "build_cpu_s",
                                           "build_memory_bytes",
                                           "waits",
+                                          "spins",
                                           "noise",
                                           "timer",
                                           "energy",
@@ -196,6 +197,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
   d->build_cpu_s = description_number(json, "build_cpu_s", 0);
+  d->spins = description_text(json, "spins", NULL);
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
   describe_timer(d, json_object_get(json, "timer"));

@@ -26,6 +26,7 @@ typedef struct sim_device {
   double watchdog_s;     /* what is queued for longer fails; 0: none */
   double scale, build_s, build_cpu_s;
   bool optimistic; /* says of every kernel that the device's largest work-group is possible */
+  const char *spins; /* whoever waits keeps a processor busy, and leaves a byte in this file; NULL: nobody does */
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
   /* Of timestamps: what they are multiples of; how many commands end before they start, and how many see the clock jump. */
