@@ -3,6 +3,7 @@ import collections
 import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -53,6 +54,9 @@ def check_page(root):
     assert rows and miss_rates.markdown(rows) in page, "docs/certainty.md and src/search/certainty_table.inc differ"
     lines = miss_rates.TABLE.read_text().splitlines()
     assert len(lines) == len(rows) + 1, "lines of the table that are no rows"
+    spaces = re.search("\n\nSpaces: (.*)[.]\n", page)[1].split(", ")
+    assert {r[2] for r in rows} == {len(spaces)}, "rows of other spaces"
+    assert not miss_rates.CHOSEN_ON.intersection(spaces), "what is quoted was measured where settings were chosen"
 
 
 def main(root, clatune):
