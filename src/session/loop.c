@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "eval/evaluators.h"
 #include "measurement/objective.h"
+#include "measurement/statistics.h"
 #include "problem/parts.h"
 #include "search/search.h"
 #include "session/session.h"
@@ -24,11 +25,14 @@ struct clt_known_entry {
   clt_reason reason;
   bool confirmed_alone;
   double time_s, figure, energy_J;
-  clt_measurement *stored; /* until it is taken */
+  clt_measurement *stored; /* until it is taken; where nothing is answered yet, what is in doubt */
 };
 
 void clt_known_release(clt_known *known) {
-  for (size_t i = 0; i < known->n; i++) free(known->entries[i].stored);
+  for (size_t i = 0; i < known->n; i++) {
+    clt_measurement_release(known->entries[i].stored);
+    free(known->entries[i].stored);
+  }
   free(known->entries);
   clt_map_release(&known->index);
 }
@@ -72,7 +76,8 @@ int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
 
 unsigned clt_loop_attempts(void *loop, clt_config config) {
   const struct clt_known_entry *entry = find_entry(&((clt_search_loop *)loop)->known, config);
-  return entry ? entry->attempts : 0;
+  if (entry == NULL) return 0;
+  return entry->attempts ? entry->attempts : !entry->answered && entry->stored;
 }
 
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
@@ -89,6 +94,8 @@ int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key,
     }
     if (known->newest == 0) entry->attempts = answer->n_attempts; /* later ones may be this session's own */
     if (answer->newest == NULL || entry->answered) continue;
+    clt_measurement_release(entry->stored); /* in doubt, and another tuner was faster */
+    free(entry->stored);
     set_answer(entry, answer->newest);
     entry->stored = answer->newest;
     answer->newest = NULL;
@@ -272,6 +279,32 @@ static int claim_or_take(clt_search_loop *l, clt_config config, clt_origin *orig
 
 static double cost_of(const clt_search_loop *l, const clt_measurement *m) {
   return clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
+}
+
+/* Less of an improvement is left to the contest, whose field reaches further behind the best than this misleads it. */
+#define SURPRISING 0.2
+
+int clt_loop_doubt(clt_search_loop *l, clt_measurement *m, double best_cost, bool *again, clt_error *error) {
+  struct clt_known_entry *entry = find_entry(&l->known, m->config);
+  const bool answered = entry && entry->answered; /* by another tuner */
+  clt_measurement *first = entry && !answered ? entry->stored : NULL;
+  *again = !first && !answered && cost_of(l, m) < best_cost * (1 - fmax(clt_spread(m), SURPRISING));
+  if (*again) {
+    entry = find_or_add(&l->known, m->config);
+    first = malloc(sizeof *first);
+    if (entry == NULL || first == NULL) return free(first), clt_fail_memory(error);
+    *first = *m;
+    entry->stored = first;
+    clt_measurement_init(m, m->config);
+  } else if (first) {
+    const clt_measurement second = *m;
+    const bool worse = clt_measurement_correct(m) && cost_of(l, first) > cost_of(l, m);
+    if (worse) *m = *first, *first = second;
+    clt_measurement_release(first);
+    free(first);
+    entry->stored = NULL;
+  }
+  return CLT_OK;
 }
 
 static int tell_searcher(clt_search_loop *l, clt_config config, const clt_measurement *m, clt_error *error) {

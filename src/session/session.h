@@ -107,6 +107,11 @@ void clt_loop_release(clt_search_loop *loop);
  * is pending, the search is over. */
 int clt_loop_next(clt_search_loop *loop, size_t batch, clt_config *out, clt_error *error);
 
+/* Whether a result is so much better than the best cost known (NaN: none is) that it is to be measured again before
+ * anybody learns of it: then *again is set and *m emptied, and clt_loop_attempts asks for a fresh process. When it
+ * comes back, *m becomes the worse of both. */
+int clt_loop_doubt(clt_search_loop *loop, clt_measurement *m, double best_cost, bool *again, clt_error *error);
+
 /* A measurement of what clt_loop_next gave: records it, remembers it, and answers everything that waited for it. */
 int clt_loop_answer(clt_search_loop *loop, const clt_measurement *measurement, clt_error *error);
 

@@ -397,6 +397,19 @@ int clt_session_search(clt_session *s, clt_error *error) {
       if (error && error->code == 0) *error = failure;
       return rc;
     }
+    /* A program's runs may take minutes each, and have processes of their own. */
+    const clt_measurement *best = &s->result->best;
+    bool again = false;
+    if (is_of_problem(s) && !clt_problem_is_command(clt_instance_problem(s->settings->instance)))
+      rc = clt_loop_doubt(&s->loop, &m,
+                          best->config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(s->loop.objective, best), &again,
+                          error);
+    if (again) rc = s->evaluator->submit(s->evaluator_state, m.config, typical_best(s), error);
+    if (rc || again) {
+      clt_measurement_release(&m);
+      if (rc) return rc;
+      continue;
+    }
     /* A mistake in the problem file that all configurations share; nothing has run. */
     if ((m.reason == CLT_REASON_ARGUMENTS || m.reason == CLT_REASON_KERNEL_NAME) && s->first != CLT_CONFIG_NONE &&
         m.config == clt_space_canonical(s->loop.space, s->first))

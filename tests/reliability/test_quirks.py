@@ -40,7 +40,9 @@ class Quirks(SimulatedTest):
 
     def test_a_dead_context_is_the_fault_of_none_that_comes_later(self):
         """The run that kills its context ends well, and those after it in the same process are told that resources lack."""
-        self.simulate(time_s=TIME_S, fails={"late": "b == 3"}, after_fault="dead-context")
+        # No time is so much better than others that it would be measured again for that.
+        self.simulate(time_s="1e-5 * (1 + 0.004 * abs(a - 17) + 0.005 * abs(b - 9))", fails={"late": "b == 3"},
+                      after_fault="dead-context")
         self.inject({"at": "build", "do": "note", "when": "a >= 0"})
         answer = self.exhaustive()
         self.assertEqual(answer["reasons"], {})
