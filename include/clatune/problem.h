@@ -27,7 +27,8 @@ typedef struct clt_size {
 int clt_problem_new(clt_problem **out, const char *path, clt_error *error);
 void clt_problem_free(clt_problem *problem);
 
-const char *clt_problem_name(const clt_problem *problem); /* General.BenchmarkName, else KernelName */
+/* General.BenchmarkName, else KernelName; " (cold cache)" behind it where the file's "Timing" says so. */
+const char *clt_problem_name(const clt_problem *problem);
 size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 
@@ -80,7 +81,8 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
                           clt_error *error);
 
 /* The store's key of this instance: a hash (32 hex digits) over kernel text with its includes, entry points, base
- * options, sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
+ * options, sizes, input and reference, and whether caches are cold; parameters, values and conditions are no part of
+ * it. Reads the kernel file. */
 int clt_instance_key(char out[33], const clt_instance *instance, clt_error *error);
 
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */

@@ -61,6 +61,9 @@ const cli_command *const *cli_commands(size_t *n);
            "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device " \
            "name (default: CLATUNE_DEVICE, else the only device)")
 #define CLI_FLAG_SIZE CLI_FLAG("size", "NAME=N", "sets a problem parameter; may be repeated")
+#define CLI_FLAG_CACHE       \
+  CLI_FLAG("cache", "STATE", \
+           "warm or cold: what a run finds in the device's caches (default: as the problem file says, else warm)")
 #define CLI_FLAG_STORE \
   CLI_FLAG("store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)")
 #define CLI_FLAG_OBJECTIVE                                                                                        \
@@ -296,9 +299,9 @@ typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED, CLI_DEV
  * the only device where one is required). */
 int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
 
-/* The same in two steps: the problem alone, then the rest; releases the subject on failure. A command's device is the
- * machine itself, which --device may only confirm. */
-int cli_subject_load(cli_subject *out, const char *path);
+/* The same in two steps: the problem alone, with --cache; then the rest; both release the subject on failure. A
+ * command's device is the machine itself, which --device may only confirm. */
+int cli_subject_load(cli_subject *out, const cli_arguments *arguments, const char *path);
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 

@@ -141,10 +141,12 @@ static void put_string(const char *text) {
  * two '`' comes for each size, with '#' for its name in C and '~' for its own. */
 static void put_text(const exported *export, const char *text) {
   const char *name = clt_problem_name(export->problem), *begin = NULL; /* of a part that comes for each size */
+  const bool cold = clt_problem_guidance(export->problem)->cold_cache; /* programs go on using the same names */
+  const int n_name = (int)(strlen(name) - (cold ? strlen(CLT_COLD_NAME) : 0));
   for (size_t i = 0; *text; text++) {
     if (*text == '@' || *text == '$') {
       fputs(*text == '@' ? "clatune_" : "CLATUNE_", stdout);
-      put_identifier(name, (int)strlen(name), *text == '$');
+      put_identifier(name, n_name, *text == '$');
       putchar('_');
     } else if (*text == '`') {
       i = begin ? i + 1 : 0;

@@ -151,7 +151,7 @@ static void print_portable(const clt_problem *problem, const clt_portable *p) {
 }
 
 static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
-  clt_problem *problem = NULL;
+  cli_subject subject = {0};
   clt_portable_filter filter = {0};
   clt_size *sizes = NULL;
   const char **devices = NULL;
@@ -161,8 +161,8 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
   if (rc == 0) rc = cli_sizes(&sizes, &filter.n_sizes, arguments);
   filter.devices = devices;
   filter.sizes = sizes;
-  if (rc == 0 && (clt_problem_new(&problem, arguments->positional[0], &error) ||
-                  clt_catalog_portable(catalog, &found, problem, &filter, &error))) {
+  if (rc == 0) rc = cli_subject_load(&subject, arguments, arguments->positional[0]);
+  if (rc == 0 && clt_catalog_portable(catalog, &found, subject.problem, &filter, &error)) {
     rc = cli_report(&error);
   } else if (rc == 0) {
     /* Machines get the answer alone: what it lacks is said beside it. */
@@ -171,13 +171,14 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
               "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
               found.n_places, found.n_missing);
     if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
-    if (strcmp(format, "text") == 0) print_portable(problem, &found);
-    if (strcmp(format, "header") == 0) rc = cli_export_header(catalog, problem, &found);
-    if (strcmp(format, "cmake") == 0) cli_export_cmake(problem, " --portable'", found.configuration, found.options);
+    if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
+    if (strcmp(format, "header") == 0) rc = cli_export_header(catalog, subject.problem, &found);
+    if (strcmp(format, "cmake") == 0)
+      cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);
     if (strcmp(format, "options") == 0) puts(found.options);
   }
   clt_portable_release(&found);
-  clt_problem_free(problem);
+  cli_subject_release(&subject);
   free(devices);
   free(sizes);
   return rc;
@@ -218,7 +219,7 @@ static int run_lookup(const cli_arguments *arguments) {
   bool portable = cli_given(arguments, "portable");
   clt_error error = {0};
   clt_catalog *catalog = NULL;
-  clt_problem *problem = NULL;
+  cli_subject subject = {0};
   clt_replacement file;
   int rc = cli_format(&format, arguments, formats, 5);
   if (rc) return rc;
@@ -237,11 +238,11 @@ static int run_lookup(const cli_arguments *arguments) {
     else if (!header)
       rc = look_up_one(catalog, arguments, format);
     else
-      rc = clt_problem_new(&problem, arguments->positional[0], &error) ? cli_report(&error)
-                                                                       : cli_export_header(catalog, problem, NULL);
+      rc = cli_subject_load(&subject, arguments, arguments->positional[0]);
+    if (rc == 0 && header && !portable) rc = cli_export_header(catalog, subject.problem, NULL);
     rc = end_file(&file, rc);
   }
-  clt_problem_free(problem);
+  cli_subject_release(&subject);
   clt_catalog_free(catalog);
   return rc;
 }
@@ -249,6 +250,7 @@ static int run_lookup(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
+    CLI_FLAG_CACHE,
     CLI_FLAG_OBJECTIVE,
     CLI_FLAG_STORE,
     {"portable", NULL,

@@ -117,6 +117,7 @@ static int run_measure(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
+    CLI_FLAG_CACHE,
     {"configuration", "\"a=1 b=2\"",
      "a configuration to measure (default: the default one); may be repeated; parameters that it does not name keep "
      "the "

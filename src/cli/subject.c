@@ -89,10 +89,20 @@ static int choose_known_device(clt_device_info *out, const cli_arguments *argume
 
 /* --- the subject --- */
 
-int cli_subject_load(cli_subject *out, const char *path) {
+int cli_subject_load(cli_subject *out, const cli_arguments *arguments, const char *path) {
   clt_error error = {0};
+  const char *cache = cli_text(arguments, "cache");
   *out = (cli_subject){0};
-  return clt_problem_new(&out->problem, path, &error) ? cli_report(&error) : 0;
+  if (clt_problem_new(&out->problem, path, &error)) return cli_report(&error);
+  if (cache == NULL) return 0;
+  int rc = 0;
+  if (strcmp(cache, "warm") != 0 && strcmp(cache, "cold") != 0)
+    rc = cli_usage("option '--cache' needs 'warm' or 'cold', not '%s'", cache);
+  else if (clt_problem_is_command(out->problem))
+    rc = cli_usage("option '--cache' is for kernels; a program's runs are its own");
+  clt_problem_set_cold_cache(out->problem, strcmp(cache, "cold") == 0);
+  if (rc) cli_subject_release(out);
+  return rc;
 }
 
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need) {
@@ -130,7 +140,7 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
 }
 
 int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need) {
-  int rc = cli_subject_load(out, path);
+  int rc = cli_subject_load(out, arguments, path);
   return rc ? rc : cli_subject_complete(out, arguments, need);
 }
 

@@ -266,6 +266,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                           cli_json_device(subject->device), "searcher", tuning->settings.searcher, "seed",
                           (json_int_t)tuning->settings.seed, "space", "cartesian", (json_int_t)r->cartesian, "valid",
                           (json_int_t)r->valid);
+  json_object_set_new(out, "cache", json_string(clt_problem_guidance(problem)->cold_cache ? "cold" : "warm"));
   json_object_set_new(out, "objective", objective_json(o, r));
   json_object_set_new(out, "evaluations", evaluations);
   json_object_set_new(out, "reasons", reasons);

@@ -45,7 +45,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   clt_tune_settings *s = &t->settings;
   *t = (cli_tuning){.quiet = cli_given(arguments, "quiet"), .race_check = "not checked"};
   clt_tune_settings_init(s);
-  int rc = cli_subject_load(&t->subject, arguments->positional[0]);
+  int rc = cli_subject_load(&t->subject, arguments, arguments->positional[0]);
   if (rc) return rc;
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
   s->evaluator = clt_tune_evaluator(cli_text(arguments, "evaluator"), t->subject.problem);

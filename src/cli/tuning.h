@@ -82,7 +82,7 @@ char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
 int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
-  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                                          \
+  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                          \
       {"no-store", NULL, "keeps nothing and reuses nothing"},                                                  \
       {"fresh", NULL, "measures again what the store knows already"},                                          \
       {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},             \

@@ -3,6 +3,7 @@
 #include <clatune/device.h>
 #include <ctype.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +268,39 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
   if (text[0])
     return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
   return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
+}
+
+/* --- caches --- */
+
+/* Bytes of all last-level caches of the machine's processors; each counts with the first processor that shares it. */
+static double processor_cache_bytes(void) {
+  double bytes = 0;
+  const long n = sysconf(_SC_NPROCESSORS_CONF);
+  for (long cpu = 0; cpu < n; cpu++) {
+    FILE *size = NULL, *shared = NULL;
+    for (int index = 9; size == NULL && index >= 0; index--) {
+      char path[128];
+      snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cache/index%d/size", cpu, index);
+      size = fopen(path, "re");
+      snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cache/index%d/shared_cpu_list", cpu, index);
+      if (size) shared = fopen(path, "re");
+    }
+    long kib = 0, first = cpu;
+    if (size && fscanf(size, "%ldK", &kib) == 1 && shared && fscanf(shared, "%ld", &first) == 1 && first == cpu)
+      bytes += 1024.0 * (double)kib;
+    if (size) fclose(size);
+    if (shared) fclose(shared);
+  }
+  return bytes;
+}
+
+#define LARGE_CACHES 0x1p29
+
+uint64_t clt_cold_bytes(const clt_device_info *device) {
+  const double told = (double)device->global_cache_bytes;
+  const double known = device->type == CLT_DEVICE_CPU ? processor_cache_bytes() : 0;
+  const double wanted = known > 0 ? 2 * fmax(told, known) : fmax(2 * told, LARGE_CACHES);
+  return (uint64_t)fmin(wanted, fmin((double)device->global_memory_bytes / 16, (double)device->max_allocation_bytes));
 }
 
 /* --- this machine --- */

@@ -10,6 +10,11 @@ const char *clt_device_type_name(clt_device_type type); /* "cpu", "gpu", "accele
  * the length needed. */
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);
 
+/* How many bytes have to be read to leave nothing else in a device's caches: twice what the last level holds. Of a CPU
+ * that is known; the drivers of GPUs do not all speak of the last level, so there it is 512 MiB at least. At most a
+ * sixteenth of the device's memory, and one allocation. */
+uint64_t clt_cold_bytes(const clt_device_info *device);
+
 /* The machine that this runs on, for programs that need no OpenCL device: platform "host", the processor's name, its
  * logical processors as compute units, the operating system as driver. */
 void clt_device_host(clt_device_info *out);

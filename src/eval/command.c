@@ -96,7 +96,8 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   s->capacity = batch ? s->batch.size : s->n_slots;
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
   s->batch.queue = clt_new_array(s->batch.size, sizeof *s->batch.queue);
-  int rc = s->slots && s->batch.queue ? clt_run_options_policy(&s->policy, &o->runs, error) : clt_fail_memory(error);
+  int rc =
+      s->slots && s->batch.queue ? clt_run_options_policy(&s->policy, &o->runs, setup, error) : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->run, error);
   for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {

@@ -1,6 +1,7 @@
 #include "eval/evaluators.h"
 
 #include "base/fail.h"
+#include "problem/guidance.h"
 
 clt_plugins clt_evaluators = {"an evaluator",
                               CLT_EVALUATOR_ABI,
@@ -14,7 +15,12 @@ int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error) {
   return clt_plugin_register(&clt_evaluators, type, true, error);
 }
 
-int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, clt_error *error) {
+int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, const clt_evaluator_setup *setup,
+                           clt_error *error) {
+  const bool cold = clt_problem_guidance(clt_instance_problem(setup->instance))->cold_cache;
+  if (cold && setup->energy)
+    return clt_fail(error, CLT_E_UNSUPPORTED,
+                    "energy cannot be measured with a cold cache: what empties it between runs would be counted");
   if (o->min_runs > o->max_runs)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
                     (long long)o->min_runs, (long long)o->max_runs);
@@ -23,6 +29,7 @@ int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, clt
                              .max_total_s = o->max_total_s,
                              .steady_relative = o->steady,
                              .abandon_factor = o->abandon_factor,
-                             .warm_up = true};
+                             .warm_up = true,
+                             .cold = cold};
   return CLT_OK;
 }

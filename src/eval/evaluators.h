@@ -33,8 +33,10 @@ typedef struct clt_run_options {
    "A configuration whose first run is this many times the best so far is not repeated; 0: all are."}
 /* clang-format on */
 
-/* What they say, with a warm-up. CLT_E_ARGUMENT where they do not fit together. */
-int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, clt_error *error);
+/* What they say, with a warm-up, and with cold caches where the problem says so. CLT_E_ARGUMENT where they do not fit
+ * together, CLT_E_UNSUPPORTED for cold caches and energy. */
+int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, const clt_evaluator_setup *setup,
+                           clt_error *error);
 
 extern clt_plugins clt_evaluators; /* of clt_evaluator_type */
 

@@ -64,7 +64,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'in-process' needs a problem and a device");
   *s = (inprocess_state){.setup = *setup};
   *limits = (clt_evaluator_limits){1, 1};
-  int rc = clt_run_options_policy(&s->policy, &o->runs, error);
+  int rc = clt_run_options_policy(&s->policy, &o->runs, setup, error);
   if (rc == 0 && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
   if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(setup->instance), error);
   if (rc == 0 && setup->log) clt_warn_unused(setup->instance, setup->log, setup->log_user);
@@ -159,7 +159,7 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
                                 clt_error *error) {
   inprocess_state *s = state;
   int rc = CLT_OK;
-  const clt_timing_policy turn = clt_timing_turn(n_runs, s->policy.energy_s);
+  const clt_timing_policy turn = clt_timing_turn(n_runs, &s->policy);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
     if (rc == 0 && clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"
+#include "problem/guidance.h"
 #include "worker/message.h"
 #include "worker/pool.h"
 
@@ -66,6 +67,7 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
   double prepared = 1 << 20;
   clt_plan *plan = NULL;
   if (clt_plan_new(&plan, instance, clt_instance_default(instance), NULL)) plan = NULL;
+  if (clt_problem_guidance(clt_instance_problem(instance))->cold_cache) prepared += (double)clt_cold_bytes(device);
   for (size_t i = 0; plan && i < plan->n_args; i++) prepared += 2.0 * (double)plan->args[i].bytes;
   clt_plan_free(plan);
   double places = memory / 3 / prepared;
@@ -89,7 +91,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                     "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
   clt_timing_policy timing;
   json_t *open = NULL;
-  int rc = clt_run_options_policy(&timing, &o->runs, error);
+  int rc = clt_run_options_policy(&timing, &o->runs, setup, error);
   if (rc == 0 && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
   if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(instance), error);
   if (rc == 0) rc = clt_message_from_instance(&open, instance, error);

@@ -275,6 +275,12 @@ bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void
   return i >= bytes;
 }
 
+bool clt_bindings_change_inputs(const clt_bindings *bindings) {
+  for (size_t i = 0; i < bindings->n; i++)
+    if (bindings->items[i].object.memory && bindings->items[i].arg->has_data) return true;
+  return false;
+}
+
 static int end_filling(cl_int status, clt_measurement *m, clt_error *error) {
   if (status == CL_SUCCESS) return CLT_OK;
   if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "filling the arguments");

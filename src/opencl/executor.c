@@ -158,6 +158,7 @@ void clt_executor_free(clt_executor *executor) {
   clt_declarations_free(executor->declarations);
   clt_energy_close(executor->meter);
   if (executor->probe) clReleaseKernel(executor->probe);
+  clt_executor_free_other(executor);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor);

@@ -57,10 +57,15 @@ struct clt_executor {
   } run;                   /* the one under way */
   cl_kernel probe;         /* does nothing; NULL: not needed yet */
   struct {
-    struct clt_input *first;             /* newest first */
-    size_t bytes;                        /* of all */
-    size_t limit_bytes;                  /* above it, those that nobody uses are dropped, the oldest first */
-  } inputs;                              /* on the device */
+    struct clt_input *first; /* newest first */
+    size_t bytes;            /* of all */
+    size_t limit_bytes;      /* above it, those that nobody uses are dropped, the oldest first */
+  } inputs;                  /* on the device */
+  struct {
+    cl_kernel kernel; /* reads all of the memory; NULL: not needed yet */
+    cl_mem memory;
+    size_t n_items;
+  } other;                               /* what pushes a run's data out of the caches */
   struct clt_object *objects;            /* all that live: whatever ran last may have damaged any of them */
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
@@ -178,6 +183,9 @@ void clt_bindings_release(clt_bindings *bindings, clt_executor *executor);
 int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, const clt_plan *plan,
                      clt_measurement *m);
 
+/* Whether there is an input that the kernel changes: it is restored before each run. */
+bool clt_bindings_change_inputs(const clt_bindings *bindings);
+
 /* What is given its first content again; each level includes the ones before. */
 typedef enum clt_restore {
   CLT_RESTORE_INPUTS,  /* inputs that the kernel changes: before every run */
@@ -270,6 +278,12 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
  * from when the driver said that it runs; 0 where that is not known. */
 int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                      clt_measurement *m);
+
+/* --- cold.c --- */
+
+/* Leaves nothing of what ran before in the device's caches; waits. */
+int clt_executor_cool(clt_executor *executor, clt_measurement *m, clt_error *error);
+void clt_executor_free_other(clt_executor *executor);
 
 /* --- executor.c: what is prepared --- */
 

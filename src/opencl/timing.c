@@ -284,7 +284,7 @@ enum { MIN_PAIRS = 3, MAX_PAIRS = 8 };
 /* The runs of one call, by both clocks: which of them counts is known at the end. */
 typedef struct series {
   double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
-  bool poisoned[CLT_MAX_RUNS];
+  bool poisoned[CLT_MAX_RUNS], cold;
   size_t n, n_odd; /* runs, and those whose timestamps make no sense */
   clt_clock clock;
 } series;
@@ -298,21 +298,13 @@ void clt_timing_policy_init(clt_timing_policy *policy) {
                                 .warm_up = true};
 }
 
-clt_timing_policy clt_timing_turn(size_t n_runs, double energy_s) {
+clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search) {
   return (clt_timing_policy){.min_runs = (unsigned)n_runs,
                              .max_runs = (unsigned)n_runs,
                              .max_total_s = LONG_RUN_S,
                              .warm_up = true,
-                             .energy_s = energy_s};
-}
-
-/* Whether there is an input that the kernel changes: it is restored before each run. */
-static bool changes_inputs(const clt_prepared *prepared) {
-  for (size_t i = 0; i < prepared->bindings.n; i++) {
-    const clt_binding *binding = &prepared->bindings.items[i];
-    if (binding->object.memory && binding->arg->has_data) return true;
-  }
-  return false;
+                             .cold = search->cold,
+                             .energy_s = search->energy_s};
 }
 
 static const double *runs_of(const series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }
@@ -323,8 +315,8 @@ static double least_of(const double *values, size_t n) {
   return min;
 }
 
-/* One run, or the mean of several at once, looked at afterwards where it began with poison; what restoring and looking
- * take is not timed. */
+/* One run, or the mean of several at once, looked at afterwards where it began with poison; what restoring, cooling and
+ * looking take is not timed. */
 static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t n_together, clt_measurement *m,
                     clt_error *error) {
   clt_executor *executor = prepared->executor;
@@ -332,6 +324,7 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
   for (bool odd = true; odd;) {
     double started = clt_now_s();
     int rc = clt_bindings_restore(&prepared->bindings, executor, level, m, error);
+    if (rc == 0 && s->cold) rc = clt_executor_cool(executor, m, error);
     m->phases.verify_s += clt_now_s() - started;
     if (rc) return rc;
     clt_executor_announce(executor, CLT_PHASE_RUNNING);
@@ -355,7 +348,7 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
                             clt_measurement *m, clt_error *error) {
   /* Only the first of several runs at once finds what was there: those are compared one by one, by the host's clock. */
   const bool several = prepared->n_together > 1;
-  series c = {.clock = several ? CLT_CLOCK_HOST : s->clock};
+  series c = {.clock = several ? CLT_CLOCK_HOST : s->clock, .cold = s->cold};
   double least_s[2] = {INFINITY, INFINITY}, wrong_s[MAX_PAIRS], right_s[MAX_PAIRS], started = clt_now_s();
   for (size_t i = 0; i < s->n; i++) least_s[s->poisoned[i]] = fmin(least_s[s->poisoned[i]], runs_of(s)[i]);
   if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
@@ -377,12 +370,12 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
 }
 
 /* Whether a run is too short for the device's clock and is from now on timed with others. By the host's clock, which
- * *clock then says, where inputs have to be restored in between, or where that takes too long. */
+ * *clock then says, where inputs have to be restored or caches emptied in between, or where that takes too long. */
 static bool lengthen_run(const series *s, clt_prepared *prepared, double max_total_s, clt_clock *clock) {
   const double tick_s = prepared->executor->tick_s, n = (double)prepared->n_together;
   const double device_s = s->device_s[0] * n, wanted_s = TICKS * tick_s;
   if (*clock == CLT_CLOCK_HOST || device_s < 0 || device_s >= wanted_s) return false;
-  if (changes_inputs(prepared) || s->host_s[0] * n >= LONGEST_SHARE * max_total_s)
+  if (s->cold || clt_bindings_change_inputs(&prepared->bindings) || s->host_s[0] * n >= LONGEST_SHARE * max_total_s)
     return *clock = CLT_CLOCK_HOST, false;
   prepared->n_together = 1 + (size_t)(n * fmin(MOST_LONGER, LONGER * wanted_s / fmax(device_s, tick_s)));
   return true;
@@ -443,7 +436,7 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
  * have to be restored before each. NaN where the counter does not move. */
 static int measure_energy(clt_prepared *prepared, double energy_s, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
-  const bool restore = changes_inputs(prepared);
+  const bool restore = clt_bindings_change_inputs(&prepared->bindings);
   double of_time = m->time_s > 0 ? fmin(fmax(GROUP_S / m->time_s, 1), MOST_IN_GROUP) : 1;
   size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring may take long */
   double before_J = 0, after_J = 0, elapsed_s = 0;
@@ -470,7 +463,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
 
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error) {
-  series s = {.clock = executor->clock};
+  series s = {.clock = executor->clock, .cold = policy->cold};
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
   if (policy->min_runs < 1 || policy->min_runs > policy->max_runs || policy->max_runs > CLT_MAX_RUNS)

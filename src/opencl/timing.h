@@ -24,15 +24,16 @@ typedef struct clt_timing_policy {
   double best_s;               /* best so far (0: none): */
   double abandon_factor;       /* ... one run slower than factor * best_s is not repeated */
   bool warm_up;
+  bool cold;       /* before each run the device's caches are filled with something else; not with energy_s */
   double energy_s; /* afterwards the energy of a run is measured over so long; 0: it is not */
 } clt_timing_policy;
 
 /* The defaults above, with a warm-up. */
 void clt_timing_policy_init(clt_timing_policy *policy);
 
-/* Of a finalist that takes its turn: so many runs, and a single one where that is long, as it gains nothing from a
- * warm-up. */
-clt_timing_policy clt_timing_turn(size_t n_runs, double energy_s);
+/* Of a finalist that takes its turn, after a search: so many runs, and a single one where that is long, as it gains
+ * nothing from a warm-up. */
+clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search);
 
 /* What a configuration is at; deadlines and the blame for a crash depend on it. */
 typedef enum clt_phase {

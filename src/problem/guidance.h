@@ -21,7 +21,8 @@ typedef struct clt_guidance {
   clt_metric *metrics;             /* "Metrics" */
   size_t n_metrics;
   const char
-      *objective; /* "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: none */
+      *objective;  /* "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: none */
+  bool cold_cache; /* "Timing": nothing of a run's data is in the device's caches when it begins */
 } clt_guidance;
 
 const clt_guidance *clt_problem_guidance(const clt_problem *problem); /* borrowed from it */
@@ -38,6 +39,10 @@ const char *clt_instance_resource_name(const clt_instance *instance, size_t inde
 void clt_instance_resources(const clt_instance *instance, clt_config config, double *out);
 /* Whether a resource's expression mentions a tuning parameter (by index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
+
+/* Measured with a cold cache a problem is another one: it has a key and a name of its own, which ends so. */
+#define CLT_COLD_NAME " (cold cache)"
+void clt_problem_set_cold_cache(clt_problem *problem, bool cold); /* before it has instances */
 
 const char *clt_problem_path(const clt_problem *problem);
 char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,

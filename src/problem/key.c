@@ -434,6 +434,7 @@ static int make_key(const clt_instance *instance, bool with_sizes, bool stated, 
     add_command(&k);
   else
     add_data(&k);
+  if (problem->guidance.cold_cache) add_text(&k, "cold cache"); /* stores have had none for warm ones */
   if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
   return k.rc;

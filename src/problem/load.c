@@ -285,16 +285,17 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   open_ends open = {0};
   clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General"),
            kernel = clt_node_member(&root, "KernelSpecification"), strategy = clt_node_member(&root, "Strategy"),
-           options = clt_node_member(&strategy, "Options"), budget = clt_node_member(&root, "Budget");
+           options = clt_node_member(&strategy, "Options"), budget = clt_node_member(&root, "Budget"),
+           timing = clt_node_member(&root, "Timing");
   find_open_ends(&open, &root, 0);
   if (open.first.json)
     clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
                   open.others[0] ? "; and what stands on line " : "", open.others);
-  clt_read_object(
-      &root,
-      CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command", "Strategy",
-                "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig", "Metrics", "Objective"),
-      false);
+  clt_read_object(&root,
+                  CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command",
+                            "Strategy", "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig",
+                            "Metrics", "Objective", "Timing"),
+                  false);
   if (general.json)
     clt_read_object(
         &general, CLT_NAMES("BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile", "OutputFormat"),
@@ -324,14 +325,17 @@ static int load_sections(clt_problem *problem, clt_error *error) {
     problem->guidance.settings = clt_load_settings(&problem->guidance.n_settings, &options, 15);
   }
   load_metrics(problem, &root);
-  if (!clt_node_ok(&root) || (problem->name && problem->name[0])) return reading.rc;
+  if (timing.json && problem->command) clt_node_fail(&timing, "is for kernels; a program's runs are its own");
+  if (timing.json && clt_read_object(&timing, CLT_NAMES("Cache"), true))
+    problem->guidance.cold_cache = clt_read_choice(&timing, "Cache", CLT_NAMES("warm", "cold"), 0) == 1;
   /* Without a name: the kernel's, else the file's without folder and ending. */
   const char *slash = strrchr(problem->source.path, '/'), *file = slash ? slash + 1 : problem->source.path;
-  const char *dot = strrchr(file, '.');
-  problem->name = problem->kernel_name;
-  if (problem->name == NULL && problem->n_launches > 0) problem->name = problem->launches[0].kernel;
-  if (problem->name == NULL)
-    problem->name = clt_node_keep(&root, dot && dot > file ? strndup(file, (size_t)(dot - file)) : strdup(file));
+  const char *dot = strrchr(file, '.'), **name = &problem->name;
+  if (clt_node_ok(&root) && (*name == NULL || (*name)[0] == 0)) *name = problem->kernel_name;
+  if (clt_node_ok(&root) && *name == NULL && problem->n_launches > 0) *name = problem->launches[0].kernel;
+  if (clt_node_ok(&root) && *name == NULL)
+    *name = clt_node_keep(&root, dot && dot > file ? strndup(file, (size_t)(dot - file)) : strdup(file));
+  if (clt_node_ok(&root)) problem->cold_name = clt_node_keep(&root, clt_format("%s%s", *name, CLT_COLD_NAME));
   return reading.rc;
 }
 

@@ -134,7 +134,7 @@ typedef struct clt_reference {
 struct clt_problem {
   clt_source source;
   const char *folder; /* absolute */
-  const char *name;
+  const char *name, *cold_name;
 
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;

@@ -13,7 +13,11 @@
 
 /* --- what others ask of a problem --- */
 
-const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
+const char *clt_problem_name(const clt_problem *problem) {
+  return problem->guidance.cold_cache ? problem->cold_name : problem->name;
+}
+
+void clt_problem_set_cold_cache(clt_problem *problem, bool cold) { problem->guidance.cold_cache = cold; }
 const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
 size_t clt_problem_n_sizes(const clt_problem *problem) { return problem->n_passed; }
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }

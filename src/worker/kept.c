@@ -303,7 +303,7 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
   clt_pool *pool = state;
   int rc = CLT_OK;
   const bool *unbound = pool->setup.evaluator.unbound;
-  const clt_timing_policy turn = clt_timing_turn(n_runs, pool->setup.timing.energy_s);
+  const clt_timing_policy turn = clt_timing_turn(n_runs, &pool->setup.timing);
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;

@@ -213,13 +213,14 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 }
 
 json_t *clt_message_from_timing(const clt_timing_policy *t) {
-  json_t *out =
-      json_pack("{s:i, s:i, s:b}", "min_runs", (int)t->min_runs, "max_runs", (int)t->max_runs, "warm_up", t->warm_up);
+  json_t *out = json_pack("{s:i, s:i, s:b, s:b}", "min_runs", (int)t->min_runs, "max_runs", (int)t->max_runs, "warm_up",
+                          t->warm_up, "cold", t->cold);
   return add_numbers(out, t, timing_numbers);
 }
 
 int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error) {
-  clt_timing_policy t = {.warm_up = json_is_true(json_object_get(message, "warm_up"))};
+  clt_timing_policy t = {.warm_up = json_is_true(json_object_get(message, "warm_up")),
+                         .cold = json_is_true(json_object_get(message, "cold"))};
   int64_t min_runs = 0, max_runs = 0;
   int rc = clt_message_integer(&max_runs, message, "max_runs", 1, CLT_MAX_RUNS, error);
   if (rc == 0) rc = clt_message_integer(&min_runs, message, "min_runs", 1, max_runs, error);
@@ -361,8 +362,10 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
     clt_size size = clt_instance_size(instance, i);
     if (json_object_set_new(sizes, size.name, json_integer(size.value))) json_decref(sizes), sizes = NULL;
   }
-  json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "request", "open", "problem", clt_json_text(absolute),
-                              "sizes", sizes, "device", clt_message_from_device(device), "key", key, "space", space);
+  json_t *request =
+      json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem", clt_json_text(absolute), "sizes",
+                sizes, "device", clt_message_from_device(device), "key", key, "space", space, "cold",
+                clt_problem_guidance(clt_instance_problem(instance))->cold_cache);
   free(absolute);
   if (request == NULL) return clt_fail_memory(error);
   *out = request;
@@ -387,6 +390,7 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
     rc = clt_message_to_device(device, json_object_get(request, "device"), error);
   }
   if (rc == 0) rc = clt_problem_new(&p, path, error);
+  if (rc == 0) clt_problem_set_cold_cache(p, json_is_true(json_object_get(request, "cold")));
   if (rc == 0) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
   if (rc == 0) rc = make_marks(i, key, space, error);
   if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))

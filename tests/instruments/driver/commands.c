@@ -170,7 +170,11 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
                            size_t offset, size_t size, cl_uint n, const cl_event *after, cl_event *event) {
   (void)n, (void)after;
   if (pattern_size == 0 || size % pattern_size || !lies_within(memory, offset, size)) return CL_INVALID_VALUE;
-  for (size_t i = 0; i < size; i += pattern_size) memcpy(memory->bytes + offset + i, pattern, pattern_size);
+  const unsigned char *p = pattern;
+  if (memcmp(p, p + 1, pattern_size - 1) == 0)
+    memset(memory->bytes + offset, p[0], size);
+  else
+    for (size_t i = 0; i < size; i += pattern_size) memcpy(memory->bytes + offset + i, p, pattern_size);
   return end_command(queue, CL_COMMAND_FILL_BUFFER, 1 + size / BYTES_PER_NS, event);
 }
 
@@ -216,6 +220,15 @@ static void copy(cl_kernel kernel) {
   if (kernel->program->configuration.wrong) invert(to->bytes + n / 2 / 8 * 8, n < 8 ? n : 8);
 }
 
+/* Whether a kernel's first buffer is still in the cache; all of its buffers are there afterwards. */
+static bool touch_buffers(cl_kernel kernel, const sim_device *device, cl_context context) {
+  const cl_mem first = first_buffer(kernel);
+  const bool warm = first && first->touched_at > 0 && context->touched_bytes - first->touched_at < device->cache_bytes;
+  for (cl_uint i = 0; i < kernel->n_arguments; i++)
+    if (kernel->memory[i]) kernel->memory[i]->touched_at = context->touched_bytes += kernel->memory[i]->size;
+  return warm;
+}
+
 /* What the standard allows and the driver refuses. */
 static bool is_refused(const sim_device *d, const sim_configuration *c, cl_uint n_dimensions, const size_t *global,
                        const size_t *local) {
@@ -257,7 +270,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (configuration->launch_fails || is_refused(device, configuration, n_dimensions, global, local))
     return configuration->launch_status;
   if (!configuration->untouched) copy(kernel);
-  double s = sim_run_s(&queue->device->simulation, configuration);
+  double s = sim_run_s(device, configuration, touch_buffers(kernel, device, queue->context));
   sim_count_energy(&queue->device->simulation, configuration, s);
   queue->queued_s += s;
   const bool fails = configuration->run_fails || (device->watchdog_s > 0 && queue->queued_s > device->watchdog_s);

@@ -32,6 +32,7 @@ struct _cl_context {
   /* A fault that was not told yet; one that shows once another configuration is launched; and afterwards. */
   enum { SIM_WELL, SIM_FAULT, SIM_LATE_FAULT, SIM_DEAD } state;
   uint64_t culprit; /* of a late fault */
+  uint64_t touched_bytes; /* by all kernels so far */
 };
 
 struct _cl_command_queue {
@@ -52,6 +53,7 @@ struct _cl_mem {
   cl_mem_flags flags;
   unsigned char *bytes;
   size_t size, offset; /* offset in the parent */
+  uint64_t touched_at; /* the context's touched_bytes after the latest kernel that was given it; 0: none was */
   cl_mem next;         /* in the list of all */
 };
 

@@ -58,6 +58,7 @@ static const char *const device_keys[] = {"name",
                                           "noise",
                                           "timer",
                                           "energy",
+                                          "warm_s",
                                           "caches",
                                           "exclusive",
                                           "device_version",
@@ -203,6 +204,8 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   describe_timer(d, json_object_get(json, "timer"));
   describe_failures(d, json);
   describe_energy(d, json_object_get(json, "energy"), folder);
+  d->cache_bytes = (size_t)description_number(json, "global_cache_bytes", 1 << 20);
+  d->warm_s = description_formula(json, "warm_s", NULL);
   describe_caches(d, json_object_get(json, "caches"));
   const char *exclusive = description_text(json, "exclusive", NULL);
   if (exclusive) d->exclusive = path_beside(folder, exclusive);
@@ -328,6 +331,8 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   if (rc == CLT_OK && device->work_group_limit) rc = number(d, device->work_group_limit, &limit, &error);
   out->work_group_limit = (size_t)limit;
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
+  out->warm_s = out->time_s;
+  if (rc == CLT_OK && device->warm_s) rc = defines_number(d, device->warm_s, &out->warm_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
   double memory_bytes = 0;
   if (rc == CLT_OK) rc = defines_number(d, device->build_memory_bytes, &memory_bytes, &error);
@@ -356,7 +361,7 @@ static void fill_caches(const json_t *caches) {
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log) {
   defines d;
   clt_error error = {0};
-  *out = (sim_configuration){.time_s = NO_TIME_S, .work_group_limit = device->max_work_group_size};
+  *out = (sim_configuration){.time_s = NO_TIME_S, .warm_s = NO_TIME_S, .work_group_limit = device->max_work_group_size};
   bool good = defines_read(&d, options, &error) == CLT_OK;
   if (good) out->hash = defines_hash(&d);
   const bool tuned = d.n > 0; /* what has no options is no configuration: it just works */
@@ -372,12 +377,12 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
 /* How many programs were built in this process: a second build of a configuration has noise of its own. */
 static atomic_ullong n_noises;
 
-double sim_run_s(const sim_device *device, sim_configuration *c) {
+double sim_run_s(const sim_device *device, sim_configuration *c, bool warm) {
   if (c->n_runs == 0) c->n_runs = (uint64_t)atomic_fetch_add(&n_noises, 1) << 32;
   const uint64_t key[] = {device->noise_seed, c->hash, c->n_runs++};
   clt_rng rng;
   clt_rng_init(&rng, clt_hash64(key, sizeof key));
-  double s = c->time_s * device->scale;
+  double s = (warm ? c->warm_s : c->time_s) * device->scale;
   if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
   if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
   return fmax(s, LEAST_S);

@@ -34,6 +34,8 @@ typedef struct sim_device {
   double reversed_share, jump_share, jump_s;
   uint64_t noise_seed;
   unsigned char uuid[16];
+  size_t cache_bytes;   /* of what a run may find there of those before */
+  const char *warm_s;   /* how long it takes then, NULL: as long */
   const json_t *caches; /* files that builds leave in the home folder, NULL: none */
   const char *exclusive; /* the path of the lock of the only process that may have contexts; NULL: all may */
   bool entered;          /* this one has it, until it ends */
@@ -55,7 +57,7 @@ int sim_platform_ids(void);
 
 /* What becomes of a configuration: found out when it is built. */
 typedef struct sim_configuration {
-  double time_s; /* of a run, without noise */
+  double time_s, warm_s; /* of a run, without noise; where its first buffer is in the cache */
   double power_w;
   bool launch_fails, run_fails, fault, wrong, untouched;
   size_t work_group_limit; /* of work-items in a group; more are refused */
@@ -71,7 +73,8 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
  * written. */
 void sim_count_energy(const sim_device *device, const sim_configuration *configuration, double run_s);
 
-/* The time of the next run. Depends on the description, the configuration and how many runs it had in this process. */
-double sim_run_s(const sim_device *device, sim_configuration *configuration);
+/* The time of the next run. Depends on the description, the configuration, how many runs it had in this process, and
+ * whether its first buffer is in the cache. */
+double sim_run_s(const sim_device *device, sim_configuration *configuration, bool warm);
 
 #endif

@@ -1,0 +1,55 @@
+/* Cold caches. What a device has at hand of earlier runs is pushed out by a kernel that reads other memory, twice as
+ * much as the caches hold: all compute units take part, so that their own caches are emptied, too. It reads and does
+ * not write, so that nothing has to be written back while the next run is timed. */
+#include "device/device.h"
+#include "opencl/internal.h"
+
+/* Never writes, as all numbers are zeros, which no compiler knows. */
+#define OTHER                                        \
+  "kernel void clatune_other(global uint4 *all) {\n" \
+  "  const size_t i = get_global_id(0);\n"           \
+  "  const uint4 x = all[i];\n"                      \
+  "  if (x.x | x.y | x.z | x.w) all[i] = x + 1;\n"   \
+  "}\n"
+
+void clt_executor_free_other(clt_executor *executor) {
+  if (executor->other.kernel) clReleaseKernel(executor->other.kernel);
+  if (executor->other.memory) clReleaseMemObject(executor->other.memory);
+  executor->other.kernel = NULL;
+  executor->other.memory = NULL;
+}
+
+static int make_other(clt_executor *executor, clt_measurement *m, clt_error *error) {
+  const cl_uint zero = 0;
+  const size_t group = 1024 * sizeof(cl_uint4), wanted = (size_t)clt_cold_bytes(&executor->info);
+  const size_t bytes = wanted < group ? group : wanted / group * group;
+  cl_program program = NULL;
+  cl_int status = CL_SUCCESS;
+  int rc = clt_program_build_text(&program, &status, executor, OTHER, NULL, error);
+  if (rc) return rc;
+  if (status == CL_SUCCESS) executor->other.kernel = clCreateKernel(program, "clatune_other", &status);
+  clReleaseProgram(program);
+  if (status == CL_SUCCESS)
+    executor->other.memory = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+  if (status == CL_SUCCESS)
+    status = clEnqueueFillBuffer(executor->queue, executor->other.memory, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+  if (status == CL_SUCCESS)
+    status = clSetKernelArg(executor->other.kernel, 0, sizeof executor->other.memory, &executor->other.memory);
+  executor->other.n_items = bytes / sizeof(cl_uint4);
+  if (status == CL_SUCCESS) return CLT_OK;
+  clt_executor_free_other(executor);
+  return clt_cl_out_of_memory(status)
+             ? clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making room to empty the caches with")
+             : clt_fail_cl(error, status, "empty the caches");
+}
+
+int clt_executor_cool(clt_executor *executor, clt_measurement *m, clt_error *error) {
+  int rc = executor->other.kernel ? CLT_OK : make_other(executor, m, error);
+  if (rc) return rc;
+  cl_int status = clEnqueueNDRangeKernel(executor->queue, executor->other.kernel, 1, NULL, &executor->other.n_items,
+                                         NULL, 0, NULL, NULL);
+  const cl_int ended = clFinish(executor->queue);
+  if (status == CL_SUCCESS) status = ended;
+  return status == CL_SUCCESS ? CLT_OK
+                              : clt_reject_cl(m, CLT_REASON_RUN_ERROR, status, "emptying the caches after a run");
+}
