@@ -260,7 +260,7 @@ static void fitting_and_predicting(void **state) {
   (void)state;
   struct fitting f = {landscape_space(false), NULL, 60};
   f.rows = landscape_rows(f.space, f.n, 0.02, 5);
-  fail_each(fit_and_predict, &f, 211);
+  fail_each(fit_and_predict, &f, 997);
   clt_model *model = NULL;
   assert_int_equal(fit_rows(&model, "average", NULL, 0, f.space, NULL, f.rows, f.n, 1, 1, NULL), CLT_OK);
   fail_each(climb_and_rank, model, 1);
@@ -272,7 +272,7 @@ static void fitting_and_predicting(void **state) {
 static void storing(void **state) {
   (void)state;
   struct fitting f = {landscape_space(false), NULL, 0};
-  fail_each(store_and_read, &f, 1);
+  fail_each(store_and_read, &f, 7);
   clt_space_free(f.space);
 }
 

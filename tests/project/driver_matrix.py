@@ -1,0 +1,29 @@
+"""One line for each driver that tests need (meson's suites driver-NAME), from testlog.json. Exit status 1 where none of a driver's
+tests passed: all of them were skipped, or none was run. Intel's runtime, which Debian lacks, may be missing."""
+import collections
+import json
+import pathlib
+import re
+import sys
+
+NEEDED, OPTIONAL = {"pocl", "rusticl", "oclgrind", "simulated"}, {"intel"}
+PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
+
+
+def main(path):
+    results = collections.defaultdict(list, {driver: [] for driver in NEEDED})
+    for line in pathlib.Path(path).read_text().splitlines():
+        test = json.loads(line)
+        for driver in re.findall(r"[:+]driver-([^+ ]+)", test["name"].partition(" / ")[0]):
+            results[driver].append(test["result"])
+    missing = False
+    for driver, seen in sorted(results.items()):
+        passed, skipped = (sum(result in kind for result in seen) for kind in (PASSED, SKIPPED))
+        untested = passed == 0 and driver not in OPTIONAL
+        missing |= untested
+        print(f"driver {driver}: {passed} passed, {len(seen) - passed - skipped} failed, {skipped} skipped"
+              f"{'; it is not tested' if untested else ''}")
+    return missing
+
+
+sys.exit(main(sys.argv[1]))
