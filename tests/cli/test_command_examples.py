@@ -27,13 +27,13 @@ class Examples(CliTest):
 
     @unittest.skipIf(WITH_DEVICE or os.uname().machine != "x86_64", "names x86-64")
     def test_flags(self):
-        answer = self.tune("flags/flags.json", "--budget", "12")
-        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (288, 12))
+        answer = self.tune("flags/flags.json", "--budget", "6", "--finalists", "2")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (288, 6))
 
     @unittest.skipIf(WITH_DEVICE, "needs none")
     def test_blocks(self):
-        answer = self.tune("blocks/blocks.json", "--budget", "12")
-        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (828, 12))
+        answer = self.tune("blocks/blocks.json", "--budget", "6", "--finalists", "2")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (828, 6))
 
     @unittest.skipIf(WITH_DEVICE, "needs none")
     def test_a_wrong_product_is_noticed(self):
@@ -49,12 +49,12 @@ class Examples(CliTest):
     def test_giles(self):
         answer = self.tune("giles/tune.conf", "--searcher", "groups")
         self.assertEqual((answer["space"]["valid"], answer["evaluations"]["total"]), (144, 3 * (6 + 7)))
-        self.assertEqual(self.tune("giles/tune.conf", "--budget", "20")["searcher"], "exhaustive")
+        self.assertEqual(self.tune("giles/tune.conf", "--budget", "5", "--finalists", "0")["searcher"], "exhaustive")
 
     @unittest.skipUnless(WITH_DEVICE, "needs an OpenCL device")
     def test_batch(self):
-        answer = self.tune("batch/transpose.json", "--budget", "24")
-        self.assertGreaterEqual(answer["evaluations"]["correct"], 18)
+        answer = self.tune("batch/transpose.json", "--searcher", "random", "--budget", "8", "--finalists", "2")
+        self.assertGreaterEqual(answer["evaluations"]["correct"], 4)
         self.assertLessEqual(set(answer["reasons"]), {"refused"})
 
 

@@ -207,7 +207,7 @@ static void check_deed(const run *r, const clt_measurement *m, unsigned expected
 
 static void every_fault_is_recorded_and_tuning_goes_on(void **state) {
   bench *b = *state;
-  const clt_setting settings[] = {{"compile-timeout", "10"}, {"run-timeout", "3"}, {"workers", "2"}};
+  const clt_setting settings[] = {{"compile-timeout", "6"}, {"run-timeout", "3"}, {"workers", "2"}};
   /* Twice, but for those that take their time. */
   static const int order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 1, 6, 5, 4, 0, 8};
   enum { N = sizeof order / sizeof *order };

@@ -1,4 +1,4 @@
-"""One guilty configuration among 24 (12 on a driver, where each is built), the fastest of all: whatever it does to others, no
+"""One guilty configuration among 24 (8 on a driver, where each is built), the fastest of all: whatever it does to others, no
 innocent one is blamed for it, and it is never the best. And time: nobody is blamed for a machine that is stopped or busy. The
 argument names a driver; without one it is the simulated one. CLATUNE_ROUNDS: how often everything is done, each time in another
 order."""
@@ -23,7 +23,7 @@ GUILTY = "a == 3 and b == 1"
 INNOCENT = f"not ({GUILTY})"
 ROUNDS = int(os.environ.get("CLATUNE_ROUNDS", 1))
 FEW = DRIVER and ROUNDS == 1
-N_A, N_B = 3 if FEW else 6, 4
+N_A, N_B = 2 if FEW else 6, 4
 TIME_S = f"1e-6 if {GUILTY} else 1e-5 * (1 + 0.02 * abs(a - 4) + 0.03 * abs(b - 2))"
 # The first round is in order, since that is the hardest: the guilty one comes early.
 seed, seen = 0, collections.Counter()
@@ -36,7 +36,7 @@ class Blame(SimulatedTest):
             for file in CORPUS.glob("company.*"):
                 shutil.copy(file, self.folder)
             if FEW:
-                self.edit("company.json", '"list(range(6))", "Default": 0', '[2, 3, 4]')
+                self.edit("company.json", '"list(range(6))", "Default": 0', '[3, 4]')
             self.subject = ("company.json", "--device", DRIVER, "--size", "reach=0")
         else:
             super().setUp()

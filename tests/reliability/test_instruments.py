@@ -24,18 +24,20 @@ class Driver(SimulatedTest):
             self.assertIn("instrument: ", run.stderr)
 
     def test_formulas_say_times_and_failures(self):
+        self.write_problem(20, 10)
         self.simulate(time_s=TIME_S, fails={"build": "b == 3", "launch": "b == 4", "run": "b == 5"}, wrong="b == 6")
-        answer = self.tune("--searcher", "exhaustive", "--budget", "1000", "--no-store")
-        self.assertEqual(answer["reasons"], {"compile-error": 40, "launch": 40, "run-error": 40, "wrong-output": 40})
+        answer = self.tune("--searcher", "exhaustive", "--budget", "200", "--no-store")
+        self.assertEqual(answer["reasons"], {"compile-error": 20, "launch": 20, "run-error": 20, "wrong-output": 20})
         self.assertEqual(answer["best"]["configuration"], {"a": 17, "b": 9})
         self.assertEqual(answer["best"]["clock"], "device")
         self.assertAlmostEqual(answer["best"]["time_s"], 1e-5, delta=1e-9)
 
     def test_a_recording_is_served(self):
+        self.write_problem(20, 10)
         self.clatune("record", "copy.json", "--device", "Simulated", "-o", "copy-recorded.json.gz")
         self.simulate(space="copy-recorded.json.gz", scale=2)
-        answer = self.tune("--searcher", "exhaustive", "--budget", "1000", "--no-store")
-        self.assertEqual(answer["evaluations"]["correct"], 1000)
+        answer = self.tune("--searcher", "exhaustive", "--budget", "200", "--no-store")
+        self.assertEqual(answer["evaluations"]["correct"], 200)
         self.assertAlmostEqual(answer["best"]["time_s"], 2e-5, delta=1e-9)
 
     def test_several_devices_have_times_of_their_own(self):
@@ -85,10 +87,11 @@ class Layer(SimulatedTest):
         self.assertEqual(len(self.deeds()), 2)
 
     def test_a_share_is_always_the_same(self):
+        self.write_problem(20, 10)
         self.inject({"at": "build", "do": "error", "share": 0.3, "seed": 5})
-        first, second = (self.tune("--searcher", "exhaustive", "--budget", "1000", "--no-store") for _ in range(2))
+        first, second = (self.tune("--searcher", "exhaustive", "--budget", "200", "--finalists", "0", "--no-store") for _ in range(2))
         self.assertEqual(first["reasons"], second["reasons"])
-        self.assertTrue(250 < first["reasons"]["compile-error"] < 350, first["reasons"])
+        self.assertTrue(40 < first["reasons"]["compile-error"] < 80, first["reasons"])
 
     def test_a_note_changes_nothing(self):
         self.inject({"at": "build", "do": "note"})

@@ -11,7 +11,7 @@ from harness import CliTest, has_device, main  # noqa: E402
 from mutants import MUTANTS, SIZES  # noqa: E402
 
 KERNELS = pathlib.Path(__file__).parent.parent.parent / "kernels_cl"
-RIGHT = int(os.environ.get("CLATUNE_RIGHT", "12"))  # random configurations of each problem
+RIGHT = int(os.environ.get("CLATUNE_RIGHT", "4"))  # random configurations of each problem
 
 
 def sizes(problem):

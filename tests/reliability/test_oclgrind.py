@@ -11,11 +11,11 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 CORPUS = ROOT / "tests" / "instruments" / "bad_kernels" / "defects.json"
 SMALL = {
     "convolution": (["width=20", "height=12", "filter_radius=1"],
-                    ["", "use_local=1", "use_local=1 pad=1 interleave=1", "pad=1 unroll=1 ppt_x=4 ppt_y=2"]),
+                    ["", "use_local=1 pad=1 interleave=1", "pad=1 unroll=1 ppt_x=4 ppt_y=2"]),
     "raycasting": (["width=12", "height=10", "volume_size=8"],
-                   ["", "local_tf=1", "local_tf=1 constant_tf=1 unroll=4", "interleave=1 ppt_x=2 ppt_y=2"]),
+                   ["", "local_tf=1 constant_tf=1 unroll=4", "interleave=1 ppt_x=2 ppt_y=2"]),
     "stereo": (["width=20", "height=10", "disparities=4", "window_radius=1"],
-               ["", "local_left=1 local_right=1", "ppt_x=4 local_right=1", "unroll_disparity=4 unroll_dx=2 unroll_dy=2"]),
+               ["", "ppt_x=4 local_left=1 local_right=1", "unroll_disparity=4 unroll_dx=2 unroll_dy=2"]),
     # Without the image: what is read from any image counts as never written.
     "filterbank": (["height=11", "width=14", "depth=18", "n_filters=6", "filter_height=3", "filter_width=4"],
                    ["use_tex1d=0", "use_tex1d=0 block_w=4 n_filter_rows=2 n_output_4s=1 spill=1",
