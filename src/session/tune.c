@@ -404,7 +404,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
       rc = clt_loop_doubt(&s->loop, &m,
                           best->config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(s->loop.objective, best), &again,
                           error);
-    if (again) rc = s->evaluator->submit(s->evaluator_state, m.config, typical_best(s), error);
+    if (rc == CLT_OK && again) rc = s->evaluator->submit(s->evaluator_state, m.config, typical_best(s), error);
     if (rc || again) {
       clt_measurement_release(&m);
       if (rc) return rc;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "measurement/objective.h"
 #include "opencl/internal.h"
+#include "problem/guidance.h"
 #include "session/session.h"
 
 #define RUNS 5
@@ -69,9 +70,11 @@ static int set_arguments(const tuner *u, const clt_program *program, const clt_p
 static int time_runs(const tuner *u, const clt_program *program, const clt_plan *plan, clt_measurement *m,
                      clt_error *error) {
   double start_s = clt_now_s(), least_s = INFINITY;
+  const bool cold = clt_problem_guidance(clt_instance_problem(u->t->instance))->cold_cache;
   for (int i = 0; i < RUNS; i++) {
     clt_run run;
     int rc = restore_buffers(u, error);
+    if (rc == CLT_OK && cold) rc = clt_executor_cool(u->executor, m, error);
     if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, 1, m);
     if (rc) return rc;
     bool device = u->executor->clock == CLT_CLOCK_DEVICE && run.device_s > 0; /* the queue may have no profiling */
