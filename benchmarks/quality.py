@@ -6,7 +6,7 @@ optimum / best found after so many evaluations, and the mean's standard error ov
 
     benchmarks/quality.py SPACES [--searchers surrogate]
 
-    benchmarks/quality.py --edges all [--page docs/search.md]
+    benchmarks/quality.py --edges all [--searchers surrogate]
 
 SPACES are recordings (cache files of Kernel Tuner, T4 files) or folders of them, e.g. those of the auto-tuning community's
 benchmark hub. Rows of the file that belong to other searchers or other spaces stay as they are. With --edges the spaces are
@@ -125,11 +125,7 @@ def main():
     parser.add_argument("--page", help="also puts the table into this page (docs/search.md)")
     options = parser.parse_args()
     if options.edges:
-        text = edges_table(options)
-        print(text)
-        if options.page:
-            tables.replace_part(options.page, "edges", text)
-        return
+        return print(edges_table(options))
     made = [row for searcher in tables.searchers(options) for row in rows_of(options, searcher)]
     rows = made + old_rows(options.csv, made)
     write(options.csv, rows)

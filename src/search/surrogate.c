@@ -20,9 +20,9 @@
 #define IMPROVEMENT 0.005 /* relative; less than that is none: the noise of repeated runs */
 #define PRIOR_ROWS 40     /* so long a model's predictions, corrected, pick alone: chosen with what prior.c has */
 
-/* With prior data: the fastest four of it are evaluated first, then four well-spread ones, and no branch comes before
- * the networks have made what they can of it. Chosen on the ten recorded spaces with the kernel's other device as
- * source. Of several sources the well-spread ones tell first which of them fit. */
+/* With prior data: four well-spread ones tell which sources fit, then the fastest four of these are evaluated, and no
+ * branch comes before the networks have made what they can of it. Chosen on the ten recorded spaces with the kernel's
+ * other device as source. */
 #define TRANSFERRED 4
 #define START_TRANSFERRED 4
 #define SOURCES_FIRST 25
@@ -269,10 +269,10 @@ static int need_forest(surrogate_state *s, clt_error *error) {
 
 /* --- asking --- */
 
-/* Which of several sources fit: after each of the first rows, then seldom, as the candidates' inputs change with it. A
- * single one is left to the networks, which make something of it all the same. */
+/* Which sources fit: after each of the first rows, then seldom, as the candidates' inputs change with it. What a model
+ * predicts of this device is corrected instead. */
 static int judge_sources(surrogate_state *s, clt_error *error) {
-  if (s->extra.n < 2 || s->n_rows < START_TRANSFERRED || s->n_rows < s->judge_at) return CLT_OK;
+  if (s->extra.n == 0 || s->prior.n || s->n_rows < s->judge_at) return CLT_OK;
   s->judge_at = s->transfers_left > 0 ? s->n_rows + 1 : s->n_rows + s->n_rows / 2;
   if (!clt_prior_data_judge(&s->data, s->inputs, s->rows, s->n_rows)) return CLT_OK;
   s->has_committee = false;
@@ -283,14 +283,16 @@ static int judge_sources(surrogate_state *s, clt_error *error) {
  * with models that know nothing but its own rows. A search that is stuck is stuck because its models are sure of what
  * they have seen; giving everything up instead loses where the main search was right (docs/searchers/surrogate.md
  * compares both with never beginning anew). From then on the two take turns, and the main search sees the rows of both.
- * A branch that stalls gives way to the next. With prior data a stall comes early, and the first branch costs little.
- */
+ * A branch that stalls gives way to the next. With prior data that fits a stall comes early, and the first branch costs
+ * little. */
 static void branch_if_stalled(surrogate_state *s) {
   const improvement *i = s->latest ? &s->own : &s->all;
-  bool early = s->extra.n && s->latest == 0;
+  bool transfers = false;
+  for (size_t k = 0; k < s->extra.n; k++) transfers = transfers || s->data.fits[k];
+  bool early = transfers && s->latest == 0;
   int64_t patience = early ? (s->options.patience + 1) / 2 : s->options.patience;
   if (patience == 0 || (int64_t)(i->n - i->best_at) < patience) return;
-  if (s->steps.left < LEAST_LEFT || (s->extra.n && s->steps.n_asked < SOURCES_FIRST)) return;
+  if (s->steps.left < LEAST_LEFT || (transfers && s->steps.n_asked < SOURCES_FIRST)) return;
   s->turn = ++s->latest;
   s->own = (improvement){0};
   s->n_seen = 0;
@@ -339,7 +341,7 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
     s->predict_s += clt_now_s() - start_s;
     if (rc || *out != CLT_CONFIG_NONE) return rc;
   }
-  if (s->committee && s->spread_left > 0 && s->extra.n > 1 && s->n_transferred == 0 && s->transfers_left > 0) {
+  if (s->committee && s->spread_left > 0 && s->transfers_left > 0) {
     s->spread_left--;
     return far_point(s, out, error);
   }
@@ -347,11 +349,11 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
     int rc = judge_sources(s, error);
     if (rc) return rc;
   }
-  while (s->committee && s->transfers_left > 0) {
+  if (s->committee && s->transfers_left > 0) { /* where no source fits, the start goes on as without any */
     *out = clt_prior_data_best(&s->data, s->transferred, s->n_transferred, &s->steps.known);
     s->transfers_left--;
     if (*out != CLT_CONFIG_NONE) return s->transferred[s->n_transferred++] = *out, CLT_OK;
-    s->spread_left++; /* the start is as long as without sources then */
+    return far_point(s, out, error);
   }
   if (s->committee && s->spread_left == 0) {
     if (has_enough(s, 0))
@@ -389,6 +391,7 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
     rc = clt_prior_data_init(&s->data, setup, s->encoding, error);
     s->extra = (clt_extra_inputs){s->data.n, clt_prior_data_fill, &s->data};
     s->transfers_left = TRANSFERRED;
+    s->judge_at = START_TRANSFERRED;
     if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
   }
   if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);

@@ -68,26 +68,20 @@ static void know_all(const clt_space *space, clt_config *configs, float *log_cos
   for (size_t i = 0; i < n; i++) log_costs[i] = (float)log(bench_bowl(space, configs[i]));
 }
 
-/* What is fastest elsewhere comes first; a source that is all noise costs no more than that. */
-static void it_begins_with_what_is_fastest_elsewhere(void **state) {
+/* Four well-spread ones tell that the source fits; what is fastest there comes next. */
+static void it_takes_what_is_fastest_elsewhere(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   size_t n = clt_space_valid(space);
   clt_config *configs = malloc(n * sizeof *configs);
   float *log_costs = malloc(n * sizeof *log_costs);
-  double optimum_s = bench_optimum_s(space, bench_bowl);
   know_all(space, configs, log_costs);
   const clt_search_source source = {"elsewhere", configs, log_costs, n};
-  bench b = surrogate(space, 4, 1);
+  bench b = surrogate(space, 5, 1);
   b.setup.sources = &source;
   b.setup.n_sources = 1;
   bench_run(&b);
-  assert_true(b.best_s == optimum_s);
-  for (size_t i = 0; i < n; i++) log_costs[i] = -logf((float)(1 + configs[i] * 2654435761u % 1000) / 1000);
-  b.setup.budget = 100;
-  bench_run(&b);
-  assert_int_equal(b.n_asked, 100);
-  assert_true(b.best_s <= 1.2 * optimum_s);
+  assert_true(b.best_s == bench_optimum_s(space, bench_bowl));
   free(configs);
   free(log_costs);
   clt_space_free(space);
@@ -112,7 +106,7 @@ static double mean_fraction(const clt_space *space, int64_t budget, const clt_se
   return sum;
 }
 
-/* Seven sources in reverse, or at random, and a related one behind them. */
+/* One or seven sources in reverse, or at random, and a related one behind them. */
 static void sources_that_do_not_fit_are_recognised(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -132,9 +126,11 @@ static void sources_that_do_not_fit_are_recognised(void **state) {
     }
     double cold = mean_fraction(space, 10, NULL, 0), seven = mean_fraction(space, 10, sources, 7);
     double related = mean_fraction(space, 10, sources + 7, 1), all = mean_fraction(space, 10, sources, N_SOURCES);
-    print_message("%s: without %.3f, with seven %.3f, with the related one %.3f, with all %.3f\n",
-                  reversed ? "reversed" : "random", cold, seven, related, all);
-    assert_true(seven > cold - 0.1); /* two standard errors */
+    double one = mean_fraction(space, 10, sources, 1);
+    print_message("%s: without %.3f, with one %.3f, with seven %.3f, with the related one %.3f, with all %.3f\n",
+                  reversed ? "reversed" : "random", cold, one, seven, related, all);
+    assert_true(one > cold - 0.05); /* one standard error */
+    assert_true(seven > cold - 0.1);
     assert_true(all > cold + 0.5 * (related - cold));
   }
   free(configs);
@@ -309,7 +305,7 @@ int main(void) {
       cmocka_unit_test(it_comes_close_with_few_evaluations),
       cmocka_unit_test(batches_come_close_too),
       cmocka_unit_test(the_order_of_results_makes_no_difference),
-      cmocka_unit_test(it_begins_with_what_is_fastest_elsewhere),
+      cmocka_unit_test(it_takes_what_is_fastest_elsewhere),
       cmocka_unit_test(sources_that_do_not_fit_are_recognised),
       cmocka_unit_test(it_follows_predictions_and_corrects_them),
       cmocka_unit_test(it_learns_from_what_was_begun_with),
