@@ -338,7 +338,7 @@ def main():
     parser.add_argument("--job", help="for the script itself: one tuning by Kernel Tuner, or the rounds of a problem")
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--problems", default=",".join(PROBLEMS), help="a,b,... (default: all)")
-    parser.add_argument("--tuners", default="clatune surrogate,adaptive_tabu_greywolf,pso",
+    parser.add_argument("--tuners", default="clatune surrogate,genetic_algorithm,adaptive_tabu_greywolf",
                         help="Kernel Tuner's strategies, and clatune's searchers (default: %(default)s)")
     parser.add_argument("--budget", type=int, default=100, help="evaluations of each tuning (default 100)")
     parser.add_argument("--repeat", type=int, default=5, help="tunings of each, with seeds 1, 2, ... (default 5)")
