@@ -107,59 +107,6 @@ static bool learn_names(draft *d, const char *log) {
   return added;
 }
 
-/* The type that an argument's pointer points to, or its own. False: OpenCL has it already, or it is too long. */
-static bool own_type(char out[128], const char *type) {
-  clt_element element;
-  size_t n = strcspn(type, "*");
-  while (n && type[n - 1] == ' ') n--;
-  snprintf(out, 128, "%.*s", (int)n, type);
-  return clt_is_name(out) && clt_element_parse(&element, out) != CLT_OK && strcmp(out, "size_t") != 0 &&
-         strcmp(out, "sampler_t") != 0 && strncmp(out, "image", 5) != 0;
-}
-
-/* Replaces a typedef's name by what it stands for. A driver names the type of an argument as it is written: so a kernel
- * without arguments is built for each, whose required work-group size is the number of the type in a list. */
-static void resolve_types(clt_kernel_info *kernels, size_t n, const clt_device_info *device, const char *text,
-                          const char *options) {
-  static const char *const bases[] = {"char", "uchar", "short", "ushort", "int",
-                                      "uint", "long",  "ulong", "float",  "double"};
-  static const char *const lengths[] = {"", "2", "3", "4", "8", "16"};
-  enum { N_LENGTHS = sizeof lengths / sizeof *lengths, N_TYPES = N_LENGTHS * sizeof bases / sizeof *bases };
-  clt_kernel_info *probes = NULL;
-  clt_text all = {0};
-  size_t n_probes = 0;
-  char type[128];
-  clt_text_printf(&all,
-                  "%s\n#ifdef cl_khr_fp64\n#define clatune_double(T, type) __builtin_types_compatible_p(T, type)\n"
-                  "#else\n#define clatune_double(T, type) 0\n#endif\n#define clatune_type(T) (1",
-                  text);
-  for (int i = 0; i < N_TYPES; i++)
-    clt_text_printf(&all, " + %d * %s(T, %s%s)", i + 1,
-                    i / N_LENGTHS == 9 ? "clatune_double" : "__builtin_types_compatible_p", bases[i / N_LENGTHS],
-                    lengths[i % N_LENGTHS]);
-  clt_text_add(&all, ")\n");
-  size_t n_before = all.n;
-  for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < kernels[i].n_arguments; k++)
-      if (own_type(type, kernels[i].arguments[k].type))
-        clt_text_printf(&all,
-                        "__kernel __attribute__((reqd_work_group_size(clatune_type(%s), 1, 1))) void "
-                        "clatune_%zu_%zu(void) {}\n",
-                        type, i, k);
-  if (all.rc == 0 && all.n > n_before) clt_inspect(&probes, &n_probes, device, all.bytes, options, NULL);
-  for (size_t i = 0; i < n_probes; i++) {
-    size_t of, k, number = probes[i].local_size[0] - 2;
-    if (sscanf(probes[i].name, "clatune_%zu_%zu", &of, &k) != 2 || of >= n || k >= kernels[of].n_arguments) continue;
-    if (number >= N_TYPES) continue;
-    char *name = kernels[of].arguments[k].type;
-    bool is_pointer = strchr(name, '*') != NULL;
-    snprintf(name, sizeof kernels->arguments->type, "%s%s%s", bases[number / N_LENGTHS], lengths[number % N_LENGTHS],
-             is_pointer ? "*" : "");
-  }
-  free(probes);
-  clt_text_release(&all);
-}
-
 /* Builds with the defaults, or with the last values, for what stands in other branches of #if. */
 static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_device_info *device, const char *text,
                       const char *folder, bool last, clt_error *error) {
@@ -169,7 +116,6 @@ static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_devi
     clt_text_printf(&options, "-w -I \"%s\"", folder); /* -w: the log, which is cut, holds errors alone */
     add_defines(&options, d, last);
     int rc = options.rc ? options.rc : clt_inspect(out, n, device, text, options.bytes, &said);
-    if (rc == 0) resolve_types(*out, *n, device, text, options.bytes);
     clt_text_release(&options);
     if (rc != CLT_E_OPENCL || !learn_names(d, said.message)) return *error = said, rc;
   }

@@ -41,6 +41,7 @@ typedef enum clt_address {
 
 typedef struct clt_kernel_argument {
   char name[128], type[128]; /* "in", "float*", "image2d_t" */
+  size_t bytes;              /* of a type that OpenCL lacks, or of what it points to; 0: not known */
   clt_address address;
   bool is_const; /* what it points to is not written */
   bool reads_image, writes_image;

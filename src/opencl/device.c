@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "opencl/internal.h"
 
 /* Queries of vendors, by number: headers of all ages should do. */
@@ -242,6 +243,9 @@ bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
   if (clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, sizeof out->name, out->name, NULL) != CL_SUCCESS ||
       clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof out->type, out->type, NULL) != CL_SUCCESS)
     return false;
+  const size_t n_unsigned = strlen("unsigned ");
+  if (clt_starts_with(out->type, "unsigned ")) /* OpenCL's name: uint */
+    memmove(out->type + 1, out->type + n_unsigned, strlen(out->type + n_unsigned) + 1);
   clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address, NULL);
   clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL);
   clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers, NULL);
@@ -282,6 +286,8 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index,
   cl_program program = NULL;
   cl_kernel *kernels = NULL;
   clt_kernel_info *infos = NULL;
+  clt_kernel_argument **arguments = NULL;
+  size_t n_arguments = 0;
   cl_uint n = 0;
   cl_int status = CL_SUCCESS;
   char *all = clt_format("%s" CLT_ARGUMENT_OPTION, options);
@@ -302,11 +308,19 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index,
   if (rc == CLT_OK && status == CL_SUCCESS && n) status = clCreateKernelsInProgram(program, n, kernels, NULL);
   if (rc == CLT_OK && status) rc = clt_fail_cl(error, status, "make the kernels");
   for (cl_uint i = 0; rc == CLT_OK && i < n; i++) rc = read_kernel(&infos[i], kernels[i], executor->device, error);
+  for (cl_uint i = 0; rc == CLT_OK && i < n; i++) n_arguments += infos[i].n_arguments;
+  arguments = clt_new_array(n_arguments, sizeof *arguments);
+  if (rc == CLT_OK && arguments == NULL) rc = clt_fail_memory(error);
+  n_arguments = 0;
+  for (cl_uint i = 0; rc == CLT_OK && i < n; i++)
+    for (size_t k = 0; k < infos[i].n_arguments; k++) arguments[n_arguments++] = &infos[i].arguments[k];
+  if (rc == CLT_OK) clt_types_resolve(arguments, n_arguments, executor, text, options);
 done:
   for (cl_uint i = 0; kernels && i < n; i++)
     if (kernels[i]) clReleaseKernel(kernels[i]);
   if (program) clReleaseProgram(program);
   clt_executor_free(executor);
+  free(arguments);
   free(kernels);
   free(all);
   if (rc) return free(infos), rc;

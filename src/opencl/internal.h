@@ -30,6 +30,12 @@ int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_err
 /* An argument of a kernel that was built with CLT_ARGUMENT_OPTION; false: the driver does not say. */
 #define CLT_ARGUMENT_OPTION " -cl-kernel-arg-info"
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
+/* types.c: replaces names of typedefs in types by what they stand for, and sets the bytes of structs, by building what
+ * says so behind the text. What cannot be known stays. */
+void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const clt_executor *executor, const char *text,
+                       const char *options);
+/* Whether a type, or what it points to, is none of OpenCL's; out: its name. */
+bool clt_type_is_own(char out[128], const char *type);
 /* What a device is. What the driver does not know is left empty; the indices are -1 for a sub-device. */
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error);
 
@@ -70,6 +76,7 @@ struct clt_executor {
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
+  uint64_t types_of;              /* the source whose types were last held against arguments; 0: none */
   uint64_t source_hash;           /* of the kernel's text as it was first read; 0: not read yet */
   struct clt_energy_meter *meter; /* NULL: not needed yet */
 };

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "opencl/internal.h"
@@ -91,7 +92,7 @@ static bool is_real(clt_element element) { return element.base >= CLT_ELEMENT_HA
 
 /* Whether a kernel's argument takes what the problem gives it. Vectors of numbers of the same kind may be taken for
  * each other (float for float4*), bytes for anything, and memory that nobody fills or compares is what the kernel makes
- * of it. A type that is no OpenCL one, of a typedef or a struct, is not looked at. */
+ * of it. A struct takes what has its bytes, or at least memory for one of them; where a type is not known, anything. */
 static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg *given) {
   size_t length = strcspn(taken->type, "*");
   const bool pointer = strchr(taken->type, '*') != NULL;
@@ -111,52 +112,101 @@ static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg 
   if (clt_starts_with(type, "image") || strcmp(type, "sampler_t") == 0) return false;
   if (given->kind == CLT_ARG_LOCAL) return taken->address == CLT_ADDRESS_LOCAL;
   const bool known = clt_element_parse(&element, type) == CLT_OK;
+  const size_t bytes = known ? element.bytes : taken->bytes;
   if (given->kind == CLT_ARG_SCALAR)
-    return taken->address == CLT_ADDRESS_PRIVATE && !pointer &&
-           (!known || (element.bytes == given->element.bytes && is_real(element) == is_real(given->element)));
+    return taken->address == CLT_ADDRESS_PRIVATE && !pointer && (bytes == 0 || bytes == given->element.bytes) &&
+           (!known || is_real(element) == is_real(given->element));
   if (pointer && taken->address == CLT_ADDRESS_PRIVATE) return true; /* there is none: the driver does not say */
   if (taken->address != CLT_ADDRESS_GLOBAL && taken->address != CLT_ADDRESS_CONSTANT) return false;
-  const bool filled = given->has_data || given->verified;
-  const bool bytes = given->element.base <= CLT_ELEMENT_UCHAR || (known && element.base <= CLT_ELEMENT_UCHAR);
-  if (!known || bytes || !filled) return true;
+  if (!given->has_data && !given->verified) return true;
+  if (given->bytes < (known ? (size_t)element.components * clt_element_base_bytes(element.base) : bytes)) return false;
+  const bool of_bytes = given->element.base <= CLT_ELEMENT_UCHAR || (known && element.base <= CLT_ELEMENT_UCHAR);
+  if (!known || of_bytes) return true;
   return is_real(element) || is_real(given->element) ? element.base == given->element.base : true;
 }
 
-/* Says at which place of the problem file which argument does not fit. */
-static int check_arguments(cl_kernel kernel, const clt_plan *plan, const clt_plan_launch *launch, clt_measurement *m) {
+/* What does not fit, and what would; said: as the kernel has it, taken: what that stands for. */
+static void describe_misfit(char *out, size_t capacity, const clt_kernel_argument *said,
+                            const clt_kernel_argument *taken, const clt_plan_arg *given, bool elsewhere) {
   static const char *const kinds[] = {
       "a scalar of type ", "a vector of ",   "a vector of ", "local memory",
       "a 2D image of ",    "a 3D image of ", "a sampler",    "an image that is a vector of "};
   static const char *const addresses[] = {"global ", "constant ", "local ", ""};
   static const char *const accesses[] = {"ReadOnly", "WriteOnly", "ReadWrite"};
-  for (cl_uint i = 0; i < launch->n_args; i++) {
-    const clt_plan_arg *given = &plan->args[launch->args[i]];
-    clt_kernel_argument taken = {.name = ""};
-    char element[16] = "", message[800], text[1600];
-    bool elsewhere = false;
-    if (!clt_cl_argument(&taken, kernel, i)) return CLT_OK; /* the driver does not say */
-    if (takes_argument(&taken, given)) continue;
-    for (size_t j = 0; j < launch->n_args; j++)
-      elsewhere = elsewhere || (j != i && strcmp(taken.name, plan->args[launch->args[j]].name) == 0);
-    if (given->kind != CLT_ARG_LOCAL && given->kind != CLT_ARG_SAMPLER) clt_element_print(element, given->element);
-    const bool image = clt_arg_is_image(given->kind);
-    snprintf(message, sizeof message, "argument %u of the kernel '%s' is '%s%s%s %s', and it is given '%s', %s%s%s%s%s",
-             i + 1, launch->kernel, addresses[strchr(taken.type, '*') ? taken.address : CLT_ADDRESS_PRIVATE],
-             !strstr(taken.type, "image")               ? ""
-             : taken.writes_image && !taken.reads_image ? "write_only "
-                                                        : "read_only ",
-             taken.type, taken.name, given->name, kinds[given->kind], element, image ? " of AccessType " : "",
-             image ? accesses[given->access] : "",
-             elsewhere ? "; arguments are given in the order in which they stand in the problem file" : "");
-    clt_plan_locate(text, sizeof text, plan, given->key, message);
-    return clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
+  char element[16] = "", stands_for[160] = "", own[64] = "", hint[240] = "", type[128];
+  clt_element parsed;
+  const bool image = clt_arg_is_image(given->kind), scalar = given->kind == CLT_ARG_SCALAR;
+  const bool pointer = strchr(taken->type, '*') != NULL, is_memory = clt_arg_is_memory(given) && !image;
+  if (given->kind != CLT_ARG_LOCAL && given->kind != CLT_ARG_SAMPLER) clt_element_print(element, given->element);
+  snprintf(type, sizeof type, "%.*s", (int)strcspn(taken->type, "* "), taken->type);
+  const bool known = clt_element_parse(&parsed, type) == CLT_OK;
+  if (strcmp(said->type, taken->type) != 0) snprintf(stands_for, sizeof stands_for, " (%s)", taken->type);
+  if (taken->bytes) snprintf(stands_for, sizeof stands_for, " (%zu bytes%s)", taken->bytes, pointer ? " each" : "");
+  if (taken->bytes && (scalar || is_memory))
+    snprintf(own, sizeof own, ", of %zu bytes%s", given->bytes, scalar ? "" : " in all");
+  if (elsewhere)
+    snprintf(hint, sizeof hint, "; arguments are given in the order in which they stand in the problem file");
+  else if (known && (scalar ? !pointer && taken->address == CLT_ADDRESS_PRIVATE
+                            : is_memory && pointer && taken->address != CLT_ADDRESS_LOCAL))
+    snprintf(hint, sizeof hint, "; write \"Type\": \"%s\"%s", type,
+             is_memory && given->bytes < parsed.bytes ? ", and a Size for one at least" : "");
+  else if (taken->bytes && is_memory && pointer)
+    snprintf(hint, sizeof hint, "; its Size has to make room for one at least");
+  else if (taken->bytes && scalar && !pointer)
+    snprintf(hint, sizeof hint, "; a struct takes a Type of as many bytes, such as uchar16 for 16");
+  snprintf(out, capacity, "is '%s%s%s %s'%s, and it is given '%s', %s%s%s%s%s%s",
+           addresses[strchr(said->type, '*') ? said->address : CLT_ADDRESS_PRIVATE],
+           !strstr(said->type, "image")               ? ""
+           : said->writes_image && !said->reads_image ? "write_only "
+                                                      : "read_only ",
+           said->type, said->name, stands_for, given->name, kinds[given->kind], element, image ? " of AccessType " : "",
+           image ? accesses[given->access] : "", own, hint);
+}
+
+/* Says at which place of the problem file which argument does not fit. resolve: asks what types of the kernel's own
+ * stand for. */
+static int check_arguments(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
+                           const clt_plan_launch *launch, bool resolve, clt_measurement *m, clt_error *error) {
+  clt_kernel_argument *taken = clt_new_array(launch->n_args, 2 * sizeof *taken), *said = taken + launch->n_args;
+  clt_kernel_argument **own = clt_new_array(launch->n_args, sizeof *own);
+  int rc = taken && own ? CLT_OK : clt_fail_memory(error);
+  size_t n = 0, n_own = 0;
+  while (rc == CLT_OK && n < launch->n_args && clt_cl_argument(&taken[n], kernel, (cl_uint)n)) {
+    const clt_plan_arg *given = &plan->args[launch->args[n]];
+    char name[128];
+    said[n] = taken[n];
+    if ((given->kind == CLT_ARG_SCALAR || given->has_data || given->verified) && clt_type_is_own(name, taken[n].type))
+      own[n_own++] = &taken[n];
+    n++;
   }
-  return CLT_OK;
+  if (rc == CLT_OK && n_own > 0 && resolve)
+    clt_types_resolve(own, n_own, executor, plan->source, plan->options ? plan->options : "");
+  for (size_t i = 0; rc == CLT_OK && n == launch->n_args && i < n; i++) { /* else the driver does not say */
+    const clt_plan_arg *given = &plan->args[launch->args[i]];
+    char misfit[900], message[1200], text[2000];
+    bool elsewhere = false;
+    if (takes_argument(&taken[i], given)) continue;
+    for (size_t j = 0; j < n; j++)
+      elsewhere = elsewhere || (j != i && strcmp(taken[i].name, plan->args[launch->args[j]].name) == 0);
+    describe_misfit(misfit, sizeof misfit, &said[i], &taken[i], given, elsewhere);
+    snprintf(message, sizeof message, "argument %zu of the kernel '%s' %s", i + 1, launch->kernel, misfit);
+    clt_plan_locate(text, sizeof text, plan, given->key, message);
+    rc = clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
+  }
+  free(own);
+  free(taken);
+  return rc;
 }
 
 /* After building, before arguments are set: drivers differ in whether they count local arguments. */
-static int check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
-                         clt_measurement *m) {
+static int check_kernels(const clt_program *program, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
+                         clt_error *error) {
+  /* That takes a build: once for the kernels of a source, and not for each of their configurations. */
+  uint64_t types = clt_hash64(plan->source, strlen(plan->source));
+  for (size_t i = 0; i < plan->n_launches; i++)
+    types ^= clt_hash64(plan->launches[i].kernel, strlen(plan->launches[i].kernel)) << i % 64;
+  const bool resolve = executor->types_of != types;
+  executor->types_of = types;
   for (size_t i = 0; i < plan->n_launches; i++) {
     const clt_plan_launch *launch = &plan->launches[i];
     cl_kernel kernel = program->kernels[i];
@@ -172,7 +222,7 @@ static int check_kernels(const clt_program *program, const clt_executor *executo
       clt_plan_locate(text, sizeof text, plan, launch->key, message);
       return clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
     }
-    int rc = check_arguments(kernel, plan, launch, m);
+    int rc = check_arguments(kernel, executor, plan, launch, resolve, m, error);
     if (rc) return rc;
     clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
     local_bytes += local_argument_bytes(plan, launch);
@@ -307,7 +357,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   }
   if (rc == CLT_OK && status == CL_SUCCESS) {
     rc = make_kernels(&built, plan, m, error);
-    if (rc == CLT_OK) rc = check_kernels(&built, executor, plan, m);
+    if (rc == CLT_OK) rc = check_kernels(&built, executor, plan, m, error);
   } else if (rc == CLT_OK) {
     char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
     rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)

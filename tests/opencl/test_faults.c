@@ -184,6 +184,16 @@ static void arguments_are_held_against_the_signature(void **state) {
       {"constant float *a, int n, local int *t", NULL},
       {"global uchar *a, const int n, local float *t", NULL},
       {"global real *a, number n, local float *t", NULL},
+      {"global pair *a, number n, local float *t", NULL},
+      {"global number *a, int n, local float *t",
+       "'global number* a' (int*), and it is given 'in', a vector of float; write \"Type\": \"int\""},
+      {"global float *a, real n, local float *t",
+       "'real n' (float), and it is given 'n', a scalar of type int; write \"Type\": \"float\""},
+      {"global float *a, pair n, local float *t",
+       "'pair n' (8 bytes), and it is given 'n', a scalar of type int, of 4 bytes; a struct takes a Type of as many bytes"},
+      {"global struct large *a, int n, local float *t",
+       "'global struct large* a' (80 bytes each), and it is given 'in', a vector of float, of 64 bytes in all; its Size"},
+      {"global float16 *a, global float *n, local float *t", "argument 2 of the kernel 'f' is 'global float* n'"},
       {"global int *a, int n, local float *t",
        "argument 1 of the kernel 'f' is 'global int* a', and it is given 'in', a vector of float"},
       {"int n, global float *in, local float *t",
@@ -197,11 +207,12 @@ static void arguments_are_held_against_the_signature(void **state) {
       {"read_only image2d_t a, int n, local float *t", "argument 1 of the kernel 'f' is 'read_only image2d_t a', and it is given 'in', a vector of float"},
       {"global float *a, int n, sampler_t t", "argument 3 of the kernel 'f' is 'sampler_t t'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char source[300];
+    char source[400];
     bool image = strstr(cases[i].signature, "image") || strstr(cases[i].signature, "sampler");
     if (image && !clt_executor_device(b->executor)->images) continue;
     bench_reset(b);
-    snprintf(source, sizeof source, "typedef float real;\ntypedef int number;\nkernel void f(%s) {}\n", cases[i].signature);
+    snprintf(source, sizeof source, "typedef float real;\ntypedef int number;\ntypedef struct { int a; float b; } pair;\n"
+             "struct large { float a[20]; };\nkernel void f(%s) {}\n", cases[i].signature);
     bench_source(b, source, "");
     bench_buffer(b, "in", "float", CLT_READ_ONLY, 16, 1, 1);
     bench_int(b, "n", 3);
