@@ -332,9 +332,10 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
     rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, n_together, m);
     if (rc) return rc;
     m->phases.runs_s += run.host_s;
-    /* Such a run is done again; where that is usual, the clock is not to be trusted. */
-    odd = s->clock == CLT_CLOCK_DEVICE && !clt_clock_possible(run.device_s, run.host_s + executor->tick_s);
-    if (odd && s->n_odd++ >= SPARE_RUNS + s->n) s->clock = CLT_CLOCK_HOST, odd = false;
+    /* A short run is done again; where that is usual, the clock is not to be trusted. 0: less than a tick. */
+    bool possible = s->clock == CLT_CLOCK_HOST || clt_clock_possible(run.device_s, run.host_s + executor->tick_s);
+    odd = !possible && run.device_s != 0 && run.host_s < 10 * SHORT_S && s->n_odd++ < SPARE_RUNS + s->n;
+    if (!possible && !odd) s->clock = CLT_CLOCK_HOST;
   }
   s->host_s[s->n] = run.host_s / (double)n_together;
   s->device_s[s->n] = run.device_s / (double)n_together;
@@ -375,7 +376,9 @@ static bool lengthen_run(const series *s, clt_prepared *prepared, double max_tot
   const double tick_s = prepared->executor->tick_s, n = (double)prepared->n_together;
   const double device_s = s->device_s[0] * n, wanted_s = TICKS * tick_s;
   if (*clock == CLT_CLOCK_HOST || device_s < 0 || device_s >= wanted_s) return false;
-  if (s->cold || clt_bindings_change_inputs(&prepared->bindings) || s->host_s[0] * n >= LONGEST_SHARE * max_total_s)
+  const bool stands = device_s == 0 && n > 1; /* the clock, maybe */
+  if (s->cold || clt_bindings_change_inputs(&prepared->bindings) ||
+      s->host_s[0] * n >= (stands ? wanted_s : LONGEST_SHARE * max_total_s))
     return *clock = CLT_CLOCK_HOST, false;
   prepared->n_together = 1 + (size_t)(n * fmin(MOST_LONGER, LONGER * wanted_s / fmax(device_s, tick_s)));
   return true;
