@@ -7,55 +7,56 @@
 CLT_BEGIN_C
 
 /* The T4 format's invalidities (autotuning community's T4 schema): why a configuration does not count. */
-#define CLT_INVALIDITY_TABLE(X)      \
-  X(CLT_CORRECT, "correct")          \
-  X(CLT_CONSTRAINTS, "constraints")  \
-  X(CLT_COMPILE, "compile")          \
-  X(CLT_RUNTIME, "runtime")          \
-  X(CLT_CORRECTNESS, "correctness")  \
+#define CLT_INVALIDITY_TABLE(X)     \
+  X(CLT_CORRECT, "correct")         \
+  X(CLT_CONSTRAINTS, "constraints") \
+  X(CLT_COMPILE, "compile")         \
+  X(CLT_RUNTIME, "runtime")         \
+  X(CLT_CORRECTNESS, "correctness") \
   X(CLT_TIMEOUT, "timeout")
 
 /* The finer reason, its invalidity, its name, and what it means. What was abandoned is slow, as far as anybody knows;
  * the others are failures. */
-#define CLT_REASON_TABLE(X)                                                                                       \
-  X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                        \
-  X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")                    \
-  X(CLT_REASON_DEVICE_LIMIT, CLT_CONSTRAINTS, "device-limit", "exceeds a limit of the device")                    \
-  X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "does not compile")                                   \
-  X(CLT_REASON_COMPILE_CRASH, CLT_COMPILE, "compile-crash", "the compiler crashed")                               \
-  X(CLT_REASON_COMPILE_TIMEOUT, CLT_TIMEOUT, "compile-timeout", "compilation took longer than allowed")           \
-  X(CLT_REASON_KERNEL_LIMIT, CLT_COMPILE, "kernel-limit", "the built kernel exceeds a limit of the device")       \
-  X(CLT_REASON_LAUNCH, CLT_RUNTIME, "launch", "the kernel could not be launched")                                 \
-  X(CLT_REASON_OUT_OF_MEMORY, CLT_RUNTIME, "out-of-memory", "the device or the compiler lacked memory")           \
-  X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "OpenCL reported an error while running")                     \
-  X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "crashed the process that it ran in")                         \
-  X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "ran longer than allowed")                                \
-  X(CLT_REASON_OUT_OF_BOUNDS, CLT_CORRECTNESS, "out-of-bounds", "wrote outside of a buffer")                      \
-  X(CLT_REASON_WRONG_OUTPUT, CLT_CORRECTNESS, "wrong-output", "the result differs from the reference")            \
-  X(CLT_REASON_NOT_STARTED, CLT_RUNTIME, "not-started", "the program could not be started")                       \
-  X(CLT_REASON_EXIT_STATUS, CLT_RUNTIME, "exit-status", "the program ended with a status other than 0")           \
-  X(CLT_REASON_NO_FIGURE, CLT_RUNTIME, "no-figure", "the program gave no figure of merit")                        \
-  X(CLT_REASON_BAD_FIGURE, CLT_RUNTIME, "bad-figure", "the figure of merit is not a positive number")             \
-  X(CLT_REASON_REFUSED, CLT_RUNTIME, "refused", "the program itself calls the configuration invalid")             \
-  X(CLT_REASON_CHECK_FAILED, CLT_CORRECTNESS, "check-failed", "the check command did not accept the result")      \
-  X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")                      \
-  X(CLT_REASON_ABANDONED, CLT_TIMEOUT, "abandoned", "ran many times as long as the best, and was ended")          \
-  X(CLT_REASON_ARGUMENTS, CLT_RUNTIME, "arguments", "the kernel takes other arguments than it is given")          \
-  X(CLT_REASON_LAUNCH_RESOURCES, CLT_RUNTIME, "launch-resources", "needs more registers than its work-groups can have") \
+#define CLT_REASON_TABLE(X)                                                                                  \
+  X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                   \
+  X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")               \
+  X(CLT_REASON_DEVICE_LIMIT, CLT_CONSTRAINTS, "device-limit", "exceeds a limit of the device")               \
+  X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "does not compile")                              \
+  X(CLT_REASON_COMPILE_CRASH, CLT_COMPILE, "compile-crash", "the compiler crashed")                          \
+  X(CLT_REASON_COMPILE_TIMEOUT, CLT_TIMEOUT, "compile-timeout", "compilation took longer than allowed")      \
+  X(CLT_REASON_KERNEL_LIMIT, CLT_COMPILE, "kernel-limit", "the built kernel exceeds a limit of the device")  \
+  X(CLT_REASON_LAUNCH, CLT_RUNTIME, "launch", "the kernel could not be launched")                            \
+  X(CLT_REASON_OUT_OF_MEMORY, CLT_RUNTIME, "out-of-memory", "the device or the compiler lacked memory")      \
+  X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "OpenCL reported an error while running")                \
+  X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "crashed the process that it ran in")                    \
+  X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "ran longer than allowed")                           \
+  X(CLT_REASON_OUT_OF_BOUNDS, CLT_CORRECTNESS, "out-of-bounds", "wrote outside of a buffer")                 \
+  X(CLT_REASON_WRONG_OUTPUT, CLT_CORRECTNESS, "wrong-output", "the result differs from the reference")       \
+  X(CLT_REASON_NOT_STARTED, CLT_RUNTIME, "not-started", "the program could not be started")                  \
+  X(CLT_REASON_EXIT_STATUS, CLT_RUNTIME, "exit-status", "the program ended with a status other than 0")      \
+  X(CLT_REASON_NO_FIGURE, CLT_RUNTIME, "no-figure", "the program gave no figure of merit")                   \
+  X(CLT_REASON_BAD_FIGURE, CLT_RUNTIME, "bad-figure", "the figure of merit is not a positive number")        \
+  X(CLT_REASON_REFUSED, CLT_RUNTIME, "refused", "the program itself calls the configuration invalid")        \
+  X(CLT_REASON_CHECK_FAILED, CLT_CORRECTNESS, "check-failed", "the check command did not accept the result") \
+  X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")                 \
+  X(CLT_REASON_ABANDONED, CLT_TIMEOUT, "abandoned", "ran many times as long as the best, and was ended")     \
+  X(CLT_REASON_ARGUMENTS, CLT_RUNTIME, "arguments", "the kernel takes other arguments than it is given")     \
+  X(CLT_REASON_LAUNCH_RESOURCES, CLT_RUNTIME, "launch-resources",                                            \
+    "needs more registers than its work-groups can have")                                                    \
   X(CLT_REASON_KERNEL_NAME, CLT_COMPILE, "kernel-name", "the file has no kernel of this name")
 
 typedef enum clt_invalidity {
 #define CLT_INVALIDITY_ENUM(id, name) id,
   CLT_INVALIDITY_TABLE(CLT_INVALIDITY_ENUM)
 #undef CLT_INVALIDITY_ENUM
-  CLT_N_INVALIDITIES
+      CLT_N_INVALIDITIES
 } clt_invalidity;
 
 typedef enum clt_reason {
 #define CLT_REASON_ENUM(id, invalidity, name, text) id,
   CLT_REASON_TABLE(CLT_REASON_ENUM)
 #undef CLT_REASON_ENUM
-  CLT_N_REASONS
+      CLT_N_REASONS
 } clt_reason;
 
 /* Which clock timed the runs: the device's events, or the host's where the events are not to be trusted. */
@@ -72,6 +73,20 @@ typedef struct clt_phases {
   double wait_s;         /* waiting for the device */
 } clt_phases;
 
+/* What one kernel uses, as the driver says once it is built; of several kernels the most. Each NaN where it does not
+ * say. */
+#define CLT_KERNEL_USE_TABLE(X) \
+  X(registers)                  \
+  X(spill_bytes)                \
+  X(private_bytes)              \
+  X(local_bytes)
+typedef struct clt_kernel_use {
+  double registers;     /* of a work-item */
+  double spill_bytes;   /* of registers that had to go to memory, of a work-item */
+  double private_bytes; /* of private memory of a work-item, spilled registers included */
+  double local_bytes;   /* of local memory of a work-group, arguments included */
+} clt_kernel_use;
+
 /* One measurement. A configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are
  * NaN. Fill with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of
  * log. */
@@ -85,7 +100,8 @@ typedef struct clt_measurement {
   clt_phases phases;
   double figure; /* what a program reports of itself, in the problem's unit; NaN for kernels and for times */
   double figures[CLT_MAX_RUNS]; /* of each run, where there is a figure; NaN: nobody knows */
-  double energy_J;      /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
+  double energy_J; /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
+  clt_kernel_use use;
   double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
   bool confirmed_alone; /* it failed in a process that had run no other configuration, so nobody else is to blame */

@@ -46,9 +46,10 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *result, const
 typedef struct best_record {
   clt_config config;
   double time_s, energy_J, figure;
+  clt_kernel_use use;
 } best_record;
 
-#define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN})
+#define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN, {NAN, NAN, NAN, NAN}})
 
 /* Sizes other than those of an instance. */
 typedef struct other_sizes {
@@ -90,7 +91,7 @@ static candidate *find_candidate(choice *c, clt_config config, bool *is_new) {
 }
 
 static best_record record_of(const clt_measurement *m) {
-  return (best_record){m->config, m->time_s, m->energy_J, m->figure};
+  return (best_record){m->config, m->time_s, m->energy_J, m->figure, m->use};
 }
 
 /* --- by time, or what ranks as time does ---
@@ -208,6 +209,7 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
   m.time_s = basis->best.time_s;
   m.energy_J = basis->best.energy_J;
   m.figure = basis->best.figure;
+  m.use = basis->best.use;
   *out = (clt_lookup_result){
       .tier = basis->tier,
       .stale = basis->stale,

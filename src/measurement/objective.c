@@ -244,6 +244,9 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   slots[places.time].real = time_s;
   slots[places.energy].real = m->energy_J;
   slots[places.figure].real = figure;
+#define VALUE(member) m->use.member,
+  const double use[CLT_METRIC_USES] = {CLT_KERNEL_USE_TABLE(VALUE)};
+  for (size_t i = 0; i < CLT_METRIC_USES; i++) slots[places.use + i].real = use[i];
   for (size_t k = o->n_built_ins; k <= index; k++) {
     const clt_expr *expr = o->meanings[k].expr;
     out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;

@@ -1,6 +1,7 @@
 /* A plan's program: what the device states is checked before a build is spent, what the built kernels state before the
  * first launch (PoCL ends the process with an assertion where these limits are exceeded). */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define MAX_LOG_READ_BYTES ((size_t)64 << 20)
 #define MAX_NAMES_BYTES 4096
 #define MAX_NAMES 128
+#define KERNEL_SPILL_MEM_SIZE_INTEL 0x4109 /* cl_intel_required_subgroup_size: CL_KERNEL_SPILL_MEM_SIZE_INTEL */
 
 /* --- limits of the device and of the built kernels --- */
 
@@ -257,6 +259,50 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   return NULL;
 }
 
+/* Whether the log of a build can say what its kernels use. */
+static bool tells_in_log(const clt_executor *executor) {
+  return strstr(executor->info.extensions, "cl_nv_compiler_options") != NULL;
+}
+
+/* The number before or behind some words of the log's part for a kernel; NaN where there is none. Lines as
+ *   ptxas info    : Compiling entry function 'convolve' for 'sm_90'
+ *   8 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
+ *   ptxas info    : Used 32 registers, 368 bytes cmem[0] */
+static double find_in_log(const char *log, const char *kernel, const char *words) {
+  char entry[300];
+  unsigned value;
+  snprintf(entry, sizeof entry, "entry function '%s'", kernel);
+  const char *part = log ? strstr(log, entry) : NULL, *next = part ? strstr(part + 1, "entry function '") : NULL;
+  const char *at = part ? strstr(part, words) : NULL;
+  if (at == NULL || (next && at > next)) return NAN;
+  while (at > part && at[-1] == ' ') at--;
+  while (at > part && isdigit((unsigned char)at[-1])) at--;
+  return sscanf(at, "%u", &value) == 1 ? value : NAN;
+}
+
+static double kernel_number(cl_kernel kernel, const clt_executor *executor, cl_kernel_work_group_info what) {
+  cl_ulong value = 0;
+  cl_int status = clGetKernelWorkGroupInfo(kernel, executor->device, what, sizeof value, &value, NULL);
+  return status == CL_SUCCESS ? (double)value : NAN;
+}
+
+static void note_use(clt_measurement *m, const clt_program *program, const clt_executor *executor,
+                     const clt_plan *plan) {
+  char *log = tells_in_log(executor) ? clt_program_log(program->program, executor->device) : NULL;
+  for (size_t i = 0; i < plan->n_launches; i++) {
+    const clt_plan_launch *launch = &plan->launches[i];
+    cl_kernel kernel = program->kernels[i];
+    const double logged = find_in_log(log, launch->kernel, " bytes spill stores");
+    const double spilled = kernel_number(kernel, executor, KERNEL_SPILL_MEM_SIZE_INTEL);
+    m->use.registers = fmax(m->use.registers, find_in_log(log, launch->kernel, " registers"));
+    m->use.spill_bytes = fmax(m->use.spill_bytes, isnan(logged) ? spilled : logged);
+    m->use.private_bytes = fmax(m->use.private_bytes, kernel_number(kernel, executor, CL_KERNEL_PRIVATE_MEM_SIZE));
+    m->use.local_bytes = fmax(m->use.local_bytes, kernel_number(kernel, executor, CL_KERNEL_LOCAL_MEM_SIZE) +
+                                                      (double)local_argument_bytes(plan, launch));
+  }
+  free(log);
+}
+
 static bool mentions(const char *text, const char *name) {
   for (const char *at = text; at && (at = strstr(at, name)) != NULL; at++) {
     const char before = at > text ? at[-1] : ' ', after = at[strlen(name)];
@@ -337,8 +383,8 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   bool reduced = executor->declarations != NULL, gave_up = false;
   while (rc == CLT_OK) {
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
-    char *options = clt_format("%s" CLT_ARGUMENT_OPTION "%s", plan->options ? plan->options : "",
-                               reduced ? CLT_DECLARATIONS_OPTION : "");
+    char *options = clt_format("%s" CLT_ARGUMENT_OPTION "%s%s", plan->options ? plan->options : "",
+                               reduced ? CLT_DECLARATIONS_OPTION : "", tells_in_log(executor) ? " -cl-nv-verbose" : "");
     rc = source && options ? clt_program_build_text(&built.program, &status, executor, source, options, error)
                            : clt_fail_memory(error);
     free(source);
@@ -358,6 +404,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   if (rc == CLT_OK && status == CL_SUCCESS) {
     rc = make_kernels(&built, plan, m, error);
     if (rc == CLT_OK) rc = check_kernels(&built, executor, plan, m, error);
+    if (rc == CLT_OK) note_use(m, &built, executor, plan);
   } else if (rc == CLT_OK) {
     char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
     rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)

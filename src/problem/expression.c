@@ -220,9 +220,13 @@ void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t mi
 
 /* --- metrics --- */
 
+/* In the order of clt_kernel_use. */
+static const char *const uses[CLT_METRIC_USES] = {"registers", "spill_bytes", "private_bytes", "local_bytes"};
+
 clt_metric_slots clt_metric_slots_of(void) {
   size_t first = CLT_MAX_PARAMETERS + clt_device_n_properties();
-  return (clt_metric_slots){first, first + 1, first + 2, first + 3, first + 3 + CLT_MAX_METRICS};
+  const size_t metrics = first + 3 + CLT_METRIC_USES;
+  return (clt_metric_slots){first, first + 1, first + 2, first + 3, metrics, metrics + CLT_MAX_METRICS};
 }
 
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error) {
@@ -239,10 +243,11 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
     known[n_known++] = constant(scope->sizes[i].name, (clt_value){.type = CLT_INT, .integer = scope->sizes[i].value});
   for (size_t i = 0; rc == CLT_OK && !scope->instance && i < n_own; i++)
     known[n_known++] = variable(clt_space_parameter(scope->space, i)->name, i);
-  if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + scope->n_above, sizeof *all)) == NULL)
+  if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + CLT_METRIC_USES + scope->n_above, sizeof *all)) == NULL)
     rc = clt_fail_memory(error);
   if (rc == CLT_OK) { /* of two of one name the later one holds */
     all[n++] = variable("figure", slots.figure);
+    for (size_t i = 0; i < CLT_METRIC_USES; i++) all[n++] = variable(uses[i], slots.use + i);
     for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, slots.metrics + i);
     for (size_t i = 0; i < n_known; i++) {
       all[n] = known[i];

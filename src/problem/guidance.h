@@ -66,8 +66,10 @@ bool clt_problem_has_options(const clt_problem *problem);
 
 /* What was measured, and the value of each metric, stand in slots of their own behind those of the parameters and of
  * the device's properties. */
+#define CLT_METRIC_USES 4 /* numbers of clt_kernel_use */
 typedef struct clt_metric_slots {
   size_t time, energy, figure; /* time_s, energy_J, figure */
+  size_t use;                  /* the first of clt_kernel_use's */
   size_t metrics;              /* the first metric's */
   size_t n;                    /* of all */
 } clt_metric_slots;

@@ -41,6 +41,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
                                             .final_s = NAN,
                                             .final_cost = NAN,
+                                            .use = m->use,
                                             .energy_J = m->energy_J,
                                             .figure = m->figure,
                                             .final_energy_J = NAN,
@@ -279,6 +280,7 @@ double clt_tuning_value(const clt_tuning *tuning, double cost) {
 double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
   clt_measurement m;
   clt_measurement_init(&m, row->config);
+  m.use = row->use;
   m.time_s = as_finalist ? row->final_s : row->time_s;
   m.energy_J = as_finalist ? row->final_energy_J : row->energy_J;
   m.figure = as_finalist ? row->final_figure : row->figure;

@@ -19,6 +19,7 @@ typedef struct clt_report_row {
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
   double final_s, final_cost;  /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
   clt_interval final_interval; /* of final_s, or of final_figure where there is one; confidence 0: none */
+  clt_kernel_use use;
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
   size_t contest; /* of a finalist: which of those that its key saw, the oldest first */
 } clt_report_row;

@@ -25,6 +25,7 @@ struct clt_known_entry {
   clt_reason reason;
   bool confirmed_alone;
   double time_s, figure, energy_J;
+  clt_kernel_use use;
   clt_measurement *stored; /* until it is taken; where nothing is answered yet, what is in doubt */
 };
 
@@ -59,6 +60,7 @@ static void set_answer(struct clt_known_entry *entry, const clt_measurement *m) 
   entry->time_s = m->time_s;
   entry->figure = m->figure;
   entry->energy_J = m->energy_J;
+  entry->use = m->use;
 }
 
 int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
@@ -119,6 +121,7 @@ clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *
     out->time_s = entry->time_s;
     out->figure = entry->figure;
     out->energy_J = entry->energy_J;
+    out->use = entry->use;
   } else {
     clt_measurement_fail(out, entry->reason, NULL);
     out->confirmed_alone = entry->confirmed_alone;

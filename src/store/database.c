@@ -33,6 +33,8 @@
   " REAL NOT NULL); "                                                                                  \
   "CREATE TABLE IF NOT EXISTS figure(measurement INTEGER NOT NULL REFERENCES measurement,"             \
   " position INTEGER NOT NULL, figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "       \
+  "CREATE TABLE IF NOT EXISTS use(measurement INTEGER NOT NULL REFERENCES measurement,"                \
+  " position INTEGER NOT NULL, use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "          \
   "CREATE TABLE IF NOT EXISTS confirmed(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone" \
   " INTEGER NOT NULL); "                                                                               \
   "CREATE TABLE IF NOT EXISTS tuning(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT"  \

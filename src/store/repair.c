@@ -59,20 +59,16 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 /* --- copying what can still be read --- */
 
 /* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. Rows of
- * the last four follow their measurement. */
-enum { PROBLEM, DEVICE, TUNING, KERNEL, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
+ * the last five follow their measurement. */
+enum { PROBLEM, DEVICE, TUNING, KERNEL, MEASUREMENT, RUN, ENERGY, FIGURE, USE, CONFIRMED, N_TABLES };
 static const struct {
   const char *name, *number;
 } tables[N_TABLES] = {
-    [PROBLEM] = {"problem", "id"},
-    [DEVICE] = {"device", "id"},
-    [TUNING] = {"tuning", "problem"},
-    [KERNEL] = {"kernel", "problem"},
-    [MEASUREMENT] = {"measurement", "id"},
-    [RUN] = {"run", "measurement"},
-    [ENERGY] = {"energy", "measurement"},
-    [FIGURE] = {"figure", "measurement"},
-    [CONFIRMED] = {"confirmed", "measurement"},
+    [PROBLEM] = {"problem", "id"},         [DEVICE] = {"device", "id"},
+    [TUNING] = {"tuning", "problem"},      [KERNEL] = {"kernel", "problem"},
+    [MEASUREMENT] = {"measurement", "id"}, [RUN] = {"run", "measurement"},
+    [ENERGY] = {"energy", "measurement"},  [FIGURE] = {"figure", "measurement"},
+    [USE] = {"use", "measurement"},        [CONFIRMED] = {"confirmed", "measurement"},
 };
 
 /* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */

@@ -71,15 +71,19 @@
   ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                        \
   ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                   \
   ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                       \
+  ROW(ADD_USE, "INSERT INTO use(measurement, position, use) VALUES(?1, ?2, ?3)")                                \
   ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                \
   ROW(ANY_ENERGY, "SELECT EXISTS(SELECT 1 FROM energy)")                                                        \
   ROW(ANY_FIGURE, "SELECT EXISTS(SELECT 1 FROM figure)")                                                        \
+  ROW(ANY_USE, "SELECT EXISTS(SELECT 1 FROM use)")                                                              \
   ROW(ANY_CONFIRMED, "SELECT EXISTS(SELECT 1 FROM confirmed)")                                                  \
   ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                               \
   ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                               \
+  ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                        \
   ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                            \
   ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                          \
   ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                          \
+  ROW(REMOVE_USE, "DELETE FROM use" OF_SELECTED)                                                                \
   ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                    \
   ROW(DESCRIBE_TUNING,                                                                                          \
       "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")         \
@@ -114,9 +118,9 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* A file that is opened to read may be older than some tables, which are then empty ones of this connection. */
 static void complete_tables(sqlite_store *store) {
-  static const char *const tables[] = {"energy(measurement, energy_J)", "figure(measurement, position, figure)",
-                                       "confirmed(measurement, alone)", "tuning(problem, device, json)",
-                                       "kernel(problem, hash)"};
+  static const char *const tables[] = {"energy(measurement, energy_J)",   "figure(measurement, position, figure)",
+                                       "use(measurement, position, use)", "confirmed(measurement, alone)",
+                                       "tuning(problem, device, json)",   "kernel(problem, hash)"};
   sqlite3_exec(store->db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     sqlite3_stmt *statement = NULL;
@@ -280,6 +284,13 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
   if (rc == CLT_OK && m->confirmed_alone) rc = run_statement(store, ADD_CONFIRMED, NULL, error, "ww", id, (int64_t)1);
   for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++)
     rc = run_statement(store, ADD_FIGURE, NULL, error, "wwn", id, (int64_t)i, i ? m->figures[i - 1] : m->figure);
+#define VALUE(member) m->use.member,
+  const double use[] = {CLT_KERNEL_USE_TABLE(VALUE)};
+  const size_t n_use = sizeof use / sizeof *use;
+  bool any = false;
+  for (size_t i = 0; i < n_use; i++) any = any || !isnan(use[i]);
+  for (size_t i = 0; rc == CLT_OK && any && i < n_use; i++)
+    rc = run_statement(store, ADD_USE, NULL, error, "wwn", id, (int64_t)i, use[i]);
   return rc;
 }
 
@@ -306,7 +317,7 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
 
 static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
                               clt_error *error) {
-  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE_CONFIRMED, REMOVE};
+  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE_USE, REMOVE_CONFIRMED, REMOVE};
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
@@ -367,6 +378,14 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
     rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n_one, error);
   if (rc == CLT_OK && correct && store->any[ANY_FIGURE])
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
+#define READ(member) m.use.member = i < n_use ? use[i] : NAN, i++;
+  double use[4];
+  size_t n_use = 0;
+  if (rc == CLT_OK && store->any[ANY_USE]) rc = read_numbers(store, USE, id, use, 4, &n_use, error);
+  {
+    size_t i = 0;
+    CLT_KERNEL_USE_TABLE(READ)
+  }
   if (rc == CLT_OK && !correct && store->any[ANY_CONFIRMED])
     rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n_one, error);
   m.confirmed_alone = alone > 0;

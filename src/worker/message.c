@@ -140,6 +140,8 @@ typedef struct number_field {
 #define T(member) \
   { #member, offsetof(clt_timing_policy, member) }
 static const number_field measurement_numbers[] = {M(time_s), M(energy_J), M(max_abs_error), {NULL, 0}};
+#define U(member) {#member, offsetof(clt_kernel_use, member)},
+static const number_field use_numbers[] = {CLT_KERNEL_USE_TABLE(U){NULL, 0}};
 static const number_field phase_numbers[] = {P(build_s),  P(first_launch_s), P(runs_s),
                                              P(verify_s), P(wait_s),         {NULL, 0}};
 static const number_field timing_numbers[] = {T(max_total_s),    T(steady_relative), T(best_s),
@@ -175,11 +177,11 @@ json_t *clt_message_from_measurement(const clt_measurement *m) {
   json_t *runs = json_array();
   for (size_t i = 0; runs && i < m->n_runs; i++)
     if (json_array_append_new(runs, clt_json_real(m->runs_s[i]))) return json_decref(runs), NULL;
-  json_t *out =
-      json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason",
-                clt_reason_name(m->reason), "runs_s", runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host",
-                "phases", add_numbers(json_object(), &m->phases, phase_numbers), "log",
-                m->log ? clt_json_text(m->log) : json_null(), "confirmed_alone", m->confirmed_alone);
+  json_t *out = json_pack(
+      "{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason", clt_reason_name(m->reason),
+      "runs_s", runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases",
+      add_numbers(json_object(), &m->phases, phase_numbers), "use", add_numbers(json_object(), &m->use, use_numbers),
+      "log", m->log ? clt_json_text(m->log) : json_null(), "confirmed_alone", m->confirmed_alone);
   return add_numbers(out, m, measurement_numbers);
 }
 
@@ -204,6 +206,7 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
   }
   rc = get_numbers(&m, measurement_numbers, message, error);
   if (rc == 0) rc = get_numbers(&m.phases, phase_numbers, json_object_get(message, "phases"), error);
+  if (rc == 0) rc = get_numbers(&m.use, use_numbers, json_object_get(message, "use"), error);
   if (rc) return rc;
   m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);

@@ -97,6 +97,27 @@ class Quirks(SimulatedTest):
         self.assertEqual(answer["best"]["clock"], "host")
         self.assertTrue(spins.exists())
 
+    def test_what_a_kernel_uses_is_kept_for_metrics(self):
+        path = self.folder / "copy.json"
+        text = json.loads(path.read_text())
+        text["Metrics"] = [{"Name": "spills", "Expression": "1 + spill_bytes + 1000 * registers", "Goal": "Minimise"},
+                           {"Name": "private", "Expression": "private_bytes"}, {"Name": "local", "Expression": "local_bytes"}]
+        path.write_text(json.dumps(text))
+        told = {"registers": "32 + a", "spill_bytes": "8 * b", "private_bytes": "64 * a", "time_s": TIME_S}
+        self.simulate(extensions="cl_nv_compiler_options", **told)
+        for objective, (a, b), measured in ("time", (17, 9), N_A * N_B), ("spills", (0, 0), 0):  # measured, then known
+            answer = self.exhaustive("--objective", objective)
+            metrics = {metric["name"]: metric["value"] for metric in answer["best"]["metrics"]}
+            self.assertEqual(answer["best"]["configuration"], {"a": a, "b": b})
+            self.assertEqual((metrics["spills"], metrics["private"], metrics["local"]), (1 + 8 * b + 1000 * (32 + a), 64 * a, 0))
+            self.assertEqual(answer["evaluations"]["measured"], measured)
+        found = self.clatune_json("lookup", *self.subject, "--objective", "spills", "--store", "s.sqlite")
+        self.assertEqual(found["configuration"], {"a": 0, "b": 0})
+        self.simulate(driver_version="2", **told)  # which says nothing of registers
+        metrics = {metric["name"]: metric["value"] for metric in self.exhaustive()["best"]["metrics"]}
+        self.assertNotIn("spills", metrics)
+        self.assertEqual(metrics["private"], 64 * 17)
+
     def test_a_device_that_is_lost_ends_the_tuning_and_blames_nobody_else(self):
         lost = self.folder / "lost"
         self.simulate(time_s=TIME_S, fails={"run": "a == 7 and b == 3"}, after_fault="lost", lost_file=str(lost))

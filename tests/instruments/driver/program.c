@@ -2,6 +2,7 @@
  * kernels. */
 #include <ctype.h>
 
+#include "base/memory.h"
 #include "driver/objects.h"
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char **texts, const size_t *lengths,
@@ -91,6 +92,20 @@ static bool declares(const char *source, const char *name) {
   return false;
 }
 
+/* What NVIDIA's compiler adds to the log of a build when asked. */
+static void describe_use(cl_program program, const char *name) {
+  const sim_configuration *c = &program->configuration;
+  if (strstr(program->options, "-cl-nv-verbose") == NULL) return;
+  char *log = clt_format("%sptxas info    : Compiling entry function '%s' for 'sm_90'\n"
+                         "ptxas info    : Function properties for %s\n"
+                         "    %d bytes stack frame, %d bytes spill stores, %d bytes spill loads\n"
+                         "ptxas info    : Used %d registers, 368 bytes cmem[0]\n",
+                         program->log ? program->log : "", name, name, c->spill_bytes, c->spill_bytes, c->spill_bytes,
+                         c->registers);
+  free(program->log);
+  program->log = log;
+}
+
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *status) {
   if (program->status != CL_BUILD_SUCCESS) return sim_status(status, CL_INVALID_PROGRAM_EXECUTABLE), NULL;
   if (!declares(program->source, name)) return sim_status(status, CL_INVALID_KERNEL_NAME), NULL;
@@ -101,6 +116,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *status) {
     return sim_status(status, CL_OUT_OF_HOST_MEMORY), NULL;
   }
   kernel->program = program;
+  describe_use(program, name);
   clRetainProgram(program);
   sim_status(status, CL_SUCCESS);
   return kernel;
@@ -149,7 +165,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return sim_answer(none, sizeof none, capacity, out, n_out);
     case CL_KERNEL_LOCAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, 0);
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return SIM_ANSWER(size_t, d->preferred_work_group_multiple);
-    case CL_KERNEL_PRIVATE_MEM_SIZE: return SIM_ANSWER(cl_ulong, 0);
+    case CL_KERNEL_PRIVATE_MEM_SIZE: return SIM_ANSWER(cl_ulong, (cl_ulong)kernel->program->configuration.private_bytes);
     default: return CL_INVALID_VALUE;
   }
 }

@@ -53,6 +53,9 @@ static const char *const device_keys[] = {"name",
                                           "build_s",
                                           "build_cpu_s",
                                           "build_memory_bytes",
+                                          "registers",
+                                          "spill_bytes",
+                                          "private_bytes",
                                           "waits",
                                           "spins",
                                           "noise",
@@ -194,6 +197,9 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->untouched = description_formula(json, "untouched", NULL);
   d->work_group_limit = description_formula(json, "work_group_limit", NULL);
   d->build_memory_bytes = description_formula(json, "build_memory_bytes", "0");
+  d->registers = description_formula(json, "registers", "0");
+  d->spill_bytes = description_formula(json, "spill_bytes", "0");
+  d->private_bytes = description_formula(json, "private_bytes", "0");
   d->optimistic = json_is_true(json_object_get(json, "optimistic"));
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
@@ -334,6 +340,9 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   out->warm_s = out->time_s;
   if (rc == CLT_OK && device->warm_s) rc = defines_number(d, device->warm_s, &out->warm_s, &error);
   if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
+  if (rc == CLT_OK) rc = number(d, device->registers, &out->registers, &error);
+  if (rc == CLT_OK) rc = number(d, device->spill_bytes, &out->spill_bytes, &error);
+  if (rc == CLT_OK) rc = number(d, device->private_bytes, &out->private_bytes, &error);
   double memory_bytes = 0;
   if (rc == CLT_OK) rc = defines_number(d, device->build_memory_bytes, &memory_bytes, &error);
   if (rc == CLT_OK && memory_bytes > 0) take_memory((size_t)memory_bytes);

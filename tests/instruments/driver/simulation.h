@@ -19,7 +19,7 @@ typedef struct sim_device {
       base_address_align_bytes, timer_resolution_ns, preferred_work_group_multiple;
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
-  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit, *build_memory_bytes;
+  const char *time_s, *build_fails, *launch_fails, *run_fails, *fault, *wrong, *untouched, *work_group_limit, *build_memory_bytes, *registers, *spill_bytes, *private_bytes;
   const char *launch_status, *run_status; /* what those that fail are told */
   sim_aftermath after_fault;
   const char *lost_file; /* is there once the device is lost, to all processes; while it is locked, who is stuck stays */
@@ -62,6 +62,7 @@ typedef struct sim_configuration {
   bool launch_fails, run_fails, fault, wrong, untouched;
   size_t work_group_limit; /* of work-items in a group; more are refused */
   int launch_status, run_status;
+  int registers, spill_bytes, private_bytes; /* of a work-item */
   uint64_t hash;
   uint64_t n_runs; /* done */
 } sim_configuration;
