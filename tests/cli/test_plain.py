@@ -56,7 +56,7 @@ class Help(CliTest):
     def test_a_limit_is_said_once(self):
         text = " ".join((self.clatune("tune", "--help").stdout + self.clatune("help", "opencl").stdout).split())
         self.assertIn("700 or more; 0: half of the machine's where the device is the CPU, else no limit. (default 0)", text)
-        self.assertIn("(default 60, at least 0.01)", text)
+        self.assertIn("(default 600, at least 0.1)", text)
         self.assertNotIn("at least 0)", text)
 
     def test_version(self):
