@@ -251,8 +251,8 @@ def searches(b):
         shutil.copy(b.path("pools.sqlite"), b.path("copied.sqlite"))
         b.path("copied.sqlite").rename(store)
     text = b.script("live_search.py", *b.subject("convolution"), "--stores", b.path("live"), "--two-stage-store", store, "--budget",
-                    budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", round(b.patience_s / 8), "--rounds",
-                    b.count(9, 3))
+                    budget, "--two-stage", f"{min(samples, 2000)},{b.count(200, 10)}", "--time", round(b.patience_s / 8), "--processes",
+                    b.count(5, 2))
     return [table("Five searches against a long one: convolution", None, text=text)]
 
 

@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 """Short searches against a long one on a real device: several tunings by `surrogate` with few evaluations, one by `two-stage`
-with many, and the winners timed again in rounds over all of them.
+with many, and the winners timed again side by side, in several processes.
 
     benchmarks/live_search.py kernels_cl/convolution.json --device pocl --stores /somewhere/live
 
 Every tuning has a store of its own (STORES-surrogate-1.sqlite ...), so that none knows what another measured; a second run
 goes on from there. --two-stage-store takes a store in which the random samples of seed 1 are already, from `clatune sample
---seed 1`: then only the second stage is measured. In a round each winner is built and timed once more, in a new order; what
-counts is the median over the rounds.
+--seed 1`: then only the second stage is measured.
 """
 import json
 import random
 import statistics
-import tempfile
 
 import tables
 
@@ -37,15 +35,27 @@ def searches(options):
     return found
 
 
-def retime(options, found, folder):
-    """{name: median over the rounds}"""
-    chosen = [f["configuration"] for f in found.values()]
-    chosen = list({tables.key(c): c for c in chosen}.values())
-    rounds = []
-    for r in range(1, options.rounds + 1):
+def retime(options, found):
+    """{name: seconds}: the winners run in turns in one process, again and again in a new one. Machines and the pages that a
+    process gets make all of a process faster or slower; so what counts is the median over the processes of a winner's share
+    of the process's median."""
+    chosen = list({tables.key(f["configuration"]): f["configuration"] for f in found.values()}.values())
+    shares, medians = {tables.key(c): [] for c in chosen}, []
+    for r in range(1, options.processes + 1):
         order = random.Random(r).sample(chosen, len(chosen))
-        rounds.append(tables.measure(options, tables.typed_sizes(options), order, folder, f"{folder}/round{r}.sqlite"))
-    return {name: statistics.median(r[tables.key(f["configuration"])] for r in rounds) for name, f in found.items()}
+        answer = json.loads(tables.run([tables.clatune(options), "measure", options.problem, "--device", options.device,
+                                        *tables.typed_sizes(options), *(x for c in order for x in ("--configuration", typed(c))),
+                                        "--json", "--quiet"]))
+        times = {tables.key(m["configuration"]): m["time_s"] for m in answer["measurements"]}
+        medians.append(statistics.median(times.values()))
+        for name, time_s in times.items():
+            shares[name].append(time_s / medians[-1])
+    typical = statistics.median(medians)
+    return {name: statistics.median(shares[tables.key(f["configuration"])]) * typical for name, f in found.items()}
+
+
+def typed(configuration):
+    return " ".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in configuration.items())
 
 
 def report(found, again):
@@ -64,8 +74,7 @@ def add_tunings(parser):
     parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
     parser.add_argument("--stores", required=True, help="how the names of the stores begin")
     parser.add_argument("--time", help="of each tuning at most, as clatune's")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
+    parser.add_argument("--processes", type=int, default=7, help="in which the winners are compared (default 7)")
 
 
 def main():
@@ -77,8 +86,7 @@ def main():
     parser.add_argument("--two-stage", type=tables.numbers, default=[2000, 200], help="N,M (default 2000,200)")
     options = parser.parse_args()
     found = searches(options)
-    with tempfile.TemporaryDirectory(prefix="clatune-live-") as folder:
-        report(found, retime(options, found, folder))
+    report(found, retime(options, found))
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def measure(options):
         for size in sizes_in(options, "unseen"):
             found = found_at(options, results, folder, size)
             options.size = [f"{name}={value}" for name, value in size.items()]
-            again = live_search.retime(options, found, folder)
+            again = live_search.retime(options, found)
             compared.append({"size": size, "found": {w: f["configuration"] for w, f in found.items()}, "time_s": again})
         record(options)
     with gzip.open(searches_file(options), "wt") as file:
@@ -183,12 +183,11 @@ def known_cold(options):
 def warm(options):
     options.problem, options.size = PROBLEM, []
     store, known, out = trained_store(options), known_cold(options), []
-    with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
-        for size in sizes_in(options, "unseen"):
-            found = {"warm": tune(options, store, size, WARM, "--warm-start"),
-                     "cold": known.get(json.dumps(size)) or tune(options, options.store + ".cold", size, COLD, "--no-transfer")}
-            options.size = [f"{name}={value}" for name, value in size.items()]
-            out.append({"size": size, "found": found, "time_s": live_search.retime(options, found, folder)})
+    for size in sizes_in(options, "unseen"):
+        found = {"warm": tune(options, store, size, WARM, "--warm-start"),
+                 "cold": known.get(json.dumps(size)) or tune(options, options.store + ".cold", size, COLD, "--no-transfer")}
+        options.size = [f"{name}={value}" for name, value in size.items()]
+        out.append({"size": size, "found": found, "time_s": live_search.retime(options, found)})
     with gzip.open(warm_file(options), "wt") as file:
         json.dump(out, file, indent=1)
 
@@ -269,7 +268,7 @@ def main():
     parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
     parser.add_argument("--training", type=int, default=50, help="the first N training sizes alone")
     parser.add_argument("--unseen", type=int, default=20, help="the first N unseen sizes alone")
-    parser.add_argument("--rounds", type=int, default=7, help="in which the winners of a size are compared (default 7)")
+    parser.add_argument("--processes", type=int, default=7, help="in which the winners of a size are compared (default 7)")
     parser.add_argument("--measure", default="", help="how: options of clatune sample")
     options = parser.parse_args()
     if options.action != "tables" and not (options.store and options.device):

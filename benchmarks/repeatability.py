@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Whether tunings with different seeds come to the same speed: each with a store of its own, the winners timed again in rounds
-over all of them.
+"""Whether tunings with different seeds come to the same speed: each with a store of its own, the winners timed again side by
+side, in several processes.
 
     benchmarks/repeatability.py kernels_cl/convolution.json --device pocl --size width=512 --size height=512 \\
         --stores /somewhere/repeat --repeat 10 --budget 200
 
-Prints each winner's median over the rounds, and by how much the slowest is slower than the fastest.
+Prints each winner's time, and by how much the slowest is slower than the fastest.
 """
-import tempfile
-
 import live_search
 import tables
 
@@ -22,8 +20,7 @@ def main():
     options = parser.parse_args()
     found = {f"seed {seed}": live_search.tune(options, f"{options.stores}-{seed}.sqlite", seed, "--searcher", options.searcher,
                                               "--budget", options.budget) for seed in range(1, options.repeat + 1)}
-    with tempfile.TemporaryDirectory(prefix="clatune-repeat-") as folder:
-        again = live_search.retime(options, found, folder)
+    again = live_search.retime(options, found)
     best = min(again.values())
     rows = [[name, f"{1000 * again[name]:.4f}", f"{100 * (again[name] / best - 1):+.1f}",
              " ".join(f"{k}={v}" for k, v in found[name]["configuration"].items())] for name in found]
