@@ -5,7 +5,7 @@ The problems are the shipped ones and those of the examples that one kernel laun
 OpenCL backend does not have. Both sides choose among the same configurations, those that satisfy the problem's conditions and
 the device's limits, and make the same number of evaluations; Kernel Tuner verifies nothing, which costs it no time. The third
 program (pyopencl) has the same input, builds all winners of a problem, and runs them in rounds, each round in a new order, the
-driver's threads where the system puts them; what counts is the median over the rounds.
+driver's threads where the system puts them; what counts is the median over the rounds of a winner's share of the round's median.
 
     python3 -m venv venv && venv/bin/pip install kernel_tuner pyopencl
     venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/results.md]
@@ -247,7 +247,7 @@ def clatune_job(options, job, folder):
 
 
 def rounds_job(job):
-    """Medians over the rounds, in the order of the configurations."""
+    """Each one's time, in the order of the configurations."""
     import pyopencl as cl
     device = platform_of(job["device"])[1]
     problem = limited(job["problem"], device)
@@ -256,7 +256,7 @@ def rounds_job(job):
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     times, ready = [], []
     for c in job["configurations"]:
-        options = problem.options() + [f"-D{n}={v}" for n, v in c.items()]
+        options = problem.options() + [f"-D{n}={int(v) if isinstance(v, bool) else v}" for n, v in c.items()]
         kernel = getattr(cl.Program(context, problem.source()).build(options=options), problem.kernel["KernelName"])
         arguments = [cl.Buffer(context, flags, hostbuf=a) if getattr(a, "ndim", 0) else a for a in problem.arguments(c)]
         ready.append((kernel, *problem.launch(c), arguments))
@@ -273,7 +273,9 @@ def rounds_job(job):
             first = run(i)  # warms up
             more = max(1, min(10, int(2e-3 / first)))
             times[i].append(statistics.median(run(i) for _ in range(more)))
-    return [statistics.median(t) for t in times]
+    # Of a round, only how the winners compare counts: the machine is faster or slower in the next.
+    typical = [statistics.median(r) for r in zip(*times)]
+    return [statistics.median(t / m for t, m in zip(ts, typical)) * statistics.median(typical) for ts in times]
 
 
 def in_a_process(job):
@@ -342,7 +344,7 @@ def main():
                         help="Kernel Tuner's strategies, and clatune's searchers (default: %(default)s)")
     parser.add_argument("--budget", type=int, default=100, help="evaluations of each tuning (default 100)")
     parser.add_argument("--repeat", type=int, default=5, help="tunings of each, with seeds 1, 2, ... (default 5)")
-    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--rounds", type=int, default=101)
     parser.add_argument("--results", default="live-kernel-tuner.jsonl", help="where the tunings are kept")
     parser.add_argument("--page", help="also puts the table into this page")
     options = parser.parse_args()
