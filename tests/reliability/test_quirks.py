@@ -64,7 +64,7 @@ class Quirks(SimulatedTest):
         self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 1))
 
     def test_a_compiler_that_aborts_hangs_or_takes_all_memory_harms_one_configuration(self):
-        memory = "2**46" if "CLATUNE_SANITIZED" in os.environ else "8 * 2**30"  # sanitizers take more than any limit
+        memory = "2**47" if "CLATUNE_SANITIZED" in os.environ else "8 * 2**30"  # sanitizers take more than any limit
         self.simulate(time_s=TIME_S, build_memory_bytes=f"{memory} if b == 5 else 0")
         self.inject({"at": "build", "do": "abort", "when": "b == 3"}, {"at": "build", "do": "hang", "when": "a == 4 and b == 4"},
                     {"at": "build", "do": "note", "when": "b < 3"})
