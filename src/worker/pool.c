@@ -78,6 +78,7 @@ int clt_pool_usable(const clt_pool *pool, clt_error *error) {
 /* A process that SIGKILL does not end keeps the device from whoever comes next: nothing more is asked of that, and what
  * was measured is still handed out. The other processes may be in the same state: they are waited for together. */
 static void give_up_device(clt_pool *pool, pid_t left_behind) {
+  pool->stuck = true;
   if (!pool->broken)
     pool->broken = clt_fail(&pool->broken_error, CLT_E_DEVICE,
                             "device-lost: worker process %lld cannot be killed, since a call of the driver does not "

@@ -15,16 +15,16 @@
 #include "worker/process.h"
 
 #define CLT_POOL_MAX_WORKERS 64
-#define CLT_POOL_BUILDS 128   /* that are remembered */
+#define CLT_POOL_BUILDS 128  /* that are remembered */
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */
 
 typedef struct clt_pool_setup {
   clt_evaluator_setup evaluator; /* who is told what; instance and space are not looked at */
   size_t n_workers;
-  size_t n_slots;       /* per worker */
-  json_t *open;         /* the "open" request; NULL: workers need no opening (tests) */
-  const char *lock_key; /* looked at by clt_pool_open alone; NULL: no lock */
-  bool quiet_builds;    /* the device is the CPU: nothing compiles while something is timed */
+  size_t n_slots;           /* per worker */
+  json_t *open;             /* the "open" request; NULL: workers need no opening (tests) */
+  const char *lock_key;     /* looked at by clt_pool_open alone; NULL: no lock */
+  bool quiet_builds;        /* the device is the CPU: nothing compiles while something is timed */
   double compile_timeout_s; /* 0: by what builds take here */
   double run_timeout_s, host_timeout_s;
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
@@ -130,14 +130,14 @@ struct clt_pool {
   clt_device_lock lock;
   bool data_made, further_made; /* of the search and of the finalists */
   bool further_failed;
-  bool no_heap_checks; /* the driver cannot stand them */
-  int setbacks;        /* workers that ended through no configuration's fault, in a row */
-  bool in_doubt;       /* something failed on the device, which has not answered since */
-  int n_unanswered;    /* times in a row that it did not answer then; of workers that ask together once */
+  bool no_heap_checks;              /* the driver cannot stand them */
+  int setbacks;                     /* workers that ended through no configuration's fault, in a row */
+  bool in_doubt;                    /* something failed on the device, which has not answered since */
+  int n_unanswered;                 /* times in a row that it did not answer then; of workers that ask together once */
   double builds_s[CLT_POOL_BUILDS]; /* what the last ones took, until a first run had ended; a ring */
   size_t n_builds;                  /* of all */
-  bool timing;         /* everything that is ready is timed before more is prepared */
-  size_t n_slots;      /* at present: fewer where memory is short */
+  bool timing;                      /* everything that is ready is timed before more is prepared */
+  size_t n_slots;                   /* at present: fewer where memory is short */
   clt_pool_worker
       *workers; /* CLT_POOL_MAX_WORKERS; n_workers: those of the search, or more where finalists need them */
   size_t n_workers;
@@ -152,6 +152,7 @@ struct clt_pool {
   size_t n_killed; /* processes that somebody killed */
   int broken;      /* a result code: the pool cannot go on */
   clt_error broken_error;
+  bool stuck; /* a process of it cannot be killed */
 };
 
 /* pool.c */

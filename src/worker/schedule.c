@@ -312,7 +312,14 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
     if (rc == 0 && left_s <= 0 && first_job(pool, CLT_JOB_DONE, NULL) == NULL) return CLT_E_AGAIN;
   }
   if (!pool->broken) pool->broken = rc, pool->broken_error = why;
-  if (rc) job = first_job(pool, CLT_JOB_DONE, NULL); /* what was measured before is kept */
+  /* What was measured before is kept; what failed may have met a device that was lost already, unless a process that
+   * cannot be killed tells whose fault it is. */
+  while (rc && (job = first_job(pool, CLT_JOB_DONE, NULL)) && !pool->stuck &&
+         !clt_measurement_correct(&job->measurement)) {
+    clt_measurement_release(&job->measurement);
+    *job = (clt_job){.state = CLT_JOB_NONE};
+    pool->n_submitted--;
+  }
   if (job == NULL) return clt_pool_usable(pool, error);
   *out = job->measurement;
   *job = (clt_job){.state = CLT_JOB_NONE};
