@@ -38,13 +38,9 @@ def tune(options, device):
     return answer["device"]["name"], best and best["configuration"], answer["reasons"]
 
 
-def as_text(configuration):
-    return " ".join(f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in configuration.items())
-
-
 def why_not(options, device, configuration):
     """None where it is right on the device, else the reason in a few words."""
-    answer = clatune(options, "verify", "--device", device, "--configuration", as_text(configuration))
+    answer = clatune(options, "verify", "--device", device, "--configuration", tables.typed_configuration(configuration))
     if answer["correct"]:
         return None
     line = next((x.strip() for x in (answer.get("log") or "").splitlines() if "error" in x.lower()), "")
@@ -94,7 +90,7 @@ def main():
     best, names = {}, {}
     for device in options.devices:
         names[device], best[device], reasons = tune(options, device)
-        print(f"- {device}: {names[device]}; best {as_text(best[device]) if best[device] else 'none'}; failures "
+        print(f"- {device}: {names[device]}; best {tables.typed_configuration(best[device]) if best[device] else 'none'}; failures "
               f"{reasons or 'none'}", flush=True)
     with tempfile.TemporaryDirectory(prefix="clatune-cross-") as folder:
         rows = [device_row(options, device, best, folder) for device in options.devices]

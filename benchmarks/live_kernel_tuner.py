@@ -256,7 +256,7 @@ def rounds_job(job):
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     times, ready = [], []
     for c in job["configurations"]:
-        options = problem.options() + [f"-D{n}={int(v) if isinstance(v, bool) else v}" for n, v in c.items()]
+        options = problem.options() + [f"-D{x}" for x in tables.typed_configuration(c).split()]
         kernel = getattr(cl.Program(context, problem.source()).build(options=options), problem.kernel["KernelName"])
         arguments = [cl.Buffer(context, flags, hostbuf=a) if getattr(a, "ndim", 0) else a for a in problem.arguments(c)]
         ready.append((kernel, *problem.launch(c), arguments))

@@ -44,7 +44,7 @@ def retime(options, found):
     for r in range(1, options.processes + 1):
         order = random.Random(r).sample(chosen, len(chosen))
         answer = json.loads(tables.run([tables.clatune(options), "measure", options.problem, "--device", options.device,
-                                        *tables.typed_sizes(options), *(x for c in order for x in ("--configuration", typed(c))),
+                                        *tables.typed_sizes(options), *(x for c in order for x in ("--configuration", tables.typed_configuration(c))),
                                         "--json", "--quiet"]))
         times = {tables.key(m["configuration"]): m["time_s"] for m in answer["measurements"]}
         medians.append(statistics.median(times.values()))
@@ -52,10 +52,6 @@ def retime(options, found):
             shares[name].append(time_s / medians[-1])
     typical = statistics.median(medians)
     return {name: statistics.median(shares[tables.key(f["configuration"])]) * typical for name, f in found.items()}
-
-
-def typed(configuration):
-    return " ".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in configuration.items())
 
 
 def report(found, again):

@@ -88,6 +88,11 @@ def typed_sizes(options):
     return [x for size in options.size for x in ("--size", size)]
 
 
+def typed_configuration(configuration):
+    """As clatune's --configuration takes it."""
+    return " ".join(f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in configuration.items())
+
+
 def measure(options, sizes, configurations, folder, store=None):
     """Times of a list of configurations on the device, {configuration: seconds}, None where it fails; what the store
     knows is not measured again."""
