@@ -301,7 +301,7 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
    * tuner's answer would else keep that tuner from timing. */
   double until_s = clt_now_s() + (pool->n_submitted > 0 ? timeout_s : 0);
   int rc = pool->broken;
-  clt_job *job = NULL;
+  clt_job *job;
   while (rc == 0) {
     rc = schedule_next(pool, &why);
     if (rc) break;
@@ -312,17 +312,14 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
     if (rc == 0 && left_s <= 0 && first_job(pool, CLT_JOB_DONE, NULL) == NULL) return CLT_E_AGAIN;
   }
   if (!pool->broken) pool->broken = rc, pool->broken_error = why;
-  /* What was measured before is kept; what failed may have met a device that was lost already, unless a process that
-   * cannot be killed tells whose fault it is. */
-  while (rc && (job = first_job(pool, CLT_JOB_DONE, NULL)) && !pool->stuck &&
-         !clt_measurement_correct(&job->measurement)) {
-    clt_measurement_release(&job->measurement);
+  /* Of a pool that cannot go on, what was measured before is kept; what failed may have met a device that was lost
+   * already, unless a process that cannot be killed tells whose fault it is. */
+  while ((job = first_job(pool, CLT_JOB_DONE, NULL)) != NULL) {
+    *out = job->measurement;
     *job = (clt_job){.state = CLT_JOB_NONE};
     pool->n_submitted--;
+    if (!pool->broken || pool->stuck || clt_measurement_correct(out)) return CLT_OK;
+    clt_measurement_release(out);
   }
-  if (job == NULL) return clt_pool_usable(pool, error);
-  *out = job->measurement;
-  *job = (clt_job){.state = CLT_JOB_NONE};
-  pool->n_submitted--;
-  return CLT_OK;
+  return clt_pool_usable(pool, error);
 }
