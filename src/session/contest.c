@@ -337,14 +337,20 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
   }
 }
 
-static int compare_field(finals *f, clt_session *s, clt_error *error) {
-  const double *waited_s = &s->result->waited_s, searched_s = clt_now_s() - s->start_s - *waited_s;
-  const double enough_s = fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S);
+/* So many rounds at most; beyond the first ones none begins after enough_s, and none at all after a share of the limit
+ * of time. */
+static clt_contest_policy policy_of_finals(clt_session *s, unsigned most, double enough_s) {
   const double share_s = SHARE_OF_TIME * s->settings->time_s, limit_s = share_s > 0 ? share_s : MAX_TOTAL_S;
+  return (clt_contest_policy){
+      MIN_ROUNDS, most, enough_s, fmin(limit_s, MAX_TOTAL_S), s->tolerance, s->loop.objective, &s->result->waited_s};
+}
+
+static int compare_field(finals *f, clt_session *s, clt_error *error) {
+  const double searched_s = clt_now_s() - s->start_s - s->result->waited_s;
+  const double enough_s = fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S);
   /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
-  const clt_contest_policy policy = {MIN_ROUNDS,        most,    enough_s, fmin(limit_s, MAX_TOTAL_S), s->tolerance,
-                                     s->loop.objective, waited_s};
+  const clt_contest_policy policy = policy_of_finals(s, most, enough_s);
   int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
   if (rc) return rc;
   clt_measurement *fastest = NULL;
@@ -413,9 +419,7 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
 /* Threads of CPU drivers are bound to processors while they are timed, and not where programs run them: so the
  * finalists run once more as they will there. Where another one is faster than the best then, the result says so. */
 static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
-  const double share_s = SHARE_OF_TIME * s->settings->time_s, limit_s = share_s > 0 ? share_s : MAX_TOTAL_S;
-  const clt_contest_policy policy = {
-      MIN_ROUNDS, MIN_ROUNDS, 0, fmin(limit_s, MAX_TOTAL_S), s->tolerance, s->loop.objective, &s->result->waited_s};
+  const clt_contest_policy policy = policy_of_finals(s, MIN_ROUNDS, 0);
   const clt_measurement *best = NULL, *fastest = NULL;
   char name[512], time[2][32];
   size_t n = 0;
