@@ -245,7 +245,8 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   slots[places.energy].real = m->energy_J;
   slots[places.figure].real = figure;
 #define VALUE(member) m->use.member,
-  const double use[CLT_METRIC_USES] = {CLT_KERNEL_USE_TABLE(VALUE)};
+  const double use[] = {CLT_KERNEL_USE_TABLE(VALUE)};
+  _Static_assert(sizeof use == CLT_METRIC_USES * sizeof *use, "the names that expressions know");
   for (size_t i = 0; i < CLT_METRIC_USES; i++) slots[places.use + i].real = use[i];
   for (size_t k = o->n_built_ins; k <= index; k++) {
     const clt_expr *expr = o->meanings[k].expr;

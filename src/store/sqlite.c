@@ -378,14 +378,12 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
     rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n_one, error);
   if (rc == CLT_OK && correct && store->any[ANY_FIGURE])
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
-#define READ(member) m.use.member = i < n_use ? use[i] : NAN, i++;
-  double use[4];
-  size_t n_use = 0;
-  if (rc == CLT_OK && store->any[ANY_USE]) rc = read_numbers(store, USE, id, use, 4, &n_use, error);
-  {
-    size_t i = 0;
-    CLT_KERNEL_USE_TABLE(READ)
-  }
+#define NOTHING(member) NAN,
+#define READ(member) m.use.member = *next++;
+  double use[] = {CLT_KERNEL_USE_TABLE(NOTHING)}, *next = use;
+  if (rc == CLT_OK && store->any[ANY_USE])
+    rc = read_numbers(store, USE, id, use, sizeof use / sizeof *use, &n_one, error);
+  CLT_KERNEL_USE_TABLE(READ)
   if (rc == CLT_OK && !correct && store->any[ANY_CONFIRMED])
     rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n_one, error);
   m.confirmed_alone = alone > 0;
