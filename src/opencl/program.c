@@ -169,7 +169,8 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
  * stand for. */
 static int check_arguments(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
                            const clt_plan_launch *launch, bool resolve, clt_measurement *m, clt_error *error) {
-  clt_kernel_argument *taken = clt_new_array(launch->n_args, 2 * sizeof *taken), *said = taken + launch->n_args;
+  clt_kernel_argument *taken = clt_new_array(launch->n_args, 2 * sizeof *taken);
+  clt_kernel_argument *said = taken ? taken + launch->n_args : NULL;
   clt_kernel_argument **own = clt_new_array(launch->n_args, sizeof *own);
   int rc = taken && own ? CLT_OK : clt_fail_memory(error);
   size_t n = 0, n_own = 0;
