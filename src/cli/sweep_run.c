@@ -282,7 +282,8 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     return 0;
   }
   cli_sweep_tuning t = {0};
-  bool ended = false, lost = false;
+  bool ended = false;
+  size_t lost = SIZE_MAX; /* the device that was lost last */
   const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
   for (size_t k = 0; k < s->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
     size_t device = k / s->n_cells, cell = k % s->n_cells;
@@ -297,11 +298,10 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
     pthread_mutex_unlock(&run->lock);
     if (ended) break;
-    if (cell == 0) lost = false;
-    if (open && lost)
+    if (open && lost == device)
       cli_sweep_fail(row, &not_tuned);
-    else if (open)
-      lost = !tune_row(l, &t, store, row);
+    else if (open && !tune_row(l, &t, store, row))
+      lost = device;
     pthread_mutex_lock(&run->lock);
     if (row->line || row->code) count_row(l, row);
     pthread_mutex_unlock(&run->lock);
