@@ -175,6 +175,7 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   char key[512], *question = NULL;
   clt_text text = {0};
   clt_device_key(key, sizeof key, device);
+  /* Not printed: once a library has registered its own formats, as libquadmath does, printing is slow. */
   const char *const parts[] = {problem_path, "\n", key, "\n", device->driver_version, "\n"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) clt_text_add(&text, parts[i]);
   for (size_t i = 0; i < n_sizes; i++) clt_text_printf(&text, "%s=%lld ", sizes[i].name, (long long)sizes[i].value);
