@@ -103,8 +103,8 @@ void clt_text_printf(clt_text *text, const char *format, ...) {
   va_end(arguments);
 }
 
-/* The bytes of the first of n bytes' characters, its number in *character; 0: no UTF-8, n + 1: it is cut off. */
-static size_t character_bytes(const unsigned char *text, size_t n, uint32_t *character) {
+size_t clt_text_character(const char *bytes, size_t n, uint32_t *character) {
+  const unsigned char *text = (const unsigned char *)bytes;
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
   if (length == 0) return 0;
@@ -129,7 +129,7 @@ size_t clt_text_add_shown(clt_text *text, const char *bytes, size_t n, const cha
   size_t from = 0, i = 0;
   while (i < n) {
     uint32_t c = 0;
-    size_t length = character_bytes((const unsigned char *)bytes + i, n - i, &c);
+    size_t length = clt_text_character(bytes + i, n - i, &c);
     if (length > n - i) break;
     if (length == 0 || (is_control(c) && !(c && c < 128 && strchr(allowed, (int)c)))) {
       clt_text_add_bytes(text, bytes + from, i - from);

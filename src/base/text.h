@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Text that grows. All zeros is empty. Adding has no result: the first failure is kept, what comes after it does
  * nothing, and clt_text_take reports it. */
@@ -24,6 +25,10 @@ void clt_text_printf(clt_text *text, const char *format, ...) __attribute__((for
  * page would obey (controls but for those in `allowed`, what turns the direction of writing), become "?". Returns how
  * many bytes were used: all, but for a last character that is cut off. */
 size_t clt_text_add_shown(clt_text *text, const char *bytes, size_t n, const char *allowed);
+
+/* How many bytes the first character of n > 0 bytes has, its number in *character; 0: no UTF-8, n + 1: it is cut off.
+ */
+size_t clt_text_character(const char *bytes, size_t n, uint32_t *character);
 
 /* Hands the text over ("" where nothing was added), malloc'ed; CLT_E_MEMORY where adding failed. Empties it in any
  * case.

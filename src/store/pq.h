@@ -72,7 +72,7 @@ bool clt_pq_is_null(const clt_pq_rows *rows, size_t row, int column);
 const char *clt_pq_text(const clt_pq_rows *rows, size_t row, int column); /* "": NULL, or no text; borrowed */
 int64_t clt_pq_whole(const clt_pq_rows *rows, size_t row, int column); /* 0: NULL, or no whole number; of boolean 1 */
 double clt_pq_number(const clt_pq_rows *rows, size_t row, int column); /* NaN: NULL, or no float8 */
-/* At most `most` numbers of an array, NULL as NaN; most + 1: it has more, or is no such array. NULL has 0. */
+/* The first `most` numbers of an array, NULL as NaN; most + 1: it has more, or is no such array. NULL has 0. */
 size_t clt_pq_numbers(const clt_pq_rows *rows, size_t row, int column, double *out, size_t most);
 void clt_pq_rows_free(clt_pq_rows *rows); /* NULL does nothing */
 

@@ -1,0 +1,422 @@
+#include "store/pq.h"
+
+#include <libpq-fe.h>
+#include <math.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "store/pq_values.h"
+#include "store/schema.h"
+
+#define SILENCE_S 10       /* without a byte, what was asked for is lost */
+#define CONNECT_S 5        /* for each attempt, of which the first may have met a host that was down */
+#define FIRST_NAP_S 0.02   /* before an attempt is repeated; then twice as long each time */
+#define LONGEST_NAP_S 0.5  /* so that a server that is back is noticed within a second */
+#define MOST_STATEMENTS 64 /* that are kept prepared */
+#define SAID_BYTES 600     /* of what the server says in a message */
+
+struct clt_pq {
+  char *url, *shown;
+  clt_pq_schema schema;
+  double patience_s;
+  PGconn *conn; /* NULL: there is none */
+  uint64_t connection;
+  bool in_transaction;
+  const char *prepared[MOST_STATEMENTS]; /* by this connection; statement i is named "i" */
+  size_t n_prepared;
+  char state[6];
+};
+
+/* --- what went wrong --- */
+
+/* The first line of what libpq or the server says, without what a terminal would obey. */
+static void copy_said(char out[SAID_BYTES], const char *text) {
+  clt_text shown = {0};
+  size_t n = strcspn(text, "\n");
+  clt_text_add_shown(&shown, text, n < SAID_BYTES - 1 ? n : SAID_BYTES - 1, "");
+  snprintf(out, SAID_BYTES, "%s", shown.bytes ? shown.bytes : "");
+  clt_text_release(&shown);
+}
+
+/* Whether a server that says so will soon say something else. */
+static bool is_away(const char *state) {
+  static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53300", "25P03"};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    if (strcmp(state, states[i]) == 0) return true;
+  return clt_starts_with(state, "08");
+}
+
+/* Whether the statement alone, not the connection, has to be tried again: it got in the way of another one, or waited
+ * for one. */
+static bool is_collision(const char *state) {
+  static const char *const states[] = {"40001", "40P01", "55P03", "57014"};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    if (strcmp(state, states[i]) == 0) return true;
+  return false;
+}
+
+static void disconnect(clt_pq *pq) {
+  if (pq->conn) PQfinish(pq->conn);
+  pq->conn = NULL;
+  pq->n_prepared = 0;
+}
+
+/* The connection is no longer of use: CLT_E_AGAIN. */
+static int fail_lost(clt_pq *pq, const char *why, clt_error *error) {
+  char said[SAID_BYTES];
+  copy_said(said, why);
+  disconnect(pq);
+  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", pq->shown, said);
+}
+
+/* libpq has no SQLSTATE for a connection that the server refuses, but puts it into its message: "FATAL:  28P01: ...".
+ */
+static const char *find_refusal(char state[6], const char *message) {
+  for (const char *at = strstr(message, ":  "); at; at = strstr(at + 1, ":  ")) {
+    const char *code = at + 3;
+    if (strspn(code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || code[5] != ':') continue;
+    memcpy(state, code, 5);
+    state[5] = '\0';
+    return code[6] == ' ' ? code + 7 : code + 6;
+  }
+  state[0] = '\0';
+  return message;
+}
+
+/* Why there is no connection. One that was never there, to a server that nobody ever reached, is not waited for. */
+static int fail_to_connect(clt_pq *pq, clt_error *error) {
+  char said[SAID_BYTES], user[64], database[64];
+  const char *message = PQerrorMessage(pq->conn);
+  const bool needs_password = PQconnectionNeedsPassword(pq->conn), is_bad_name = strstr(message, "translate host name");
+  const bool is_certificate = strstr(message, "certificate"), no_tls = strstr(message, "does not support SSL");
+  copy_said(said, find_refusal(pq->state, message));
+  snprintf(user, sizeof user, "%s", PQuser(pq->conn) ? PQuser(pq->conn) : "");
+  snprintf(database, sizeof database, "%s", PQdb(pq->conn) ? PQdb(pq->conn) : "");
+  const char *state = pq->state, *url = pq->shown;
+  disconnect(pq);
+  if (needs_password || strcmp(state, "28P01") == 0)
+    return clt_fail(error, CLT_E_STORE,
+                    "cannot open the store '%s': %s for '%.64s'; put it into ~/.pgpass (mode 0600) or a service file",
+                    url, needs_password ? "the server asks for a password" : "the server refuses the password", user);
+  if (is_certificate)
+    return clt_fail(error, CLT_E_STORE,
+                    "cannot open the store '%s': %s; the server's certificate must be signed by the authority in "
+                    "sslrootcert (else ~/.postgresql/root.crt), name the host, and not have expired",
+                    url, said);
+  if (no_tls)
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; let the server use TLS (ssl = on)", url, said);
+  if (strcmp(state, "3D000") == 0)
+    return clt_fail(error, CLT_E_STORE,
+                    "cannot open the store '%s': the server has no database '%.64s'; make it (createdb), then run "
+                    "'clatune store init URL'",
+                    url, database);
+  if (state[0] && !is_away(state))
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': the server refuses '%.64s' (%s)", url, user, said);
+  if (is_bad_name && pq->connection == 0)
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': there is no such host (%s)", url, said);
+  if (state[0] == '\0' && pq->connection == 0 && pq->patience_s > 0)
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; is PostgreSQL running there?", url, said);
+  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", url, said);
+}
+
+/* What the server says of a statement. */
+static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) {
+  char said[SAID_BYTES];
+  const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), *url = pq->shown;
+  if (message == NULL) message = PQresultErrorMessage(result);
+  snprintf(pq->state, sizeof pq->state, "%s", state ? state : "");
+  state = pq->state;
+  if (PQstatus(pq->conn) == CONNECTION_BAD || is_away(state)) return fail_lost(pq, message, error);
+  /* What was prepared is no longer known, or is for tables that are others by now. */
+  if (strcmp(state, "26000") == 0 || strcmp(state, "0A000") == 0) return fail_lost(pq, message, error);
+  copy_said(said, message);
+  if (is_collision(state)) return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s)", url, said);
+  if (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0 || strcmp(state, "42703") == 0)
+    return clt_fail(error, CLT_E_STORE,
+                    "the database '%s' is no store of clatune's (%s); its owner makes it one: 'clatune store init URL'",
+                    url, said);
+  if (strcmp(state, "42501") == 0)
+    return clt_fail(error, CLT_E_STORE,
+                    "'%.64s' may not do that in the store '%s' (%s); its owner can grant " CLT_ROLE_READER
+                    ", " CLT_ROLE_WORKER " or " CLT_ROLE_OWNER,
+                    PQuser(pq->conn), url, said);
+  if (strcmp(state, "25006") == 0)
+    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is for reading alone (%s); use the primary one",
+                    url, said);
+  if (clt_starts_with(state, "53"))
+    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' lacks room or memory (%s)", url, said);
+  return clt_fail(error, CLT_E_STORE, "the store '%s' cannot be used: %s (%s)", url, said,
+                  state[0] ? state : "no cause");
+}
+
+/* --- one conversation, with a deadline --- */
+
+/* Whether the socket is ready in time. */
+static bool wait_socket(PGconn *conn, short events, double deadline_s) {
+  struct pollfd socket = {.fd = PQsocket(conn), .events = events};
+  for (;;) {
+    const double left_s = deadline_s - clt_now_s();
+    const int n = left_s > 0 ? poll(&socket, 1, (int)ceil(left_s * 1e3)) : 0;
+    if (n > 0) return true;
+    if (left_s <= 0) return false;
+  }
+}
+
+/* Ends what was sent, and keeps the last result; *out is NULL where the connection broke. */
+static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
+  PGresult *last = NULL, *next;
+  double deadline_s = unlimited ? INFINITY : clt_now_s() + SILENCE_S;
+  for (int unsent = 1; unsent;) {
+    unsent = PQflush(pq->conn);
+    if (unsent < 0) return false;
+    struct pollfd socket = {.fd = PQsocket(pq->conn), .events = POLLIN | POLLOUT};
+    if (unsent && poll(&socket, 1, SILENCE_S * 1000) == 0) return false;
+    if (unsent && (socket.revents & POLLIN) && !PQconsumeInput(pq->conn)) return false;
+  }
+  for (;;) {
+    while (PQisBusy(pq->conn)) {
+      const bool ready = wait_socket(pq->conn, POLLIN, isinf(deadline_s) ? clt_now_s() + 3600 : deadline_s);
+      if ((!ready && !unlimited) || !PQconsumeInput(pq->conn)) return PQclear(last), false;
+      if (!unlimited) deadline_s = clt_now_s() + SILENCE_S;
+    }
+    next = PQgetResult(pq->conn);
+    if (next == NULL) break;
+    const ExecStatusType kind = PQresultStatus(next);
+    const bool keep = last == NULL || PQresultStatus(last) != PGRES_FATAL_ERROR;
+    PQclear(keep ? last : next);
+    if (keep) last = next;
+    if (kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT || kind == PGRES_COPY_BOTH) return PQclear(last), false;
+  }
+  *out = last;
+  return last != NULL;
+}
+
+/* Whether it was done; its result, if it is to be kept. `sent`: whether libpq could take it. */
+static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, bool unlimited, clt_error *error) {
+  PGresult *result = NULL;
+  if (!sent || !receive(pq, &result, unlimited)) {
+    const char *why = PQerrorMessage(pq->conn);
+    return fail_lost(pq, why[0] ? why : "no answer", error);
+  }
+  const ExecStatusType kind = PQresultStatus(result);
+  const bool is_done = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
+  int rc = is_done ? CLT_OK : fail_statement(pq, result, error);
+  if (rc == CLT_OK && rows) {
+    clt_pq_restore_texts(result);
+    *rows = result;
+  } else {
+    PQclear(result);
+  }
+  return rc;
+}
+
+static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlimited, clt_error *error) {
+  return finish(pq, PQsendQuery(pq->conn, sql), rows, unlimited, error);
+}
+
+/* --- connecting --- */
+
+/* Both ends notice a connection that is dead. What a statement waits for is limited; operators are those of PostgreSQL,
+ * whatever others have put into the database; plans of statements that take a millisecond are not compiled. */
+static const char session_text[] =
+    "SET search_path=pg_catalog,clatune,pg_temp; SET statement_timeout='5s'; SET lock_timeout='4s';"
+    "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
+    "SET synchronous_commit=on; SET jit=off; SET tcp_keepalives_idle=5; SET tcp_keepalives_interval=2;"
+    "SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'";
+
+static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
+
+static int check_schema(clt_pq *pq, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  const char *encoding = PQparameterStatus(pq->conn, "server_encoding");
+  if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
+    return clt_fail(error, CLT_E_STORE,
+                    "the database '%s' has texts in %.32s; make one with UTF8 (createdb -E UTF8 -T template0)",
+                    pq->shown, encoding ? encoding : "an unknown code");
+  if (pq->schema == CLT_PQ_BARE) return CLT_OK;
+  int rc = send_text(pq, "SELECT version FROM clatune.about", &rows, false, error);
+  if (rc) return rc;
+  const long version = PQntuples(rows) == 1 ? strtol(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
+  clt_pq_rows_free(rows);
+  if (version > CLT_SCHEMA_VERSION)
+    return clt_fail(error, CLT_E_STORE,
+                    "the store '%s' was made by a newer clatune (version %ld of the schema, this one knows %d); update "
+                    "clatune",
+                    pq->shown, version, CLT_SCHEMA_VERSION);
+  if (version < CLT_SCHEMA_VERSION)
+    return clt_fail(error, CLT_E_STORE,
+                    "the store '%s' was made by an older clatune (version %ld of the schema, this one writes %d); its "
+                    "owner brings it up to date: 'clatune store init URL'",
+                    pq->shown, version, CLT_SCHEMA_VERSION);
+  return CLT_OK;
+}
+
+static int start_connection(clt_pq *pq, clt_error *error) {
+  /* What stands in the URL goes before what stands before it here. */
+  const char *const names[] = {
+      "fallback_application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
+      "tcp_user_timeout",          "dbname",          "client_encoding",     NULL};
+  const char *const values[] = {"clatune", "5", "2", "3", "10000", pq->url, "UTF8", NULL};
+  const double deadline_s = clt_now_s() + CONNECT_S;
+  pq->conn = PQconnectStartParams(names, values, 1);
+  if (pq->conn == NULL) return clt_fail_memory(error);
+  PQsetErrorVerbosity(pq->conn, PQERRORS_VERBOSE);
+  PQsetNoticeReceiver(pq->conn, hear_nothing, NULL);
+  PostgresPollingStatusType step = PQstatus(pq->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+  while (step != PGRES_POLLING_OK) {
+    if (step == PGRES_POLLING_FAILED) return fail_to_connect(pq, error);
+    if (!wait_socket(pq->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_s))
+      return fail_lost(pq, "no answer to a connection", error);
+    step = PQconnectPoll(pq->conn);
+  }
+  return PQsetnonblocking(pq->conn, 1) ? fail_lost(pq, PQerrorMessage(pq->conn), error) : CLT_OK;
+}
+
+static int connect_once(clt_pq *pq, clt_error *error) {
+  if (pq->conn) return CLT_OK;
+  locale_t before = clt_c_locale_enter(); /* libpq's messages are read here */
+  int rc = start_connection(pq, error);
+  clt_c_locale_leave(before);
+  if (rc == CLT_OK) rc = send_text(pq, session_text, NULL, false, error);
+  if (rc == CLT_OK) rc = check_schema(pq, error);
+  if (rc == CLT_OK)
+    pq->connection++;
+  else
+    disconnect(pq);
+  return rc;
+}
+
+/* --- statements --- */
+
+static int send_prepared(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows,
+                         clt_error *error) {
+  size_t i = 0;
+  char name[24];
+  while (i < pq->n_prepared && pq->prepared[i] != sql) i++;
+  if (i == MOST_STATEMENTS)
+    return finish(pq,
+                  PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, values->lengths,
+                                    values->formats, 1),
+                  rows, false, error);
+  snprintf(name, sizeof name, "%zu", i);
+  if (i == pq->n_prepared) {
+    int rc = finish(pq, PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, false, error);
+    if (rc) return rc;
+    pq->prepared[pq->n_prepared++] = sql;
+  }
+  return finish(
+      pq, PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, values->lengths, values->formats, 1),
+      rows, false, error);
+}
+
+/* What one attempt does: values NULL, a text with statements; sql NULL, nothing but connecting. */
+static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
+  int rc = connect_once(pq, error);
+  if (rc || sql == NULL) return rc;
+  return values ? send_prepared(pq, sql, values, rows, error) : send_text(pq, sql, rows, true, error);
+}
+
+static void nap(double seconds) {
+  struct timespec time = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+  nanosleep(&time, NULL);
+}
+
+static int fail_in_transaction(const clt_error *why, clt_error *error) {
+  return clt_fail(error, CLT_E_STORE, "%s; what was being written is not kept: run it again", why->message);
+}
+
+/* Until it succeeds, fails for good, or patience is at its end. */
+static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
+  const double begin_s = clt_now_s();
+  double nap_s = FIRST_NAP_S;
+  for (;;) {
+    clt_error why = {0};
+    pq->state[0] = '\0';
+    if (pq->in_transaction && pq->conn == NULL)
+      return clt_fail(error, CLT_E_STORE, "the connection to the store '%s' was lost: run it again", pq->shown);
+    int rc = try_once(pq, sql, values, rows, &why);
+    if (rc == CLT_OK) return CLT_OK;
+    if (rc == CLT_E_AGAIN && pq->in_transaction) return fail_in_transaction(&why, error);
+    if (rc != CLT_E_AGAIN || pq->patience_s <= 0) return clt_fail(error, rc, "%s", why.message);
+    const double waited_s = clt_now_s() - begin_s;
+    if (waited_s >= pq->patience_s)
+      return clt_fail(error, CLT_E_STORE, "%s, and was so for %.0f s", why.message, waited_s);
+    nap(nap_s);
+    nap_s = fmin(2 * nap_s, LONGEST_NAP_S);
+  }
+}
+
+int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error, const char *places, ...) {
+  clt_pq_values values = {.n = 0};
+  va_list arguments;
+  va_start(arguments, places);
+  int rc = clt_pq_values_make(&values, places, arguments, error);
+  va_end(arguments);
+  if (rc == CLT_OK) rc = try_often(pq, sql, &values, rows, error);
+  clt_pq_values_release(&values);
+  return rc;
+}
+
+int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) {
+  int rc = clt_pq_run(pq, NULL, "SET statement_timeout=0", error, "");
+  if (rc == CLT_OK) rc = try_often(pq, sql, NULL, NULL, error);
+  if (pq->conn && clt_pq_run(pq, NULL, "SET statement_timeout='5s'", NULL, "")) disconnect(pq);
+  return rc;
+}
+
+int clt_pq_begin(clt_pq *pq, clt_error *error) {
+  int rc = clt_pq_run(pq, NULL, "BEGIN", error, "");
+  pq->in_transaction = rc == CLT_OK;
+  return rc;
+}
+
+int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) {
+  int rc = commit ? clt_pq_run(pq, NULL, "COMMIT", error, "") : CLT_OK;
+  if (pq->conn && (!commit || rc) && clt_pq_run(pq, NULL, "ROLLBACK", NULL, "")) disconnect(pq);
+  pq->in_transaction = false;
+  return rc;
+}
+
+/* --- making, asking --- */
+
+int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {
+  clt_pq *pq = calloc(1, sizeof *pq);
+  if (pq == NULL) return clt_fail_memory(error);
+  *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
+  int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
+  /* What libpq says of a URL that it cannot read may hold the password. */
+  PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? PQconninfoParse(url, NULL) : NULL;
+  if (rc == CLT_OK && options == NULL)
+    rc =
+        clt_fail(error, CLT_E_ARGUMENT,
+                 "'%s' cannot be read: postgresql://[USER@]HOST[:PORT]/DATABASE[?sslmode=verify-full&...] is asked for",
+                 pq->shown);
+  PQconninfoFree(options);
+  if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);
+  if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) return clt_pq_free(pq), rc;
+  *out = pq;
+  return rc;
+}
+
+void clt_pq_free(clt_pq *pq) {
+  if (pq == NULL) return;
+  disconnect(pq);
+  free(pq->url);
+  free(pq->shown);
+  free(pq);
+}
+
+const char *clt_pq_url(const clt_pq *pq) { return pq->shown; }
+
+const char *clt_pq_user(const clt_pq *pq) { return pq->conn ? PQuser(pq->conn) : ""; }
+
+uint64_t clt_pq_connection(const clt_pq *pq) { return pq->connection; }
+
+const char *clt_pq_state(const clt_pq *pq) { return pq->state; }

@@ -1,0 +1,17 @@
+/* store/schema.h - the tables of a shared store: the measurements, and the queue of a farm's tunings. */
+#ifndef CLT_STORE_SCHEMA_H
+#define CLT_STORE_SCHEMA_H
+
+#define CLT_SCHEMA_VERSION 1
+
+#define CLT_ROLE_READER "clatune_reader" /* looks */
+#define CLT_ROLE_WORKER "clatune_worker" /* adds what was measured, and changes nothing that is finished */
+#define CLT_ROLE_OWNER "clatune_owner"   /* removes, too */
+
+#include <clatune/error.h>
+
+/* Makes the database a store, or completes it: doing it again changes nothing. Who does it must own the database, and
+ * may make roles. */
+int clt_schema_init(const char *url, clt_error *error);
+
+#endif
