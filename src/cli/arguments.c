@@ -83,7 +83,12 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
       }
     }
   }
-  while (optind < argc) out->positional[out->n_positional++] = argv[optind++];
+  if (command->passes && cli_given(out, command->passes)) {
+    out->passed = argv + optind;
+    out->n_passed = (size_t)(argc - optind);
+  } else {
+    while (optind < argc) out->positional[out->n_positional++] = argv[optind++];
+  }
   if (cli_given(out, "help")) return 0;
   if (out->n_positional < command->n_positional[0])
     return cli_usage("something is missing: clatune %s %s", command->name, command->synopsis);

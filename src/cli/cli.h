@@ -42,9 +42,10 @@ typedef struct cli_command {
   const char *name, *summary, *synopsis, *description;
   const cli_flag *flags;
   size_t n_flags;
-  const char *examples;                       /* lines for the end of the help; NULL: none */
-  const clt_plugins *plugins[4];              /* the kinds of plug-ins whose flags it takes, NULL */
-  size_t n_positional[2];                     /* least and most */
+  const char *examples;          /* lines for the end of the help; NULL: none */
+  const clt_plugins *plugins[4]; /* the kinds of plug-ins whose flags it takes, NULL */
+  size_t n_positional[2];        /* least and most */
+  const char *passes;            /* the switch with which all behind "--" is another program's; NULL: none */
   int (*run)(const cli_arguments *arguments); /* exit code */
 } cli_command;
 
@@ -89,6 +90,8 @@ struct cli_arguments {
   size_t n_typed;
   char **positional; /* owned; the texts are argv's */
   size_t n_positional;
+  char **passed; /* argv's: what goes to another program */
+  size_t n_passed;
 };
 
 /* Parses argv (argv[0] is the command's name) by getopt_long. Prints a message and returns CLI_USAGE on a mistake.

@@ -8,12 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "device/device.h"
+#include "store/pq.h"
 
 #define CELL_TEXT 1024
 #define MAX_LINE_BYTES 65536
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 #define MOST 1e15 /* seconds, evaluations */
+#define MOST_SHARDS 1000000
 
 /* --- the file of results --- */
 
@@ -129,11 +132,16 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
   *out = (cli_sweep){.store_path = cli_text(arguments, "store"),
                      .no_store = cli_given(arguments, "no-store"),
                      .missing = json_array()};
+  int64_t shard, n_shards;
+  int rc = cli_sweep_shard(&shard, &n_shards, arguments);
+  if (rc == 0) rc = cli_seconds(&out->until_s, arguments, "time-limit", INFINITY, 0, MOST);
+  if (rc) return rc;
+  out->until_s += clt_now_s();
   if (clt_sweep_load(&out->plan, plan, &error)) return cli_report(&error);
   const char **only = NULL;
   size_t n_only = 0;
   out->cells = out->plan->cells;
-  int rc = cli_texts(&only, &n_only, arguments, "only");
+  rc = cli_texts(&only, &n_only, arguments, "only");
   for (size_t i = 0; rc == 0 && i < out->plan->n_cells; i++) {
     char text[CELL_TEXT];
     clt_sweep_cell_print(&out->cells[i], text, sizeof text);
@@ -154,8 +162,11 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
   rc = read_results(&out->results, results);
   if (rc == 0) rc = choose_devices(out, arguments);
   if (rc) return rc;
-  out->rows = calloc(out->n_devices * out->n_cells, sizeof *out->rows);
-  return out->rows ? 0 : cli_failure("out of memory");
+  const size_t n_rows = out->n_devices * out->n_cells;
+  out->rows = calloc(n_rows, sizeof *out->rows);
+  if (out->rows == NULL) return cli_failure("out of memory");
+  for (size_t k = 0; k < n_rows; k++) out->rows[k].elsewhere = k % (size_t)n_shards != (size_t)shard - 1;
+  return 0;
 }
 
 static void sweep_release(cli_sweep *s) {
@@ -221,6 +232,7 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
     if (!as_json) printf("%s\n", s->devices[d].name);
     for (size_t i = 0; i < s->n_cells; i++) {
       const cli_row *row = cli_sweep_row(s, d, i);
+      if (row->elsewhere) continue;
       bool failed = row->code && row->line == NULL;
       const char *state = row->line ? "finished" : failed ? "fails" : "to do";
       clt_sweep_cell_print(&s->cells[i], text, sizeof text);
@@ -249,11 +261,28 @@ static int exit_code_of_rows(const cli_sweep *s) {
   return code == 0 && json_array_size(s->missing) ? CLI_NO_DEVICE : code;
 }
 
+int cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
+  const char *text = cli_text(arguments, "shard");
+  const bool any = text && clt_starts_with(text, "%a/");
+  char *end;
+  *i = *n = 1;
+  if (text == NULL) return 0;
+  *i = any ? 0 : strtoll(text, &end, 10);
+  if (any) end = (char *)text + 2;
+  *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
+  if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
+    return cli_usage("option '--shard' needs I/N, the Ith of N shards (1/8 ... 8/8), not '%s'", text);
+  if (clt_pq_is_url(cli_text(arguments, "store")))
+    return cli_usage("--shard is for machines without a server: with one, each takes what is still to do");
+  return 0;
+}
+
 static int run_sweep(const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "csv", "markdown"};
   const char *format;
   cli_sweep sweep;
   int64_t jobs;
+  if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
   int rc = cli_format(&format, arguments, formats, 4);
   if (rc == 0) rc = cli_integer(&jobs, arguments, "jobs", 0, 1, 1000);
   if (rc) return rc;
@@ -262,7 +291,8 @@ static int run_sweep(const cli_arguments *arguments) {
   if (rc == 0 && !measures) { /* which are finished */
     cli_sweep_tuning t = {0};
     for (size_t d = 0; d < sweep.n_devices; d++)
-      for (size_t i = 0; i < sweep.n_cells; i++) cli_sweep_prepare(&t, &sweep, d, i);
+      for (size_t i = 0; i < sweep.n_cells; i++)
+        if (!cli_sweep_row(&sweep, d, i)->elsewhere) cli_sweep_prepare(&t, &sweep, d, i);
     cli_sweep_tuning_release(&t);
     rc = lists ? list_tunings(&sweep, strcmp(format, "json") == 0) : cli_sweep_print(&sweep, format, false);
   } else if (rc == 0 && (rc = cli_events_open(&sweep.events, arguments)) == 0) {
@@ -282,6 +312,11 @@ static const cli_flag flags[] = {
      "plan's; may be repeated"},
     {"only", "WORDS", "only tunings in whose line of --dry-run all these words stand; may be repeated"},
     {"jobs", "N", "devices at once (default: all that are physically different; the CPU is measured alone)"},
+    {"shard", "I/N", "every Nth tuning, beginning with the Ith: a part for each of N equal machines"},
+    {"time-limit", "S", "begins no tuning that, going by those before it, would not end within this time"},
+    {"slurm", NULL,
+     "submits a job that does all this to Slurm; what stands behind -- goes to sbatch. With --dry-run: prints its "
+     "script"},
     {"dry-run", NULL, "lists the tunings, and which are finished; measures nothing"},
     {"summary", NULL, "the table of what is finished; measures nothing"},
     {"output", "FILE", "where finished tunings are kept (default: beside the plan, NAME.results.jsonl); also -o"},
@@ -296,7 +331,7 @@ static const cli_flag flags[] = {
 const cli_command cli_sweep_command = {
     .name = "sweep",
     .summary = "tunes all that a plan file lists: devices, problems, sizes, searchers, budgets, seeds",
-    .synopsis = "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...]",
+    .synopsis = "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]]",
     .description =
         "Runs every tuning of a plan (docs/plans.md): every device x problem x size x searcher x budget x seed. "
         "Physical\n"
@@ -308,5 +343,6 @@ const cli_command cli_sweep_command = {
         "resumable); where tunings failed, the code that they share, or 1.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
+    .passes = "slurm",
     .run = run_sweep,
 };

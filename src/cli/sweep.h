@@ -18,10 +18,11 @@ typedef struct cli_results {
 /* Finished where it has a line, also of a search that found nothing right; failed where it has a code alone; else open.
  */
 typedef struct cli_row {
-  bool now;     /* by this run, not before */
-  int code;     /* exit code of what failed, or CLI_NO_VALID; 0: found, or open */
-  char *reason; /* owned; NULL: none */
-  json_t *line; /* of the file of results; owned; NULL: none */
+  bool elsewhere; /* of another shard: another run's */
+  bool now;       /* by this run, not before */
+  int code;       /* exit code of what failed, or CLI_NO_VALID; 0: found, or open */
+  char *reason;   /* owned; NULL: none */
+  json_t *line;   /* of the file of results; owned; NULL: none */
 } cli_row;
 
 /* A number of the row's line, or of "evaluations" in it; NaN where there is none. */
@@ -43,7 +44,8 @@ typedef struct cli_sweep {
   cli_results results;
   const char *store_path;
   bool no_store;
-  FILE *events; /* NULL: none */
+  double until_s; /* of clt_now_s: nothing is begun that would take longer; INFINITY: no limit */
+  FILE *events;   /* NULL: none */
 } cli_sweep;
 
 cli_row *cli_sweep_row(const cli_sweep *sweep, size_t device, size_t cell);
@@ -72,6 +74,13 @@ typedef struct cli_sweep_counts {
   size_t total, found, failed, open, before; /* before: of those found and failed, by runs before this one */
 } cli_sweep_counts;
 cli_sweep_counts cli_sweep_count(const cli_sweep *sweep);
+
+/* --shard: the i-th of n, from 1 on; both 1 where nothing was typed. i is 0 where "%a" stands in its place, which goes
+ * with --slurm alone. */
+int cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments);
+
+/* --slurm: hands a job that runs the same command to sbatch, or prints its script with --dry-run. */
+int cli_sweep_slurm(const cli_arguments *arguments);
 
 /* Prints the table. format: text, json, csv or markdown. Returns 0 or an exit code. */
 int cli_sweep_print(const cli_sweep *sweep, const char *format, bool stopped);

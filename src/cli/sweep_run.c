@@ -26,6 +26,7 @@ typedef struct lane {
   bool alone; /* runs when no other lane does */
   size_t n_left, n_run;
   double run_s;        /* that the run ones took */
+  double longest_s;    /* that one took, also before */
   char now[160];       /* the tuning under way; "": none */
   int64_t done, total; /* its evaluations */
   cli_events events;
@@ -40,7 +41,8 @@ typedef struct runner {
   int rc;                   /* what ends the sweep: the results cannot be written */
   cli_progress progress;
   size_t n_finished, n_failed; /* also those of runs before */
-  double next_s;               /* when the bar is drawn again */
+  size_t n_total;
+  double next_s; /* when the bar is drawn again */
 } runner;
 
 /* --- the file of results --- */
@@ -116,7 +118,7 @@ static double estimate_left_s(const runner *run) {
 
 static void draw_sweep_bar(runner *run) {
   char text[400], left[32], failed[40] = "";
-  size_t n = run->n_finished + run->n_failed, total = run->sweep->n_devices * run->sweep->n_cells;
+  size_t n = run->n_finished + run->n_failed, total = run->n_total;
   if (run->progress.quiet || !run->progress.terminal || clt_now_s() < run->next_s) return;
   if (run->n_failed) snprintf(failed, sizeof failed, "  %zu failed", run->n_failed);
   int used = snprintf(text, sizeof text, "%zu/%zu tunings%s  left %s", n, total, failed,
@@ -163,14 +165,14 @@ static void count_row(lane *l, const cli_row *row) {
   else
     run->n_finished++;
   if (l->n_left) l->n_left--;
+  l->longest_s = fmax(l->longest_s, wall_s); /* NaN counts for nothing */
   if (row->now && row->line) {
     l->n_run++;
     l->run_s += wall_s;
   }
   if (row->now && !run->progress.quiet) {
     cli_progress_end(&run->progress);
-    fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed,
-            run->sweep->n_devices * run->sweep->n_cells, l->now);
+    fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed, run->n_total, l->now);
     if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
       fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
@@ -287,10 +289,11 @@ static int run_lane(void *user, size_t index, clt_error *error) {
   const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
   for (size_t k = 0; k < s->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
     size_t device = k / s->n_cells, cell = k % s->n_cells;
-    if (run->lane_of[device] != index) continue;
     cli_row *row = cli_sweep_row(s, device, cell);
+    if (run->lane_of[device] != index || row->elsewhere) continue;
     char text[256];
     bool open = cli_sweep_prepare(&t, s, device, cell);
+    if (open && clt_now_s() + l->longest_s > s->until_s) break;
     clt_sweep_cell_print(t.cell, text, sizeof text);
     pthread_mutex_lock(&run->lock);
     ended = run->rc != 0;
@@ -312,7 +315,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
 }
 
 int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
-  runner run = {.sweep = sweep};
+  runner run = {.sweep = sweep, .n_total = cli_sweep_count(sweep).total};
   pthread_mutex_init(&run.lock, NULL);
   cli_progress_init(&run.progress, quiet, NULL);
   run.lanes = calloc(sweep->n_devices, sizeof *run.lanes);
@@ -331,7 +334,7 @@ int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
       run.n_lanes++;
     }
     run.lane_of[d] = i;
-    l->n_left += sweep->n_cells;
+    for (size_t c = 0; c < sweep->n_cells; c++) l->n_left += !cli_sweep_row(sweep, d, c)->elsewhere;
   }
   cli_signals_install();
   if (rc == 0) {

@@ -14,15 +14,17 @@ static const char *const figure_names[] = {
     "evaluations", "fraction_of_best", "wall_s"};
 enum { SPEEDUP = 4, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
 
-/* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure. */
+/* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure.
+ * NULL: none of them is of this shard. */
 static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
   const clt_sweep_cell *cells = s->cells, *cell = &cells[first];
-  json_int_t n_found = 0, n_failed = 0;
+  json_int_t n_own = 0, n_found = 0, n_failed = 0;
   size_t found = 0, beside = first;
   const char *reason = NULL; /* of the first failure */
   double least = NAN;        /* at these sizes, by whatever tuning: those stand together */
   for (size_t i = first; i < first + n; i++) {
     const cli_row *row = cli_sweep_row(s, device, i);
+    n_own += !row->elsewhere;
     n_found += row->line && row->code == 0;
     n_failed += row->code != 0;
     if (row->code && reason == NULL) reason = row->reason ? row->reason : "out of memory";
@@ -34,6 +36,7 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
                                                : cli_row_number(row, f == EVALUATIONS ? "total" : figure_names[f]);
     found++;
   }
+  if (n_own == 0) return NULL;
   while (beside > 0 && cells[beside - 1].size_set == cell->size_set) beside--;
   for (; beside < s->n_cells && cells[beside].size_set == cell->size_set; beside++) {
     const cli_row *row = cli_sweep_row(s, device, beside);
@@ -45,8 +48,8 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
   json_t *out =
       json_pack("{s:o, s:o, s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "device", clt_json_text(s->devices[device].name),
                 "driver", clt_json_text(s->devices[device].driver_version), "problem", clt_problem_name(cell->problem),
-                "sizes", sizes, "searcher", cell->by->label, "budget", (json_int_t)cell->budget, "tunings",
-                (json_int_t)n, "found", n_found, "failed", n_failed);
+                "sizes", sizes, "searcher", cell->by->label, "budget", (json_int_t)cell->budget, "tunings", n_own,
+                "found", n_found, "failed", n_failed);
   for (size_t f = 0; f < N_FIGURES; f++) {
     double median = clt_median(scratch + f * n, found);
     json_object_set_new(out, figure_names[f], clt_json_real(f == FRACTION ? least / median : median));
@@ -65,7 +68,8 @@ static json_t *make_table(const cli_sweep *s) {
       for (n = 1; first + n < s->n_cells; n++)
         if (a->size_set != a[n].size_set || a->budget != a[n].budget || strcmp(a->by->label, a[n].by->label) != 0)
           break;
-      json_array_append_new(table, make_line(s, d, first, n, scratch));
+      json_t *line = make_line(s, d, first, n, scratch);
+      if (line) json_array_append_new(table, line);
     }
   if (scratch == NULL) json_decref(table), table = NULL;
   free(scratch);
@@ -197,9 +201,11 @@ static void print_csv(const json_t *table) {
 }
 
 cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
-  cli_sweep_counts c = {.total = s->n_devices * s->n_cells};
-  for (size_t i = 0; i < c.total; i++) {
+  cli_sweep_counts c = {0};
+  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
     const cli_row *row = &s->rows[i];
+    if (row->elsewhere) continue;
+    c.total++;
     c.open += !row->line && !row->code;
     c.failed += row->code != 0;
     c.found += row->line && row->code == 0;

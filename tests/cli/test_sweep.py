@@ -42,11 +42,12 @@ class Sweep(SimulatedTest):
         path = self.folder / name
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def records(self):
+    def records(self, store="share/clatune/store.sqlite"):
         """[(problem, device, kind, configuration)] of the store."""
-        connection = sqlite3.connect(self.folder / "share" / "clatune" / "store.sqlite")
+        connection = sqlite3.connect(self.folder / store)
         try:
-            return connection.execute("select problem, device, kind, configuration from measurement").fetchall()
+            return connection.execute("select p.hash, d.key, kind, configuration from measurement m join problem p on p.id = m.problem "
+                                      "join device d on d.id = m.device").fetchall()
         finally:
             connection.close()
 
@@ -183,6 +184,42 @@ class Sweep(SimulatedTest):
         self.assertEqual(table["line", 2048]["evaluations"], 11)
         self.assertEqual(table["exhaustive", 1024]["evaluations"], 200)
         self.assertAlmostEqual(table["corners", 1024]["fraction_of_best"], 1 / 1.31, 3)  # the second
+
+    # --- parts of it ---
+
+    def test_shards_are_put_together(self):
+        self.plan({**ONCE, "Seeds": [1, 2], "Devices": ["Simulated A", "Simulated B"]})
+        whole, shards = self.sweep("--store", "whole.sqlite", "-o", "whole.jsonl"), ["1/3", "2/3", "3/3"]
+        names = [(t["device"], t["tuning"]) for t in self.sweep("--dry-run")["tunings"]]
+        for i, shard in enumerate(shards):
+            listed = self.sweep("--dry-run", "--shard", shard)["tunings"]
+            self.assertEqual([(t["device"], t["tuning"]) for t in listed], names[i::3])
+            part = self.sweep("--shard", shard, "--store", f"{i}.sqlite", "-o", f"{i}.jsonl")
+            self.assertEqual(part["tunings"], {"total": len(listed), "found": len(listed), "failed": 0, "to_do": 0, "before": 0})
+            self.assertEqual(sum(row["tunings"] for row in part["table"]), len(listed))
+            self.assertEqual(len(self.lines(f"{i}.jsonl")), len(listed))
+        files = [(self.folder / f"{i}.jsonl").read_text() for i in range(3)]
+        (self.folder / "plan.results.jsonl").write_text("".join(files))
+        together = self.sweep("--summary")
+        self.assertEqual(together["tunings"]["before"], len(names))
+        for row, other in zip(together["table"], whole["table"], strict=True):
+            del row["wall_s"], other["wall_s"]
+            self.assertEqual(row, other)
+        self.clatune("store", "merge", *(f"{i}.sqlite" for i in range(3)))
+        self.assertEqual(set(self.records()), set(self.records("whole.sqlite")))
+        for shard in ("0/3", "4/3", "1", "1/0", "%a/3", "1/3x"):
+            self.assertIn("needs I/N", self.clatune("sweep", "plan.json", "--shard", shard, expect=2).stderr)
+        self.assertIn("without a server",
+                      self.clatune("sweep", "plan.json", "--shard", "1/2", "--store", "postgresql://h/d", expect=2).stderr)
+
+    def test_nothing_is_begun_that_would_not_end_in_time(self):
+        self.plan({**ONCE, "Devices": ["Simulated A"]})
+        self.assertEqual(self.sweep("--time-limit", "0")["tunings"]["to_do"], TUNINGS)
+        self.sweep("--only", "random n=1024")
+        line, = self.lines()
+        (self.folder / "plan.results.jsonl").write_text(json.dumps({**line, "wall_s": 1e6}) + "\n")
+        self.assertEqual(self.sweep("--time-limit", "1h")["tunings"]["to_do"], TUNINGS - 1)
+        self.assertEqual(self.sweep("--time-limit", "100000h")["tunings"]["to_do"], 0)
 
     # --- disturbed ---
 

@@ -1,0 +1,143 @@
+/* `clatune sweep --slurm`: the same command as a job of Slurm. The script replaces itself by clatune, which so gets the
+ * signals that the batch step gets (a shell would not pass them on, and srun makes SIGKILL of SIGTERM). A job is one
+ * agent, several are an array: each starts, is requeued and ends by itself. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/spawn.h"
+#include "cli/sweep.h"
+#include "store/pq.h"
+
+#define MOST_SAID 65536
+
+static const char head[] =
+    "#!/bin/sh\n"
+    "#SBATCH --job-name=clatune\n"
+    "#SBATCH --signal=B:TERM@60\n"
+    "#SBATCH --requeue\n"
+    "#SBATCH --open-mode=append\n";
+/* Slurm 22.05 does not say in the environment when the job ends. The signal comes a minute before. */
+static const char time_limit[] =
+    "end=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%e)}\n"
+    "case $end in\n"
+    "'' | *[!0-9]*) ;; # not known\n"
+    "*) left=$((end - $(date +%s) - 60)); set -- \"$@\" --time-limit \"$((left > 0 ? left : 0))\" ;;\n"
+    "esac\n";
+
+/* A blank and a word of the script, whatever it holds. numbered: "%a" in it becomes the number of the array's task. */
+static void add_word(clt_text *script, const char *word, bool numbered) {
+  clt_text_add(script, " '");
+  for (; *word; word++) {
+    if (numbered && clt_starts_with(word, "%a")) {
+      clt_text_add(script, "'\"$SLURM_ARRAY_TASK_ID\"'");
+      word++;
+    } else {
+      clt_text_add(script, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    }
+  }
+  clt_text_add(script, "'");
+}
+
+/* All that was typed, but for what is about the job itself. */
+static void add_command(clt_text *script, const cli_arguments *arguments, const char *program, const char *plan) {
+  static const char *const own[] = {"slurm", "dry-run", "json"};
+  const cli_command *command = arguments->command;
+  clt_text_add(script, "set --");
+  add_word(script, program, false);
+  clt_text_printf(script, " %s", command->name);
+  if (plan) add_word(script, plan, false);
+  for (size_t i = 0, k = 0, f = 0; i < arguments->n_typed; i++, k = f = 0) {
+    const clt_setting *typed = &arguments->typed[i];
+    while (k < sizeof own / sizeof *own && strcmp(own[k], typed->name) != 0) k++;
+    if (k < sizeof own / sizeof *own) continue;
+    while (f + 1 < command->n_flags && strcmp(command->flags[f].name, typed->name) != 0) f++;
+    clt_text_printf(script, " --%s", typed->name);
+    if (command->flags[f].argument) add_word(script, typed->value, !clt_pq_is_url(typed->value));
+  }
+  clt_text_printf(script, "\n%sexec \"$@\"\n", cli_given(arguments, "time-limit") ? "" : time_limit);
+}
+
+/* Checks what only the job would find out else: the plan, shards, passwords. No device is asked for: a node from which
+ * jobs are submitted often has none. */
+static int make_script(char **out, const cli_arguments *arguments) {
+  const char *plan = arguments->n_positional ? arguments->positional[0] : NULL;
+  clt_text script = {0};
+  clt_error error = {0};
+  clt_sweep *loaded = NULL;
+  int64_t shard, n_shards;
+  int rc = cli_sweep_shard(&shard, &n_shards, arguments);
+  if (rc) return rc;
+  bool has_server = false;
+  for (size_t i = 0; i < arguments->n_typed; i++) {
+    const char *value = arguments->typed[i].value;
+    if (!clt_pq_is_url(value)) continue;
+    char *shown = NULL;
+    if (clt_pq_shown(&shown, value, &error)) return cli_report(&error);
+    bool secret = strcmp(shown, value) != 0;
+    free(shown);
+    if (secret) return cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass");
+    has_server = true;
+  }
+  for (size_t i = 0; i < arguments->n_passed && !has_server && shard; i++)
+    if (clt_starts_with(arguments->passed[i], "--array") || clt_starts_with(arguments->passed[i], "-a"))
+      return cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
+  if (plan && clt_sweep_load(&loaded, plan, &error)) return cli_report(&error);
+  clt_sweep_free(loaded);
+  char *program = realpath("/proc/self/exe", NULL), *path = plan ? realpath(plan, NULL) : NULL;
+  clt_text_add(&script, head);
+  if (shard == 0) clt_text_printf(&script, "#SBATCH --array=1-%lld\n", (long long)n_shards);
+  add_command(&script, arguments, program ? program : "clatune", path ? path : plan);
+  free(program);
+  free(path);
+  return clt_text_take(out, &script, &error) ? cli_report(&error) : 0;
+}
+
+/* *said: what sbatch printed. */
+static int submit(clt_text *said, const char *script, const cli_arguments *arguments) {
+  clt_error error = {0};
+  int status = 0;
+  FILE *file = tmpfile();
+  char **words = calloc(arguments->n_passed + 2, sizeof *words);
+  if (words) {
+    words[0] = "sbatch";
+    for (size_t i = 0; i < arguments->n_passed; i++) words[i + 1] = arguments->passed[i];
+  }
+  int rc = words ? 0 : cli_failure("out of memory");
+  if (rc == 0 && (file == NULL || fputs(script, file) < 0 || fflush(file) || fseek(file, 0, SEEK_SET)))
+    rc = cli_failure("cannot write the job's script to a temporary file");
+  const clt_spawn spawn = {.program = "sbatch", .arguments = words, .in = file ? fileno(file) : 0};
+  if (rc == 0 && clt_spawn_output(said, &status, &spawn, MOST_SAID, &error))
+    rc = cli_failure("%s; submit where Slurm's commands are, or take the script along that --dry-run prints",
+                     error.message);
+  while (said->n && said->bytes[said->n - 1] == '\n') said->bytes[--said->n] = '\0';
+  if (rc == 0 && status)
+    rc = cli_failure("sbatch ended with exit code %d: %s",
+                     WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                     said->n ? said->bytes : "it said nothing");
+  if (file) fclose(file);
+  free(words);
+  return rc;
+}
+
+int cli_sweep_slurm(const cli_arguments *arguments) {
+  const bool as_json = cli_given(arguments, "json");
+  char *script = NULL;
+  clt_text said = {0};
+  int rc = make_script(&script, arguments);
+  if (rc == 0 && cli_given(arguments, "dry-run")) {
+    cli_exact_output();
+    if (!as_json) fputs(script, stdout);
+    if (as_json) rc = cli_print_json(json_pack("{s:o}", "script", clt_json_text(script)));
+  } else if (rc == 0 && (rc = submit(&said, script, arguments)) == 0) {
+    const char *text = said.n ? said.bytes : "", *job = strstr(text, "batch job ");
+    if (!as_json) puts(text);
+    if (as_json)
+      rc = cli_print_json(json_pack("{s:o, s:o}", "job", job ? json_integer(strtoll(job + 10, NULL, 10)) : json_null(),
+                                    "sbatch", clt_json_text(text)));
+  }
+  clt_text_release(&said);
+  free(script);
+  return rc;
+}
