@@ -41,13 +41,13 @@ static void add_word(clt_text *script, const char *word, bool numbered) {
 }
 
 /* All that was typed, but for what is about the job itself. */
-static void add_command(clt_text *script, const cli_arguments *arguments, const char *program, const char *plan) {
+static void add_command(clt_text *script, const cli_arguments *arguments, const char *program, const char *named) {
   static const char *const own[] = {"slurm", "dry-run", "json"};
   const cli_command *command = arguments->command;
   clt_text_add(script, "set --");
   add_word(script, program, false);
   clt_text_printf(script, " %s", command->name);
-  if (plan) add_word(script, plan, false);
+  if (named) add_word(script, named, false);
   for (size_t i = 0, k = 0, f = 0; i < arguments->n_typed; i++, k = f = 0) {
     const clt_setting *typed = &arguments->typed[i];
     while (k < sizeof own / sizeof *own && strcmp(own[k], typed->name) != 0) k++;
@@ -59,36 +59,43 @@ static void add_command(clt_text *script, const cli_arguments *arguments, const 
   clt_text_printf(script, "\n%sexec \"$@\"\n", cli_given(arguments, "time-limit") ? "" : time_limit);
 }
 
+/* Exit code of a URL that would put a password into the script. */
+static int check_url(const char *url) {
+  clt_error error = {0};
+  char *shown = NULL;
+  if (clt_pq_shown(&shown, url, &error)) return cli_report(&error);
+  bool secret = strcmp(shown, url) != 0;
+  free(shown);
+  return secret ? cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass") : 0;
+}
+
 /* Checks what only the job would find out else: the plan, shards, passwords. No device is asked for: a node from which
  * jobs are submitted often has none. */
 static int make_script(char **out, const cli_arguments *arguments) {
-  const char *plan = arguments->n_positional ? arguments->positional[0] : NULL;
+  const char *named = arguments->n_positional ? arguments->positional[0] : NULL; /* a plan; with --serve a server */
+  bool has_server = clt_pq_is_url(named), has_plan = named && !has_server;
   clt_text script = {0};
   clt_error error = {0};
-  clt_sweep *loaded = NULL;
+  clt_sweep *plan = NULL;
   int64_t shard, n_shards;
   int rc = cli_sweep_shard(&shard, &n_shards, arguments);
-  if (rc) return rc;
-  bool has_server = false;
-  for (size_t i = 0; i < arguments->n_typed; i++) {
-    const char *value = arguments->typed[i].value;
-    if (!clt_pq_is_url(value)) continue;
-    char *shown = NULL;
-    if (clt_pq_shown(&shown, value, &error)) return cli_report(&error);
-    bool secret = strcmp(shown, value) != 0;
-    free(shown);
-    if (secret) return cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass");
+  if (rc == 0 && named == NULL && !cli_given(arguments, "serve")) rc = cli_usage("--slurm needs a PLAN");
+  if (rc == 0 && has_server) rc = check_url(named);
+  for (size_t i = 0; rc == 0 && i < arguments->n_typed; i++) {
+    if (!clt_pq_is_url(arguments->typed[i].value)) continue;
     has_server = true;
+    rc = check_url(arguments->typed[i].value);
   }
-  for (size_t i = 0; i < arguments->n_passed && !has_server && shard; i++)
+  for (size_t i = 0; rc == 0 && i < arguments->n_passed && !has_server && shard; i++)
     if (clt_starts_with(arguments->passed[i], "--array") || clt_starts_with(arguments->passed[i], "-a"))
-      return cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
-  if (plan && clt_sweep_load(&loaded, plan, &error)) return cli_report(&error);
-  clt_sweep_free(loaded);
-  char *program = realpath("/proc/self/exe", NULL), *path = plan ? realpath(plan, NULL) : NULL;
+      rc = cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
+  if (rc) return rc;
+  if (has_plan && clt_sweep_load(&plan, named, &error)) return cli_report(&error);
+  clt_sweep_free(plan);
+  char *program = realpath("/proc/self/exe", NULL), *path = has_plan ? realpath(named, NULL) : NULL;
   clt_text_add(&script, head);
   if (shard == 0) clt_text_printf(&script, "#SBATCH --array=1-%lld\n", (long long)n_shards);
-  add_command(&script, arguments, program ? program : "clatune", path ? path : plan);
+  add_command(&script, arguments, program ? program : "clatune", path ? path : named);
   free(program);
   free(path);
   return clt_text_take(out, &script, &error) ? cli_report(&error) : 0;

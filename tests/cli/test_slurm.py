@@ -80,13 +80,14 @@ class Slurm(SimulatedTest):
     def test_two_dashes_without_slurm(self):
         self.assertIn("4 tunings", self.clatune("sweep", "--dry-run", "--", self.plan).stdout)
         self.assertIn("--array=1-2", self.clatune("sweep", self.plan, "--", "--array=1-2", expect=2).stderr)
-        self.assertIn("something is missing", self.clatune("sweep", "--slurm", "--", self.plan, expect=2).stderr)
+        self.assertIn("PLAN", self.clatune("sweep", "--slurm", "--", self.plan, expect=2).stderr)
 
     def test_no_password_in_the_script(self):
         for url in ("postgresql://me:secret@h/d", "postgres://h/d?sslmode=require&password=secret", "postgresql:///d?password=secret"):
             run = self.clatune("sweep", self.plan, "--slurm", "--dry-run", "--store", url, expect=2)
             self.assertNotIn("secret", run.stdout + run.stderr)
             self.assertIn("pgpass", run.stderr)
+            self.assertIn("pgpass", self.clatune("sweep", "--slurm", "--dry-run", url, expect=2).stderr)
         for url in ("postgresql://me@h:5432/d", "postgres:///?service=farm", "postgresql://[::1]:5432/a%20b"):
             self.assertIn(f"--store '{url}'", self.script("--store", url))
 

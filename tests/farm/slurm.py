@@ -1,6 +1,7 @@
 """A private Slurm of one node in a temporary folder, for tests: no service of the machine is touched. Nothing of it is left, however the
 test ends."""
 import ctypes
+import json
 import os
 import pathlib
 import pwd
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 PATH = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo")
@@ -161,3 +163,35 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptM
                 daemon.poll()
             time.sleep(0.01)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Jobs:
+    """What a test of clatune (harness.CliTest) needs beside to run it on self.slurm, which all tests of a program share."""
+    slurm = None
+
+    def use_slurm(self):
+        if Jobs.slurm is None:
+            Jobs.slurm = Slurm()
+            unittest.addModuleCleanup(self.slurm.close)
+        self.environment |= {name: self.slurm.environment[name] for name in ("SLURM_CONF", "PATH")}
+
+    def submit_job(self, *options):
+        """clatune sweep --slurm; the number of its job."""
+        job = json.loads(self.clatune("sweep", "--json", "--slurm", *options).stdout)["job"]
+        self.addCleanup(self.slurm.run, "scancel", "--quiet", str(job), check=False)
+        return job
+
+    def output(self):
+        return "".join(path.read_text() for path in sorted(self.folder.glob("slurm-*.out")))
+
+    def wait_for_job(self, job, *states, **more):
+        try:
+            self.slurm.wait(job, *states, **more)
+        except RuntimeError as error:
+            self.fail(f"{error}\n{self.output()}")
+
+    def preempt(self, job):
+        """A job that needs the whole node comes before it; afterwards it is begun anew."""
+        urgent = re.search(r"\d+", self.slurm.run("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=true"))[0]
+        self.wait_for_job(job, "RUNNING", "COMPLETED", restarts=1)
+        self.assertEqual(self.slurm.states(urgent), ["COMPLETED"])

@@ -3,7 +3,6 @@ kept, no tuning is done twice, and no signal is taken for a configuration that f
 import collections
 import json
 import pathlib
-import re
 import sqlite3
 import sys
 
@@ -16,40 +15,19 @@ PLAN = {"Devices": ["Simulated"], "Problems": {"Problem": "copy.json", "Sizes": 
 TUNINGS = 2 * 8
 
 
-class Slurm(SimulatedTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.slurm = slurm.Slurm()
-        cls.addClassCleanup(cls.slurm.close)
-
+class Sweep(slurm.Jobs, SimulatedTest):
     def setUp(self):
         super().setUp()
-        self.environment |= self.slurm.environment | {name: self.environment[name] for name in (
-            "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR", "OCL_ICD_VENDORS", "CLATUNE_SIMULATED")}
+        self.use_slurm()
         self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
         (self.folder / "plan.json").write_text(json.dumps(PLAN))
 
     def submit(self, *options):
-        job = self.clatune_json("sweep", "plan.json", "--slurm", *options)["job"]
-        self.addCleanup(self.slurm.run, "scancel", "--quiet", str(job), check=False)
-        return job
-
-    def clatune_json(self, *arguments, **more):
-        """--json stands before what goes to sbatch."""
-        return json.loads(self.clatune(arguments[0], "--json", *arguments[1:], **more).stdout)
+        return self.submit_job("plan.json", *options)
 
     def lines(self):
         path = self.folder / "plan.results.jsonl"
         return path.read_text().splitlines() if path.exists() else []
-
-    def output(self):
-        return "".join(path.read_text() for path in sorted(self.folder.glob("slurm-*.out")))
-
-    def wait(self, job, *states, **more):
-        try:
-            self.slurm.wait(job, *states, **more)
-        except RuntimeError as error:
-            self.fail(f"{error}\n{self.output()}")
 
     def wait_for_lines(self, job, n):
         self.slurm.until(lambda: len(self.lines()) >= n, f"no {n} tunings are finished: {self.output()}")
@@ -70,7 +48,7 @@ class Slurm(SimulatedTest):
 
     def test_an_array_of_shards(self):
         job = self.submit("--shard", "%a/4", "--store", "%a.sqlite")
-        self.wait(job, "COMPLETED")
+        self.wait_for_job(job, "COMPLETED")
         self.check_all_done_once(*(f"{i}.sqlite" for i in range(1, 5)))
         self.assertEqual(len(self.slurm.job(job)), 4)
         self.clatune("store", "merge", *(f"{i}.sqlite" for i in range(1, 5)))
@@ -80,9 +58,8 @@ class Slurm(SimulatedTest):
         self.slow()
         job = self.submit("--store", "store.sqlite")
         self.wait_for_lines(job, 2)
-        urgent = re.search(r"\d+", self.slurm.run("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=true"))[0]
-        self.wait(job, "COMPLETED", restarts=1)
-        self.assertEqual(self.slurm.states(urgent), ["COMPLETED"])
+        self.preempt(job)
+        self.wait_for_job(job, "COMPLETED")
         self.check_all_done_once("store.sqlite")
         self.assertRegex(self.output(), rf"{TUNINGS} finished \((\d+) before\)")
 
@@ -91,7 +68,7 @@ class Slurm(SimulatedTest):
         job = self.submit("--store", "store.sqlite")
         self.wait_for_lines(job, 2)
         self.slurm.run("scontrol", "requeue", str(job))
-        self.wait(job, "COMPLETED", restarts=1)
+        self.wait_for_job(job, "COMPLETED", restarts=1)
         self.check_all_done_once("store.sqlite")
 
     def test_a_signal(self):
@@ -99,19 +76,19 @@ class Slurm(SimulatedTest):
         job = self.submit("--store", "store.sqlite")
         self.wait_for_lines(job, 2)
         self.slurm.run("scancel", "--signal=TERM", "--batch", str(job))
-        self.wait(job, "FAILED")
+        self.wait_for_job(job, "FAILED")
         self.assertEqual(self.slurm.job(job)[0]["ExitCode"], "143:0")
         self.assertRegex(self.output(), "to do")
         self.assertLess(len(self.lines()), TUNINGS)
-        self.wait(self.submit("--store", "store.sqlite"), "COMPLETED")
+        self.wait_for_job(self.submit("--store", "store.sqlite"), "COMPLETED")
         self.check_all_done_once("store.sqlite")
 
     def test_nothing_is_begun_near_the_end_of_the_time(self):
         """Of one minute, nothing is left before the signal."""
-        self.wait(self.submit("--", "--time=1"), "COMPLETED")
+        self.wait_for_job(self.submit("--", "--time=1"), "COMPLETED")
         self.assertEqual(self.lines(), [])
         self.assertIn(f"{TUNINGS} to do", self.output())
-        self.wait(self.submit("--", "--time=30"), "COMPLETED")
+        self.wait_for_job(self.submit("--", "--time=30"), "COMPLETED")
         self.check_all_done_once()
 
     def test_what_slurm_refuses(self):
