@@ -33,12 +33,11 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *result, const
     return clt_fail(error, CLT_E_NOT_FOUND, "the configuration '%.100s' has no parameter '%.100s'",
                     result->configuration, name);
   const size_t length = strcspn(text, " ");
-  const bool minus = length > 0 && *text == '-';
   clt_value value;
-  if (!clt_number_parse(&value, text + minus, length - minus))
+  if (!clt_value_parse(&value, text, length) || value.type == CLT_BOOL) /* "true": booleans are kept as 0 and 1 */
     return clt_fail(error, CLT_E_FORMAT, "the parameter '%.100s' is no number but '%.*s'", name,
                     (int)(length < 100 ? length : 100), text);
-  *out = minus ? -clt_value_number(value) : clt_value_number(value);
+  *out = clt_value_number(value);
   return CLT_OK;
 }
 

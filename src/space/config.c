@@ -13,8 +13,7 @@
 
 #define SEPARATORS " \t\r\n,"
 
-/* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
-static bool read_number(clt_value *out, const char *text, size_t length) {
+bool clt_value_parse(clt_value *out, const char *text, size_t length) {
   bool minus = length > 0 && *text == '-',
        truth = clt_is_word(text, length, "true") || clt_is_word(text, length, "True");
   *out = (clt_value){.type = CLT_BOOL, .integer = truth};
@@ -66,7 +65,7 @@ clt_config clt_space_translate(const clt_space_match *match, clt_config config) 
 int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position) {
   clt_value value = parameter->values[position], number;
   if (value.type != CLT_STRING) return clt_value_print(out, capacity, value);
-  bool numeric = read_number(&number, value.text, strlen(value.text)) &&
+  bool numeric = clt_value_parse(&number, value.text, strlen(value.text)) &&
                  clt_parameter_find(parameter, number) < parameter->n_values;
   size_t n = 0;
   if (capacity) out[0] = '\0';
@@ -125,7 +124,7 @@ static bool read_spelled(uint32_t *position, size_t *taken, const char *text, co
   size_t v = parameter->n_values;
   clt_value number;
   *taken = strcspn(text, SEPARATORS);
-  if (read_number(&number, text, *taken)) v = clt_parameter_find(parameter, number);
+  if (clt_value_parse(&number, text, *taken)) v = clt_parameter_find(parameter, number);
   char *copy = v == parameter->n_values ? strndup(text, *taken) : NULL;
   if (copy) {
     clt_value_unspell(copy);

@@ -31,6 +31,9 @@ int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *er
 /* A parameter's value in that spelling; the length needed, as snprintf. */
 int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position);
 
+/* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
+bool clt_value_parse(clt_value *out, const char *text, size_t length);
+
 /* %XX back to bytes, in place; false, with the text as it was, where it is no such spelling. */
 bool clt_value_unspell(char *text);
 

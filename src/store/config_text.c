@@ -1,7 +1,5 @@
 /* Configurations as the store keeps them, and a space from what it holds alone. clt_config_parse reads what people
  * type; here one spelling alone stands for a configuration, and many thousands are read. */
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,30 +175,20 @@ static bool is_usable_name(const char *name) {
   return clt_is_name(name) && strlen(name) <= MAX_NAME_BYTES && !clt_is_keyword(name, strlen(name));
 }
 
-static bool prints_as(clt_value value, const char *text) {
-  char printed[64];
-  return clt_value_print(printed, sizeof printed, value) < (int)sizeof printed && strcmp(printed, text) == 0;
-}
-
 /* What the text spells: a number where one prints so. Texts are changed in place and borrowed. False: it is nothing
  * that clatune stores, or has what a terminal would obey, other than line ends and tabs. */
 static bool read_value(clt_value *out, char *text) {
-  bool spelled = strchr(text, '%') != NULL;
+  const bool spelled = strchr(text, '%') != NULL;
+  char printed[64];
   if (!clt_value_unspell(text)) return false;
   for (const char *c = text; *c; c++) {
     bool control = (unsigned char)*c < 32 || *c == 127 || (*c == '\xc2' && (unsigned char)c[1] - 0x80u < 32);
     if (control && *c != '\n' && *c != '\t') return false;
   }
-  clt_value integer = {CLT_INT}, real = {CLT_REAL};
-  errno = 0;
-  integer.integer = strtoll(text, NULL, 10);
-  bool is_integer = errno == 0 && prints_as(integer, text);
-  real.real = clt_strtod(text, NULL);
-  bool is_real = isfinite(real.real) && prints_as(real, text);
-  *out = spelled      ? (clt_value){CLT_STRING, .text = text}
-         : is_integer ? integer
-         : is_real    ? real
-                      : (clt_value){CLT_STRING, .text = text};
+  const bool is_number = !spelled && clt_value_parse(out, text, strlen(text)) &&
+                         clt_value_print(printed, sizeof printed, *out) < (int)sizeof printed &&
+                         strcmp(printed, text) == 0;
+  if (!is_number) *out = (clt_value){CLT_STRING, .text = text};
   return true;
 }
 
