@@ -115,7 +115,7 @@ static int time_lookups(const char *path, const clt_device_info *device, int64_t
   clt_catalog_free(catalog);
   if (rc) return rc;
   qsort(times_s, REPEATS, sizeof *times_s, by_time);
-  printf("%s, %s: median %.0f us, 95 %% below %.0f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],
+  printf("%s, %s: median %.1f us, 95 %% below %.1f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],
          1e6 * times_s[REPEATS * 95 / 100]);
   return 0;
 }

@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #define CHUNK_BYTES (64 << 10)
@@ -118,6 +119,13 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
   else
     *out = text;
   return rc;
+}
+
+uint64_t clt_file_version(const char *path) {
+  struct stat s;
+  if (stat(path, &s)) return 0;
+  const int64_t parts[] = {s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+  return clt_hash64(parts, sizeof parts);
 }
 
 static int write_all(int fd, const char *bytes, size_t n) {

@@ -5,6 +5,7 @@
 #include <clatune/error.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -20,6 +21,9 @@ int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt
 
 /* Reads a file, plain or gzip, of at most max_bytes when unpacked. */
 int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_error *error);
+
+/* A number that is another one once what stands at a path was changed, or is another file; 0: nothing stands there. */
+uint64_t clt_file_version(const char *path);
 
 /* Writes a file (0600) in place of what is there. */
 int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *error);

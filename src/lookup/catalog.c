@@ -1,9 +1,9 @@
 /* The stores that look-ups ask, kept open, and the answers that were given before. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -64,18 +64,11 @@ static void forget_answers(clt_catalog *catalog) {
   clt_texts_release(&catalog->questions);
 }
 
-/* A store that appears, or to which somebody has added, makes what is remembered worthless; so does a model that was
- * trained anew. */
+/* A store that appears, or to which somebody has added, makes what is remembered worthless. */
 static int refresh_stores(clt_catalog *catalog, clt_error *error) {
   for (size_t i = 0; i < catalog->n_stores; i++) {
     clt_catalog_store *s = &catalog->stores[i];
-    struct stat folder;
-    struct timespec changed = {0};
     uint64_t version = 0;
-    if (stat(s->models, &folder) == 0) changed = folder.st_mtim;
-    if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
-      forget_answers(catalog);
-    s->models_changed = changed;
     /* Opened anew where it has changed: another file may stand there now, and one that cannot be written was taken to
      * stay as it is. */
     if (s->store && clt_store_version(s->store, &version, NULL) == CLT_OK && version == s->version) continue;
@@ -89,6 +82,17 @@ static int refresh_stores(clt_catalog *catalog, clt_error *error) {
     if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", why.message);
   }
   return CLT_OK;
+}
+
+/* So does a model that was trained anew. */
+static bool note_models(clt_catalog *catalog) {
+  bool changed = false;
+  for (clt_catalog_store *s = catalog->stores; s < catalog->stores + catalog->n_stores; s++) {
+    const uint64_t version = clt_file_version(s->models);
+    changed = changed || version != s->models_version;
+    s->models_version = version;
+  }
+  return changed;
 }
 
 int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
@@ -184,6 +188,9 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   pthread_mutex_lock(&catalog->mutex);
   rc = refresh_stores(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
+  /* What was measured for the question goes before what models say. */
+  const bool asks_models = known == CLT_NO_TEXT || catalog->answers[known].tier >= CLT_TIER_PREDICTION;
+  if (rc == CLT_OK && asks_models && note_models(catalog)) forget_answers(catalog), known = CLT_NO_TEXT;
   if (rc == CLT_OK && known == CLT_NO_TEXT) {
     clt_owned owned = {0};
     clt_lookup_result answer;
@@ -249,41 +256,33 @@ static int add_related(void *user, const clt_store_description *d) {
   const related_walk *w = user;
   const clt_related_query *q = w->query;
   clt_related_list *list = w->list;
-  const char *kernel = d->kernel ? d->kernel : "";
   const bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
-  const bool same_kernel = same_text || (q->kernel && strcmp(kernel, q->kernel) == 0);
+  const bool same_kernel = same_text || (q->kernel && d->kernel && strcmp(d->kernel, q->kernel) == 0);
   const bool same_name =
       q->problem_name == NULL || (q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0);
   if ((!same_kernel && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) return 0;
   if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
-  clt_related *r = &list->all[list->n++];
-  *r = (clt_related){.store = w->store,
-                     .key = d->key,
-                     .sizes = strdup(d->sizes),
-                     .device_json = strdup(d->device_json),
-                     .kernel = strdup(kernel),
-                     .n_records = d->n_records,
-                     .same_text = same_text,
-                     .same_kernel = same_kernel,
-                     .same_device = q->own && is_same_device(d->key.device, q->own->device),
-                     .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
-                     .distance = sizes_distance(q->sizes, d->sizes)};
-  return r->sizes && r->device_json && r->kernel ? 0 : CLT_E_MEMORY;
+  clt_related *r = &list->all[list->n];
+  r->store = w->store;
+  r->number = list->n;
+  r->same_text = same_text;
+  r->same_kernel = same_kernel;
+  r->same_device = q->own && is_same_device(d->key.device, q->own->device);
+  r->same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0;
+  r->distance = same_text ? 0 : sizes_distance(q->sizes, d->sizes);
+  int rc = clt_store_description_copy(&r->d, d);
+  list->n += rc == CLT_OK;
+  return rc;
 }
 
 int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error) {
   related_walk w = {list, store, query};
   const bool text_alone = query->problem_name && query->problem_name[0] == '\0' && query->kernel == NULL;
-  return query->counted ? clt_store_each_key(store, true, add_related, &w, error)
-                        : clt_store_each_key_of(store, text_alone ? query->own : NULL, add_related, &w, error);
+  return clt_store_each_key_of(store, text_alone ? query->own : NULL, query->counted, add_related, &w, error);
 }
 
 void clt_related_release(clt_related_list *list) {
-  for (size_t i = 0; i < list->n; i++) {
-    free((char *)list->all[i].sizes);
-    free((char *)list->all[i].device_json);
-    free((char *)list->all[i].kernel);
-  }
+  for (size_t i = 0; i < list->n; i++) clt_store_description_release(&list->all[i].d);
   free(list->all);
   *list = (clt_related_list){0};
 }
@@ -292,7 +291,7 @@ int clt_related_instance(clt_instance **out, bool *another, const clt_related *r
                          const clt_device_info *device, clt_error *error) {
   size_t capacity = clt_problem_n_sizes(problem) + 1, n = 0;
   clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
-  char *text = strdup(related->sizes), *rest = NULL, today[33];
+  char *text = strdup(related->d.sizes), *rest = NULL, today[33];
   clt_error why = {0};
   *out = NULL;
   if (another) *another = false;
@@ -304,7 +303,7 @@ int clt_related_instance(clt_instance **out, bool *another, const clt_related *r
       sizes[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
     }
     if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
-    if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->key.problem) != 0)) {
+    if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->d.key.problem) != 0)) {
       /* the default configuration may be another one at some sizes alone */
       if (another) *another = clt_instance_reference_kind(*out) != CLT_REFERENCE_DEFAULT;
       clt_instance_free(*out);
@@ -335,11 +334,11 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
     const clt_related *place = &places.all[i];
     clt_instance *instance = NULL;
     bool another = false;
-    if (clt_texts_find(&others, place->kernel) != CLT_NO_TEXT) continue;
-    if (clt_device_from_json(device, place->device_json, NULL)) continue; /* nobody described it */
+    if (clt_texts_find(&others, place->d.kernel) != CLT_NO_TEXT) continue;
+    if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* nobody described it */
     rc = clt_related_instance(&instance, &another, place, problem, device, error);
     if (rc == CLT_OK && instance) rc = visit(user, place, &instance, error);
-    if (another && place->kernel[0] && clt_texts_add(&others, place->kernel) == CLT_NO_TEXT)
+    if (another && place->d.kernel[0] && clt_texts_add(&others, place->d.kernel) == CLT_NO_TEXT)
       rc = clt_fail_memory(error);
     clt_instance_free(instance);
   }

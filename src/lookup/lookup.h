@@ -72,16 +72,16 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
 
 /* --- catalog.c: related keys: the same kernel for other devices, drivers, sizes and texts --- */
 
-/* A key that is, or may be, of the same kernel. Texts are owned by the list. */
+/* A key that is, or may be, of the same kernel. */
 typedef struct clt_related {
   clt_store *store;
-  clt_store_key key;
-  const char *sizes, *device_json, *kernel; /* kernel: as clt_store_description has it */
-  uint64_t n_records;                       /* where they were counted */
-  bool same_text;                           /* the same problem key: text, sizes, input and reference */
+  clt_store_description d; /* owned by the list; counted where that was asked for */
+  size_t number;           /* in the order of the stores, and there the one that was measured first first */
+  bool same_text;          /* the same problem key: text, sizes, input and reference */
   bool same_kernel; /* the same text, input and reference at any sizes. Else only the problem's name is known to be */
   bool same_device, same_driver; /* same_device: also where the key says the name alone, and that is the same */
   double distance; /* of the sizes: the sum over ours of |log of their ratio|; INFINITY: they cannot be compared */
+  clt_tier tier;   /* for who looks up: which answer it gives */
 } clt_related;
 
 typedef struct clt_related_list {
@@ -98,8 +98,8 @@ typedef struct clt_related_query {
   bool counted;
 } clt_related_query;
 
-/* Adds the related keys of a store, the one that was measured first first; which of them serve, and in which order, is
- * for the caller to say. Release the list also after a failure. */
+/* Adds the related keys of a store; which of them serve, and in which order, is for the caller to say. Release the list
+ * also after a failure. */
 int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error);
 void clt_related_release(clt_related_list *list);
 
@@ -146,9 +146,7 @@ int clt_predictor_path(char **out, const char *store_path, const clt_instance *i
 int clt_predictor_save(const clt_model *model, const char *store_path, const clt_instance *instance, clt_error *error);
 int clt_predictor_load(clt_model **out, const char *store_path, const clt_instance *instance, clt_error *error);
 
-/* A model's file name, by the instance's kernel and device; and the folder of the models of a store (NULL: the standard
- * one), malloc'ed. */
-int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error);
+/* The folder of the models of a store (NULL: the standard one), malloc'ed. */
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
 
 /* What a model that is kept in memory speaks of. */
@@ -178,8 +176,8 @@ typedef struct clt_catalog_store {
   char *path; /* NULL: the user's standard one */
   clt_store *store;
   uint64_t version;
-  char *models;                   /* the folder of its models */
-  struct timespec models_changed; /* 0: there is none */
+  char *models;            /* the folder of its models */
+  uint64_t models_version; /* as clt_file_version has it */
 } clt_catalog_store;
 
 struct clt_catalog {

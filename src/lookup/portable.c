@@ -79,20 +79,23 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
   table *t = user;
   place *p = t->places;
   int rc = CLT_OK;
-  if (t->filter && !passes_filter(t->filter, found->key.device, *instance)) return CLT_OK;
+  if (t->filter && !passes_filter(t->filter, found->d.key.device, *instance)) return CLT_OK;
   while (p < t->places + t->n_places &&
-         (strcmp(p->key.device, found->key.device) != 0 || strcmp(p->sizes, found->sizes) != 0))
+         (strcmp(p->key.device, found->d.key.device) != 0 || strcmp(p->sizes, found->d.sizes) != 0))
     p++;
   bool is_new = p == t->places + t->n_places;
-  if (is_new || strcmp(p->key.driver, found->key.driver) != 0) {
+  if (is_new || strcmp(p->key.driver, found->d.key.driver) != 0) {
     if (!is_new && p->store != found->store) return CLT_OK;
     if (is_new && clt_grow(&t->places, &t->capacity, t->n_places + 1, sizeof *t->places)) return clt_fail_memory(error);
     if (is_new)
       p = &t->places[t->n_places++];
     else
       release_place(p);
-    *p = (place){
-        .key = found->key, .sizes = strdup(found->sizes), .store = found->store, .instance = *instance, .best = NAN};
+    *p = (place){.key = found->d.key,
+                 .sizes = strdup(found->d.sizes),
+                 .store = found->store,
+                 .instance = *instance,
+                 .best = NAN};
     *instance = NULL;
     rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
   }

@@ -2,13 +2,12 @@
  * loaded. */
 #include "lookup/lookup.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "model/model.h"
@@ -62,7 +61,7 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
     if (!r->same_device || !r->same_driver) continue;
     rc = clt_related_instance(&others[i], NULL, r, problem, clt_instance_device(instance), error);
     if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
-      rc = read_rows(&rows, store, &r->key, others[i], error);
+      rc = read_rows(&rows, store, &r->d.key, others[i], error);
   }
   if (rc == CLT_OK && rows.n == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
@@ -88,22 +87,6 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
 
 /* --- beside a store --- */
 
-int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error) {
-  char kernel[33];
-  clt_store_key key;
-  clt_hasher *hasher = clt_hasher_new();
-  int rc = hasher ? clt_instance_model_key(kernel, instance, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_store_key_device(&key, instance, error);
-  if (rc == CLT_OK) {
-    clt_hasher_add_text(hasher, kernel);
-    clt_hasher_add_text(hasher, key.device);
-    clt_hasher_add_text(hasher, key.driver);
-    clt_hasher_hex(hasher, out);
-  }
-  clt_hasher_free(hasher);
-  return rc;
-}
-
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
   char *place = NULL;
   int rc = clt_store_place(&place, store_path, error);
@@ -113,12 +96,23 @@ int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
+/* The file's name is made of kernel, device and driver. */
 int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error) {
-  char name[33], *folder = NULL;
-  int rc = clt_predictor_name(name, instance, error);
+  char kernel[33], name[33], *folder = NULL;
+  clt_store_key key;
+  int rc = clt_instance_model_key(kernel, instance, error);
+  if (rc == CLT_OK) rc = clt_store_key_device(&key, instance, error);
   if (rc == CLT_OK) rc = clt_predictor_folder(&folder, store_path, error);
   if (rc) return rc;
-  *out = clt_format("%s/%s", folder, name);
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher) {
+    clt_hasher_add_text(hasher, kernel);
+    clt_hasher_add_text(hasher, key.device);
+    clt_hasher_add_text(hasher, key.driver);
+    clt_hasher_hex(hasher, name);
+  }
+  *out = hasher ? clt_format("%s/%s", folder, name) : NULL;
+  clt_hasher_free(hasher);
   free(folder);
   return *out ? CLT_OK : clt_fail_memory(error);
 }
@@ -127,8 +121,7 @@ int clt_predictor_save(const clt_model *model, const char *store_path, const clt
   char *path = NULL, *folder = NULL;
   int rc = clt_predictor_path(&path, store_path, instance, error);
   if (rc == CLT_OK) rc = clt_predictor_folder(&folder, store_path, error);
-  if (rc == CLT_OK && mkdir(folder, 0700) && errno != EEXIST)
-    rc = clt_fail_errno(error, CLT_E_IO, "create the folder of models", folder);
+  if (rc == CLT_OK) rc = clt_folder_make(folder, error);
   if (rc == CLT_OK) rc = clt_model_save(model, path, error);
   free(path);
   free(folder);
@@ -151,7 +144,7 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
 
 typedef struct clt_kept_model {
   char *path;
-  struct stat file; /* as it was when it was read */
+  uint64_t version; /* of the file that it was read from */
   clt_model *model;
   clt_owned owned; /* what the model speaks of between look-ups */
 } clt_kept_model;
@@ -176,14 +169,11 @@ void clt_kept_models_release(clt_kept_models *models) {
 
 int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time_s, const char *path,
                          const clt_instance *instance, clt_owned *owned, clt_error *error) {
-  struct stat file;
-  if (stat(path, &file)) return CLT_OK;
-  clt_kept_model fresh = {.file = file}, *k = &fresh;
+  clt_kept_model fresh = {.version = clt_file_version(path)}, *k = &fresh;
+  if (fresh.version == 0) return CLT_OK;
   for (size_t i = 0; i < models->n; i++)
     if (strcmp(models->all[i].path, path) == 0) k = &models->all[i];
-  const struct stat *was = &k->file;
-  if (was->st_dev != file.st_dev || was->st_ino != file.st_ino || was->st_size != file.st_size ||
-      was->st_mtim.tv_sec != file.st_mtim.tv_sec || was->st_mtim.tv_nsec != file.st_mtim.tv_nsec) {
+  if (k->version != fresh.version) {
     release_kept(k); /* an older one is forgotten */
     *k = models->all[--models->n];
     k = &fresh;

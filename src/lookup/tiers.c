@@ -228,24 +228,16 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
 
 /* --- the tiers --- */
 
-/* A key of another driver, size or device that may answer. */
-typedef struct alternative {
-  const clt_related *related;
-  clt_tier tier;
-  double distance;
-} alternative;
-
 /* Another kernel under the problem's name comes last; else the nearest is first; of equally near ones that of this
  * driver, then the newest of a store. */
 static int by_nearness(const void *a, const void *b) {
-  const alternative *x = a, *y = b;
-  const clt_related *r = x->related, *q = y->related;
-  if (x->tier != y->tier) return x->tier < y->tier ? -1 : 1;
-  const bool other = !r->same_kernel && r->kernel[0], q_other = !q->same_kernel && q->kernel[0];
+  const clt_related *r = a, *q = b;
+  if (r->tier != q->tier) return r->tier < q->tier ? -1 : 1;
+  const bool other = !r->same_kernel && r->d.kernel[0], q_other = !q->same_kernel && q->d.kernel[0];
   if (other != q_other) return q_other ? -1 : 1;
-  if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+  if (r->distance != q->distance) return r->distance < q->distance ? -1 : 1;
   if (r->same_driver != q->same_driver) return r->same_driver ? -1 : 1;
-  return (r->store == q->store) == (r > q) ? -1 : 1; /* they stand in the order of the stores, the oldest first */
+  return (r->store == q->store) == (r->number > q->number) ? -1 : 1;
 }
 
 /* The tier of a key; CLT_TIER_DEFAULT: it is no answer. */
@@ -253,7 +245,7 @@ static clt_tier tier_of(const clt_related *r, const clt_device_info *device) {
   clt_device_info other;
   if (!r->same_text && !isfinite(r->distance)) return CLT_TIER_DEFAULT;
   if (r->same_device) return r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
-  const bool alike = clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
+  const bool alike = clt_device_from_json(&other, r->d.device_json, NULL) == CLT_OK && other.type == device->type &&
                      other.platform_name[0] && strcmp(other.platform_name, device->platform_name) == 0 &&
                      strcmp(other.vendor, device->vendor) == 0;
   return alike ? CLT_TIER_SAME_ARCHITECTURE : CLT_TIER_DEFAULT;
@@ -268,34 +260,27 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
   clt_related_release(related);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
     if (catalog->stores[i].store) rc = clt_related_add(related, catalog->stores[i].store, query, error);
-  alternative *all = rc == CLT_OK ? clt_new_array(related->n, sizeof *all) : NULL;
-  if (rc == CLT_OK && all == NULL) rc = clt_fail_memory(error);
-  size_t n = 0;
-  for (size_t i = 0; rc == CLT_OK && i < related->n; i++) {
-    const clt_related *r = &related->all[i];
-    const clt_tier tier = tier_of(r, clt_instance_device(instance));
-    if (tier >= first && tier <= last) all[n++] = (alternative){r, tier, r->same_text ? 0 : r->distance};
-  }
-  if (n) qsort(all, n, sizeof *all, by_nearness);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const clt_related *r = all[i].related;
+  for (size_t i = 0; i < related->n; i++)
+    related->all[i].tier = tier_of(&related->all[i], clt_instance_device(instance));
+  if (related->n) qsort(related->all, related->n, sizeof *related->all, by_nearness);
+  for (const clt_related *r = related->all; rc == CLT_OK && r < related->all + related->n && r->tier <= last; r++) {
     bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel;
     best_record best;
-    if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
-    rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, NULL, error);
+    if (r->tier < first) continue;
+    if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
+    rc = find_best(&best, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
     if (rc || best.config == CLT_CONFIG_NONE) continue;
     /* Of an older store, the text is that of now if it gives the same key at these other sizes. */
-    if (!present && r->kernel[0] == '\0' && r->distance > 0) {
+    if (!present && r->d.kernel[0] == '\0' && r->distance > 0) {
       clt_instance *there = NULL;
       rc = clt_related_instance(&there, NULL, r, clt_instance_problem(instance), clt_instance_device(instance), error);
       present = there != NULL;
       clt_instance_free(there);
     }
     if (rc == CLT_OK && (!found || present))
-      *out = (answer_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
+      *out = (answer_basis){r->tier, !present || !r->same_driver, best, r->d.key.device, r->d.sizes};
     if (present) break;
   }
-  free(all);
   return rc;
 }
 
@@ -326,14 +311,13 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
                             objective, &related, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
-    char name[33];
-    rc = clt_predictor_name(name, instance, error);
     basis = (answer_basis){CLT_TIER_PREDICTION, false, NOTHING_BEST, key.device, ""};
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
-      char *path = clt_format("%s/%s", catalog->stores[i].models, name);
-      rc = path ? clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,
-                                       error)
-                : clt_fail_memory(error);
+      char *path = NULL;
+      rc = clt_predictor_path(&path, catalog->stores[i].path, instance, error);
+      if (rc == CLT_OK)
+        rc = clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,
+                                  error);
       free(path);
     }
   }
@@ -372,7 +356,7 @@ typedef struct listing {
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
   clt_objective *objective = NULL;
-  answer_basis basis = {CLT_TIER_EXACT, false, NOTHING_BEST, place->key.device, place->sizes};
+  answer_basis basis = {CLT_TIER_EXACT, false, NOTHING_BEST, place->d.key.device, place->d.sizes};
   const size_t n = clt_instance_n_sizes(*instance);
   other_sizes elsewhere = {*instance, clt_new_array(n, sizeof *elsewhere.sizes)};
   clt_map seen = {0};
@@ -390,7 +374,7 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
       elsewhere.sizes[i] = other + (other == 0);
     }
     if (!is_another || (!own && !clt_problem_allows(clt_instance_problem(*instance), elsewhere.sizes))) continue;
-    rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective,
+    rc = find_best(&basis.best, place->store, &place->d.key, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;
     if (rc || basis.best.config == CLT_CONFIG_NONE) continue;

@@ -111,10 +111,10 @@ static int by_worth(const void *a, const void *b) {
   if (x->same_text != y->same_text) return y->same_text - x->same_text;
   if (x->same_device != y->same_device) return y->same_device - x->same_device;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-  if (x->n_records != y->n_records) return x->n_records < y->n_records ? 1 : -1;
-  int order = strcmp(x->key.problem, y->key.problem);
-  if (order == 0) order = strcmp(x->key.device, y->key.device);
-  return order ? order : strcmp(x->key.driver, y->key.driver);
+  if (x->d.n_records != y->d.n_records) return x->d.n_records < y->d.n_records ? 1 : -1;
+  int order = strcmp(x->d.key.problem, y->d.key.problem);
+  if (order == 0) order = strcmp(x->d.key.device, y->d.key.device);
+  return order ? order : strcmp(x->d.key.driver, y->d.key.driver);
 }
 
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
@@ -126,17 +126,17 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     const clt_related *c = &related.all[i];
     struct reading reading = {.objective = objective};
     clt_store_answers answers = {0};
-    if (c->n_records < LEAST_CORRECT) continue;
+    if (c->d.n_records < LEAST_CORRECT) continue;
     n_read++;
-    rc = clt_store_newest(&answers, store, &c->key, space, false, NULL, error);
+    rc = clt_store_newest(&answers, store, &c->d.key, space, false, NULL, error);
     for (size_t k = 0; rc == CLT_OK && k < answers.n; k++)
       if (answers.all[k].newest && read_measurement(&reading, answers.all[k].newest)) rc = clt_fail_memory(error);
     /* A key most of whose records the space cannot read is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
-      rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
-      char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,
-                              c->key.driver, c->same_text ? "" : ", where text or sizes differ (",
-                              c->same_text ? "" : c->sizes, c->same_text ? "" : ")");
+      rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
+      char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->d.key.device,
+                              c->d.key.driver, c->same_text ? "" : ", where text or sizes differ (",
+                              c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
       if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
       free(text);
     }

@@ -209,7 +209,11 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   char *uri = NULL;
   bool empty = false;
   clt_text_add(&text, "file:");
-  for (const char *c = path; *c; c++) clt_text_printf(&text, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
+  for (const char *c = path; *c; c++)
+    if (strchr("%?#", *c))
+      clt_text_printf(&text, "%%%02x", (unsigned char)*c);
+    else
+      clt_text_add_bytes(&text, c, 1);
   clt_text_add(&text, immutable ? "?immutable=1" : "?mode=rw");
   int rc = clt_text_take(&uri, &text, error);
   if (rc) return rc;

@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "measurement/statistics.h"
 #include "store/database.h"
@@ -25,15 +23,23 @@
 
 #define OF_SELECTED " WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")"
 
-/* What is known of a key, as a row of problem, device and the number of its first measurement. */
-#define KEY_COLUMNS ", p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, t.json, x.hash"
-#define KEY_JOINS                                                                      \
-  " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device" \
+/* What is known of each key, the one whose first record is oldest first: of the problem ?1 (NULL: of all), counted
+ * where ?2. From each device of a problem to the next one by the index alone: with the number of keys, neither with
+ * that of records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
+#define KEYS_OF_PROBLEMS                                                                                         \
+  "WITH RECURSIVE k(problem, device) AS ("                                                                       \
+  "SELECT id, (SELECT device FROM measurement WHERE problem=p.id ORDER BY device, id LIMIT 1) FROM problem AS p" \
+  " WHERE hash BETWEEN ifnull(?1, '') AND ifnull(?1, x'') UNION "                                                \
+  "SELECT problem, (SELECT device FROM measurement WHERE problem=k.problem AND device>k.device"                  \
+  " ORDER BY device, id LIMIT 1) FROM k WHERE device NOT NULL) "                                                 \
+  "SELECT CASE WHEN ?2 THEN (SELECT count(*) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
+  " ELSE 0 END, p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, t.json, x.hash FROM"            \
+  " (SELECT problem, device, (SELECT min(id) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
+  " AS first FROM k WHERE device NOT NULL ORDER BY first LIMIT -1) AS k"                                         \
+  " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device"                           \
   " LEFT JOIN tuning AS t ON t.problem=k.problem AND t.device=k.device LEFT JOIN kernel AS x ON x.problem=k.problem"
 
-/* Where a whole key is needed it is ?1 ?2 ?3. From each key to the next one by the index (a comparison of both columns
- * at once would read all records): with the number of keys that have records, neither with that of records nor with
- * problems times devices. UNION: a damaged index cannot lead in a circle. */
+/* Where a whole key is needed it is ?1 ?2 ?3. */
 #define STATEMENTS(ROW)                                                                                         \
   ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                               \
   ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                      \
@@ -50,21 +56,7 @@
   ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                        \
   ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                       \
   ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                    \
-  ROW(KEYS,                                                                                                     \
-      "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"                                              \
-      " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"               \
-      " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id=ifnull("                    \
-      "(SELECT id FROM measurement WHERE problem=k.problem AND device>k.device ORDER BY device, id LIMIT 1), "  \
-      "(SELECT id FROM measurement WHERE problem>k.problem ORDER BY problem, device, id LIMIT 1)))"             \
-      " SELECT 0" KEY_COLUMNS " FROM (SELECT * FROM k ORDER BY first LIMIT -1) AS k" KEY_JOINS)                 \
-  ROW(KEYS_COUNTED, "SELECT k.n" KEY_COLUMNS                                                                    \
-                    " FROM (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement"           \
-                    " GROUP BY problem, device) AS k" KEY_JOINS " ORDER BY k.first")                            \
-  ROW(KEYS_OF_PROBLEM,                                                                                          \
-      "SELECT 0" KEY_COLUMNS " FROM (SELECT " OF_PROBLEM                                                        \
-      " AS problem, v.id AS device, (SELECT min(id) FROM"                                                       \
-      " measurement WHERE problem=" OF_PROBLEM " AND device=v.id) AS first FROM device AS v) AS k" KEY_JOINS    \
-      " WHERE k.first NOT NULL ORDER BY k.first")                                                               \
+  ROW(KEYS, KEYS_OF_PROBLEMS)                                                                                   \
   ROW(VERSION, "PRAGMA data_version")                                                                           \
   ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                \
   ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                               \
@@ -73,10 +65,9 @@
   ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                       \
   ROW(ADD_USE, "INSERT INTO use(measurement, position, use) VALUES(?1, ?2, ?3)")                                \
   ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                \
-  ROW(ANY_ENERGY, "SELECT EXISTS(SELECT 1 FROM energy)")                                                        \
-  ROW(ANY_FIGURE, "SELECT EXISTS(SELECT 1 FROM figure)")                                                        \
-  ROW(ANY_USE, "SELECT EXISTS(SELECT 1 FROM use)")                                                              \
-  ROW(ANY_CONFIRMED, "SELECT EXISTS(SELECT 1 FROM confirmed)")                                                  \
+  ROW(PRESENT,                                                                                                  \
+      "SELECT EXISTS(SELECT 1 FROM energy) + 2 * EXISTS(SELECT 1 FROM figure)"                                  \
+      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed)")                                 \
   ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                               \
   ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                               \
   ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                        \
@@ -92,6 +83,7 @@
 #define ID(id, text) id,
 #define TEXT(id, text) text,
 enum { STATEMENTS(ID) N_STATEMENTS };
+enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8 }; /* what PRESENT says */
 static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
@@ -101,7 +93,7 @@ typedef struct sqlite_store {
   bool in_transaction;                    /* of the caller's */
   bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
   bool completed;                         /* missing tables have been sought */
-  bool any[N_STATEMENTS];                 /* what the ANY_ ones say, for the walk that is under way */
+  uint64_t present;                       /* HAS_...: in the file, for the walk that is under way */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -259,12 +251,7 @@ static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, c
   }
   if (rc == CLT_OK && version) rc = run_statement(store, VERSION, version, error, "");
   /* For a reader, SQLite counts neither changes of a file that cannot be written nor another file in its place. */
-  if (rc == CLT_OK && version && store->to_read) {
-    struct stat now = {0};
-    if (stat(store->path, &now)) now = (struct stat){0};
-    const int64_t file[] = {now.st_dev, now.st_ino, now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
-    *version ^= clt_hash64(file, sizeof file);
-  }
+  if (rc == CLT_OK && version && store->to_read) *version ^= clt_file_version(store->path);
   return rc;
 }
 
@@ -374,17 +361,17 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   size_t n = 0, n_one;
   int rc = read_numbers(store, RUNS, id, m.runs_s, CLT_MAX_RUNS, &m.n_runs, error);
   const bool correct = m.reason == CLT_REASON_NONE;
-  if (rc == CLT_OK && correct && store->any[ANY_ENERGY])
+  if (rc == CLT_OK && correct && (store->present & HAS_ENERGY))
     rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n_one, error);
-  if (rc == CLT_OK && correct && store->any[ANY_FIGURE])
+  if (rc == CLT_OK && correct && (store->present & HAS_FIGURE))
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
 #define NOTHING(member) NAN,
 #define READ(member) m.use.member = *next++;
   double use[] = {CLT_KERNEL_USE_TABLE(NOTHING)}, *next = use;
-  if (rc == CLT_OK && store->any[ANY_USE])
+  if (rc == CLT_OK && (store->present & HAS_USE))
     rc = read_numbers(store, USE, id, use, sizeof use / sizeof *use, &n_one, error);
   CLT_KERNEL_USE_TABLE(READ)
-  if (rc == CLT_OK && !correct && store->any[ANY_CONFIRMED])
+  if (rc == CLT_OK && !correct && (store->present & HAS_CONFIRMED))
     rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n_one, error);
   m.confirmed_alone = alone > 0;
   if (rc) return rc;
@@ -422,20 +409,16 @@ static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user
 
 /* From the first step on, all is read in one transaction; so a file without energies, figures or confirmed failures is
  * asked for them once, and not for each record. */
-static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_store_walk_visit visit, void *user,
-                     clt_error *error) {
-  const bool keys = id == KEYS || id == KEYS_COUNTED || id == KEYS_OF_PROBLEM;
+static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, bool counted, clt_store_walk_visit visit,
+                     void *user, clt_error *error) {
   sqlite3_stmt *s = find_statement(store, id);
   if (s == NULL) return fail_sqlite(store, error);
-  bool bound = id == KEYS_OF_PROBLEM ? bind_text(s, 1, key->problem) : keys || bind_key(s, key);
+  bool bound = id != KEYS ? bind_key(s, key)
+                          : bind_text(s, 1, key ? key->problem : NULL) && sqlite3_bind_int(s, 2, counted) == SQLITE_OK;
   int rc = CLT_OK, step = bound ? sqlite3_step(s) : SQLITE_ERROR;
-  for (int any = ANY_ENERGY; !keys && rc == CLT_OK && step == SQLITE_ROW && any <= ANY_CONFIRMED; any++) {
-    uint64_t answer = 0;
-    rc = run_statement(store, any, &answer, error, "");
-    store->any[any] = answer != 0;
-  }
+  if (id != KEYS && step == SQLITE_ROW) rc = run_statement(store, PRESENT, &store->present, error, "");
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
-    rc = keys ? visit_key_row(s, visit, user) : visit_row(store, s, visit, user, error);
+    rc = id == KEYS ? visit_key_row(s, visit, user) : visit_row(store, s, visit, user, error);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
   release_statement(s);
   return rc;
@@ -443,15 +426,9 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_
 
 static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
                        void *user, clt_error *error) {
-  switch (order) {
-    case CLT_STORE_KEYS: return walk_rows(state, key ? KEYS_OF_PROBLEM : KEYS, key, visit, user, error);
-    case CLT_STORE_KEYS_COUNTED: return walk_rows(state, KEYS_COUNTED, NULL, visit, user, error);
-    case CLT_STORE_OLDEST_FIRST: return walk_rows(state, OLDEST_FIRST, key, visit, user, error);
-    case CLT_STORE_NEWEST_FIRST: return walk_rows(state, NEWEST_FIRST, key, visit, user, error);
-    default: break;
-  }
-  int rc = walk_rows(state, FINALISTS, key, visit, user, error);
-  return rc ? rc : walk_rows(state, FASTEST, key, visit, user, error);
+  static const int ids[] = {KEYS, KEYS, OLDEST_FIRST, NEWEST_FIRST, FINALISTS};
+  int rc = walk_rows(state, ids[order], key, order == CLT_STORE_KEYS_COUNTED, visit, user, error);
+  return rc || order != CLT_STORE_BEST_FIRST ? rc : walk_rows(state, FASTEST, key, false, visit, user, error);
 }
 
 #define FUNCTIONS                                                                                      \

@@ -253,16 +253,15 @@ static int visit_key(void *user, const clt_store_description *description, const
   return ((key_walk *)user)->visit(((key_walk *)user)->user, description);
 }
 
-int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, clt_store_key_visit visit, void *user,
-                          clt_error *error) {
+int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, bool counted, clt_store_key_visit visit,
+                          void *user, clt_error *error) {
   key_walk w = {visit, user};
-  return end_walk(store->type->walk(store->state, CLT_STORE_KEYS, problem, visit_key, &w, error), error);
+  const clt_store_order order = counted ? CLT_STORE_KEYS_COUNTED : CLT_STORE_KEYS;
+  return end_walk(store->type->walk(store->state, order, problem, visit_key, &w, error), error);
 }
 
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
-  key_walk w = {visit, user};
-  if (!counted) return clt_store_each_key_of(store, NULL, visit, user, error);
-  return end_walk(store->type->walk(store->state, CLT_STORE_KEYS_COUNTED, NULL, visit_key, &w, error), error);
+  return clt_store_each_key_of(store, NULL, counted, visit, user, error);
 }
 
 typedef struct key_list {
@@ -270,20 +269,32 @@ typedef struct key_list {
   size_t n, capacity;
 } key_list;
 
+int clt_store_description_copy(clt_store_description *out, const clt_store_description *d) {
+  clt_store_description copy = *d;
+  const char **const texts[] = {&copy.problem_name, &copy.problem_path, &copy.sizes,
+                                &copy.device_json,  &copy.tuning_json,  &copy.kernel};
+  const size_t n_texts = sizeof texts / sizeof *texts;
+  size_t bytes = 0;
+  for (size_t i = 0; i < n_texts; i++) bytes += *texts[i] ? strlen(*texts[i]) + 1 : 1;
+  char *at = malloc(bytes); /* one block, which begins with the first text */
+  if (at == NULL) return CLT_E_MEMORY;
+  for (size_t i = 0; i < n_texts; i++) {
+    const char *text = strcpy(at, *texts[i] ? *texts[i] : "");
+    at += strlen(text) + 1;
+    *texts[i] = text;
+  }
+  *out = copy;
+  return CLT_OK;
+}
+
+void clt_store_description_release(clt_store_description *copy) { free((char *)copy->problem_name); }
+
 static int collect_key(void *user, const clt_store_description *d) {
   key_list *list = user;
   if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
-  clt_store_description *copy = &list->all[list->n++];
-  *copy = (clt_store_description){.key = d->key,
-                                  .problem_name = strdup(d->problem_name),
-                                  .problem_path = strdup(d->problem_path),
-                                  .sizes = strdup(d->sizes),
-                                  .device_json = strdup(d->device_json),
-                                  .tuning_json = strdup(d->tuning_json ? d->tuning_json : ""),
-                                  .kernel = strdup(d->kernel ? d->kernel : ""),
-                                  .n_records = d->n_records};
-  bool copied = copy->problem_name && copy->problem_path && copy->sizes && copy->device_json && copy->tuning_json;
-  return copied && copy->kernel ? 0 : CLT_E_MEMORY;
+  int rc = clt_store_description_copy(&list->all[list->n], d);
+  list->n += rc == CLT_OK;
+  return rc;
 }
 
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
@@ -296,14 +307,7 @@ int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, boo
 }
 
 void clt_store_keys_free(clt_store_description *keys, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    free((char *)keys[i].problem_name);
-    free((char *)keys[i].problem_path);
-    free((char *)keys[i].sizes);
-    free((char *)keys[i].device_json);
-    free((char *)keys[i].tuning_json);
-    free((char *)keys[i].kernel);
-  }
+  for (size_t i = 0; i < n; i++) clt_store_description_release(&keys[i]);
   free(keys);
 }
 

@@ -39,10 +39,14 @@ int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *
 /* A number that is another one once somebody else has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
 
-/* As clt_store_each_key, not counted; problem (nullable): one of whose problem alone keys are wanted, though a type of
- * store may visit others. */
-int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, clt_store_key_visit visit, void *user,
-                          clt_error *error);
+/* As clt_store_each_key; problem (nullable): one of whose problem alone keys are wanted, though a type of store may
+ * visit others. */
+int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, bool counted, clt_store_key_visit visit,
+                          void *user, clt_error *error);
+
+/* A copy with its own texts, "" for NULL; release it with the other. */
+int clt_store_description_copy(clt_store_description *out, const clt_store_description *description);
+void clt_store_description_release(clt_store_description *copy);
 
 /* The keys that clt_store_each_key would visit: *out is an array of *n, for those who use the store for each of them.
  * Free with clt_store_keys_free. */
