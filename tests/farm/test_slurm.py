@@ -61,15 +61,7 @@ class Sweep(slurm.Jobs, SimulatedTest):
         self.preempt(job)
         self.wait_for_job(job, "COMPLETED")
         self.check_all_done_once("store.sqlite")
-        self.assertRegex(self.output(), rf"{TUNINGS} finished \((\d+) before\)")
-
-    def test_requeued_by_hand(self):
-        self.slow()
-        job = self.submit("--store", "store.sqlite")
-        self.wait_for_lines(job, 2)
-        self.slurm.run("scontrol", "requeue", str(job))
-        self.wait_for_job(job, "COMPLETED", restarts=1)
-        self.check_all_done_once("store.sqlite")
+        self.assertRegex(self.output(), rf"(?s) to do .*{TUNINGS} finished \(\d+ before\)")  # it had time to stop
 
     def test_a_signal(self):
         self.slow()
