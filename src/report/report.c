@@ -199,8 +199,9 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
     t->store = strdup(clt_store_path(store));
   free(standard);
   int rc = clt_store_each(store, key, t->space, add_record, t, NULL, error);
-  if (rc == CLT_OK) rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, note_first, &t->first_s, error);
-  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, note_first, &t->last_s, error);
+  if (rc == CLT_OK)
+    rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &t->first_s, error);
+  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &t->last_s, error);
   return rc < 0 ? rc : finish_tuning(t, error);
 }
 

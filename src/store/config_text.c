@@ -229,7 +229,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
   assignment names[CLT_MAX_PARAMETERS], own[CLT_MAX_PARAMETERS];
   clt_value *values = NULL;
   size_t n = 0, n_rows = 0;
-  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, collect_text, &t, error);
+  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, collect_text, &t, error);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error);
   /* The names are those of the newest text that can be a configuration; who has others, or in another order, is left
    * out. */

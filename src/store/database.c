@@ -12,9 +12,11 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define BUSY_TIMEOUT_MS 30000
 #define MAX_VALUE_BYTES (16 << 20) /* of a text in a file that somebody else may have written */
 
@@ -27,19 +29,36 @@
 /* The same holds for these tables: only what was measured with its energy, and what a program reported a figure of,
  * have rows: of figures, the summary at position 0 and then those of the runs. A record of such a program without one
  * is older: its time_s is the figure's cost (measurement/objective.c). Of failures those that were confirmed alone; of
- * keys what their newest tuning said of itself; and of problems what they have in common with those of other sizes. */
-#define CREATE_TABLES                                                                                  \
-  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J" \
-  " REAL NOT NULL); "                                                                                  \
-  "CREATE TABLE IF NOT EXISTS figure(measurement INTEGER NOT NULL REFERENCES measurement,"             \
-  " position INTEGER NOT NULL, figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "       \
-  "CREATE TABLE IF NOT EXISTS use(measurement INTEGER NOT NULL REFERENCES measurement,"                \
-  " position INTEGER NOT NULL, use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "          \
-  "CREATE TABLE IF NOT EXISTS confirmed(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone" \
-  " INTEGER NOT NULL); "                                                                               \
-  "CREATE TABLE IF NOT EXISTS tuning(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT"  \
-  " NULL REFERENCES device, json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID; "         \
-  "CREATE TABLE IF NOT EXISTS kernel(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL)"
+ * keys what their newest tuning said of itself; and of problems what they have in common with those of other sizes.
+ *
+ * What tells a record from all others wherever it is copied to is an origin and a number in it. What was added here has
+ * its id as its number, and the origin of the last span that begins at or before it, which takes no room where one
+ * program adds many; what came by a merge has an identity, and so has what was there before version 2, once that is
+ * needed (sqlite.c): nobody waits for a large file when it is opened. file: its id, drawn at random, and the highest id
+ * of a measurement before the last removal, so that none is used again. */
+#define CREATE_TABLES                                                                                       \
+  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J"      \
+  " REAL NOT NULL); "                                                                                       \
+  "CREATE TABLE IF NOT EXISTS figure(measurement INTEGER NOT NULL REFERENCES measurement,"                  \
+  " position INTEGER NOT NULL, figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "            \
+  "CREATE TABLE IF NOT EXISTS use(measurement INTEGER NOT NULL REFERENCES measurement,"                     \
+  " position INTEGER NOT NULL, use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "               \
+  "CREATE TABLE IF NOT EXISTS confirmed(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone"      \
+  " INTEGER NOT NULL); "                                                                                    \
+  "CREATE TABLE IF NOT EXISTS tuning(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT"       \
+  " NULL REFERENCES device, json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID; "              \
+  "CREATE TABLE IF NOT EXISTS kernel(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL); " \
+  "CREATE TABLE IF NOT EXISTS origin(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE); "                  \
+  "CREATE TABLE IF NOT EXISTS span(first INTEGER PRIMARY KEY, origin INTEGER NOT NULL REFERENCES origin); " \
+  "CREATE TABLE IF NOT EXISTS identity(measurement INTEGER PRIMARY KEY REFERENCES measurement,"             \
+  " origin INTEGER NOT NULL REFERENCES origin, number INTEGER NOT NULL, UNIQUE(origin, number)); "          \
+  "CREATE TABLE IF NOT EXISTS file(id INTEGER NOT NULL, highest INTEGER NOT NULL)"
+
+/* What makes a file of version 1, or one that has just been made, one of this version. */
+#define BRING_UP_TO_DATE                                                                     \
+  CREATE_INDEX "; " CREATE_TABLES                                                            \
+               "; INSERT INTO file SELECT random(), 0 WHERE NOT EXISTS(SELECT 1 FROM file);" \
+               "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION)
 
 static const char schema[] =
     "CREATE TABLE problem("
@@ -54,13 +73,10 @@ static const char schema[] =
     "  build_s REAL, first_launch_s REAL, runs_s REAL, verify_s REAL, wait_s REAL, max_abs_error REAL, log TEXT,"
     "  created_s INTEGER NOT NULL);"
     "CREATE INDEX measurement_of ON measurement(problem, device);"
-    CREATE_INDEX ";"
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
-    CREATE_TABLES ";"
-    "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID) ";"
-    "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION) ";";
+    "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID);
 
 static int fail_read_only(clt_error *error, const char *path) {
   return clt_fail(error, CLT_E_STORE,
@@ -102,8 +118,9 @@ static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *er
 }
 
 /* In one transaction, so that another process that makes the same store meanwhile is seen wholly or not at all: the
- * file is ours, or *empty and then made ours where `create`; anything else is an error. */
-static int check_or_create(sqlite3 *db, const char *path, bool create, bool *empty, clt_error *error) {
+ * file is ours, of a *version that is known, or empty (0), and where `create` then of this one; anything else is an
+ * error. */
+static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *of_version, clt_error *error) {
   static const char *const questions[3] = {"SELECT count(*) FROM sqlite_master", "PRAGMA application_id",
                                            "PRAGMA user_version"};
   int64_t answers[3] = {0};
@@ -118,8 +135,9 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, bool *emp
     sqlite3_finalize(statement);
   }
   int64_t n_objects = answers[0], id = answers[1], version = answers[2];
-  *empty = n_objects == 0 && id == 0 && version == 0;
-  if (rc == CLT_OK && !*empty && id != CLT_APPLICATION_ID)
+  const bool empty = n_objects == 0 && id == 0 && version == 0;
+  *of_version = version;
+  if (rc == CLT_OK && !empty && id != CLT_APPLICATION_ID)
     rc = clt_fail(error, CLT_E_STORE, "'%s' is a database of another program; it is left as it is, choose another file",
                   path);
   if (rc == CLT_OK && version > SCHEMA_VERSION)
@@ -127,10 +145,11 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, bool *emp
                   "the store '%s' was written by a newer clatune (version %lld of the store, this one knows %d); "
                   "update clatune or choose another file",
                   path, (long long)version, SCHEMA_VERSION);
-  if (rc == CLT_OK && !*empty && version < 1)
+  if (rc == CLT_OK && !empty && version < 1)
     rc = clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it away", path,
                   (long long)version);
-  if (rc == CLT_OK && *empty && create) rc = execute(db, path, schema, error);
+  if (rc == CLT_OK && empty && create) rc = execute(db, path, schema, error);
+  if (rc == CLT_OK && version < SCHEMA_VERSION && create) rc = execute(db, path, BRING_UP_TO_DATE, error);
   if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
   /* Where reading failed the connection is closed next, and what SQLite says of it is asked for before. */
   if (create ? rc != CLT_OK : rc == CLT_OK) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -189,11 +208,11 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
     return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   sqlite3 *db = *out;
   harden(db);
-  bool empty = false;
-  int rc = check_or_create(db, path, false, &empty, error);
+  int64_t version = 0;
+  int rc = check_or_create(db, path, false, &version, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK && !in_memory) rc = use_wal(db, path, error);
-  if (rc == CLT_OK && empty) rc = check_or_create(db, path, true, &empty, error);
+  if (rc == CLT_OK && version < SCHEMA_VERSION) rc = check_or_create(db, path, true, &version, error);
   if (rc == CLT_OK)
     rc = execute(db, path,
                  CREATE_INDEX "; " CREATE_TABLES
@@ -207,7 +226,7 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
 static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
   clt_text text = {0};
   char *uri = NULL;
-  bool empty = false;
+  int64_t version = 0;
   clt_text_add(&text, "file:");
   for (const char *c = path; *c; c++)
     if (strchr("%?#", *c))
@@ -225,8 +244,8 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   if (failed) return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   harden(*out);
   rc = execute(*out, path, "PRAGMA query_only=ON", error);
-  if (rc == CLT_OK) rc = check_or_create(*out, path, false, &empty, error);
-  return rc == CLT_OK && empty ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path) : rc;
+  if (rc == CLT_OK) rc = check_or_create(*out, path, false, &version, error);
+  return rc == CLT_OK && version == 0 ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path) : rc;
 }
 
 /* Where SQLite cannot make the files of a write-ahead log, nobody is writing either. */
@@ -243,4 +262,44 @@ int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error)
     return open_one_way(out, path, true, error);
   }
   return rc ? clt_fail(error, rc, "%s", why.message) : CLT_OK;
+}
+
+void clt_database_complete(sqlite3 *db) {
+  static const char *const tables[] = {"energy(measurement, energy_J)",
+                                       "figure(measurement, position, figure)",
+                                       "use(measurement, position, use)",
+                                       "confirmed(measurement, alone)",
+                                       "tuning(problem, device, json)",
+                                       "kernel(problem, hash)",
+                                       "origin(id, name)",
+                                       "identity(measurement, origin, number)",
+                                       "file(id, highest)",
+                                       "span(first, origin)"};
+  sqlite3_exec(db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    sqlite3_stmt *statement = NULL;
+    char text[100];
+    snprintf(text, sizeof text, "SELECT 1 FROM %.*s", (int)strcspn(tables[i], "("), tables[i]);
+    const bool is_missing = sqlite3_prepare_v2(db, text, -1, &statement, NULL) == SQLITE_ERROR;
+    sqlite3_finalize(statement);
+    snprintf(text, sizeof text, "CREATE TEMP TABLE %s", tables[i]);
+    if (is_missing) sqlite3_exec(db, text, NULL, NULL, NULL);
+  }
+  sqlite3_exec(db, "PRAGMA query_only=ON", NULL, NULL, NULL);
+}
+
+char *clt_database_save(sqlite3 *db, const char *path) {
+  sqlite3_stmt *statement = NULL;
+  char *copy = clt_format("%s.saved-XXXXXX", path), *folder = copy ? clt_path_folder(copy) : NULL;
+  int fd = folder && clt_folder_make(folder, NULL) == CLT_OK ? mkstemp(copy) : -1;
+  bool saved = fd >= 0 && sqlite3_prepare_v2(db, "VACUUM INTO ?1", -1, &statement, NULL) == SQLITE_OK &&
+               sqlite3_bind_text(statement, 1, copy, -1, SQLITE_STATIC) == SQLITE_OK &&
+               sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_finalize(statement);
+  if (fd >= 0) close(fd);
+  if (fd >= 0 && !saved) unlink(copy);
+  free(folder);
+  if (saved) return copy;
+  free(copy);
+  return NULL;
 }

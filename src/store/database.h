@@ -14,6 +14,13 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error);
 /* For reading alone: nothing is made. CLT_E_NOT_FOUND where there is no file, or nothing in it. */
 int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error);
 
+/* A file that is opened to read may be older than some tables, which are then empty ones of this connection. */
+void clt_database_complete(sqlite3 *db);
+
+/* What is committed to a file that has left its place is lost with it, but can be read until it is closed: makes a copy
+ * of all that it holds beside the place. malloc'ed; NULL where it cannot. */
+char *clt_database_save(sqlite3 *db, const char *path);
+
 /* CLT_E_STORE with what the last call on db says, in words for people, and what to do about it. */
 int clt_database_fail(clt_error *error, sqlite3 *db, const char *path);
 

@@ -1,5 +1,6 @@
-/* What passes between stores, and what is taken out of one. Two records are the same where all that they say is the
- * same, but for the log; so a merge can be made again. */
+/* What passes between stores, and what is taken out of one. A record is the same in whichever store it is, by its
+ * origin and number; so a merge can be made again. Those of earlier versions are the same where all that they say is
+ * the same, but for the log. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,39 +18,24 @@ static bool is_selected(const clt_store_selection *s, const clt_store_descriptio
 /* Ends a transaction: rc, or why it could not be kept. */
 static int end_transaction(clt_store *store, int rc, clt_error *error) {
   int ended = store->type->transaction(store->state, rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT, NULL, error);
-  if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* from a visit, which has no error of its own */
   return rc ? rc : ended;
 }
 
-/* --- merging --- */
+/* --- who a record is --- */
 
 static void hash_number(clt_hasher *hasher, double x) {
   if (isnan(x)) x = 0; /* one of them: a time is never 0 */
   clt_hasher_add(hasher, &x, sizeof x);
 }
 
-typedef struct merge {
-  clt_store *into;
-  const clt_store_key *key;
-  bool from_other;     /* what is walked: the other store's records, or those of `into` */
-  int64_t before_s;    /* 0: all */
-  int64_t newest_s[2]; /* when the newest record was added, by from_other */
-  clt_map seen;        /* of 128 bits that tell a record from others: the first half, and as its value the second */
-  uint64_t n_added;
-  clt_error *error;
-} merge;
-
-/* Marks a record as seen; one of the other store that is new is taken over. */
-static int merge_record(void *user, const clt_store_description *none, const clt_store_record *record) {
-  merge *w = user;
+int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *counts) {
   const clt_measurement *m = record->measurement;
-  (void)none;
-  if (!clt_record_plausible(record)) return 0;
-  if (w->from_other && w->before_s && record->created_s >= w->before_s) return 0;
-  if (record->created_s > w->newest_s[w->from_other]) w->newest_s[w->from_other] = record->created_s;
+  const int32_t whole[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return CLT_E_MEMORY;
-  const int32_t whole[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
+  clt_hasher_add_text(hasher, key->problem);
+  clt_hasher_add_text(hasher, key->device);
+  clt_hasher_add_text(hasher, key->driver);
   clt_hasher_add_text(hasher, record->configuration);
   clt_hasher_add(hasher, whole, sizeof whole);
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
@@ -61,25 +47,78 @@ static int merge_record(void *user, const clt_store_description *none, const clt
   hash_number(hasher, m->phases.verify_s);
   for (size_t i = 0; i < m->n_runs; i++) hash_number(hasher, m->runs_s[i]);
   for (size_t i = 0; i < m->n_runs && !isnan(m->figure); i++) hash_number(hasher, m->figures[i]);
-  char hex[33], half[17] = "";
+  char hex[33];
   clt_hasher_hex(hasher, hex);
   clt_hasher_free(hasher);
-  memcpy(half, hex, 16);
-  const uint64_t second = strtoull(hex + 16, NULL, 16);
+  hex[16] = '\0';
+  const uint64_t fingerprint =
+      strtoull(hex, NULL, 16) >> 1; /* the shift: also the one number that is no key of a map */
+  uint64_t *n_same = clt_map_add(counts, fingerprint, NULL);
+  if (n_same == NULL) return CLT_E_MEMORY;
+  record->origin = "";
+  record->sequence = (int64_t)((fingerprint + (*n_same)++) & INT64_MAX);
+  return CLT_OK;
+}
+
+typedef struct identified_walk {
+  clt_store_description key_alone;
+  clt_store_walk_visit visit;
+  void *user;
+  clt_map counts;
+} identified_walk;
+
+static bool is_origin(const char *text) {
+  return text && (text[0] == '\0' ||
+                  (strlen(text) == CLT_ORIGIN_BYTES - 1 && strspn(text, "0123456789abcdef") == CLT_ORIGIN_BYTES - 1));
+}
+
+static int visit_identified(void *user, const clt_store_description *d, const clt_store_record *record) {
+  identified_walk *w = user;
+  clt_store_record known = *record;
+  if (!clt_record_plausible(record)) return 0;
+  if (d == NULL) d = &w->key_alone;
+  int rc =
+      is_origin(record->origin) && record->sequence >= 0 ? CLT_OK : clt_record_identify(&known, &d->key, &w->counts);
+  return rc ? rc : w->visit(w->user, d, &known);
+}
+
+int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
+                              void *user, clt_error *error) {
+  identified_walk w = {.visit = visit, .user = user};
+  if (key) w.key_alone.key = *key;
+  int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, after, visit_identified, &w, error);
+  clt_map_release(&w.counts);
+  if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* from a visit, which has no error of its own */
+  return rc < 0 ? rc : CLT_OK;
+}
+
+/* --- merging --- */
+
+typedef struct merge {
+  clt_store *into;
+  int64_t before_s; /* 0: all */
+  int64_t newest_s; /* when the newest record was added */
+  uint64_t n_added;
+  clt_error *error;
+} merge;
+
+static int note_time(void *user, const clt_store_description *none, const clt_store_record *record) {
+  int64_t *newest_s = user;
+  (void)none;
+  if (clt_record_plausible(record) && record->created_s > *newest_s) *newest_s = record->created_s;
+  return 0;
+}
+
+static int merge_record(void *user, const clt_store_description *key_alone, const clt_store_record *record) {
+  merge *w = user;
+  clt_store_record copy = *record;
   bool is_new = false;
-  /* the shift: never the one number that is no key of a map */
-  for (uint64_t first = strtoull(half, NULL, 16) >> 1; !is_new; first++) {
-    uint64_t *known = clt_map_add(&w->seen, first, &is_new);
-    if (known == NULL) return CLT_E_MEMORY;
-    if (is_new)
-      *known = second;
-    else if (*known == second)
-      return 0;
-  }
-  if (!w->from_other) return 0;
-  const clt_store_description key_alone = {.key = *w->key};
-  w->n_added++;
-  return w->into->type->add(w->into->state, &key_alone, record, w->error);
+  if (w->before_s && record->created_s >= w->before_s) return 0;
+  if (record->created_s > w->newest_s) w->newest_s = record->created_s;
+  copy.own = false;
+  int rc = w->into->type->add(w->into->state, key_alone, &copy, &is_new, w->error);
+  w->n_added += is_new;
+  return rc;
 }
 
 int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
@@ -96,19 +135,16 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
       if (!is_selected(selection, d)) continue;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
       const bool is_new = known == own + n_own;
-      m.key = &d->key;
-      m.from_other = false;
-      m.newest_s[0] = m.newest_s[1] = INT64_MIN;
-      rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
-      m.from_other = true;
-      if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
+      int64_t own_newest_s = INT64_MIN;
+      m.newest_s = INT64_MIN;
+      if (!is_new && d->tuning_json[0] && known->tuning_json[0])
+        rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, 0, note_time, &own_newest_s, error);
+      if (rc == CLT_OK) rc = clt_store_each_identified(from, &d->key, 0, merge_record, &m, error);
       /* A key that `into` did not have yet brings its description, another one what its newest tuning says. */
       const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};
-      const bool newer =
-          !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s[true] > m.newest_s[false]);
-      if (rc == CLT_OK && (newer || (is_new && m.newest_s[true] > INT64_MIN)))
-        rc = into->type->add(into->state, is_new ? d : &tuning, NULL, error);
-      clt_map_release(&m.seen);
+      const bool newer = !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s > own_newest_s);
+      if (rc == CLT_OK && (newer || (is_new && m.newest_s > INT64_MIN)))
+        rc = into->type->add(into->state, is_new ? d : &tuning, NULL, NULL, error);
     }
     rc = end_transaction(into, rc, error);
   }

@@ -59,16 +59,39 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 /* --- copying what can still be read --- */
 
 /* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. Rows of
- * the last five follow their measurement. */
-enum { PROBLEM, DEVICE, TUNING, KERNEL, MEASUREMENT, RUN, ENERGY, FIGURE, USE, CONFIRMED, N_TABLES };
+ * those behind `measurement` follow theirs. */
+enum {
+  PROBLEM,
+  DEVICE,
+  TUNING,
+  KERNEL,
+  ORIGIN,
+  SPAN,
+  MEASUREMENT,
+  RUN,
+  ENERGY,
+  FIGURE,
+  USE,
+  CONFIRMED,
+  IDENTITY,
+  N_TABLES
+};
 static const struct {
   const char *name, *number;
 } tables[N_TABLES] = {
-    [PROBLEM] = {"problem", "id"},         [DEVICE] = {"device", "id"},
-    [TUNING] = {"tuning", "problem"},      [KERNEL] = {"kernel", "problem"},
-    [MEASUREMENT] = {"measurement", "id"}, [RUN] = {"run", "measurement"},
-    [ENERGY] = {"energy", "measurement"},  [FIGURE] = {"figure", "measurement"},
-    [USE] = {"use", "measurement"},        [CONFIRMED] = {"confirmed", "measurement"},
+    [PROBLEM] = {"problem", "id"},
+    [DEVICE] = {"device", "id"},
+    [TUNING] = {"tuning", "problem"},
+    [KERNEL] = {"kernel", "problem"},
+    [ORIGIN] = {"origin", "id"},
+    [SPAN] = {"span", "first"},
+    [MEASUREMENT] = {"measurement", "id"},
+    [RUN] = {"run", "measurement"},
+    [ENERGY] = {"energy", "measurement"},
+    [FIGURE] = {"figure", "measurement"},
+    [USE] = {"use", "measurement"},
+    [CONFIRMED] = {"confirmed", "measurement"},
+    [IDENTITY] = {"identity", "measurement"},
 };
 
 /* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */
@@ -96,7 +119,8 @@ static copier make_copier(sqlite3 *to, sqlite3 *from, int table) {
 
 /* The largest number of a row that can be read, from either end. */
 static int64_t find_last_row(sqlite3 *from, const char *table) {
-  static const char *const ends[] = {"SELECT id FROM %s NOT INDEXED ORDER BY id", "SELECT max(id) FROM %s NOT INDEXED"};
+  static const char *const ends[] = {"SELECT rowid FROM %s NOT INDEXED ORDER BY rowid",
+                                     "SELECT max(rowid) FROM %s NOT INDEXED"};
   int64_t last = 0;
   for (size_t i = 0; i < 2; i++) {
     sqlite3_stmt *statement = prepare_and_free(from, sqlite3_mprintf(ends[i], table));

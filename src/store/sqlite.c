@@ -1,84 +1,20 @@
+#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "measurement/statistics.h"
 #include "store/database.h"
+#include "store/statements.h"
 #include "store/store.h"
-
-#define OF_PROBLEM "(SELECT id FROM problem WHERE hash=?1)"
-#define OF_DEVICE "(SELECT id FROM device WHERE key=?2 AND driver=?3)"
-#define OF_KEY "problem=" OF_PROBLEM " AND device=" OF_DEVICE
-#define SELECTED OF_KEY " AND (?4=0 OR created_s<?4)"
-#define RECORDS_OF_KEY                                                                                        \
-  "SELECT id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
-  " max_abs_error, substr(log, 1, 16384), created_s FROM measurement WHERE " OF_KEY
-
-#define OF_SELECTED " WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")"
-
-/* What is known of each key, the one whose first record is oldest first: of the problem ?1 (NULL: of all), counted
- * where ?2. From each device of a problem to the next one by the index alone: with the number of keys, neither with
- * that of records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
-#define KEYS_OF_PROBLEMS                                                                                         \
-  "WITH RECURSIVE k(problem, device) AS ("                                                                       \
-  "SELECT id, (SELECT device FROM measurement WHERE problem=p.id ORDER BY device, id LIMIT 1) FROM problem AS p" \
-  " WHERE hash BETWEEN ifnull(?1, '') AND ifnull(?1, x'') UNION "                                                \
-  "SELECT problem, (SELECT device FROM measurement WHERE problem=k.problem AND device>k.device"                  \
-  " ORDER BY device, id LIMIT 1) FROM k WHERE device NOT NULL) "                                                 \
-  "SELECT CASE WHEN ?2 THEN (SELECT count(*) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
-  " ELSE 0 END, p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, t.json, x.hash FROM"            \
-  " (SELECT problem, device, (SELECT min(id) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
-  " AS first FROM k WHERE device NOT NULL ORDER BY first LIMIT -1) AS k"                                         \
-  " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device"                           \
-  " LEFT JOIN tuning AS t ON t.problem=k.problem AND t.device=k.device LEFT JOIN kernel AS x ON x.problem=k.problem"
-
-/* Where a whole key is needed it is ?1 ?2 ?3. */
-#define STATEMENTS(ROW)                                                                                         \
-  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                               \
-  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                      \
-  ROW(DESCRIBE_PROBLEM,                                                                                         \
-      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1") \
-  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")      \
-  ROW(ADD_MEASUREMENT,                                                                                          \
-      "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"           \
-      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                               \
-      " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")      \
-  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                             \
-  ROW(OLDEST_FIRST, RECORDS_OF_KEY " ORDER BY id")                                                              \
-  ROW(NEWEST_FIRST, RECORDS_OF_KEY " ORDER BY id DESC")                                                         \
-  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                        \
-  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                       \
-  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                    \
-  ROW(KEYS, KEYS_OF_PROBLEMS)                                                                                   \
-  ROW(VERSION, "PRAGMA data_version")                                                                           \
-  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                \
-  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                               \
-  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                        \
-  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                   \
-  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                       \
-  ROW(ADD_USE, "INSERT INTO use(measurement, position, use) VALUES(?1, ?2, ?3)")                                \
-  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                \
-  ROW(PRESENT,                                                                                                  \
-      "SELECT EXISTS(SELECT 1 FROM energy) + 2 * EXISTS(SELECT 1 FROM figure)"                                  \
-      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed)")                                 \
-  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                               \
-  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                               \
-  ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                        \
-  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                            \
-  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                          \
-  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                          \
-  ROW(REMOVE_USE, "DELETE FROM use" OF_SELECTED)                                                                \
-  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                    \
-  ROW(DESCRIBE_TUNING,                                                                                          \
-      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")         \
-  ROW(DESCRIBE_KERNEL, "INSERT OR REPLACE INTO kernel(problem, hash) VALUES(" OF_PROBLEM ", ?2)")
 
 #define ID(id, text) id,
 #define TEXT(id, text) text,
@@ -94,6 +30,7 @@ typedef struct sqlite_store {
   bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
   bool completed;                         /* missing tables have been sought */
   uint64_t present;                       /* HAS_...: in the file, for the walk that is under way */
+  clt_store_key identified;               /* all records of this key have an identity, in this transaction */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -108,31 +45,14 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
-/* A file that is opened to read may be older than some tables, which are then empty ones of this connection. */
-static void complete_tables(sqlite_store *store) {
-  static const char *const tables[] = {"energy(measurement, energy_J)",   "figure(measurement, position, figure)",
-                                       "use(measurement, position, use)", "confirmed(measurement, alone)",
-                                       "tuning(problem, device, json)",   "kernel(problem, hash)"};
-  sqlite3_exec(store->db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-    sqlite3_stmt *statement = NULL;
-    char text[100];
-    snprintf(text, sizeof text, "SELECT 1 FROM %.*s", (int)strcspn(tables[i], "("), tables[i]);
-    const bool is_missing = sqlite3_prepare_v2(store->db, text, -1, &statement, NULL) == SQLITE_ERROR;
-    sqlite3_finalize(statement);
-    snprintf(text, sizeof text, "CREATE TEMP TABLE %s", tables[i]);
-    if (is_missing) sqlite3_exec(store->db, text, NULL, NULL, NULL);
-  }
-  sqlite3_exec(store->db, "PRAGMA query_only=ON", NULL, NULL, NULL);
-  store->completed = true;
-}
-
 /* NULL where it cannot be made. */
 static sqlite3_stmt *find_statement(sqlite_store *store, int id) {
   sqlite3_stmt **s = &store->statements[id];
   while (*s == NULL && sqlite3_prepare_v3(store->db, statement_texts[id], -1, SQLITE_PREPARE_PERSISTENT, s, NULL) &&
-         store->to_read && !store->completed)
-    complete_tables(store);
+         store->to_read && !store->completed) {
+    clt_database_complete(store->db);
+    store->completed = true;
+  }
   return *s;
 }
 
@@ -201,26 +121,15 @@ static int run_text(sqlite_store *store, const char *sql, clt_error *error) {
   return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : fail_sqlite(store, error);
 }
 
-/* What is committed to a file that has left its place is lost with it, but can be read until it is closed: a copy of
- * all that it holds is made beside the place. */
 static int check_place(sqlite_store *store, clt_error *error) {
   int moved = store->left_place;
   if (!moved && store->path[0]) sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (!moved) return CLT_OK;
-  sqlite3_stmt *statement = NULL;
-  char *copy = store->left_place ? NULL : clt_format("%s.saved-XXXXXX", store->path);
-  char *folder = copy ? clt_path_folder(copy) : NULL;
-  int fd = folder && clt_folder_make(folder, NULL) == CLT_OK ? mkstemp(copy) : -1;
-  bool saved = fd >= 0 && sqlite3_prepare_v2(store->db, "VACUUM INTO ?1", -1, &statement, NULL) == SQLITE_OK &&
-               bind_text(statement, 1, copy) && sqlite3_step(statement) == SQLITE_DONE;
-  sqlite3_finalize(statement);
-  if (fd >= 0) close(fd);
-  if (fd >= 0 && !saved) unlink(copy);
+  char *copy = store->left_place ? NULL : clt_database_save(store->db, store->path);
   int rc = clt_fail(error, CLT_E_STORE, "the store '%s' was deleted or replaced while it was in use%s%s%s", store->path,
-                    saved ? "; what it held, with all that was measured since, is in '" : "", saved ? copy : "",
-                    saved ? "': 'clatune store import' adds it to a store" : "");
+                    copy ? "; what it held, with all that was measured since, is in '" : "", copy ? copy : "",
+                    copy ? "': 'clatune store import' adds it to a store" : "");
   store->left_place = true;
-  free(folder);
   free(copy);
   return rc;
 }
@@ -228,6 +137,7 @@ static int check_place(sqlite_store *store, clt_error *error) {
 /* Takes the write lock at once, so that waiting for another process happens here and never in the middle. */
 static int begin_writing(sqlite_store *store, clt_error *error) {
   if (store->left_place) return check_place(store, error);
+  if (!store->in_transaction) store->identified = (clt_store_key){0};
   return store->in_transaction ? CLT_OK : run_text(store, "BEGIN IMMEDIATE", error);
 }
 
@@ -255,9 +165,64 @@ static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, c
   return rc;
 }
 
+int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *error) {
+  uint64_t id = 0;
+  struct stat now = {0};
+  if (store->type != &clt_store_sqlite || stat(store->path, &now))
+    return clt_fail(error, CLT_E_STORE, "'%s' is not the file of a store", store->path);
+  int rc = run_statement(store->state, FILE_ID, &id, error, "");
+  const uint64_t both[] = {id, now.st_ino};
+  if (rc == CLT_OK) snprintf(out, CLT_ORIGIN_BYTES, "%016" PRIx64, clt_hash64(both, sizeof both));
+  return rc;
+}
+
 /* --- writing --- */
 
-static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, clt_error *error) {
+static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
+                     void *user, clt_error *error);
+
+typedef struct completion {
+  sqlite_store *store;
+  const clt_store_key *key;
+  clt_map counts;
+  clt_error *error;
+} completion;
+
+static int add_identity(void *user, const clt_store_description *none, const clt_store_record *record) {
+  completion *w = user;
+  clt_store_record known = *record;
+  int rc = CLT_OK, n_added = 0;
+  (void)none;
+  while (rc == CLT_OK && n_added == 0 && clt_record_plausible(record)) { /* the next number where one is taken */
+    rc = clt_record_identify(&known, w->key, &w->counts);
+    if (rc) return clt_fail_memory(w->error);
+    rc = run_statement(w->store, ADD_IDENTITY, NULL, w->error, "wtw", known.number, known.origin, known.sequence);
+    n_added = sqlite3_changes(w->store->db);
+  }
+  return rc;
+}
+
+/* Gives the key's records of earlier versions their identity, before one that came from such a version is added. */
+static int complete_identities(sqlite_store *store, const clt_store_key *key, clt_error *error) {
+  completion w = {.store = store, .key = key, .error = error};
+  if (clt_store_same_key(&store->identified, key)) return CLT_OK;
+  int rc = walk_rows(store, WITHOUT_IDENTITY, key, 0, add_identity, &w, error);
+  clt_map_release(&w.counts);
+  if (rc == CLT_OK) store->identified = *key;
+  return rc;
+}
+
+/* An own record's number is its id, whatever its sequence is for others. */
+static int begin_span(sqlite_store *store, int64_t id, const char *origin, clt_error *error) {
+  uint64_t goes_on = 0;
+  int rc = run_statement(store, IS_LAST_SPAN, &goes_on, error, "t", origin);
+  if (rc || goes_on) return rc;
+  rc = run_statement(store, ADD_ORIGIN, NULL, error, "t", origin);
+  return rc ? rc : run_statement(store, ADD_SPAN, NULL, error, "wt", id, origin);
+}
+
+static int add_measurement(sqlite_store *store, const clt_store_key *key, const clt_store_record *record,
+                           clt_error *error) {
   const clt_measurement *m = record->measurement;
   const clt_phases *phases = &m->phases;
   int rc = run_statement(store, ADD_MEASUREMENT, NULL, error, "ktttntnnnnnntw", key, kind_names[record->kind],
@@ -265,6 +230,10 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
                          clock_names[m->clock == CLT_CLOCK_HOST], phases->build_s, phases->first_launch_s,
                          phases->runs_s, phases->verify_s, phases->wait_s, m->max_abs_error, m->log, record->created_s);
   int64_t id = sqlite3_last_insert_rowid(store->db);
+  if (rc == CLT_OK && record->own)
+    rc = begin_span(store, id, record->origin, error);
+  else if (rc == CLT_OK && record->origin)
+    rc = run_statement(store, ADD_IDENTITY, NULL, error, "wtw", id, record->origin, record->sequence);
   for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++)
     rc = run_statement(store, ADD_RUN, NULL, error, "wwn", id, (int64_t)i, m->runs_s[i]);
   if (rc == CLT_OK && m->energy_J > 0) rc = run_statement(store, ADD_ENERGY, NULL, error, "wn", id, m->energy_J);
@@ -281,7 +250,21 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
   return rc;
 }
 
-static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record,
+static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
+                      clt_error *error) {
+  int rc = CLT_OK;
+  uint64_t is_there = 0;
+  if (record->origin && !record->own) {
+    rc = run_statement(store, ADD_ORIGIN, NULL, error, "t", record->origin);
+    if (rc == CLT_OK && record->origin[0] == '\0') rc = complete_identities(store, key, error);
+    if (rc == CLT_OK) rc = run_statement(store, IS_THERE, &is_there, error, "tw", record->origin, record->sequence);
+  }
+  if (rc == CLT_OK && !is_there) rc = add_measurement(store, key, record, error);
+  if (rc == CLT_OK && is_new) *is_new = !is_there;
+  return rc;
+}
+
+static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
                          clt_error *error) {
   sqlite_store *store = state;
   const clt_store_key *key = &d->key;
@@ -298,18 +281,20 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
     rc = run_statement(store, DESCRIBE_TUNING, NULL, error, "kt", key, d->tuning_json);
   if (rc == CLT_OK && d->kernel && d->kernel[0])
     rc = run_statement(store, DESCRIBE_KERNEL, NULL, error, "tt", key->problem, d->kernel);
-  if (rc == CLT_OK && record) rc = add_record(store, key, record, error);
+  if (rc == CLT_OK && record) rc = add_record(store, key, record, is_new, error);
   return end_writing(store, rc, error);
 }
 
 static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
                               clt_error *error) {
-  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE_USE, REMOVE_CONFIRMED, REMOVE};
+  static const int removals[] = {REMOVE_RUNS,      REMOVE_ENERGY,   REMOVE_FIGURE, REMOVE_USE,
+                                 REMOVE_CONFIRMED, REMOVE_IDENTITY, REMOVE};
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
   rc = run_statement(store, COUNT, n, error, "kw", key, before_s);
   if (count_only) return rc;
+  if (rc == CLT_OK) rc = run_statement(store, REMEMBER_HIGHEST, NULL, error, "");
   for (size_t i = 0; rc == CLT_OK && i < sizeof removals / sizeof *removals; i++)
     rc = run_statement(store, removals[i], NULL, error, "kw", key, before_s);
   return end_writing(store, rc, error);
@@ -342,7 +327,63 @@ static int read_numbers(sqlite_store *store, int statement, int64_t id, double *
   return rc;
 }
 
-static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit visit, void *user, clt_error *error) {
+static void copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column) {
+  const char *text = column_text(s, column);
+  const size_t n = strnlen(text, capacity - 1);
+  memcpy(out, text, n);
+  out[n] = '\0';
+}
+
+static clt_store_description read_key(sqlite3_stmt *s) {
+  clt_store_description d = {.n_records = (uint64_t)sqlite3_column_int64(s, 0),
+                             .problem_name = column_text(s, 4),
+                             .problem_path = column_text(s, 5),
+                             .sizes = column_text(s, 6),
+                             .device_json = column_text(s, 7),
+                             .tuning_json = column_text(s, 8),
+                             .kernel = column_text(s, 9)};
+  copy_text(d.key.problem, sizeof d.key.problem, s, 1);
+  copy_text(d.key.device, sizeof d.key.device, s, 2);
+  copy_text(d.key.driver, sizeof d.key.driver, s, 3);
+  return d;
+}
+
+/* The row that one or two numbers lead to, to be released; NULL: there is none. */
+static int find_row(sqlite_store *store, int id, sqlite3_stmt **out, int64_t first, int64_t second, clt_error *error) {
+  sqlite3_stmt *s = *out = find_statement(store, id);
+  if (s == NULL) return fail_sqlite(store, error);
+  sqlite3_bind_int64(s, 1, first);
+  if (sqlite3_bind_parameter_count(s) > 1) sqlite3_bind_int64(s, 2, second);
+  int step = sqlite3_step(s), rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
+  if (step == SQLITE_ROW) return CLT_OK;
+  release_statement(s);
+  *out = NULL;
+  return rc;
+}
+
+/* with_key: where a damaged row leads to none, the record has no key to be found by. */
+static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_key, clt_store_record *record,
+                            clt_store_walk_visit visit, void *user, clt_error *error) {
+  sqlite3_stmt *identity = NULL, *key = NULL;
+  clt_store_description d;
+  record->own = true; /* where an earlier version added it */
+  int rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
+  if (identity) {
+    record->origin = column_text(identity, 0);
+    record->sequence = sqlite3_column_int64(identity, 1);
+    record->own = sqlite3_column_int64(identity, 2) != 0;
+  }
+  if (rc == CLT_OK && with_key)
+    rc = find_row(store, KEY, &key, sqlite3_column_int64(row, 14), sqlite3_column_int64(row, 15), error);
+  if (key) d = read_key(key);
+  if (rc == CLT_OK && (key || !with_key)) rc = visit(user, key ? &d : NULL, record);
+  if (identity) release_statement(identity);
+  if (key) release_statement(key);
+  return rc;
+}
+
+static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_walk_visit visit, void *user,
+                     clt_error *error) {
   clt_measurement m;
   clt_measurement_init(&m, CLT_CONFIG_NONE);
   m.reason = CLT_REASON_UNKNOWN;
@@ -383,52 +424,37 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
     record.kind = (clt_record_kind)i;
     record.configuration = (const char *)sqlite3_column_text(s, 2);
   }
-  return visit(user, NULL, &record);
-}
-
-static void copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column) {
-  const char *text = column_text(s, column);
-  const size_t n = strnlen(text, capacity - 1);
-  memcpy(out, text, n);
-  out[n] = '\0';
-}
-
-static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user) {
-  clt_store_description d = {.n_records = (uint64_t)sqlite3_column_int64(s, 0),
-                             .problem_name = column_text(s, 4),
-                             .problem_path = column_text(s, 5),
-                             .sizes = column_text(s, 6),
-                             .device_json = column_text(s, 7),
-                             .tuning_json = column_text(s, 8),
-                             .kernel = column_text(s, 9)};
-  copy_text(d.key.problem, sizeof d.key.problem, s, 1);
-  copy_text(d.key.device, sizeof d.key.device, s, 2);
-  copy_text(d.key.driver, sizeof d.key.driver, s, 3);
-  return visit(user, &d, NULL);
+  if (walk != BY_NUMBER && walk != BY_NUMBER_OF_KEY) return visit(user, NULL, &record);
+  return visit_identified(store, s, walk == BY_NUMBER, &record, visit, user, error);
 }
 
 /* From the first step on, all is read in one transaction; so a file without energies, figures or confirmed failures is
  * asked for them once, and not for each record. */
-static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, bool counted, clt_store_walk_visit visit,
+/* number: the records' are larger; of keys, whether their records are counted. */
+static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int64_t number, clt_store_walk_visit visit,
                      void *user, clt_error *error) {
   sqlite3_stmt *s = find_statement(store, id);
   if (s == NULL) return fail_sqlite(store, error);
-  bool bound = id != KEYS ? bind_key(s, key)
-                          : bind_text(s, 1, key ? key->problem : NULL) && sqlite3_bind_int(s, 2, counted) == SQLITE_OK;
+  const int place = id == KEYS ? 2 : 4;
+  bool bound = id == KEYS ? bind_text(s, 1, key ? key->problem : NULL) : id == BY_NUMBER || bind_key(s, key);
+  if (sqlite3_bind_parameter_count(s) >= place) bound = bound && sqlite3_bind_int64(s, place, number) == SQLITE_OK;
   int rc = CLT_OK, step = bound ? sqlite3_step(s) : SQLITE_ERROR;
   if (id != KEYS && step == SQLITE_ROW) rc = run_statement(store, PRESENT, &store->present, error, "");
-  for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
-    rc = id == KEYS ? visit_key_row(s, visit, user) : visit_row(store, s, visit, user, error);
+  for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s)) {
+    const clt_store_description d = id == KEYS ? read_key(s) : (clt_store_description){0};
+    rc = id == KEYS ? visit(user, &d, NULL) : visit_row(store, id, s, visit, user, error);
+  }
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
   release_statement(s);
   return rc;
 }
 
-static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
-                       void *user, clt_error *error) {
-  static const int ids[] = {KEYS, KEYS, OLDEST_FIRST, NEWEST_FIRST, FINALISTS};
-  int rc = walk_rows(state, ids[order], key, order == CLT_STORE_KEYS_COUNTED, visit, user, error);
-  return rc || order != CLT_STORE_BEST_FIRST ? rc : walk_rows(state, FASTEST, key, false, visit, user, error);
+static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
+                       clt_store_walk_visit visit, void *user, clt_error *error) {
+  static const int ids[] = {KEYS, KEYS, OLDEST_FIRST, NEWEST_FIRST, FINALISTS, BY_NUMBER_OF_KEY};
+  const int id = order == CLT_STORE_BY_NUMBER && key == NULL ? BY_NUMBER : ids[order];
+  int rc = walk_rows(state, id, key, id == KEYS ? order == CLT_STORE_KEYS_COUNTED : after, visit, user, error);
+  return rc || order != CLT_STORE_BEST_FIRST ? rc : walk_rows(state, FASTEST, key, 0, visit, user, error);
 }
 
 #define FUNCTIONS                                                                                      \

@@ -2,10 +2,12 @@
  * newest answer of each configuration. */
 #include "store/store.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/fail.h"
@@ -130,7 +132,7 @@ bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b) {
 /* --- writing --- */
 
 int clt_store_describe(clt_store *store, const clt_store_description *description, clt_error *error) {
-  return store->type->add(store->state, description, NULL, error);
+  return store->type->add(store->state, description, NULL, NULL, error);
 }
 
 int clt_store_describe_instance(clt_store *store, const clt_store_key *key, const clt_instance *instance,
@@ -169,6 +171,15 @@ bool clt_record_plausible(const clt_store_record *record) {
   return true;
 }
 
+/* Of an opened store, not of a file: files are copied and brought back from backups, and then go on side by side. */
+static int draw_origin(clt_store *store, clt_error *error) {
+  uint64_t drawn = 0;
+  if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+    return clt_fail_errno(error, CLT_E_STORE, "draw random numbers for the store", store->path);
+  snprintf(store->origin, sizeof store->origin, "%016" PRIx64, drawn);
+  return CLT_OK;
+}
+
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
                   const clt_measurement *measurement, clt_error *error) {
   const clt_store_description description = {.key = *key};
@@ -176,11 +187,15 @@ int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *s
   char *text = NULL;
   if (!clt_record_plausible(&record))
     return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time or figure cannot be stored as correct");
-  int rc = clt_config_text(&text, space, measurement->config, error);
+  int rc = store->origin[0] ? CLT_OK : draw_origin(store, error);
+  if (rc == CLT_OK) rc = clt_config_text(&text, space, measurement->config, error);
   if (rc) return rc;
   record.configuration = text;
   record.created_s = (int64_t)time(NULL);
-  rc = store->type->add(store->state, &description, &record, error);
+  record.origin = store->origin;
+  record.sequence = ++store->sequence;
+  record.own = true;
+  rc = store->type->add(store->state, &description, &record, NULL, error);
   free(text);
   return rc;
 }
@@ -192,7 +207,6 @@ typedef struct record_walk {
   clt_store_visit visit;
   void *user;
   size_t n_foreign;
-  const int64_t *since;           /* nullable: the walk ends at a record whose number is not larger */
   int64_t newest;                 /* the largest number */
   char text[CLT_MAX_CONFIG_TEXT]; /* scratch: reading changes it */
 } record_walk;
@@ -200,7 +214,6 @@ typedef struct record_walk {
 static int visit_record(void *user, const clt_store_description *none, const clt_store_record *record) {
   record_walk *w = user;
   (void)none;
-  if (w->since && record->number <= *w->since) return 1;
   if (record->number > w->newest) w->newest = record->number;
   clt_measurement m = *record->measurement;
   size_t bytes = clt_record_plausible(record) ? strnlen(record->configuration, sizeof w->text) : sizeof w->text;
@@ -225,8 +238,8 @@ static int walk_records(clt_store *store, clt_store_order order, const clt_store
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  record_walk w = {.reader = reader, .visit = visit, .user = user, .since = since, .newest = since ? *since : 0};
-  rc = store->type->walk(store->state, order, key, visit_record, &w, error);
+  record_walk w = {.reader = reader, .visit = visit, .user = user, .newest = since ? *since : 0};
+  rc = store->type->walk(store->state, order, key, w.newest, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
   if (rc >= 0 && since) *since = w.newest;
@@ -257,7 +270,7 @@ int clt_store_each_key_of(clt_store *store, const clt_store_key *problem, bool c
                           void *user, clt_error *error) {
   key_walk w = {visit, user};
   const clt_store_order order = counted ? CLT_STORE_KEYS_COUNTED : CLT_STORE_KEYS;
-  return end_walk(store->type->walk(store->state, order, problem, visit_key, &w, error), error);
+  return end_walk(store->type->walk(store->state, order, problem, 0, visit_key, &w, error), error);
 }
 
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {

@@ -7,14 +7,19 @@
 
 #include <clatune/sys/store.h>
 
+#include "base/map.h"
 #include "base/plugin.h"
 
 #define CLT_STORE_FILE "store.sqlite"
+
+#define CLT_ORIGIN_BYTES 17 /* 16 hexadecimal digits */
 
 struct clt_store {
   const clt_store_type *type;
   char *path;
   void *state;
+  char origin[CLT_ORIGIN_BYTES]; /* of what is added to it; "": nothing was yet */
+  int64_t sequence;              /* of the last one */
 };
 
 extern const clt_store_type clt_store_sqlite; /* one file, shared by processes, survives kill -9 */
@@ -86,6 +91,17 @@ typedef struct clt_store_selection {
   int64_t before_s;   /* records that were added before this Unix time */
 } clt_store_selection;
 
+/* Gives a record that can be right and whose origin is not known the identity that it has in every store: origin "" and
+ * 63 bits of a hash of its key and of all that it says but its log. counts: of the records of each hash until now, all
+ * zeros at first: of those that say the same, each next one gets the next number. CLT_E_MEMORY without a message. */
+int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *counts);
+
+/* Calls visit for the records of a key (NULL: of all keys) with numbers above `after`, smaller ones first, each with
+ * its identity and the description of its key, which is but the key where that is given; those that cannot be right are
+ * skipped. Records that others add meanwhile have larger numbers. */
+int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
+                              void *user, clt_error *error);
+
 /* Adds to `into` the records of `from` that it does not have yet: all or none, in one transaction. Merging the same
  * again adds nothing, and in whichever direction two stores are merged, the same records result. selection nullable:
  * everything. *n_added nullable. The two are different stores. */
@@ -96,6 +112,10 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
  * dry_run: counts alone. */
 int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
                     clt_error *error);
+
+/* What a store's own file is known by: the same as long as it stays what it is, and another one for every copy of it.
+ * Its numbers are never used again. CLT_E_STORE for a store of another type. */
+int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *error);
 
 /* --- repair.c: a damaged file --- */
 

@@ -113,15 +113,17 @@ static int counter_open(void *state, const char *path, bool to_read, clt_error *
   return CLT_OK;
 }
 
-static int counter_add(void *state, const clt_store_description *d, const clt_store_record *record, clt_error *error) {
+static int counter_add(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
+                       clt_error *error) {
   (void)state, (void)d, (void)error;
   n_added += record != NULL;
+  if (is_new) *is_new = true;
   return CLT_OK;
 }
 
-static int counter_walk(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
-                        void *user, clt_error *error) {
-  (void)state, (void)order, (void)key, (void)visit, (void)user, (void)error;
+static int counter_walk(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
+                        clt_store_walk_visit visit, void *user, clt_error *error) {
+  (void)state, (void)order, (void)key, (void)after, (void)visit, (void)user, (void)error;
   return CLT_OK;
 }
 

@@ -1,4 +1,5 @@
 """Stores that cannot be used, or were damaged: a message, an exit code, and nothing that was there is lost."""
+import contextlib
 import json
 import os
 import random
@@ -57,8 +58,16 @@ class Damage(SimulatedTest):
         self.assertTrue(json.loads(run.stdout)["damaged"])
         return True
 
+    def identities(self):
+        """Of each measurement by its number: what tells it from all others in whichever store it is."""
+        with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
+            return set(store.execute("SELECT id, (SELECT name FROM span JOIN origin ON origin.id = span.origin"
+                                     " WHERE first <= m.id ORDER BY first DESC LIMIT 1) FROM measurement AS m"))
+
     def test_a_damaged_store_is_mended_or_refused(self):
-        mended = kept = 0
+        mended = kept = known = 0
+        identities = self.identities()
+        self.assertEqual(len({origin for _, origin in identities}), 1)
         for seed in range(8):
             with self.subTest(seed=seed):
                 self.copy_store()
@@ -72,6 +81,7 @@ class Damage(SimulatedTest):
                 mended += 1
                 after = self.rows("s.sqlite")
                 kept += len(after)
+                known += len(self.identities() & identities)
                 self.assertLessEqual(set(after), set(before))
                 self.assertEqual((self.folder / "s.sqlite.damaged").read_bytes()[4096:], content[4096:])
                 self.assertTrue(self.clatune_json("store", "check", "--store", "s.sqlite")["whole"])
@@ -79,6 +89,7 @@ class Damage(SimulatedTest):
                 self.assertEqual(again["evaluations"]["reused"], len(after))
         self.assertGreaterEqual(mended, 4)
         print(f"{100 * kept / (600 * mended):.0f} % of the measurements saved in {mended} of 8", file=sys.stderr)
+        self.assertGreater(known, 300 * mended)
         self.assertGreater(kept, 300 * mended)  # a page that many others hang on costs more than its own
 
     def test_what_was_set_aside_is_never_overwritten(self):

@@ -124,8 +124,8 @@ static void what_a_tuning_says_goes_with_its_measurements(void **state) {
   assert_string_equal(tuning_of(a, "p"), "{\"seed\":1}");
   clt_store_key key = make_key("p");
   clt_measurement m = make_measurement(2, 1);
-  clt_store_record record = {CLT_RECORD_SEARCH, "a=8 b=1", INT64_MAX / 2, &m, 0}; /* long after all others */
-  assert_int_equal(c->type->add(c->state, &(clt_store_description){.key = key}, &record, NULL), 0);
+  clt_store_record record = {.configuration = "a=8 b=1", .created_s = INT64_MAX / 2, .measurement = &m}; /* after all others */
+  assert_int_equal(c->type->add(c->state, &(clt_store_description){.key = key}, &record, NULL, NULL), 0);
   merge(c, a, NULL);
   assert_string_equal(tuning_of(c, "p"), "{\"seed\":2}");
   merge(a, c, NULL);

@@ -30,7 +30,7 @@ static void put(const char *text) {
   clt_measurement m = make_measurement(0, 1);
   const clt_store_record record = {.kind = CLT_RECORD_SEARCH, .configuration = text, .created_s = 1, .measurement = &m};
   const clt_store_description description = {.key = key};
-  assert_int_equal(store->type->add(store->state, &description, &record, NULL), 0);
+  assert_int_equal(store->type->add(store->state, &description, &record, NULL, NULL), 0);
 }
 
 static void values_are_what_occurs_in_order(void **state) {

@@ -351,7 +351,7 @@ static void a_lock_is_said_to_be_one(void **state) {
  * acknowledged is there. */
 static int fill_the_disk(const char *path, const clt_space *space) {
   signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit limit = {256 << 10, 256 << 10};
+  const struct rlimit limit = {384 << 10, 384 << 10};
   if (setrlimit(RLIMIT_FSIZE, &limit)) return 2;
   clt_store *store = NULL;
   if (clt_store_new(&store, "sqlite", path, NULL)) return 3;

@@ -10,7 +10,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 4 /* grows when what stands here changes */
+#define CLT_STORE_ABI 5 /* grows when what stands here changes */
 
 /* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
  * caller refuses: a NULL configuration. */
@@ -19,8 +19,15 @@ typedef struct clt_store_record {
   const char *configuration;          /* "a=1 b=2", sorted by name, values percent-encoded */
   int64_t created_s;                  /* Unix time */
   const clt_measurement *measurement; /* its config is not used */
-  int64_t number;                     /* above 0 and larger than those of records that were added before; not set by
-                                         who adds */
+  int64_t number;                     /* above 0 and larger than those of records that were added before, also of those
+                                         that were removed; not set by who adds */
+  /* Who it is, to whichever store it is copied: a number, 1 or larger, of an origin, 16 hexadecimal digits that every
+   * opened store draws anew for what it adds. Origin "": a record of a version that knew none, sequence is its
+   * fingerprint. NULL: not known. */
+  const char *origin;
+  int64_t sequence;
+  bool own; /* added here, not brought by a merge. 1, 2 ... on the way in; a store may keep another sequence instead, as
+               long as it is the origin's only one */
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
@@ -29,12 +36,14 @@ typedef enum clt_store_order {
   CLT_STORE_KEYS_COUNTED, /* the same with n_records, which takes time with the number of records */
   CLT_STORE_OLDEST_FIRST, /* a key's records */
   CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
-  CLT_STORE_BEST_FIRST    /* a key's finalists, newest first, failed ones too; then its correct records of searches,
+  CLT_STORE_BEST_FIRST,   /* a key's finalists, newest first, failed ones too; then its correct records of searches,
                              fastest    first. By an index, so that ending the walk early is cheap */
+  CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, with the identities, which the others need not hand out; key NULL: the
+                             records of all keys, each with its key's description */
 } clt_store_order;
 
-/* Receives a key (record is NULL) or a record (description is NULL). Returns 0 to go on; anything else ends the walk
- * and is returned by it. Does not use the store. */
+/* Receives a key (record is NULL), a record (description is NULL), or both. Returns 0 to go on; anything else ends the
+ * walk and is returned by it. Does not use the store. */
 typedef int (*clt_store_walk_visit)(void *user, const clt_store_description *description,
                                     const clt_store_record *record);
 
@@ -52,11 +61,14 @@ typedef struct clt_store_type {
    * there is no file. When open fails, close is called too. */
   int (*open)(void *state, const char *path, bool to_read, clt_error *error);
   /* Adds a record (NULL: none) of the description's key, committed when it returns unless a transaction is under way.
-   * Texts of the description that are not NULL replace what the key was described by. */
-  int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, clt_error *error);
-  /* key: for the orders that visit keys NULL, or one whose problem's keys are enough. */
-  int (*walk)(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit, void *user,
-              clt_error *error);
+   * Texts of the description that are not NULL replace what the key was described by. *is_new (nullable): false where
+   * the store has a record of this origin and sequence, and nothing was added. */
+  int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, bool *is_new,
+             clt_error *error);
+  /* key: for the orders that visit keys NULL, or one whose problem's keys are enough. after: only records with larger
+   * numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
+  int (*walk)(void *state, clt_store_order order, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
+              void *user, clt_error *error);
   /* Removes the records of a key that were added before before_s; 0: all of them. *n: how many. count_only: removes
    * none. */
   int (*remove)(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
