@@ -106,7 +106,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   for (size_t k = 0; rc == 0 && k < n_texts; k++) {
     const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : "";
     size_t n = 0;
-    if (clt_sweep_select(indices, &n, all, n_all, text, &error)) {
+    if (clt_device_select_all(indices, &n, all, n_all, text, true, &error)) {
       fprintf(stderr, "clatune: warning: %s\n", error.message);
       json_array_append_new(out->missing, json_pack("{s:s, s:s}", "device", text, "reason", error.message));
       error = (clt_error){0};

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "device/device.h"
 
 typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_U32, FIELD_U64, FIELD_BOOL, FIELD_REAL, FIELD_TYPE } field_kind;
@@ -268,6 +269,42 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
   if (text[0])
     return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
   return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
+}
+
+int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
+                          bool kinds, clt_error *error) {
+  const char *colon = text ? strchr(text, ':') : NULL;
+  const bool suffixed = colon && strcasecmp(colon, ":all") == 0;
+  const size_t length = suffixed ? (size_t)(colon - text) : text ? strlen(text) : 0;
+  size_t n_found = 0;
+  clt_error why = {0};
+  for (size_t i = 0; text && i < n; i++) {
+    const char *kind = devices[i].type == CLT_DEVICE_OTHER ? "" : clt_device_type_name(devices[i].type);
+    const bool is_meant =
+        (kinds || suffixed) && length > 0 && strlen(kind) == length && strncasecmp(text, kind, length) == 0;
+    if (is_meant || strcasecmp(text, "all") == 0) out[n_found++] = i;
+  }
+  int rc = n_found ? CLT_OK : clt_device_select(out, devices, n, text, &why);
+  *n_out = n_found ? n_found : 1;
+  if (rc != CLT_E_DEVICE || text == NULL || strchr(text, ',') == NULL) {
+    if (rc && error && error->code == 0) *error = why;
+    return rc;
+  }
+  char *words = strdup(text), *rest = words;
+  size_t *found = clt_new_array(n, sizeof *found);
+  rc = words && found ? CLT_OK : clt_fail_memory(error);
+  *n_out = 0;
+  for (char *word; rc == CLT_OK && (word = strsep(&rest, ",")) != NULL;) {
+    rc = clt_device_select_all(found, &n_found, devices, n, word + strspn(word, " "), kinds, error);
+    for (size_t k = 0; rc == CLT_OK && k < n_found; k++) {
+      size_t i = 0;
+      while (i < *n_out && out[i] != found[k]) i++;
+      if (i == *n_out) out[(*n_out)++] = found[k];
+    }
+  }
+  free(words);
+  free(found);
+  return rc;
 }
 
 /* --- caches --- */

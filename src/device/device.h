@@ -6,6 +6,12 @@
 
 const char *clt_device_type_name(clt_device_type type); /* "cpu", "gpu", "accelerator", "other" */
 
+/* All devices that a text stands for, in its order, each once: those of a kind ("all", "gpu:all"; with `kinds` also
+ * "gpu"), what clt_device_select takes, or a list of these with commas between. Writes their indices to out (n at most)
+ * and their number to *n_out. CLT_E_DEVICE and CLT_E_AMBIGUOUS as clt_device_select. */
+int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
+                          bool kinds, clt_error *error);
+
 /* The key of the physical device, for its lock: "cpu", "gpu-<uuid>", "gpu-<pci address>" or a form of the name. Returns
  * the length needed. */
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);

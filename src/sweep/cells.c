@@ -37,19 +37,6 @@ int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity)
   return n;
 }
 
-/* --- devices --- */
-
-int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
-                     clt_error *error) {
-  size_t n_found = 0;
-  for (size_t i = 0; i < n; i++) {
-    bool is_kind = devices[i].type != CLT_DEVICE_OTHER && strcasecmp(text, clt_device_type_name(devices[i].type)) == 0;
-    if (is_kind || strcasecmp(text, "all") == 0) out[n_found++] = i;
-  }
-  *n_out = n_found ? n_found : 1;
-  return n_found ? CLT_OK : clt_device_select(out, devices, n, text, error);
-}
-
 /* --- listed configurations: what is not named has its default --- */
 
 /* The valid ones of the list. *out is malloc'ed. */

@@ -74,13 +74,6 @@ bool clt_sweep_is_of_commands(const clt_sweep *sweep);
  * snprintf does. */
 int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity);
 
-/* All devices that a plan's text stands for: "all", and the types "cpu", "gpu" and "accelerator", may stand for
- * several, any other text for the one that clt_device_select finds. Writes their indices, ascending, to out (n of them
- * at most) and their number to *n_out. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where another text fits several.
- */
-int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
-                     clt_error *error);
-
 /* The settings of a cell's tuning: everything but the store, and what watches and stops it. The instance is that of the
  * cell's problem and sizes, on a device. Release with clt_sweep_settings_release; what is not owned by the settings is
  * borrowed from sweep and instance. *n_left_out (nullable) is how many of the listed configurations are not valid on

@@ -76,6 +76,44 @@ static void a_type_chooses_the_only_device_of_it(void **state) {
   assert_null(strstr(error.message, "NVIDIA"));
 }
 
+static void expect_all(const char *text, bool kinds, size_t n, size_t first, size_t last) {
+  size_t found[4] = {99, 99, 99, 99}, n_found = 99;
+  clt_error error = {0};
+  if (clt_device_select_all(found, &n_found, machine, 4, text, kinds, &error)) fail_msg("'%s': %s", text, error.message);
+  assert_int_equal(n_found, n);
+  assert_int_equal(found[0], first);
+  assert_int_equal(found[n - 1], last);
+}
+
+static void a_text_may_stand_for_several(void **state) {
+  (void)state;
+  size_t found[4], n;
+  clt_error error = {0};
+  expect_all("ALL", false, 4, 0, 3);
+  expect_all("gpu:all", false, 2, 2, 3);
+  expect_all("GPU:all", true, 2, 2, 3);
+  expect_all("gpu", true, 2, 2, 3);
+  expect_all("2:1,0:0", false, 2, 3, 0); /* in this order */
+  expect_all("0:0, t4,0:0,gpu:all", false, 3, 0, 2);
+  expect_all("1:0,cpu", true, 2, 1, 0);
+  expect_all("a100", false, 1, 2, 2);
+  clt_device_info odd = machine[3];
+  strcpy(odd.vendor, "Devices, Inc."); /* which is no list */
+  assert_int_equal(clt_device_select_all(found, &n, &odd, 1, "devices, inc.", false, NULL), 0);
+  assert_int_equal(n, 1);
+  assert_int_equal(clt_device_select_all(found, &n, machine, 4, "gpu", false, NULL), CLT_E_AMBIGUOUS);
+  assert_int_equal(clt_device_select_all(found, &n, machine, 4, "2:0,nv", false, NULL), CLT_E_AMBIGUOUS);
+  assert_int_equal(clt_device_select_all(found, &n, machine, 4, "2:0,7:7", false, &error), CLT_E_DEVICE);
+  assert_non_null(strstr(error.message, "no device fits '7:7'"));
+  error = (clt_error){0};
+  assert_int_equal(clt_device_select_all(found, &n, machine, 4, "accelerator:all", false, &error), CLT_E_DEVICE);
+  assert_non_null(strstr(error.message, "no device fits 'accelerator:all'"));
+  assert_int_equal(clt_device_select_all(found, &n, machine, 4, "gpu:1", true, NULL), CLT_E_DEVICE);
+  assert_int_equal(clt_device_select_all(found, &n, machine, 0, "all", true, NULL), CLT_E_DEVICE);
+  assert_int_equal(clt_device_select_all(found, &n, machine, 1, NULL, false, NULL), 0);
+  assert_int_equal(n, 1);
+}
+
 static void ambiguity_lists_the_candidates(void **state) {
   (void)state;
   size_t index = 99;
@@ -212,6 +250,7 @@ int main(void) {
       cmocka_unit_test(a_device_is_found_by_place_uuid_suffix_and_names),
       cmocka_unit_test(the_first_level_that_matches_decides),
       cmocka_unit_test(a_type_chooses_the_only_device_of_it),
+      cmocka_unit_test(a_text_may_stand_for_several),
       cmocka_unit_test(ambiguity_lists_the_candidates),
       cmocka_unit_test(a_missing_device_lists_what_there_is),
       cmocka_unit_test(long_lists_of_candidates_are_cut),

@@ -1,5 +1,6 @@
 /* Plans, their cells, and the listed configurations. A plan names its problem by a path seen from where it lies itself,
  * /proc/PID/fd: there "100" is a problem file, and "101" a file of configurations. */
+#include "device/device.h"
 #include "sweep/sweep.h"
 
 #include "fuzz.h"
@@ -55,7 +56,7 @@ static void use(const clt_sweep *sweep) {
   use_cell(sweep, n / 2);
   use_cell(sweep, n - 1);
   for (size_t i = 0; i < sweep->n_devices; i++)
-    if (clt_sweep_select(found, &n_found, devices, 2, sweep->devices[i], NULL) == 0 && n_found > 2) abort();
+    if (clt_device_select_all(found, &n_found, devices, 2, sweep->devices[i], true, NULL) == 0 && n_found > 2) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

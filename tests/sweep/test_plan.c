@@ -1,6 +1,7 @@
 /* Plans: what their cells are, and that every mistake is reported with its line, its key and the mend. */
 #include "../problem/scratch.h"
 
+#include "device/device.h"
 #include "sweep/sweep.h"
 
 static const char problem_json[] =
@@ -299,18 +300,18 @@ static void texts_may_stand_for_several_devices(void **state) {
                                      {.name = "Other One", .platform_name = "P", .type = CLT_DEVICE_GPU}};
   size_t found[3], n = 0;
   clt_error error = {0};
-  assert_int_equal(clt_sweep_select(found, &n, devices, 3, "ALL", NULL), CLT_OK);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "ALL", true, NULL), CLT_OK);
   assert_int_equal(n, 3);
-  assert_int_equal(clt_sweep_select(found, &n, devices, 3, "gpu", NULL), CLT_OK);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "gpu", true, NULL), CLT_OK);
   assert_int_equal(n, 2);
   assert_int_equal(found[1], 2);
-  assert_int_equal(clt_sweep_select(found, &n, devices, 3, "cores", NULL), CLT_OK);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "cores", true, NULL), CLT_OK);
   assert_int_equal(n, 1);
   assert_int_equal(found[0], 1);
-  assert_int_equal(clt_sweep_select(found, &n, devices, 3, "accelerator", &error), CLT_E_DEVICE);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "accelerator", true, &error), CLT_E_DEVICE);
   error = (clt_error){0};
-  assert_int_equal(clt_sweep_select(found, &n, devices, 3, "one", &error), CLT_E_AMBIGUOUS);
-  assert_int_equal(clt_sweep_select(found, &n, devices, 0, "all", NULL), CLT_E_DEVICE);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "one", true, &error), CLT_E_AMBIGUOUS);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 0, "all", true, NULL), CLT_E_DEVICE);
 }
 
 /* --- mistakes --- */
