@@ -134,6 +134,12 @@ typedef struct clt_tune_settings {
   /* Nullable: has the last word on a winner, whose measurement it may fail (clt_measurement_fail): then the next
    * fastest finalist is asked for. Not 0: the session fails. */
   int (*check)(void *user, clt_measurement *winner, clt_error *error);
+  /* Nullable: n_more_devices beside the instance's, of the same name and driver version (CLT_E_ARGUMENT where they
+   * differ). The evaluator "opencl" spreads what is measured over all of them; finalists are on the instance's. Where
+   * one takes longer or shorter for the default configuration by more than 3 %, its times are scaled by that ratio, and
+   * a warning says so. CLT_E_UNSUPPORTED with an evaluator that works on one device, or with energy. */
+  const clt_device_info *more_devices;
+  size_t n_more_devices;
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 

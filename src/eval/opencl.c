@@ -1,16 +1,19 @@
 /* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "worker/message.h"
-#include "worker/pool.h"
+#include "worker/pools.h"
 
 #define MOST_WORKERS 16
 #define MOST_AHEAD 4
@@ -28,7 +31,8 @@ typedef struct opencl_options {
 #define AT(member) offsetof(opencl_options, member)
 static const clt_option options[] = {
     {"workers", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_WORKERS, AT(workers),
-     "Worker processes; 0: one per processor core, at most 16, fewer where memory is short."},
+     "Worker processes of a device; 0: one per processor core, at most 16, fewer where memory is short; "
+     "several devices share them."},
     {"prepare-ahead", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_SLOTS, AT(prepare_ahead),
      "Configurations that a worker keeps prepared until they are timed; 0: up to 4, as memory allows."},
     {"compile-timeout", CLT_OPTION_SECONDS, "0", 0, 1e6, AT(compile_timeout_s),
@@ -55,8 +59,9 @@ static size_t clamp(double x, size_t most) {
   return x < (double)most ? (size_t)x : most;
 }
 
-/* How many workers with how many places, and how much memory each. */
-static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt_instance *instance) {
+/* How many workers with how many places, and how much memory each, on each of n devices. With two, one builds while the
+ * other is timed. */
+static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt_instance *instance, size_t n_devices) {
   const clt_device_info *device = clt_instance_device(instance);
   const int64_t mib = 1 << 20, least = LEAST_MEMORY_MIB * mib;
   bool is_cpu = device->type == CLT_DEVICE_CPU;
@@ -71,7 +76,9 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
   for (size_t i = 0; plan && i < plan->n_args; i++) prepared += 2.0 * (double)plan->args[i].bytes;
   clt_plan_free(plan);
   double places = memory / 3 / prepared;
-  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, clamp((double)cores, MOST_WORKERS));
+  size_t n_most = clamp((double)cores, MOST_WORKERS);
+  if (n_devices > 1) n_most = n_most / n_devices > 2 ? n_most / n_devices : 2;
+  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, n_most);
   out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(places / (double)out->n_workers, MOST_AHEAD);
   if (o->memory_limit_mib > 0)
     out->memory_limit_bytes = o->memory_limit_mib * mib;
@@ -79,25 +86,78 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
     out->memory_limit_bytes = (int64_t)fmax(machine / 2, (double)least);
 }
 
+static const clt_device_info *nth_device(const clt_evaluator_setup *setup, size_t i) {
+  return i == 0 ? clt_instance_device(setup->instance) : &setup->more_devices[i - 1];
+}
+
+/* What is measured on one has to be true of all, and each has to be a device of its own. */
+static int check_equal(const clt_evaluator_setup *setup, bool lock, clt_error *error) {
+  for (size_t i = 1; i <= setup->n_more_devices; i++) {
+    const clt_device_info *d = nth_device(setup, i), *first = nth_device(setup, 0);
+    if (strcmp(d->name, first->name) != 0 || strcmp(d->driver_version, first->driver_version) != 0)
+      return clt_fail(
+          error, CLT_E_ARGUMENT,
+          "device %d:%d (%s, driver %s) differs from %d:%d (%s, driver %s): one tuning takes devices of the "
+          "same name and driver version",
+          d->platform_index, d->device_index, d->name, d->driver_version, first->platform_index, first->device_index,
+          first->name, first->driver_version);
+    for (size_t k = 0; lock && k < i; k++) {
+      char key[256], other[256];
+      clt_device_lock_key(d, key, sizeof key);
+      clt_device_lock_key(first = nth_device(setup, k), other, sizeof other);
+      if (strcmp(key, other) == 0)
+        return clt_fail(
+            error, CLT_E_ARGUMENT,
+            "devices %d:%d and %d:%d cannot be told apart: they are one (all CPU devices are), or the driver "
+            "says neither a UUID nor a PCI address; name one of them; '--lock=no' takes them for two",
+            first->platform_index, first->device_index, d->platform_index, d->device_index);
+    }
+  }
+  return setup->n_more_devices > 0 && setup->energy
+             ? clt_fail(error, CLT_E_UNSUPPORTED, "energy is measured on one device; name one")
+             : CLT_OK;
+}
+
+/* A pool for each device: what they share, and what tells them apart. Takes `open`. */
+static int open_pools(clt_pools *out, const clt_pool_setup *shared, json_t *open, bool lock, clt_error *error) {
+  const clt_evaluator_setup *setup = &shared->evaluator;
+  const size_t n = 1 + setup->n_more_devices;
+  clt_pool_setup *pools = clt_new_array(n, sizeof *pools);
+  int rc = pools ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    const clt_device_info *device = nth_device(setup, i);
+    pools[i] = *shared;
+    if (lock) clt_device_lock_key(device, pools[i].lock_key, sizeof pools[i].lock_key);
+    pools[i].open = json_deep_copy(open);
+    if (n > 1) snprintf(pools[i].place, sizeof pools[i].place, "%d:%d", device->platform_index, device->device_index);
+    if (json_object_set_new(pools[i].open, "device", clt_message_from_device(device))) rc = clt_fail_memory(error);
+  }
+  if (rc == 0) rc = clt_pools_open(out, pools, n, clt_instance_reference_configuration(setup->instance), error);
+  for (size_t i = 0; pools && i < n; i++) json_decref(pools[i].open);
+  json_decref(open);
+  free(pools);
+  return rc;
+}
+
 static int opencl_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
                        clt_error *error) {
   const opencl_options *o = given;
   const clt_instance *instance = setup->instance;
-  char lock_key[256];
   const clt_device_info *device = instance ? clt_instance_device(instance) : NULL;
+  const size_t n_devices = 1 + setup->n_more_devices;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
   if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
   clt_timing_policy timing;
   json_t *open = NULL;
-  int rc = clt_run_options_policy(&timing, &o->runs, setup, error);
+  int rc = check_equal(setup, o->lock, error);
+  if (rc == 0) rc = clt_run_options_policy(&timing, &o->runs, setup, error);
   if (rc == 0 && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
   if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(instance), error);
   if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
-  clt_device_lock_key(device, lock_key, sizeof lock_key);
   if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);
   if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512], text[700];
@@ -108,8 +168,6 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
     setup->log(setup->log_user, CLT_LOG_WARNING, text);
   }
   clt_pool_setup pool = {.evaluator = *setup,
-                         .open = open,
-                         .lock_key = o->lock ? lock_key : NULL,
                          .no_heap_checks = strcmp(device->platform_name, "Oclgrind") == 0,
                          .quiet_builds = device->type == CLT_DEVICE_CPU,
                          .compile_timeout_s = o->compile_timeout_s,
@@ -118,13 +176,12 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                          .run_timeout_factor = o->run_timeout_factor,
                          .run_timeout_floor_s = o->run_timeout_floor_s,
                          .timing = timing};
-  choose_sizes(&pool, o, instance);
-  *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots,
-                                   .workers = pool.n_workers,
-                                   .binds = device->type == CLT_DEVICE_CPU && clt_processors() > 1};
-  rc = clt_pool_open(state, &pool, error);
-  json_decref(open);
-  return rc;
+  choose_sizes(&pool, o, instance, n_devices);
+  *limits = (clt_evaluator_limits){.capacity = n_devices * pool.n_workers * pool.n_slots,
+                                   .workers = n_devices * pool.n_workers,
+                                   .binds = device->type == CLT_DEVICE_CPU && clt_processors() > 1,
+                                   .devices = n_devices};
+  return open_pools(state, &pool, open, o->lock, error);
 }
 
 const clt_evaluator_type clt_evaluator_opencl = {
@@ -135,11 +192,11 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(opencl_options),
-    .state_size = sizeof(clt_pool),
+    .state_size = sizeof(clt_pools),
     .open = opencl_open,
-    .submit = clt_pool_submit,
-    .wait = clt_pool_wait,
-    .keep = clt_pool_keep,
-    .time_again = clt_pool_time_again,
-    .close = clt_pool_close,
+    .submit = clt_pools_submit,
+    .wait = clt_pools_wait,
+    .keep = clt_pools_keep,
+    .time_again = clt_pools_time_again,
+    .close = clt_pools_close,
 };

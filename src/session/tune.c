@@ -242,12 +242,17 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .attempts_user = &s->loop,
                                .n_machine_busy = &s->result->n_machine_busy,
                                .waited_s = &s->result->waited_s,
-                               .unbound = &s->unbound};
+                               .unbound = &s->unbound,
+                               .more_devices = settings->more_devices,
+                               .n_more_devices = settings->n_more_devices};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);
   if (rc) return free(state), rc;
   s->evaluator_state = state;
+  if (settings->n_more_devices > 0 && s->limits.devices == 0)
+    return clt_fail(error, CLT_E_UNSUPPORTED, "the evaluator '%s' works on one device; name one, or use 'opencl'",
+                    s->evaluator->name);
   return CLT_OK;
 }
 

@@ -32,7 +32,7 @@ struct clt_kept {
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   const double limit_s = pool->setup.evaluator.limit_s;
   if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-  if (limit_s > 0 && clt_now_s() - pool->opened_s - *pool->lock.waited_s > limit_s)
+  if (limit_s > 0 && clt_now_s() - pool->opened_s - pool->waited_s > limit_s)
     return clt_fail(error, CLT_E_AGAIN, "it takes longer than %.0f s", limit_s);
   return clt_pool_pump(pool, PUMP_S, error);
 }
@@ -237,8 +237,7 @@ void clt_pool_give_up_kept(clt_pool *pool) {
 }
 
 /* The new list takes over what is kept already; the others get workers that nobody has. */
-int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
-  clt_pool *pool = state;
+int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   bool taken[CLT_POOL_MAX_WORKERS] = {false};
   if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   if (n > CLT_POOL_MAX_WORKERS)
@@ -298,9 +297,8 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
   return rc;
 }
 
-int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error) {
-  clt_pool *pool = state;
   int rc = CLT_OK;
   const bool *unbound = pool->setup.evaluator.unbound;
   const clt_timing_policy turn = clt_timing_turn(n_runs, &pool->setup.timing);

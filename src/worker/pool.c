@@ -30,7 +30,8 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
   va_list arguments;
   if (pool->setup.evaluator.log == NULL) return;
   va_start(arguments, format);
-  clt_vsnprintf(text, sizeof text, format, arguments);
+  const int n = snprintf(text, sizeof text, "%s%s", pool->setup.place, pool->setup.place[0] ? ": " : "");
+  clt_vsnprintf(text + n, sizeof text - (size_t)n, format, arguments);
   va_end(arguments);
   pool->setup.evaluator.log(pool->setup.evaluator.log_user, level, text);
 }
@@ -61,10 +62,10 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
   if (rc == 0) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
   /* A lock that cannot be made must not keep anybody from tuning. */
-  if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key, &why))
+  if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key[0] ? setup->lock_key : NULL, &why))
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
                  why.message);
-  pool->lock.waited_s = setup->evaluator.waited_s ? setup->evaluator.waited_s : &pool->waited_s;
+  pool->lock.waited_s = &pool->waited_s;
   if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
   if (rc) clt_pool_close(pool);
   return rc;
@@ -73,6 +74,14 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
 int clt_pool_usable(const clt_pool *pool, clt_error *error) {
   if (pool->broken && error && error->code == 0) *error = pool->broken_error;
   return pool->broken;
+}
+
+void clt_pool_break(clt_pool *pool, int rc, const clt_error *why) {
+  if (rc && !pool->broken) pool->broken = rc, pool->broken_error = *why;
+}
+
+void clt_pool_kill(clt_pool *pool) {
+  for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
 }
 
 /* A process that SIGKILL does not end keeps the device from whoever comes next: nothing more is asked of that, and what
@@ -85,14 +94,13 @@ static void give_up_device(clt_pool *pool, pid_t left_behind) {
                             "return; it is left behind. Reset the device or restart the machine; the same command "
                             "then goes on",
                             (long long)left_behind);
-  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
+  clt_pool_kill(pool);
 }
 
-void clt_pool_close(void *state) {
-  clt_pool *pool = state;
+void clt_pool_close(clt_pool *pool) {
   const bool was_broken = pool->broken != 0;
   clt_pool_give_up_kept(pool);
-  for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
+  clt_pool_kill(pool);
   for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) {
     pid_t left_behind = clt_process_stop(&pool->workers[i].process, false, NULL);
     if (left_behind) give_up_device(pool, left_behind);
@@ -110,8 +118,10 @@ void clt_pool_close(void *state) {
   *pool = (clt_pool){.lock = {.fd = -1}};
 }
 
+static void log_waiting(void *pool, clt_log_level level, const char *text) { clt_pool_log(pool, level, "%s", text); }
+
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted) {
-  return clt_lock_try(&pool->lock, wanted, pool->setup.evaluator.log, pool->setup.evaluator.log_user);
+  return clt_lock_try(&pool->lock, wanted, log_waiting, pool);
 }
 
 bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_STAGE_UP && !worker->process.busy; }
@@ -239,23 +249,35 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   return rc;
 }
 
-/* What has arrived is looked at before the clock is: the caller may have been away for long. */
-int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
-  struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
-  size_t n = 0, n_workers = pool->n_workers;
-  double now_s = clt_now_s(), wait_s = fmin(timeout_s, pool->lock.wait_s > 0 ? CLT_LOCK_RETRY_S : LOOK_S);
-  for (size_t i = 0; i < n_workers; i++) {
+size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s) {
+  size_t n = 0;
+  const double now_s = clt_now_s();
+  *wait_s = fmin(*wait_s, pool->lock.wait_s > 0 ? CLT_LOCK_RETRY_S : LOOK_S);
+  for (size_t i = 0; i < pool->n_workers; i++) {
     const clt_process *process = &pool->workers[i].process;
     if (!process->alive) continue;
-    clt_process_watch(process, watched + n);
+    clt_process_watch(process, out + n);
     n += CLT_PROCESS_WATCHED;
-    if (process->busy && process->paused_s == 0) wait_s = fmin(wait_s, process->deadline_s - now_s);
+    if (process->busy && process->paused_s == 0) *wait_s = fmin(*wait_s, process->deadline_s - now_s);
   }
-  wait_s = fmax(wait_s, 0);
+  *wait_s = fmax(*wait_s, 0);
+  return n;
+}
+
+int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
+  struct pollfd watched[CLT_POOL_WATCHED];
+  double wait_s = timeout_s;
+  const size_t n = clt_pool_watch(pool, watched, &wait_s);
   poll(watched, n, (int)ceil(wait_s * 1e3));
-  now_s = clt_now_s();
+  return clt_pool_handle(pool, wait_s, error);
+}
+
+/* What has arrived is looked at before the clock is: the caller may have been away for long. */
+int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
+  const size_t n_workers = pool->n_workers;
+  double now_s = clt_now_s();
   /* Not what we asked for and not what our caller computed: we were stopped, or others had the processors. */
-  double computed_s = thread_time_s(), late_s = now_s - pool->looked_s - wait_s - (computed_s - pool->computed_s);
+  double computed_s = thread_time_s(), late_s = now_s - pool->looked_s - waited_s - (computed_s - pool->computed_s);
   for (size_t i = 0; late_s > LATENESS_S && i < n_workers; i++)
     clt_process_add_lateness(&pool->workers[i].process, now_s, late_s);
   pool->looked_s = now_s;
@@ -293,45 +315,14 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   return rc;
 }
 
-/* --- measurements --- */
-
-bool clt_pool_taints(clt_reason reason) {
-  switch (reason) {
-    case CLT_REASON_LAUNCH:
-    case CLT_REASON_RUN_ERROR:
-    case CLT_REASON_RUN_CRASH:
-    case CLT_REASON_OUT_OF_BOUNDS:
-    case CLT_REASON_UNKNOWN: return true;
-    default: return false;
-  }
-}
-
-int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
-                         const clt_outcome *outcome, clt_error *error) {
-  const json_t *reply = outcome->reply;
-  const char *printed = worker->process.printed.bytes;
-  if (reply && strcmp(clt_json_string(reply, "reply"), "error") == 0) return clt_message_to_error(reply, error);
-  int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
-  if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
-  if (rc) clt_measurement_init(out, config);
-  if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker's answer makes no sense");
-  if (rc && !reply) clt_measurement_fail(out, outcome->reason, outcome->text);
-  if (reply && out->reason != CLT_REASON_NONE && printed && *printed) {
-    char *log = clt_format("%s%sprinted meanwhile:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
-    if (log) clt_measurement_fail(out, out->reason, log);
-    free(log);
-  }
-  out->confirmed_alone = out->reason != CLT_REASON_NONE && worker->n_prepared == 1;
-  return CLT_OK;
-}
-
 /* --- bringing workers up: greeting, opening the device, loading the data that one of them makes --- */
 
 static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
 
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
   char folder[4096];
-  snprintf(folder, sizeof folder, "%s/data-%llu", pool->folder.path, (unsigned long long)seed);
+  const clt_pool *maker = seed == 1 && pool->setup.data_of ? pool->setup.data_of : pool;
+  snprintf(folder, sizeof folder, "%s/data-%llu", maker->folder.path, (unsigned long long)seed);
   return json_pack("{s:s, s:I, s:o, s:b}", "request", "data", "seed", (json_int_t)seed, "folder", clt_json_text(folder),
                    "make", make);
 }
@@ -462,10 +453,11 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
     worker->done = note_started;
     worker->load = start_load(pool);
   } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
-    bool being_made = false;
+    const bool made = (pool->setup.data_of ? pool->setup.data_of : pool)->data_made;
+    bool being_made = pool->setup.data_of != NULL;
     for (size_t k = 0; k < pool->n_workers; k++) being_made = being_made || pool->workers[k].makes_data;
-    if (!pool->data_made && being_made) return CLT_OK;
-    worker->makes_data = !pool->data_made;
+    if (!made && being_made) return CLT_OK;
+    worker->makes_data = !made;
     worker->stage = CLT_STAGE_LOADING;
     return clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,
                             start_load(pool), note_started, error);

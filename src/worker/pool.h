@@ -1,7 +1,8 @@
-/* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time.
+/* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time. A
+ * tuning over several equal devices has a pool on each.
  *
- * Files: pool.c (starting workers, requests and how they end), schedule.c (who does what next, and what becomes of a
- * configuration), kept.c (finalists).
+ * Files: pools.c (a pool on each device), pool.c (starting workers, requests and how they end), schedule.c (who does
+ * what next, and what becomes of a configuration), kept.c (finalists).
  *
  * Blame: what fails in a process that has run other configurations may be their doing, so it is prepared once more by a
  * process of its own, and only what fails there is believed. */
@@ -18,12 +19,16 @@
 #define CLT_POOL_BUILDS 128  /* that are remembered */
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */
 
+typedef struct clt_pool clt_pool;
+
 typedef struct clt_pool_setup {
   clt_evaluator_setup evaluator; /* who is told what; instance and space are not looked at */
+  char place[32];                /* "0:1", before what it says; "": nothing */
   size_t n_workers;
   size_t n_slots;           /* per worker */
   json_t *open;             /* the "open" request; NULL: workers need no opening (tests) */
-  const char *lock_key;     /* looked at by clt_pool_open alone; NULL: no lock */
+  const clt_pool *data_of;  /* nullable: another pool, whose data of the search it takes */
+  char lock_key[256];       /* "": no lock */
   bool quiet_builds;        /* the device is the CPU: nothing compiles while something is timed */
   double compile_timeout_s; /* 0: by what builds take here */
   double run_timeout_s, host_timeout_s;
@@ -33,20 +38,27 @@ typedef struct clt_pool_setup {
   clt_timing_policy timing;
 } clt_pool_setup;
 
-typedef struct clt_pool clt_pool;
-
 /* Makes a pool of what is zeroed, and starts its workers in the background. */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
-/* clt_evaluator_type's, with a pool as the state; at most n_workers * n_slots may be submitted, and at most
- * CLT_POOL_MAX_WORKERS kept: each in a process of its own under glibc's checks of the heap, and also verified on the
- * data of seed 2. */
-int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *error);
-int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error);
-int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
-int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+/* As clt_evaluator_type's; at most n_workers * n_slots may be submitted, and at most CLT_POOL_MAX_WORKERS kept: each in
+ * a process of its own under glibc's checks of the heap, and also verified on the data of seed 2. */
+int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error);
+int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
+int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error);
-void clt_pool_close(void *state); /* again does nothing */
+void clt_pool_close(clt_pool *pool); /* again does nothing */
+
+/* In the place of `wait`: takes a result if there is one (else CLT_E_AGAIN) and decides who does what next; never
+ * blocks. */
+int clt_pool_take(clt_pool *pool, clt_measurement *out, clt_error *error);
+/* Then the pool waits: what poll has to watch, CLT_POOL_WATCHED at most (returns how many), and for how long (lowers
+ * *wait_s); and what has happened since, when at most waited_s were asked for. */
+#define CLT_POOL_WATCHED (CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS)
+size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s);
+int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error);
+/* These two for one pool alone, waiting at most timeout_s. */
+int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
 
 /* --- inside --- */
 
@@ -142,7 +154,7 @@ struct clt_pool {
       *workers; /* CLT_POOL_MAX_WORKERS; n_workers: those of the search, or more where finalists need them */
   size_t n_workers;
   double opened_s;
-  double waited_s;             /* for other tuners that have the device, where the caller does not count it */
+  double waited_s;             /* for other tuners that have the device */
   double looked_s, computed_s; /* when the workers were last looked at, and our own processor time by then */
   clt_job *jobs;
   size_t n_submitted, capacity;
@@ -158,8 +170,10 @@ struct clt_pool {
 /* pool.c */
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* CLT_OK, or why the pool cannot go on. */
+/* CLT_OK, or why the pool cannot go on: the first of what it was broken by (rc 0: nothing). */
 int clt_pool_usable(const clt_pool *pool, clt_error *error);
+void clt_pool_break(clt_pool *pool, int rc, const clt_error *why);
+void clt_pool_kill(clt_pool *pool); /* all its processes, without waiting for their end */
 /* The next step of starting a worker, where one is due, and of all that the search has; does not wait for them. */
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
 int clt_pool_start_workers(clt_pool *pool, clt_error *error);
@@ -169,21 +183,19 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
 int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
                      const clt_deadlines *limits, clt_load load, clt_outcome_fn done, clt_error *error);
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
-/* Handles what has happened, waiting at most timeout_s for something to happen. */
-int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
 /* One more worker failed by itself: CLT_E_WORKER when that happens too often. */
 int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error);
 /* Ends a worker's process; what it had prepared is queued again. */
 void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
 bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
+
+/* schedule.c */
 /* Turns an outcome into a measurement of config, with what a failing one printed; confirmed_alone where it fails and
  * its process has run no other. A worker's own error is returned. */
 int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
                          const clt_outcome *outcome, clt_error *error);
 bool clt_pool_taints(clt_reason reason); /* whether a process that did this is not to be trusted with more */
-
-/* schedule.c */
 /* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone, unless
  * that was killed by somebody. */
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);

@@ -1,14 +1,49 @@
 /* Who does what next, and what becomes of a configuration. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/memory.h"
 #include "worker/pool.h"
 
 #define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker, over all sessions */
 #define MAX_RETRIES 2      /* for other reasons */
 #define MOST_CACHED 512    /* configurations in the compiler's cache, of about 0.1 MB each */
 #define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
+
+/* --- measurements --- */
+
+bool clt_pool_taints(clt_reason reason) {
+  switch (reason) {
+    case CLT_REASON_LAUNCH:
+    case CLT_REASON_RUN_ERROR:
+    case CLT_REASON_RUN_CRASH:
+    case CLT_REASON_OUT_OF_BOUNDS:
+    case CLT_REASON_UNKNOWN: return true;
+    default: return false;
+  }
+}
+
+int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
+                         const clt_outcome *outcome, clt_error *error) {
+  const json_t *reply = outcome->reply;
+  const char *printed = worker->process.printed.bytes;
+  if (reply && strcmp(clt_json_string(reply, "reply"), "error") == 0) return clt_message_to_error(reply, error);
+  int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
+  if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
+  if (rc) clt_measurement_init(out, config);
+  if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker's answer makes no sense");
+  if (rc && !reply) clt_measurement_fail(out, outcome->reason, outcome->text);
+  if (reply && out->reason != CLT_REASON_NONE && printed && *printed) {
+    char *log = clt_format("%s%sprinted meanwhile:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
+    if (log) clt_measurement_fail(out, out->reason, log);
+    free(log);
+  }
+  out->confirmed_alone = out->reason != CLT_REASON_NONE && worker->n_prepared == 1;
+  return CLT_OK;
+}
 
 /* --- what becomes of a configuration --- */
 
@@ -34,8 +69,7 @@ static void requeue_job(clt_pool *pool, clt_job *job, clt_company company, bool 
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (lost && caller->lost) {
     clt_error why = {0};
-    int rc = caller->lost(caller->attempts_user, job->config, &why);
-    if (rc && !pool->broken) pool->broken = rc, pool->broken_error = why;
+    clt_pool_break(pool, caller->lost(caller->attempts_user, job->config, &why), &why);
   }
   job->state = CLT_JOB_QUEUED;
   job->turn = --pool->first_turn;
@@ -278,8 +312,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
 
 /* --- for the evaluator --- */
 
-int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *error) {
-  clt_pool *pool = state;
+int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (pool->n_submitted >= pool->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
@@ -294,24 +327,11 @@ int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *er
   return CLT_OK;
 }
 
-int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
-  clt_pool *pool = state;
+int clt_pool_take(clt_pool *pool, clt_measurement *out, clt_error *error) {
   clt_error why = {0};
-  /* Where nothing is submitted, workers are still brought up and the device is given back: whoever waits for another
-   * tuner's answer would else keep that tuner from timing. */
-  double until_s = clt_now_s() + (pool->n_submitted > 0 ? timeout_s : 0);
-  int rc = pool->broken;
   clt_job *job;
-  while (rc == 0) {
-    rc = schedule_next(pool, &why);
-    if (rc) break;
-    job = first_job(pool, CLT_JOB_DONE, NULL);
-    if (job && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) break;
-    double left_s = until_s - clt_now_s();
-    rc = clt_pool_pump(pool, fmax(left_s, 0), &why);
-    if (rc == 0 && left_s <= 0 && first_job(pool, CLT_JOB_DONE, NULL) == NULL) return CLT_E_AGAIN;
-  }
-  if (!pool->broken) pool->broken = rc, pool->broken_error = why;
+  if (!pool->broken) clt_pool_break(pool, schedule_next(pool, &why), &why);
+  if (!pool->broken && pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING)) return CLT_E_AGAIN;
   /* Of a pool that cannot go on, what was measured before is kept; what failed may have met a device that was lost
    * already, unless a process that cannot be killed tells whose fault it is. */
   while ((job = first_job(pool, CLT_JOB_DONE, NULL)) != NULL) {
@@ -321,5 +341,5 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
     if (!pool->broken || pool->stuck || clt_measurement_correct(out)) return CLT_OK;
     clt_measurement_release(out);
   }
-  return clt_pool_usable(pool, error);
+  return pool->broken ? clt_pool_usable(pool, error) : CLT_E_AGAIN;
 }

@@ -1,5 +1,6 @@
 /* A worker without OpenCL that speaks the protocol and misbehaves on demand: the last two digits of a configuration say
- * how (see `deeds`), FAKE_START says how it starts. What it does when goes to the file FAKE_LOG, a line each. */
+ * how (see `deeds`), FAKE_START says how it starts; of the request "open", "slowness" is a factor of its times, and with
+ * "holiday" it does nothing but configuration 0. What it does when goes to the file FAKE_LOG, a line each. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -17,6 +18,8 @@
 
 static clt_frame_reader reader;
 static clt_config prepared[CLT_WORKER_SLOTS];
+static double slowness = 1;
+static bool holiday;
 
 static void note(const char *what) {
   const char *path = getenv("FAKE_LOG");
@@ -92,7 +95,7 @@ static void answer(clt_measurement *m) {
 
 static void prepare(const json_t *request) {
   clt_config config = (clt_config)json_integer_value(json_object_get(request, "config"));
-  int deed = (int)(config % 100);
+  int deed = holiday && config > 0 ? OWN_ERROR : (int)(config % 100);
   clt_measurement m;
   clt_measurement_init(&m, config);
   note("prepare begins");
@@ -154,8 +157,8 @@ static void run(const json_t *request) {
   if (config % 100 == CRASH_TIME) abort();
   if (config % 100 == HANG_TIME) hang();
   m.n_runs = (size_t)json_integer_value(json_object_get(timing, "min_runs"));
-  for (size_t i = 0; i < m.n_runs; i++) m.runs_s[i] = FAKE_TIME_S(config);
-  m.time_s = FAKE_TIME_S(config);
+  for (size_t i = 0; i < m.n_runs; i++) m.runs_s[i] = slowness * FAKE_TIME_S(config);
+  m.time_s = slowness * FAKE_TIME_S(config);
   m.phases.build_s = 0.25;
   note("time ends");
   answer(&m);
@@ -184,6 +187,8 @@ static void serve(const json_t *request) {
     verify(request);
     return;
   }
+  if (json_object_get(request, "slowness")) slowness = json_number_value(json_object_get(request, "slowness"));
+  holiday = holiday || json_is_true(json_object_get(request, "holiday"));
   note(strcmp(what, "data") == 0 && json_is_true(json_object_get(request, "make")) ? "make data" : what);
   if (start && strcmp(start, "crash-data") == 0 && strcmp(what, "data") == 0) abort();
   if (start && strcmp(start, "crash-reference") == 0 && strcmp(what, "data") == 0) crash_reference();

@@ -100,7 +100,7 @@ static void runs_may_take_a_multiple_of_the_best_so_far(void **state) {
   assert_true(clt_pool_deadlines(pool, 5e-4).run_s == 0.1);
   assert_true(fabs(clt_pool_deadlines(pool, 5e-3).run_s - 0.5) < 1e-9);
   assert_int_equal(clt_pool_submit(pool, HANG_RUN, 1e-4, NULL), 0);
-  assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
+  assert_int_equal(wait_pool(pool, &m, 60, NULL), 0);
   expect(&m, CLT_REASON_ABANDONED); /* slow, as far as anybody knows; only run_timeout_s makes it a failure */
   clt_measurement_release(&m);
   close_pool(pool);
@@ -125,7 +125,7 @@ static void a_worker_is_not_replaced_without_need(void **state) {
 static int first_error(clt_pool *pool, clt_error *error) {
   clt_measurement m;
   assert_int_equal(clt_pool_submit(pool, GOOD, 0, NULL), 0);
-  return clt_pool_wait(pool, &m, 60, error);
+  return wait_pool(pool, &m, 60, error);
 }
 
 static void workers_that_cannot_start_are_an_error(void **state) {
@@ -141,7 +141,7 @@ static void workers_that_cannot_start_are_an_error(void **state) {
     assert_int_equal(first_error(pool, &error), CLT_E_WORKER);
     if (strstr(error.message, text[i]) == NULL) fail_msg("'%s' does not say '%s'", error.message, text[i]);
     memset(&error, 0, sizeof error);
-    assert_int_equal(clt_pool_wait(pool, &(clt_measurement){0}, 0, &error), CLT_E_WORKER); /* and stays one */
+    assert_int_equal(wait_pool(pool, &(clt_measurement){0}, 0, &error), CLT_E_WORKER); /* and stays one */
     assert_true(error.message[0]);
     close_pool(pool);
   }
@@ -156,7 +156,7 @@ static void a_workers_own_error_is_tried_again_then_reported(void **state) {
   setup.n_workers = 1;
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(clt_pool_submit(pool, OWN_ERROR, 0, NULL), 0);
-  assert_int_equal(clt_pool_wait(pool, &m, 60, &error), CLT_E_OPENCL);
+  assert_int_equal(wait_pool(pool, &m, 60, &error), CLT_E_OPENCL);
   assert_string_equal(error.message, "the device is on holiday");
   close_pool(pool);
   assert_true(count_log(f, "start") > 1);
@@ -195,7 +195,7 @@ static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
   setenv("FAKE_START", "bad-quality", 1);
   pool = open_pool(&setup);
   clt_pool_submit(pool, 100, 0, NULL);
-  assert_int_equal(clt_pool_wait(pool, &m, 60, &error), CLT_E_WORKER);
+  assert_int_equal(wait_pool(pool, &m, 60, &error), CLT_E_WORKER);
   assert_non_null(strstr(error.message, "3 times in a row: a message lacks the number 'quality'"));
   assert_true(isnan(quality));
   close_pool(pool);
@@ -238,9 +238,9 @@ static void waiting_has_a_limit_and_needs_something_submitted(void **state) {
   clt_measurement m;
   clt_pool_setup setup = pool_setup(f);
   clt_pool *pool = open_pool(&setup);
-  assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), CLT_E_AGAIN);
+  assert_int_equal(wait_pool(pool, &m, 60, NULL), CLT_E_AGAIN);
   assert_int_equal(clt_pool_submit(pool, HANG_BUILD, 0, NULL), 0);
-  assert_int_equal(clt_pool_wait(pool, &m, 0.1, NULL), CLT_E_AGAIN);
+  assert_int_equal(wait_pool(pool, &m, 0.1, NULL), CLT_E_AGAIN);
   close_pool(pool); /* whatever is under way */
   assert_true(all_gone(f));
 }
@@ -349,9 +349,9 @@ static void waiting_for_leave_to_launch_is_not_compiling(void **state) {
   assert_true(clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL));
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(clt_pool_submit(pool, 100, 0, NULL), 0);
-  assert_int_equal(clt_pool_wait(pool, &early, 1.5, NULL), CLT_E_AGAIN); /* another tuner has the device */
+  assert_int_equal(wait_pool(pool, &early, 1.5, NULL), CLT_E_AGAIN); /* another tuner has the device */
   clt_lock_close(&other);
-  assert_int_equal(clt_pool_wait(pool, &m[0], 60, NULL), 0);
+  assert_int_equal(wait_pool(pool, &m[0], 60, NULL), 0);
   expect(&m[0], CLT_REASON_NONE);
   clt_measurement_release(&m[0]);
   close_pool(pool);
@@ -366,7 +366,7 @@ static void one_that_has_nothing_to_do_gives_the_device_back(void **state) {
   assert_int_equal(clt_lock_open(&other, "cpu", NULL), 0);
   assert_false(clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL));
   while (!clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL))
-    assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), CLT_E_AGAIN);
+    assert_int_equal(wait_pool(pool, &m, 60, NULL), CLT_E_AGAIN);
   clt_lock_close(&other);
   close_pool(pool);
 }
@@ -380,14 +380,14 @@ static void a_caller_that_was_away_does_not_bill_those_who_waited_for_it(void **
   setup.compile_timeout_s = 0.3;
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(clt_pool_submit(pool, 900, 0, NULL), 0); /* compiles longest */
-  while (count_log(f, "prepare begins") == 0) assert_int_equal(clt_pool_wait(pool, &m, 0, NULL), CLT_E_AGAIN);
+  while (count_log(f, "prepare begins") == 0) assert_int_equal(wait_pool(pool, &m, 0, NULL), CLT_E_AGAIN);
   double deadline_s = 0; /* of the one that compiles; it passes while the caller is away */
   for (size_t i = 0; i < setup.n_workers; i++)
     if (pool->workers[i].load == CLT_LOAD_GATED)
       deadline_s = fmax(deadline_s, pool->workers[i].process.deadline_s);
   while (clt_now_s() <= deadline_s || count_log(f, "waits for leave") == 0) continue;
   assert_int_equal(count_log(f, "launch begins"), 0);
-  assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
+  assert_int_equal(wait_pool(pool, &m, 60, NULL), 0);
   expect(&m, CLT_REASON_NONE);
   clt_measurement_release(&m);
   close_pool(pool);
@@ -427,7 +427,7 @@ static void nothing_outlives_a_killed_tuner(void **state) {
     clt_pool *pool = open_pool(&setup);
     clt_measurement m;
     clt_pool_submit(pool, HANG_BUILD, 0, NULL);
-    clt_pool_wait(pool, &m, 600, NULL);
+    wait_pool(pool, &m, 600, NULL);
     _exit(0);
   }
   while (count_log(f, "prepare begins") == 0) assert_int_equal(waitpid(tuner, NULL, WNOHANG), 0);

@@ -45,6 +45,9 @@ typedef struct clt_evaluator_setup {
   double *waited_s; /* nullable: seconds that were waited for other tuners that use the device are added here as they
                        pass; they count for no limit of time */
   const bool *unbound; /* nullable: while it is true, time_again times as programs run, bound to no processors */
+  const clt_device_info *more_devices; /* n_more_devices, equal to the instance's device: evaluations are spread over
+                                          all of them, and what is said is true of the instance's */
+  size_t n_more_devices;
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */
@@ -52,6 +55,7 @@ typedef struct clt_evaluator_limits {
   size_t capacity; /* configurations that may be submitted and not yet waited for */
   size_t workers;  /* configurations that it works on at the same time; at most capacity */
   bool binds;      /* threads that run kernels are bound to processors while they are timed, unless unbound says not */
+  size_t devices;  /* that it works on; 0: the instance's alone, whatever more_devices says */
 } clt_evaluator_limits;
 
 typedef struct clt_evaluator_type {
