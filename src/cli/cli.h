@@ -57,10 +57,12 @@ const cli_command *const *cli_commands(size_t *n);
 /* Flags that many commands share, for their tables. */
 #define CLI_FLAG(...) \
   { __VA_ARGS__ }
-#define CLI_FLAG_DEVICE                                                                                            \
-  CLI_FLAG("device", "NAME",                                                                                       \
-           "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device " \
-           "name (default: CLATUNE_DEVICE, else the only device)")
+#define CLI_DEVICE_TEXT                                                                                         \
+  "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device name (" \
+  "default: CLATUNE_DEVICE, else the only device)"
+#define CLI_FLAG_DEVICE CLI_FLAG("device", "NAME", CLI_DEVICE_TEXT)
+#define CLI_FLAG_DEVICES \
+  CLI_FLAG("device", "NAME", CLI_DEVICE_TEXT "; equal ones share the work: 0:0,0:1 or gpu:all")
 #define CLI_FLAG_SIZE CLI_FLAG("size", "NAME=N", "sets a problem parameter; may be repeated")
 #define CLI_FLAG_CACHE       \
   CLI_FLAG("cache", "STATE", \
@@ -290,13 +292,19 @@ void cli_export_cmake(const clt_problem *problem, const char *from, const char *
 
 typedef struct cli_subject {
   clt_problem *problem;
-  clt_device_info *device; /* NULL: none */
+  clt_device_info *device; /* NULL: none; else the first of n_devices, the others behind it */
+  size_t n_devices;
   clt_instance *instance;
 } cli_subject;
 
-/* CLI_DEVICE_KNOWN: a device that is not here will do as well, if the store (--store, or the user's and the system's)
- * describes it; the newest driver counts. */
-typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED, CLI_DEVICE_KNOWN } cli_device_need;
+/* CLI_DEVICES_REQUIRED: there may be several. CLI_DEVICE_KNOWN: a device that is not here will do as well, if the store
+ * (--store, or the user's and the system's) describes it; the newest driver counts. */
+typedef enum cli_device_need {
+  CLI_DEVICE_IF_NAMED,
+  CLI_DEVICE_REQUIRED,
+  CLI_DEVICES_REQUIRED,
+  CLI_DEVICE_KNOWN
+} cli_device_need;
 
 /* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
  * the only device where one is required). */

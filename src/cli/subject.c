@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
@@ -20,6 +21,23 @@ int cli_find_device(clt_device_info *out, const char *text, clt_error *error) {
   if (rc == 0) rc = clt_device_select(&index, devices, n, text, error);
   if (rc == 0) *out = devices[index];
   free(devices);
+  return rc;
+}
+
+/* All that a text stands for; *out is malloc'ed. */
+static int find_devices(clt_device_info **out, size_t *n_out, const char *text, clt_error *error) {
+  clt_device_info *devices = NULL;
+  size_t n = 0;
+  int rc = cli_devices_here(&devices, &n, error);
+  size_t *indices = calloc(n + 1, sizeof *indices);
+  clt_device_info *found = calloc(n + 1, sizeof *found);
+  if (rc == 0 && (indices == NULL || found == NULL)) rc = clt_fail_memory(error);
+  if (rc == 0) rc = clt_device_select_all(indices, n_out, devices, n, text, false, error);
+  for (size_t i = 0; rc == 0 && i < *n_out; i++) found[i] = devices[indices[i]];
+  free(devices);
+  free(indices);
+  if (rc) return free(found), rc;
+  *out = found;
   return rc;
 }
 
@@ -108,14 +126,18 @@ int cli_subject_load(cli_subject *out, const cli_arguments *arguments, const cha
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need) {
   clt_error error = {0};
   const char *device = cli_text(arguments, "device");
-  bool program = clt_problem_is_command(subject->problem);
+  const bool program = clt_problem_is_command(subject->problem);
+  const bool required = need == CLI_DEVICE_REQUIRED || need == CLI_DEVICES_REQUIRED;
   clt_size *sizes = NULL;
   size_t n_sizes = 0, index = 0;
   int rc = 0;
   if (device == NULL && need != CLI_DEVICE_IF_NAMED && !program) device = getenv("CLATUNE_DEVICE");
-  if (need == CLI_DEVICE_REQUIRED && clt_problem_check_kernel(subject->problem, &error)) rc = cli_report(&error);
-  if (rc == 0 && (device || need != CLI_DEVICE_IF_NAMED)) {
+  if (required && clt_problem_check_kernel(subject->problem, &error)) rc = cli_report(&error);
+  if (rc == 0 && need == CLI_DEVICES_REQUIRED && !program) {
+    if (find_devices(&subject->device, &subject->n_devices, device, &error)) rc = cli_report(&error);
+  } else if (rc == 0 && (device || need != CLI_DEVICE_IF_NAMED)) {
     subject->device = malloc(sizeof *subject->device);
+    subject->n_devices = 1;
     if (subject->device == NULL) {
       rc = cli_failure("out of memory");
     } else if (program && (device == NULL || need != CLI_DEVICE_KNOWN)) {
@@ -134,7 +156,7 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
   }
   free(sizes);
   bool quiet = cli_given(arguments, "quiet");
-  if (rc == 0 && need == CLI_DEVICE_REQUIRED) clt_instance_warn(subject->instance, cli_log, &quiet);
+  if (rc == 0 && required) clt_instance_warn(subject->instance, cli_log, &quiet);
   if (rc) cli_subject_release(subject);
   return rc;
 }

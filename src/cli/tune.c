@@ -130,8 +130,9 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
 
 static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_search_report *s = r->search;
-  char wall[32], sure[200];
-  printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
+  char wall[32], sure[200], more[40];
+  printf("%s on %s%s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
+         cli_more_devices(more, tuning),
          !r->stopped     ? ""
          : tuning->store ? " (stopped early; the same command goes on from here)"
                          : " (stopped early)");
@@ -218,6 +219,13 @@ static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) 
   return out;
 }
 
+static json_t *places_json(const cli_subject *subject) {
+  json_t *out = json_array();
+  for (const clt_device_info *d = subject->device; d < subject->device + subject->n_devices; d++)
+    json_array_append_new(out, json_sprintf("%d:%d", d->platform_index, d->device_index));
+  return out;
+}
+
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   const clt_problem *problem = subject->problem;
@@ -266,6 +274,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                           cli_json_device(subject->device), "searcher", tuning->settings.searcher, "seed",
                           (json_int_t)tuning->settings.seed, "space", "cartesian", (json_int_t)r->cartesian, "valid",
                           (json_int_t)r->valid);
+  json_object_set_new(out, "devices", places_json(subject));
   json_object_set_new(out, "cache", json_string(clt_problem_guidance(problem)->cold_cache ? "cold" : "warm"));
   json_object_set_new(out, "objective", objective_json(o, r));
   json_object_set_new(out, "evaluations", evaluations);

@@ -59,7 +59,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
     rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, &clt_evaluators, s->evaluator);
   if (rc == 0) rc = read_numbers(s, arguments);
   if (rc == 0) rc = cli_load_sources(&t->sources, &s->n_learn_from, arguments);
-  if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);
+  if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICES_REQUIRED);
   if (rc == 0) rc = cli_objective(&t->objective, arguments, t->subject.instance);
   bool dry = cli_given(arguments, "dry-run"); /* makes no file */
   if (rc == 0 && !cli_given(arguments, "no-store"))
@@ -76,6 +76,8 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   s->evaluator_settings = t->evaluator_settings;
   s->learn_from = (const clt_recording *const *)t->sources;
   s->instance = t->subject.instance;
+  s->more_devices = t->subject.device + 1;
+  s->n_more_devices = t->subject.n_devices - 1;
   s->objective = cli_text(arguments, "objective");
   s->store = t->store;
   s->no_reuse = cli_given(arguments, "fresh");
@@ -174,6 +176,13 @@ int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const c
   return rc ? rc : closed;
 }
 
+const char *cli_more_devices(char out[40], const cli_tuning *tuning) {
+  const size_t n = tuning->subject.n_devices;
+  out[0] = '\0';
+  if (n > 1) snprintf(out, 40, " (%zu devices)", n);
+  return out;
+}
+
 /* --- a session that does not take place --- */
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
@@ -203,11 +212,12 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
                                   "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
                                   "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
   } else if (rc == 0) {
-    char goal[160], *text = clt_config_string(space, standard), *options = NULL;
+    char goal[160], more[40], *text = clt_config_string(space, standard), *options = NULL;
     if (clt_instance_options(&options, instance, standard, &error)) {
       rc = cli_report(&error);
     } else {
-      printf("%s on %s, by %s\n", clt_problem_name(problem), t.subject.device->name, t.settings.searcher);
+      printf("%s on %s%s, by %s\n", clt_problem_name(problem), t.subject.device->name, cli_more_devices(more, &t),
+             t.settings.searcher);
       printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
              (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
       printf("%-19s %s%s\n", default_first ? "begins with" : "default", text ? text : "?",

@@ -44,6 +44,9 @@ json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *
                              bool is_median);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
+/* " (4 devices)", "" where there is one. Returns out. */
+const char *cli_more_devices(char out[40], const cli_tuning *tuning);
+
 /* The typed configuration ("a=1 b=2"), with the default's values of the parameters that it does not name, which are
  * said unless `quiet`. NULL: the default, or the first valid one where that violates a constraint (verify.c). */
 int cli_choose_configuration(clt_config *out, const char *typed, const clt_instance *instance, bool quiet);
@@ -82,7 +85,7 @@ char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
 int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
-  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                          \
+  CLI_FLAG_DEVICES, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                         \
       {"no-store", NULL, "keeps nothing and reuses nothing"},                                                  \
       {"fresh", NULL, "measures again what the store knows already"},                                          \
       {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},             \
