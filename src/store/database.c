@@ -33,8 +33,8 @@
  *
  * What tells a record from all others wherever it is copied to is an origin and a number in it. What was added here has
  * its id as its number, and the origin of the last span that begins at or before it, which takes no room where one
- * program adds many; what came by a merge has an identity, and so has what was there before version 2, once that is
- * needed (sqlite.c): nobody waits for a large file when it is opened. file: its id, drawn at random, and the highest id
+ * program adds many; what came by a merge has an identity. What was there before version 2 has neither: a hash of it
+ * serves, and nobody waits for a large file when it is opened. file: its id, drawn at random, and the highest id
  * of a measurement before the last removal, so that none is used again. */
 #define CREATE_TABLES                                                                                       \
   "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J"      \

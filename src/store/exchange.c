@@ -28,7 +28,7 @@ static void hash_number(clt_hasher *hasher, double x) {
   clt_hasher_add(hasher, &x, sizeof x);
 }
 
-int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *counts) {
+int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *known) {
   const clt_measurement *m = record->measurement;
   const int32_t whole[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
   clt_hasher *hasher = clt_hasher_new();
@@ -51,20 +51,20 @@ int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_
   clt_hasher_hex(hasher, hex);
   clt_hasher_free(hasher);
   hex[16] = '\0';
-  const uint64_t fingerprint =
-      strtoull(hex, NULL, 16) >> 1; /* the shift: also the one number that is no key of a map */
-  uint64_t *n_same = clt_map_add(counts, fingerprint, NULL);
+  const uint64_t fingerprint = strtoull(hex, NULL, 16) >> 1; /* so never the one number that is no key of a map */
+  uint64_t *n_same = clt_map_add(known, fingerprint, NULL);
   if (n_same == NULL) return CLT_E_MEMORY;
+  const uint64_t sequence = (fingerprint + (*n_same)++) & INT64_MAX;
   record->origin = "";
-  record->sequence = (int64_t)((fingerprint + (*n_same)++) & INT64_MAX);
-  return CLT_OK;
+  record->sequence = (int64_t)sequence;
+  return clt_map_add(known, sequence, NULL) ? CLT_OK : CLT_E_MEMORY;
 }
 
 typedef struct identified_walk {
   clt_store_description key_alone;
   clt_store_walk_visit visit;
   void *user;
-  clt_map counts;
+  clt_map known;
 } identified_walk;
 
 static bool is_origin(const char *text) {
@@ -74,12 +74,11 @@ static bool is_origin(const char *text) {
 
 static int visit_identified(void *user, const clt_store_description *d, const clt_store_record *record) {
   identified_walk *w = user;
-  clt_store_record known = *record;
+  clt_store_record copy = *record;
   if (!clt_record_plausible(record)) return 0;
   if (d == NULL) d = &w->key_alone;
-  int rc =
-      is_origin(record->origin) && record->sequence >= 0 ? CLT_OK : clt_record_identify(&known, &d->key, &w->counts);
-  return rc ? rc : w->visit(w->user, d, &known);
+  int rc = is_origin(record->origin) && record->sequence >= 0 ? CLT_OK : clt_record_identify(&copy, &d->key, &w->known);
+  return rc ? rc : w->visit(w->user, d, &copy);
 }
 
 int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
@@ -87,7 +86,7 @@ int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_
   identified_walk w = {.visit = visit, .user = user};
   if (key) w.key_alone.key = *key;
   int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, after, visit_identified, &w, error);
-  clt_map_release(&w.counts);
+  clt_map_release(&w.known);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* from a visit, which has no error of its own */
   return rc < 0 ? rc : CLT_OK;
 }

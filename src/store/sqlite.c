@@ -19,7 +19,7 @@
 #define ID(id, text) id,
 #define TEXT(id, text) text,
 enum { STATEMENTS(ID) N_STATEMENTS };
-enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8 }; /* what PRESENT says */
+enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8, HAS_ORIGINS = 16 }; /* what PRESENT says */
 static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
@@ -30,7 +30,8 @@ typedef struct sqlite_store {
   bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
   bool completed;                         /* missing tables have been sought */
   uint64_t present;                       /* HAS_...: in the file, for the walk that is under way */
-  clt_store_key identified;               /* all records of this key have an identity, in this transaction */
+  clt_store_key old_key;                  /* for which `old` holds, in this transaction */
+  clt_map old;                            /* sequences of records of version 1 */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -72,6 +73,7 @@ static void close_sqlite(void *state) {
   sqlite_store *store = state;
   for (int i = 0; i < N_STATEMENTS; i++) sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
+  clt_map_release(&store->old);
 }
 
 /* --- statements --- */
@@ -137,7 +139,7 @@ static int check_place(sqlite_store *store, clt_error *error) {
 /* Takes the write lock at once, so that waiting for another process happens here and never in the middle. */
 static int begin_writing(sqlite_store *store, clt_error *error) {
   if (store->left_place) return check_place(store, error);
-  if (!store->in_transaction) store->identified = (clt_store_key){0};
+  if (!store->in_transaction) store->old_key = (clt_store_key){0};
   return store->in_transaction ? CLT_OK : run_text(store, "BEGIN IMMEDIATE", error);
 }
 
@@ -181,35 +183,33 @@ int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *e
 static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
                      void *user, clt_error *error);
 
-typedef struct completion {
-  sqlite_store *store;
+typedef struct old_walk {
   const clt_store_key *key;
-  clt_map counts;
-  clt_error *error;
-} completion;
+  clt_map *sequences;
+} old_walk;
 
-static int add_identity(void *user, const clt_store_description *none, const clt_store_record *record) {
-  completion *w = user;
+static int note_old(void *user, const clt_store_description *none, const clt_store_record *record) {
+  const old_walk *w = user;
   clt_store_record known = *record;
-  int rc = CLT_OK, n_added = 0;
   (void)none;
-  while (rc == CLT_OK && n_added == 0 && clt_record_plausible(record)) { /* the next number where one is taken */
-    rc = clt_record_identify(&known, w->key, &w->counts);
-    if (rc) return clt_fail_memory(w->error);
-    rc = run_statement(w->store, ADD_IDENTITY, NULL, w->error, "wtw", known.number, known.origin, known.sequence);
-    n_added = sqlite3_changes(w->store->db);
-  }
-  return rc;
+  return clt_record_plausible(record) ? clt_record_identify(&known, w->key, w->sequences) : 0;
 }
 
-/* Gives the key's records of earlier versions their identity, before one that came from such a version is added. */
-static int complete_identities(sqlite_store *store, const clt_store_key *key, clt_error *error) {
-  completion w = {.store = store, .key = key, .error = error};
-  if (clt_store_same_key(&store->identified, key)) return CLT_OK;
-  int rc = walk_rows(store, WITHOUT_IDENTITY, key, 0, add_identity, &w, error);
-  clt_map_release(&w.counts);
-  if (rc == CLT_OK) store->identified = *key;
-  return rc;
+/* Whether the store has the record that comes from elsewhere: first among the key's own ones of version 1, of which a
+ * transaction makes a list when it needs it. */
+static int find_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record,
+                       uint64_t *is_there, clt_error *error) {
+  int rc = CLT_OK;
+  if (record->origin[0] == '\0' && !clt_store_same_key(&store->old_key, key)) {
+    old_walk w = {key, &store->old};
+    clt_map_release(&store->old);
+    rc = walk_rows(store, WITHOUT_IDENTITY, key, 0, note_old, &w, error);
+    if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* a visit has no error of its own */
+    if (rc == CLT_OK) store->old_key = *key;
+  }
+  *is_there = record->origin[0] == '\0' && clt_map_find(&store->old, (uint64_t)record->sequence);
+  if (rc || *is_there) return rc;
+  return run_statement(store, IS_THERE, is_there, error, "tw", record->origin, record->sequence);
 }
 
 /* An own record's number is its id, whatever its sequence is for others. */
@@ -233,6 +233,8 @@ static int add_measurement(sqlite_store *store, const clt_store_key *key, const 
   if (rc == CLT_OK && record->own)
     rc = begin_span(store, id, record->origin, error);
   else if (rc == CLT_OK && record->origin)
+    rc = run_statement(store, ADD_ORIGIN, NULL, error, "t", record->origin);
+  if (rc == CLT_OK && record->origin && !record->own)
     rc = run_statement(store, ADD_IDENTITY, NULL, error, "wtw", id, record->origin, record->sequence);
   for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++)
     rc = run_statement(store, ADD_RUN, NULL, error, "wwn", id, (int64_t)i, m->runs_s[i]);
@@ -250,28 +252,16 @@ static int add_measurement(sqlite_store *store, const clt_store_key *key, const 
   return rc;
 }
 
-static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
-                      clt_error *error) {
-  int rc = CLT_OK;
-  uint64_t is_there = 0;
-  if (record->origin && !record->own) {
-    rc = run_statement(store, ADD_ORIGIN, NULL, error, "t", record->origin);
-    if (rc == CLT_OK && record->origin[0] == '\0') rc = complete_identities(store, key, error);
-    if (rc == CLT_OK) rc = run_statement(store, IS_THERE, &is_there, error, "tw", record->origin, record->sequence);
-  }
-  if (rc == CLT_OK && !is_there) rc = add_measurement(store, key, record, error);
-  if (rc == CLT_OK && is_new) *is_new = !is_there;
-  return rc;
-}
-
 static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
                          clt_error *error) {
   sqlite_store *store = state;
   const clt_store_key *key = &d->key;
+  uint64_t is_there = 0;
   int rc = begin_writing(store, error);
   if (rc) return rc;
-  rc = run_statement(store, ADD_PROBLEM, NULL, error, "t", key->problem);
-  if (rc == CLT_OK) rc = run_statement(store, ADD_DEVICE, NULL, error, "tt", key->device, key->driver);
+  if (record && record->origin && !record->own) rc = find_record(store, key, record, &is_there, error);
+  if (rc == CLT_OK && !is_there) rc = run_statement(store, ADD_PROBLEM, NULL, error, "t", key->problem);
+  if (rc == CLT_OK && !is_there) rc = run_statement(store, ADD_DEVICE, NULL, error, "tt", key->device, key->driver);
   if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes))
     rc = run_statement(store, DESCRIBE_PROBLEM, NULL, error, "tttt", key->problem, d->problem_name, d->problem_path,
                        d->sizes);
@@ -281,7 +271,8 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
     rc = run_statement(store, DESCRIBE_TUNING, NULL, error, "kt", key, d->tuning_json);
   if (rc == CLT_OK && d->kernel && d->kernel[0])
     rc = run_statement(store, DESCRIBE_KERNEL, NULL, error, "tt", key->problem, d->kernel);
-  if (rc == CLT_OK && record) rc = add_record(store, key, record, is_new, error);
+  if (rc == CLT_OK && record && !is_there) rc = add_measurement(store, key, record, error);
+  if (rc == CLT_OK && is_new) *is_new = !is_there;
   return end_writing(store, rc, error);
 }
 
@@ -367,7 +358,8 @@ static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_ke
   sqlite3_stmt *identity = NULL, *key = NULL;
   clt_store_description d;
   record->own = true; /* where an earlier version added it */
-  int rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
+  int rc = CLT_OK;
+  if (store->present & HAS_ORIGINS) rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
   if (identity) {
     record->origin = column_text(identity, 0);
     record->sequence = sqlite3_column_int64(identity, 1);

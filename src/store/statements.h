@@ -38,68 +38,65 @@
 #define SPAN_OF(number) "(SELECT origin FROM span WHERE first<=" number " ORDER BY first DESC LIMIT 1)"
 
 /* Where a whole key is needed it is ?1 ?2 ?3. */
-#define STATEMENTS(ROW)                                                                                                \
-  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                                      \
-  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                             \
-  ROW(DESCRIBE_PROBLEM,                                                                                                \
-      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1")        \
-  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")             \
-  ROW(ADD_MEASUREMENT,                                                                                                 \
-      "INSERT INTO measurement(id, problem, device, kind, configuration, reason, time_s, clock, build_s,"              \
-      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                                      \
-      " VALUES((SELECT 1+max(highest, ifnull((SELECT max(id) FROM measurement), 0)) FROM file), " OF_PROBLEM           \
-      ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")                                   \
-  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                                    \
-  ROW(OLDEST_FIRST, RECORDS_OF_KEY " AND id>?4 ORDER BY id")                                                           \
-  ROW(NEWEST_FIRST, RECORDS_OF_KEY " AND id>?4 ORDER BY id DESC")                                                      \
-  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                               \
-  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                              \
-  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                           \
-  ROW(KEYS, KEYS_OF_PROBLEMS)                                                                                          \
-  ROW(KEY, "SELECT 0" KEY_COLUMNS " FROM (SELECT ?1 AS problem, ?2 AS device) AS k" KEY_JOINS)                         \
-  ROW(BY_NUMBER_OF_KEY, RECORDS_OF_KEY " AND id>?4 ORDER BY id")                                                       \
-  ROW(BY_NUMBER, RECORDS " WHERE id>?4 ORDER BY id")                                                                   \
-  ROW(WITHOUT_IDENTITY, RECORDS_OF_KEY                                                                                 \
-      " AND id<ifnull((SELECT min(first) FROM span), id+1) AND NOT EXISTS"                                             \
-      "(SELECT 1 FROM identity WHERE measurement=id) ORDER BY id")                                                     \
-  ROW(IDENTITY,                                                                                                        \
-      "SELECT o.name, i.number, i.own FROM (SELECT origin, number, 0 AS own FROM identity WHERE measurement=?1 UNION " \
-      "ALL"                                                                                                            \
-      " SELECT " SPAN_OF("?1") ", ?1, 1) AS i JOIN origin AS o ON o.id=i.origin ORDER BY i.own LIMIT 1")               \
-  ROW(IS_THERE,                                                                                                     \
-      "SELECT EXISTS(SELECT 1 FROM identity WHERE origin=o.id AND number=?2) OR (o.id=" SPAN_OF("?2") " AND EXISTS" \
-      "(SELECT 1 FROM measurement WHERE id=?2) AND NOT EXISTS(SELECT 1 FROM identity WHERE measurement=?2))" \
-      " FROM origin AS o WHERE o.name=?1")  \
-  ROW(IS_LAST_SPAN, "SELECT EXISTS(SELECT 1 FROM origin WHERE name=?1 AND id=" SPAN_OF("9223372036854775807") ")")     \
-  ROW(ADD_SPAN, "INSERT OR REPLACE INTO span(first, origin) SELECT ?1, id FROM origin WHERE name=?2")                  \
-  ROW(ADD_ORIGIN, "INSERT INTO origin(name) VALUES(?1) ON CONFLICT DO NOTHING")                                        \
-  ROW(ADD_IDENTITY,                                                                                                    \
-      "INSERT INTO identity(measurement, origin, number) SELECT ?1, id, ?3 FROM origin WHERE name=?2 ON "              \
-      "CONFLICT(origin, number) DO NOTHING")                                                                           \
-  ROW(REMOVE_IDENTITY, "DELETE FROM identity" OF_SELECTED)                                                             \
-  ROW(REMEMBER_HIGHEST, "UPDATE file SET highest=max(highest, ifnull((SELECT max(id) FROM measurement), 0))")          \
-  ROW(FILE_ID, "SELECT id FROM file")                                                                                  \
-  ROW(VERSION, "PRAGMA data_version")                                                                                  \
-  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                       \
-  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                                      \
-  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                               \
-  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                          \
-  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                              \
-  ROW(ADD_USE, "INSERT INTO use(measurement, position, use) VALUES(?1, ?2, ?3)")                                       \
-  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                       \
-  ROW(PRESENT,                                                                                                         \
-      "SELECT EXISTS(SELECT 1 FROM energy) + 2 * EXISTS(SELECT 1 FROM figure)"                                         \
-      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed)")                                        \
-  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                                      \
-  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                                      \
-  ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                               \
-  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                                   \
-  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                                 \
-  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                                 \
-  ROW(REMOVE_USE, "DELETE FROM use" OF_SELECTED)                                                                       \
-  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                           \
-  ROW(DESCRIBE_TUNING,                                                                                                 \
-      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")                \
+#define STATEMENTS(ROW)                                                                                              \
+  ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                                    \
+  ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                           \
+  ROW(DESCRIBE_PROBLEM,                                                                                              \
+      "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes) WHERE hash=?1")      \
+  ROW(DESCRIBE_DEVICE, "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2")           \
+  ROW(ADD_MEASUREMENT,                                                                                               \
+      "INSERT INTO measurement(id, problem, device, kind, configuration, reason, time_s, clock, build_s,"            \
+      " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"                                    \
+      " VALUES((SELECT 1+max(highest, ifnull((SELECT max(id) FROM measurement), 0)) FROM file), " OF_PROBLEM         \
+      ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")                                 \
+  ROW(ADD_RUN, "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)")                                  \
+  ROW(OLDEST_FIRST, RECORDS_OF_KEY " AND id>?4 ORDER BY id")                                                         \
+  ROW(NEWEST_FIRST, RECORDS_OF_KEY " AND id>?4 ORDER BY id DESC")                                                    \
+  ROW(FINALISTS, RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC")                                             \
+  ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                            \
+  ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                         \
+  ROW(KEYS, KEYS_OF_PROBLEMS)                                                                                        \
+  ROW(KEY, "SELECT 0" KEY_COLUMNS " FROM (SELECT ?1 AS problem, ?2 AS device) AS k" KEY_JOINS)                       \
+  ROW(BY_NUMBER_OF_KEY, RECORDS_OF_KEY " AND id>?4 ORDER BY id")                                                     \
+  ROW(BY_NUMBER, RECORDS " WHERE id>?4 ORDER BY id")                                                                 \
+  ROW(WITHOUT_IDENTITY, RECORDS_OF_KEY                                                                               \
+      " AND id<ifnull((SELECT min(first) FROM span), id+1) AND NOT EXISTS"                                           \
+      "(SELECT 1 FROM identity WHERE measurement=id) ORDER BY id")                                                   \
+  ROW(IDENTITY,                                                                                                      \
+      "SELECT o.name, i.number, i.own FROM (SELECT origin, number, 0 AS own FROM identity WHERE measurement=?1"      \
+      " UNION ALL SELECT " SPAN_OF("?1") ", ?1, 1) AS i JOIN origin AS o ON o.id=i.origin ORDER BY i.own LIMIT 1")   \
+  ROW(IS_THERE, "SELECT EXISTS(SELECT 1 FROM origin AS o WHERE o.name=?1 AND (EXISTS(" \
+      "SELECT 1 FROM identity WHERE origin=o.id AND number=?2) OR (o.id=" SPAN_OF("?2") \
+      " AND EXISTS(SELECT 1 FROM measurement WHERE id=?2)" \
+      " AND NOT EXISTS(SELECT 1 FROM identity WHERE measurement=?2))))")                             \
+  ROW(IS_LAST_SPAN, "SELECT EXISTS(SELECT 1 FROM origin WHERE name=?1 AND id=" SPAN_OF("9223372036854775807") ")")   \
+  ROW(ADD_SPAN, "INSERT OR REPLACE INTO span(first, origin) SELECT ?1, id FROM origin WHERE name=?2")                \
+  ROW(ADD_ORIGIN, "INSERT INTO origin(name) VALUES(?1) ON CONFLICT DO NOTHING")                                      \
+  ROW(ADD_IDENTITY, "INSERT INTO identity(measurement, origin, number) SELECT ?1, id, ?3 FROM origin WHERE name=?2") \
+  ROW(REMOVE_IDENTITY, "DELETE FROM identity" OF_SELECTED)                                                           \
+  ROW(REMEMBER_HIGHEST, "UPDATE file SET highest=max(highest, ifnull((SELECT max(id) FROM measurement), 0))")        \
+  ROW(FILE_ID, "SELECT id FROM file")                                                                                \
+  ROW(VERSION, "PRAGMA data_version")                                                                                \
+  ROW(COUNT, "SELECT count(*) FROM measurement WHERE " SELECTED)                                                     \
+  ROW(REMOVE_RUNS, "DELETE FROM run" OF_SELECTED)                                                                    \
+  ROW(REMOVE, "DELETE FROM measurement WHERE " SELECTED)                                                             \
+  ROW(ADD_ENERGY, "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)")                                        \
+  ROW(ADD_FIGURE, "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)")                            \
+  ROW(ADD_USE, "INSERT INTO use(measurement, position, use) VALUES(?1, ?2, ?3)")                                     \
+  ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                     \
+  ROW(PRESENT,                                                                                                       \
+      "SELECT EXISTS(SELECT 1 FROM energy) + 2 * EXISTS(SELECT 1 FROM figure)"                                       \
+      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed) + 16 * EXISTS(SELECT 1 FROM origin)")  \
+  ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                                    \
+  ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                                    \
+  ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                             \
+  ROW(CONFIRMED, "SELECT alone FROM confirmed WHERE measurement=?1")                                                 \
+  ROW(REMOVE_ENERGY, "DELETE FROM energy" OF_SELECTED)                                                               \
+  ROW(REMOVE_FIGURE, "DELETE FROM figure" OF_SELECTED)                                                               \
+  ROW(REMOVE_USE, "DELETE FROM use" OF_SELECTED)                                                                     \
+  ROW(REMOVE_CONFIRMED, "DELETE FROM confirmed" OF_SELECTED)                                                         \
+  ROW(DESCRIBE_TUNING,                                                                                               \
+      "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)")              \
   ROW(DESCRIBE_KERNEL, "INSERT OR REPLACE INTO kernel(problem, hash) VALUES(" OF_PROBLEM ", ?2)")
 
 #endif

@@ -92,9 +92,9 @@ typedef struct clt_store_selection {
 } clt_store_selection;
 
 /* Gives a record that can be right and whose origin is not known the identity that it has in every store: origin "" and
- * 63 bits of a hash of its key and of all that it says but its log. counts: of the records of each hash until now, all
- * zeros at first: of those that say the same, each next one gets the next number. CLT_E_MEMORY without a message. */
-int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *counts);
+ * 63 bits of a hash of its key and of all that it says but its log. known: has what such records got until now as its
+ * keys: of those that say the same, each next one gets the next number. CLT_E_MEMORY without a message. */
+int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_map *known);
 
 /* Calls visit for the records of a key (NULL: of all keys) with numbers above `after`, smaller ones first, each with
  * its identity and the description of its key, which is but the key where that is given; those that cannot be right are
