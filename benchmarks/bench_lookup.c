@@ -1,6 +1,7 @@
 /* How long looking up takes: warm (asked before), and cold (a fresh clt_catalog, problem file and kernel read). A store
  * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
- * before, warm (the model was loaded before) and cold. Arguments: number, folder. */
+ * before, warm (the model was loaded before) and cold. Arguments: number, folder. With CLATUNE_TEST_DATABASE the store is
+ * that database (tests/farm/with_database.py), and no model is trained. */
 #include <clatune/lookup.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "store/schema.h"
 #include "store/store.h"
 
 #define N_SIZES 100
@@ -62,8 +64,32 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
                 clt_error *error) {
   clt_store *store = NULL;
   int rc = clt_store_new(&store, NULL, path, error);
+  const double start_s = clt_now_s();
+  if (rc == 0) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
   for (int64_t i = 0; i < N_SIZES && rc == 0; i++)
     rc = add_size(store, problem, device, 1024 + 32 * i, n / N_SIZES, error);
+  if (rc == 0) rc = store->type->transaction(store->state, CLT_STORE_COMMIT, NULL, error);
+  if (rc == 0) printf("%llu measurements added in %.1f s\n", (unsigned long long)n, clt_now_s() - start_s);
+  clt_store_free(store);
+  return rc;
+}
+
+/* What a tuning reads before it begins: the newest answers of its own size, opened anew. */
+static int read_answers(const char *path, const clt_problem *problem, const clt_device_info *device,
+                        clt_error *error) {
+  clt_store *store = NULL;
+  clt_instance *instance = NULL;
+  clt_store_key key;
+  clt_store_answers answers = {0};
+  const clt_size size = {"width", 2048};
+  const double start_s = clt_now_s();
+  int rc = clt_store_new(&store, NULL, path, error);
+  if (rc == 0) rc = clt_instance_new(&instance, problem, &size, 1, device, error);
+  if (rc == 0) rc = clt_store_key_init(&key, instance, error);
+  if (rc == 0) rc = clt_store_newest(&answers, store, &key, clt_instance_space(instance), false, NULL, error);
+  if (rc == 0) printf("warm start: %zu answers read in %.0f ms\n", answers.n, 1e3 * (clt_now_s() - start_s));
+  clt_store_answers_release(&answers);
+  clt_instance_free(instance);
   clt_store_free(store);
   return rc;
 }
@@ -128,15 +154,21 @@ int main(int argc, char **argv) {
   const clt_device_info device = make_device();
   snprintf(folder, sizeof folder, "%s/clatune-bench-XXXXXX", argc > 2 ? argv[2] : ".");
   if (mkdtemp(folder) == NULL) return perror(folder), 1;
-  snprintf(path, sizeof path, "%s/store.sqlite", folder);
-  int rc = clt_problem_new(&problem, KERNELS_FOLDER "/convolution.json", &error);
+  const char *database = getenv("CLATUNE_TEST_DATABASE");
+  if (database)
+    snprintf(path, sizeof path, "%s", database);
+  else
+    snprintf(path, sizeof path, "%s/store.sqlite", folder);
+  int rc = database ? clt_schema_init(path, &error) : 0;
+  if (rc == 0) rc = clt_problem_new(&problem, KERNELS_FOLDER "/convolution.json", &error);
   if (rc == 0) rc = fill(path, problem, &device, n, &error);
+  if (rc == 0) rc = read_answers(path, problem, &device, &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, false, "warm", &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, true, "cold", &error);
   if (rc == 0) rc = time_lookups(path, &device, 2040, 0, true, "cold", &error);
-  if (rc == 0) rc = train(path, problem, &device, &error);
-  if (rc == 0) rc = time_lookups(path, &device, UNSEEN_WIDTH, 32, false, "warm, a new size each", &error);
-  if (rc == 0) rc = time_lookups(path, &device, UNSEEN_WIDTH, 0, true, "cold", &error);
+  if (rc == 0 && database == NULL) rc = train(path, problem, &device, &error);
+  if (rc == 0 && database == NULL) rc = time_lookups(path, &device, UNSEEN_WIDTH, 32, false, "warm, a new size each", &error);
+  if (rc == 0 && database == NULL) rc = time_lookups(path, &device, UNSEEN_WIDTH, 0, true, "cold", &error);
   if (rc) fprintf(stderr, "%s\n", error.message);
   clt_problem_free(problem);
   clt_remove_tree(folder, 0);

@@ -61,14 +61,15 @@ const cli_command *const *cli_commands(size_t *n);
   "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device name (" \
   "default: CLATUNE_DEVICE, else the only device)"
 #define CLI_FLAG_DEVICE CLI_FLAG("device", "NAME", CLI_DEVICE_TEXT)
-#define CLI_FLAG_DEVICES \
-  CLI_FLAG("device", "NAME", CLI_DEVICE_TEXT "; equal ones share the work: 0:0,0:1 or gpu:all")
+#define CLI_FLAG_DEVICES CLI_FLAG("device", "NAME", CLI_DEVICE_TEXT "; equal ones share the work: 0:0,0:1 or gpu:all")
 #define CLI_FLAG_SIZE CLI_FLAG("size", "NAME=N", "sets a problem parameter; may be repeated")
 #define CLI_FLAG_CACHE       \
   CLI_FLAG("cache", "STATE", \
            "warm or cold: what a run finds in the device's caches (default: as the problem file says, else warm)")
-#define CLI_FLAG_STORE \
-  CLI_FLAG("store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)")
+#define CLI_FLAG_STORE                                                                            \
+  CLI_FLAG("store", "FILE",                                                                       \
+           "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME), or " \
+           "postgresql://HOST/DATABASE")
 #define CLI_FLAG_OBJECTIVE                                                                                        \
   CLI_FLAG("objective", "NAME",                                                                                   \
            "what is best: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
@@ -332,6 +333,7 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
 int cli_open_store(clt_store **out, const cli_arguments *arguments);
 int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments);
 bool cli_has_store(const cli_arguments *arguments);
+int cli_store_init(const cli_arguments *arguments); /* store_init.c */
 
 /* "there is no store ... yet"; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with --quiet. */
 int cli_no_store(const cli_arguments *arguments);

@@ -9,27 +9,33 @@
 #include "cli/cli.h"
 #include "problem/parts.h"
 #include "report/report.h"
+#include "store/pq.h"
 
 #define DEFAULT_WIDTH 100
 #define MOST_WIDTH 160
 #define MOST_TUNINGS 64
 
+/* share: of a path its last name alone. A URL is shown without its password. */
+static void add_word(clt_text *text, const char *word, bool share) {
+  char *shown = NULL;
+  if (clt_pq_is_url(word)) word = clt_pq_shown(&shown, word, NULL) ? "" : shown;
+  const char *slash = share ? strrchr(word, '/') : NULL;
+  clt_text_add_word(text, slash ? slash + 1 : word);
+  free(shown);
+}
+
 /* The command, as it could be typed; share: with the names of files alone. */
 static int command_text(char **out, const cli_arguments *arguments, bool share, clt_error *error) {
   clt_text text = {0};
   clt_text_printf(&text, "clatune %s", arguments->command->name);
-  for (size_t i = 0; i < arguments->n_positional; i++) {
-    const char *path = arguments->positional[i], *slash = share ? strrchr(path, '/') : NULL;
-    clt_text_add_word(&text, slash ? slash + 1 : path);
-  }
+  for (size_t i = 0; i < arguments->n_positional; i++) add_word(&text, arguments->positional[i], share);
   for (size_t i = 0; i < arguments->n_typed; i++) {
     const char *name = arguments->typed[i].name, *value = arguments->typed[i].value;
-    if (share && (strcmp(name, "output") == 0 || strcmp(name, "store") == 0) && strrchr(value, '/'))
-      value = strrchr(value, '/') + 1;
+    const bool is_path = strcmp(name, "output") == 0 || strcmp(name, "store") == 0;
     clt_text_printf(&text, " --%s", name);
     for (size_t f = 0; f < arguments->command->n_flags; f++) {
       const cli_flag *flag = &arguments->command->flags[f];
-      if (flag->argument && strcmp(flag->name, name) == 0) clt_text_add_word(&text, value);
+      if (flag->argument && strcmp(flag->name, name) == 0) add_word(&text, value, share && is_path);
     }
   }
   return clt_text_take(out, &text, error);
@@ -39,8 +45,8 @@ static bool is_store(const char *path) {
   static const char store_mark[] = "SQLite format 3"; /* with its terminator */
   char begin[sizeof store_mark];
   size_t n = sizeof begin;
-  return clt_file_read_start(begin, &n, path, NULL) == CLT_OK && n == sizeof begin &&
-         memcmp(begin, store_mark, sizeof begin) == 0;
+  return clt_pq_is_url(path) || (clt_file_read_start(begin, &n, path, NULL) == CLT_OK && n == sizeof begin &&
+                                 memcmp(begin, store_mark, sizeof begin) == 0);
 }
 
 static int too_many(void) {
@@ -84,7 +90,8 @@ static int add_store(clt_report *report, const cli_arguments *a, const char *pat
       rc = cli_report(&why);
   }
   if (rc == 0 && clt_report_n_tunings(report) == before)
-    rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices", path);
+    rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices",
+                     clt_store_path(store));
   clt_store_keys_free(keys, n);
   clt_store_free(store);
   return rc;

@@ -13,6 +13,7 @@
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 #include "space/space.h"
+#include "store/pq.h"
 
 #define SECONDS_A_DAY 86400
 
@@ -155,6 +156,8 @@ static int run_export(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   uint64_t n = 0;
   if (path == NULL) return cli_usage("'clatune store export' needs -o FILE: the store to write");
+  if (clt_pq_is_url(path))
+    return cli_usage("'clatune store export' writes a file; 'clatune store import --store URL' adds to a database");
   if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
   if (!cli_has_store(arguments)) return cli_no_store(arguments);
   int rc = merge_stores(arguments, path, cli_text(arguments, "store"), &n);
@@ -410,6 +413,7 @@ static const struct {
   const char *flags;     /* beside those that all take */
   int (*run)(const cli_arguments *arguments);
 } actions[] = {{"where", 1, " ", run_where},
+               {"init", 2, " ", cli_store_init},
                {"list", 1, " ", run_list},
                {"show", 2, " ", run_show},
                {"export", 1, " output" SELECTION, run_export},
@@ -429,7 +433,7 @@ static int run_store(const cli_arguments *arguments) {
   if (i == N_ACTIONS) {
     for (i = 0; i < N_ACTIONS; i++) names[i] = actions[i].name;
     return cli_usage(
-        "'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'%s", what,
+        "'clatune store' can where, init, list, show, export, import, merge, prune, check and repair, not '%s'%s", what,
         cli_guess(guess, "", what, names, N_ACTIONS));
   }
   if (arguments->n_positional > actions[i].max_positional)
@@ -462,9 +466,11 @@ static const cli_flag flags[] = {
 const cli_command cli_store = {
     .name = "store",
     .summary = "shows, exchanges, prunes and mends what was measured",
-    .synopsis = "where|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|check|repair [OPTION...]",
+    .synopsis =
+        "where|init URL|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|check|repair [OPTION...]",
     .description =
-        "where: prints the path. list: what was measured, where, how often. show: the best of each device and size.\n"
+        "where: prints the path. init: prepares a PostgreSQL database that machines share. list: what was measured, "
+        "where, how often. show: the best of each device and size.\n"
         "export: writes a store with what is selected. import, merge: adds what other stores hold and this one does\n"
         "not; doing it again adds nothing. With --of, import also takes recordings: T4 results, cache files of Kernel\n"
         "Tuner, what CLTune, CLBlast's tuners, KTT and 'clatune record' wrote. prune: removes what is selected, for "

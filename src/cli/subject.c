@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
+#include "store/pq.h"
 
 /* --- devices --- */
 
@@ -177,18 +178,20 @@ void cli_subject_release(cli_subject *subject) {
 
 int cli_open_store(clt_store **out, const cli_arguments *arguments) {
   clt_error error = {0};
-  return clt_store_new(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
+  return clt_store_new(out, NULL, cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
 }
 
 int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments) {
   clt_error error = {0};
-  int rc = clt_store_open_to_read(out, "sqlite", cli_text(arguments, "store"), &error);
+  int rc = clt_store_open_to_read(out, NULL, cli_text(arguments, "store"), &error);
   return rc && rc != CLT_E_NOT_FOUND ? cli_report(&error) : 0;
 }
 
 bool cli_has_store(const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "store");
   char *path = NULL;
-  bool there = clt_store_place(&path, cli_text(arguments, "store"), NULL) == 0 &&
+  if (clt_pq_is_url(typed)) return true;
+  bool there = clt_store_place(&path, typed, NULL) == 0 &&
                (access(path, F_OK) == 0 || errno != ENOENT); /* what cannot be reached is for the store to explain */
   free(path);
   return there;

@@ -11,6 +11,7 @@
 #include "lookup/lookup.h"
 #include "problem/data.h"
 #include "problem/plan.h"
+#include "store/pq.h"
 #include "store/store.h"
 
 /* --- texts --- */
@@ -71,9 +72,14 @@ static int refresh_stores(clt_catalog *catalog, clt_error *error) {
     uint64_t version = 0;
     /* Opened anew where it has changed: another file may stand there now, and one that cannot be written was taken to
      * stay as it is. */
-    if (s->store && clt_store_version(s->store, &version, NULL) == CLT_OK && version == s->version) continue;
+    const bool is_open = s->store && clt_store_version(s->store, &version, NULL) == CLT_OK;
+    if (is_open && version == s->version) continue;
     clt_error why = {0};
     if (s->store) forget_answers(catalog);
+    if (is_open && clt_pq_is_url(s->path)) { /* not a file */
+      s->version = version;
+      continue;
+    }
     clt_store_free(s->store);
     s->store = NULL;
     int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);

@@ -2,6 +2,7 @@
  * loaded. */
 #include "lookup/lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "model/rows.h"
 #include "problem/guidance.h"
 #include "space/space.h"
+#include "store/pq.h"
 #include "store/store.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */
@@ -87,13 +89,20 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
 
 /* --- beside a store --- */
 
+/* Models stay on this machine: those of a database lie beside the standard store, under a hash of its URL. */
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
-  char *place = NULL;
+  char *place = NULL, *beside = NULL;
+  char name[24] = "";
   int rc = clt_store_place(&place, store_path, error);
-  if (rc) return rc;
-  *out = clt_format("%s.models", place);
+  if (rc == CLT_OK && clt_pq_is_url(store_path)) {
+    snprintf(name, sizeof name, ".%016llx", (unsigned long long)clt_hash64(place, strlen(place)));
+    rc = clt_store_place(&beside, NULL, error);
+  }
+  if (rc == CLT_OK && (*out = clt_format("%s%s.models", beside ? beside : place, name)) == NULL)
+    rc = clt_fail_memory(error);
+  free(beside);
   free(place);
-  return *out ? CLT_OK : clt_fail_memory(error);
+  return rc;
 }
 
 /* The file's name is made of kernel, device and driver. */

@@ -15,6 +15,7 @@
 #include "problem/parts.h"
 #include "search/search.h"
 #include "session/session.h"
+#include "store/pq.h"
 
 /* --- what is known: from the store, and from this session --- */
 
@@ -242,7 +243,8 @@ static int read_news(clt_search_loop *l, clt_error *error) {
 }
 
 int clt_loop_reuse(clt_search_loop *l, bool wait, clt_error *error) {
-  char *path = wait ? realpath(clt_store_path(l->store), NULL) : NULL;
+  const char *place = clt_store_path(l->store);
+  char *path = !wait ? NULL : clt_pq_is_url(place) ? strdup(place) : realpath(place, NULL);
   l->reuses = true;
   l->version = UINT64_MAX; /* which no store begins with */
   l->claims = (clt_device_lock){.fd = -1};

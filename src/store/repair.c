@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "store/database.h"
+#include "store/pq.h"
 #include "store/store.h"
 
 #define APPLICATION_ID_AT 68 /* in the file, big-endian: SQLite's file format, section 1.3 */
@@ -25,6 +26,10 @@ static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *pat
   static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
                                       CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   unsigned char header[100] = {0};
+  if (clt_pq_is_url(path))
+    return clt_fail(
+        error, CLT_E_ARGUMENT,
+        "only a store's file can be checked and repaired; a database is its server's (pg_amcheck, backups)");
   int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
   if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
   if (rc) return rc;

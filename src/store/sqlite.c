@@ -19,7 +19,7 @@
 #define ID(id, text) id,
 #define TEXT(id, text) text,
 enum { STATEMENTS(ID) N_STATEMENTS };
-enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8 }; /* what PRESENT says */
+enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8, HAS_ORIGINS = 16 }; /* what PRESENT says */
 static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
@@ -30,7 +30,6 @@ typedef struct sqlite_store {
   bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
   bool completed;                         /* missing tables have been sought */
   uint64_t present;                       /* HAS_...: in the file, for the walk that is under way */
-  uint64_t any_origin;                    /* the same of identities */
   clt_store_key old_key;                  /* for which `old` holds, in this transaction */
   clt_map old;                            /* sequences of records of version 1 */
 } sqlite_store;
@@ -353,8 +352,6 @@ static int find_row(sqlite_store *store, int id, sqlite3_stmt **out, int64_t fir
   return rc;
 }
 
-static bool is_by_number(int walk) { return walk == BY_NUMBER || walk == BY_NUMBER_OF_KEY; }
-
 /* with_key: where a damaged row leads to none, the record has no key to be found by. */
 static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_key, clt_store_record *record,
                             clt_store_walk_visit visit, void *user, clt_error *error) {
@@ -362,7 +359,7 @@ static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_ke
   clt_store_description d;
   record->own = true; /* where an earlier version added it */
   int rc = CLT_OK;
-  if (store->any_origin) rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
+  if (store->present & HAS_ORIGINS) rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
   if (identity) {
     record->origin = column_text(identity, 0);
     record->sequence = sqlite3_column_int64(identity, 1);
@@ -419,7 +416,7 @@ static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_w
     record.kind = (clt_record_kind)i;
     record.configuration = (const char *)sqlite3_column_text(s, 2);
   }
-  if (!is_by_number(walk)) return visit(user, NULL, &record);
+  if (walk != BY_NUMBER && walk != BY_NUMBER_OF_KEY) return visit(user, NULL, &record);
   return visit_identified(store, s, walk == BY_NUMBER, &record, visit, user, error);
 }
 
@@ -435,8 +432,6 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
   if (sqlite3_bind_parameter_count(s) >= place) bound = bound && sqlite3_bind_int64(s, place, number) == SQLITE_OK;
   int rc = CLT_OK, step = bound ? sqlite3_step(s) : SQLITE_ERROR;
   if (id != KEYS && step == SQLITE_ROW) rc = run_statement(store, PRESENT, &store->present, error, "");
-  if (rc == CLT_OK && step == SQLITE_ROW && is_by_number(id))
-    rc = run_statement(store, ANY_ORIGIN, &store->any_origin, error, "");
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s)) {
     const clt_store_description d = id == KEYS ? read_key(s) : (clt_store_description){0};
     rc = id == KEYS ? visit(user, &d, NULL) : visit_row(store, id, s, visit, user, error);

@@ -62,7 +62,6 @@
   ROW(WITHOUT_IDENTITY, RECORDS_OF_KEY                                                                               \
       " AND id<ifnull((SELECT min(first) FROM span), id+1) AND NOT EXISTS"                                           \
       "(SELECT 1 FROM identity WHERE measurement=id) ORDER BY id")                                                   \
-  ROW(ANY_ORIGIN, "SELECT EXISTS(SELECT 1 FROM origin)")                                                             \
   ROW(IDENTITY,                                                                                                      \
       "SELECT o.name, i.number, i.own FROM (SELECT origin, number, 0 AS own FROM identity WHERE measurement=?1"      \
       " UNION ALL SELECT " SPAN_OF("?1") ", ?1, 1) AS i JOIN origin AS o ON o.id=i.origin ORDER BY i.own LIMIT 1")   \
@@ -87,7 +86,7 @@
   ROW(ADD_CONFIRMED, "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)")                                     \
   ROW(PRESENT,                                                                                                       \
       "SELECT EXISTS(SELECT 1 FROM energy) + 2 * EXISTS(SELECT 1 FROM figure)"                                       \
-      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed)")                                      \
+      " + 4 * EXISTS(SELECT 1 FROM use) + 8 * EXISTS(SELECT 1 FROM confirmed) + 16 * EXISTS(SELECT 1 FROM origin)")  \
   ROW(ENERGY, "SELECT energy_J FROM energy WHERE measurement=?1")                                                    \
   ROW(FIGURE, "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position")                                    \
   ROW(USE, "SELECT use FROM use WHERE measurement=?1 ORDER BY position")                                             \

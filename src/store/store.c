@@ -16,8 +16,10 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "problem/guidance.h"
+#include "store/pq.h"
 
-clt_plugins clt_stores = {"a type of store", CLT_STORE_ABI, 0, {&clt_store_sqlite, &clt_store_memory}};
+clt_plugins clt_stores = {
+    "a type of store", CLT_STORE_ABI, 0, {&clt_store_sqlite, &clt_store_memory, &clt_store_postgresql}};
 
 int clt_store_register(const clt_store_type *type, clt_error *error) {
   return clt_plugin_register(&clt_stores, type, true, error);
@@ -27,10 +29,11 @@ int clt_store_register(const clt_store_type *type, clt_error *error) {
 
 /* *out is absolute or begins with "./"; "" for a type without files; path NULL: $XDG_DATA_HOME/clatune/<file>, or
  * ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG base directory specification
- * asks). Nothing is made. */
+ * asks). The URL of a database stays as it is. Nothing is made. */
 static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
   const char *file = type->standard_file, *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
   bool has_data = data && data[0] == '/', has_home = home && home[0] == '/';
+  if (clt_pq_is_url(path)) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   if (file && path == NULL && !has_data && !has_home)
     return clt_fail(error, CLT_E_STORE, "no place for the store: neither XDG_DATA_HOME nor HOME is set; give a path");
   if (file == NULL)
@@ -43,13 +46,14 @@ static int resolve_path(char **out, const clt_store_type *type, const char *path
 }
 
 int clt_store_place(char **out, const char *path, clt_error *error) {
-  return resolve_path(out, &clt_store_sqlite, path, error);
+  return clt_pq_is_url(path) ? clt_pq_shown(out, path, error) : resolve_path(out, &clt_store_sqlite, path, error);
 }
 
 /* --- opening --- */
 
 static int open_store(clt_store **out, const char *name, const char *path, bool to_read, clt_error *error) {
-  const clt_store_type *type = clt_plugin_find(&clt_stores, name ? name : "sqlite");
+  const char *standard = clt_pq_is_url(path) ? "postgresql" : "sqlite";
+  const clt_store_type *type = clt_plugin_find(&clt_stores, name ? name : standard);
   if (type == NULL) {
     char names[512] = "";
     for (size_t i = 0, length = 0; clt_stores.types[i] && length < sizeof names; i++)
@@ -71,6 +75,12 @@ static int open_store(clt_store **out, const char *name, const char *path, bool 
   if (rc == CLT_OK) {
     store->type = type;
     rc = type->open(store->state, store->path, to_read, error);
+  }
+  if (rc == CLT_OK && clt_pq_is_url(path)) { /* what is shown from here on has no password */
+    char *shown = NULL;
+    rc = clt_pq_shown(&shown, path, error);
+    if (rc == CLT_OK) free(store->path);
+    if (rc == CLT_OK) store->path = shown;
   }
   if (rc) {
     clt_store_free(store);

@@ -22,8 +22,9 @@ struct clt_store {
   int64_t sequence;              /* of the last one */
 };
 
-extern const clt_store_type clt_store_sqlite; /* one file, shared by processes, survives kill -9 */
-extern const clt_store_type clt_store_memory; /* as long as it is open */
+extern const clt_store_type clt_store_sqlite;     /* one file, shared by processes, survives kill -9 */
+extern const clt_store_type clt_store_memory;     /* as long as it is open */
+extern const clt_store_type clt_store_postgresql; /* a database, shared by machines */
 
 extern clt_plugins clt_stores; /* of clt_store_type */
 
@@ -31,7 +32,8 @@ extern clt_plugins clt_stores; /* of clt_store_type */
 int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error);
 bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b);
 
-/* The path that a store of type sqlite has for `path`, nothing made: path NULL gives the standard place. malloc'ed. */
+/* The path that a store of type sqlite has for `path`, nothing made: path NULL gives the standard place; of a URL what
+ * may be shown. malloc'ed. */
 int clt_store_place(char **out, const char *path, clt_error *error);
 
 /* Whether a record can be right, on its way in and on its way out. */

@@ -74,7 +74,7 @@ class Store(SimulatedTest):
         self.assertEqual(self.n_records("a.sqlite"), 0)
 
     def test_mistakes(self):
-        self.assertIn("where, list", self.store("burn", expect=2).stderr)
+        self.assertIn("where, init, list", self.store("burn", expect=2).stderr)
         self.assertIn("'twice'", self.store("list", "twice", expect=2).stderr)
         self.assertIn("there is no store", self.store("import", "none.sqlite", expect=1).stderr)
         (self.folder / "junk.sqlite").write_text("this is no database at all, but long enough to be looked at")

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "store/pq.h"
 #include "store_support.h"
 
 clt_space *make_space(const char *name, ...) {
@@ -53,6 +54,27 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 void remove_folder(char *folder) {
   nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   free(folder);
+}
+
+bool has_stores(const char *type) { return strcmp(type, "postgresql") != 0 || getenv("CLATUNE_TEST_DATABASE"); }
+
+static void empty_database(const char *url) {
+  clt_pq *pq = NULL;
+  clt_error error = {0};
+  if (clt_pq_new(&pq, url, CLT_PQ_SCHEMA, 30, &error) ||
+      clt_pq_run_text(pq, "TRUNCATE clatune.measurement, clatune.key, clatune.device, clatune.problem", &error))
+    fail_msg("%s", error.message);
+  clt_pq_free(pq);
+}
+
+char *make_place(char out[PLACE_BYTES], const char *type, const char *folder, int i) {
+  snprintf(out, PLACE_BYTES, "%s/%d.sqlite", folder, i);
+  if (strcmp(type, "postgresql") != 0) return out;
+  const char *url = getenv("CLATUNE_TEST_DATABASE");
+  while (i-- > 0) url += strcspn(url, " ") + 1;
+  snprintf(out, PLACE_BYTES, "%.*s", (int)strcspn(url, " "), url);
+  empty_database(out);
+  return out;
 }
 
 void write_text(const char *folder, const char *name, const char *text) {

@@ -14,6 +14,13 @@ clt_store_key make_key(const char *problem);
 char *make_folder(void);
 void remove_folder(char *folder);
 
+/* Whether a test can have stores of a type. Those in a private PostgreSQL come from tests/farm/test_store.py, which gives
+ * the superuser's URLs in CLATUNE_TEST_DATABASE, with blanks between. */
+bool has_stores(const char *type);
+/* Where a test's i-th store (from 0) of the type lies; nothing is in it. */
+#define PLACE_BYTES 600
+char *make_place(char out[PLACE_BYTES], const char *type, const char *folder, int i);
+
 void write_text(const char *folder, const char *name, const char *text);
 
 /* The problem "add" in folder/add.json: a size n (64), a parameter block (8, 16), a kernel of its own. */

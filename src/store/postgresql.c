@@ -1,0 +1,369 @@
+/* A store that machines share, in a PostgreSQL database.
+ *
+ * Rows get their identifiers before they are committed, so that a smaller one may show after a larger one. A record's
+ * number is therefore that of the transaction that added it; what belongs to a transaction at or above the oldest one
+ * that still runs is shown, but as if it were older, and what is asked for by `after` ends below that one. Walks ask
+ * for a page at a time, each beginning behind the last row of the one before: after a loss they go on where they were.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "measurement/statistics.h"
+#include "store/pq_records.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+#define FIRST_PAGE 50
+#define LARGEST_PAGE 1000
+#define REMOVED_AT_ONCE 20000
+
+/* The oldest transaction that still runs, for this statement. */
+#define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
+
+/* Whoever may write may write anything; so no text and no array is taken at any length. */
+#define RECORD_COLUMNS                                                                                     \
+  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST                                                 \
+  " - 1)), m.kind, left(m.configuration, 65536), m.reason,"                                                \
+  " m.time_s, m.clock, m.build_s, m.first_launch_s, m.runs_s, m.verify_s, m.wait_s, m.max_abs_error,"      \
+  " left(m.log, 16384), m.created_s, m.runs[1:65], m.energy_J, m.figures[1:66], m.use[1:64], m.confirmed," \
+  " m.origin, m.number"
+enum {
+  TXID,
+  ID,
+  NUMBER,
+  KIND,
+  CONFIGURATION,
+  REASON,
+  TIME,
+  CLOCK,
+  BUILD,
+  FIRST_LAUNCH,
+  RUNS_TIME,
+  VERIFY,
+  WAIT,
+  MAX_ERROR,
+  LOG,
+  CREATED,
+  RUNS,
+  ENERGY,
+  FIGURES,
+  USE,
+  CONFIRMED,
+  ORIGIN,
+  SEQUENCE,
+  AFTER_RECORD
+};
+
+/* Of a key: behind those of a record, or behind the place of its first record. */
+#define KEY_COLUMNS                                                                                        \
+  ", left(p.hash, 64), left(d.key, 1024), left(d.driver, 1024), left(p.name, 65536), left(p.path, 65536)," \
+  " left(p.sizes, 65536), left(d.description, 1048576), left(k.tuning, 1048576), left(p.kernel, 64)"
+#define JOIN_NAMES " JOIN problem AS p ON p.id=k.problem JOIN device AS d ON d.id=k.device"
+
+#define OF_KEY " m.key=(SELECT k.id FROM key AS k" JOIN_NAMES " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3)"
+
+/* $1 to $3 the key, $4 and $5 where the page before ended, $6 the size of the page, $7 "after". */
+#define RECORDS_OF_KEY RECORD_COLUMNS " FROM measurement AS m WHERE" OF_KEY
+#define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
+#define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
+#define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
+
+static const char oldest_first[] = RECORDS_OF_KEY FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
+                  finalists[] = RECORDS_OF_KEY " AND m.kind='finalist'" BACKWARDS,
+                  fastest[] = RECORDS_OF_KEY
+                  " AND m.kind='search' AND m.reason='none' AND (coalesce(m.time_s, 0), m.id)"
+                  " > ($4, $5) ORDER BY coalesce(m.time_s, 0), m.id LIMIT $6",
+                  by_number[] = RECORD_COLUMNS KEY_COLUMNS
+                  " FROM measurement AS m JOIN key AS k ON k.id=m.key" JOIN_NAMES " WHERE true" FORWARDS;
+
+#define KEYS(count, where)                                                                                         \
+  "SELECT " count KEY_COLUMNS " FROM key AS k" JOIN_NAMES                                                          \
+  " CROSS JOIN LATERAL (SELECT m.txid, m.id FROM measurement AS m WHERE m.key=k.id ORDER BY m.txid, m.id LIMIT 1)" \
+  " AS f" where " ORDER BY f.txid, f.id"
+static const char keys[] = KEYS("0", ""), keys_of_problem[] = KEYS("0", " WHERE p.hash=$1"),
+                  keys_counted[] = KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", "");
+
+static const char describe_problem[] =
+    "UPDATE problem SET name=coalesce($2, name), path=coalesce($3, path), sizes=coalesce($4, sizes),"
+    " kernel=coalesce($5, kernel) WHERE hash=$1 AND (name, path, sizes, kernel) IS DISTINCT FROM"
+    " (coalesce($2, name), coalesce($3, path), coalesce($4, sizes), coalesce($5, kernel))";
+static const char describe_device[] = "UPDATE device SET description=$3 WHERE key=$1 AND driver=$2 AND description<>$3";
+static const char describe_tuning[] =
+    "UPDATE key AS k SET tuning=$4 FROM problem AS p, device AS d WHERE p.id=k.problem AND d.id=k.device"
+    " AND p.hash=$1 AND d.key=$2 AND d.driver=$3 AND k.tuning<>$4";
+
+/* $1: the oldest transaction that ran when this was asked before. */
+static const char news[] =
+    "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
+    " AND m.origin <> $2)";
+
+#define SELECTED OF_KEY " AND ($4=0 OR m.created_s < $4)"
+static const char count_selected[] = "SELECT count(*) FROM measurement AS m WHERE" SELECTED;
+static const char remove_selected[] =
+    "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m WHERE" SELECTED
+    " LIMIT $5)";
+
+typedef struct postgresql_store {
+  clt_pq *pq;
+  clt_pq_records *records; /* added in this transaction, not sent yet */
+  char origin[CLT_ORIGIN_BYTES];
+  clt_map counts; /* of the records without an identity that were added here: clt_record_identify */
+  bool to_read, in_transaction;
+  uint64_t version;
+  int64_t oldest; /* when the version was asked for */
+} postgresql_store;
+
+static int open_postgresql(void *state, const char *path, bool to_read, clt_error *error) {
+  postgresql_store *store = state;
+  *store = (postgresql_store){.to_read = to_read, .oldest = INT64_MAX};
+  int rc = clt_pq_records_new(&store->records, error);
+  return rc ? rc : clt_pq_new(&store->pq, path, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, error);
+}
+
+static void close_postgresql(void *state) {
+  postgresql_store *store = state;
+  clt_map_release(&store->counts);
+  clt_pq_records_free(store->records);
+  clt_pq_free(store->pq);
+}
+
+/* --- writing --- */
+
+static int send_records(postgresql_store *store, clt_error *error) {
+  return clt_pq_records_send(store->records, store->pq, NULL, error);
+}
+
+static int check_writable(const postgresql_store *store, clt_error *error) {
+  return store->to_read
+             ? clt_fail(error, CLT_E_STORE, "the store '%s' was opened for reading alone", clt_pq_url(store->pq))
+             : CLT_OK;
+}
+
+static int describe(postgresql_store *store, const clt_store_description *d, clt_error *error) {
+  const clt_store_key *key = &d->key;
+  const char *kernel = d->kernel && d->kernel[0] ? d->kernel : NULL;
+  int rc = clt_pq_add_key(store->pq, key, error);
+  if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes || kernel))
+    rc = clt_pq_run(store->pq, NULL, describe_problem, error, "ttttt", key->problem, d->problem_name, d->problem_path,
+                    d->sizes, kernel);
+  if (rc == CLT_OK && d->device_json)
+    rc = clt_pq_run(store->pq, NULL, describe_device, error, "ttt", key->device, key->driver, d->device_json);
+  if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
+    rc = clt_pq_run(store->pq, NULL, describe_tuning, error, "tttt", key->problem, key->device, key->driver,
+                    d->tuning_json);
+  return rc;
+}
+
+/* Who asks whether a record is new waits for the answer; others' records of a transaction go together. */
+static int add_record(postgresql_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
+                      clt_error *error) {
+  uint64_t n_added = 0;
+  clt_store_record known = *record;
+  if (record->origin == NULL && clt_record_identify(&known, key, &store->counts)) return clt_fail_memory(error);
+  if (record->own && record->origin)
+    memcpy(store->origin, record->origin, strnlen(record->origin, CLT_ORIGIN_BYTES - 1));
+  int rc = is_new || clt_pq_records_full(store->records) ? send_records(store, error) : CLT_OK;
+  if (rc == CLT_OK) rc = clt_pq_records_take(store->records, key, &known, error);
+  if (rc || (store->in_transaction && !is_new)) return rc;
+  rc = clt_pq_records_send(store->records, store->pq, &n_added, error);
+  if (rc) clt_pq_records_forget(store->records);
+  if (rc == CLT_OK && is_new) *is_new = n_added > 0;
+  return rc;
+}
+
+static int add_to_postgresql(void *state, const clt_store_description *d, const clt_store_record *record, bool *is_new,
+                             clt_error *error) {
+  postgresql_store *store = state;
+  int rc = check_writable(store, error);
+  const bool describes =
+      d->problem_name || d->problem_path || d->sizes || d->device_json || d->tuning_json || d->kernel;
+  if (rc == CLT_OK && (describes || record == NULL)) rc = describe(store, d, error);
+  return rc || record == NULL ? rc : add_record(store, &d->key, record, is_new, error);
+}
+
+static int remove_from_postgresql(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
+                                  clt_error *error) {
+  postgresql_store *store = state;
+  clt_pq_rows *rows = NULL;
+  int rc = count_only ? CLT_OK : check_writable(store, error);
+  if (rc == CLT_OK) rc = send_records(store, error);
+  if (rc == CLT_OK)
+    rc = clt_pq_run(store->pq, &rows, count_selected, error, "tttw", key->problem, key->device, key->driver, before_s);
+  if (rc == CLT_OK) *n = (uint64_t)clt_pq_whole(rows, 0, 0);
+  clt_pq_rows_free(rows);
+  for (int64_t n_removed = 1; rc == CLT_OK && !count_only && n_removed > 0;) {
+    rows = NULL;
+    rc = clt_pq_run(store->pq, &rows, remove_selected, error, "tttww", key->problem, key->device, key->driver, before_s,
+                    (int64_t)REMOVED_AT_ONCE);
+    n_removed = rc ? 0 : clt_pq_n_changed(rows);
+    clt_pq_rows_free(rows);
+  }
+  return rc;
+}
+
+/* At first nothing is news. Another server may stand there now, whose transactions have other numbers. */
+static int ask_version(postgresql_store *store, uint64_t *version, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(store->pq, &rows, news, error, "wt", store->oldest, store->origin);
+  if (rc == CLT_OK) {
+    const int64_t oldest = clt_pq_whole(rows, 0, 0);
+    const bool is_other = oldest < store->oldest && store->oldest != INT64_MAX;
+    store->oldest = oldest;
+    *version = store->version += is_other || clt_pq_whole(rows, 0, 1) > 0;
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+static int step_in_postgresql(void *state, clt_store_step step, uint64_t *version, clt_error *error) {
+  postgresql_store *store = state;
+  int rc = CLT_OK;
+  if (step == CLT_STORE_BEGIN) {
+    rc = clt_pq_begin(store->pq, error);
+    store->in_transaction = rc == CLT_OK;
+  } else if (step != CLT_STORE_NONE) {
+    if (step == CLT_STORE_COMMIT) rc = send_records(store, error);
+    clt_pq_records_forget(store->records);
+    const bool commit = step == CLT_STORE_COMMIT && rc == CLT_OK;
+    const int ended = clt_pq_end(store->pq, commit, error);
+    if (rc == CLT_OK) rc = ended;
+    store->in_transaction = false;
+  }
+  return rc == CLT_OK && version ? ask_version(store, version, error) : rc;
+}
+
+/* --- reading --- */
+
+static void copy_text(char *out, size_t capacity, const char *text) {
+  const size_t n = strnlen(text, capacity - 1);
+  memcpy(out, text, n);
+  out[n] = '\0';
+}
+
+static clt_store_description read_key(const clt_pq_rows *rows, size_t row, int first) {
+  clt_store_description d = {.problem_name = clt_pq_text(rows, row, first + 3),
+                             .problem_path = clt_pq_text(rows, row, first + 4),
+                             .sizes = clt_pq_text(rows, row, first + 5),
+                             .device_json = clt_pq_text(rows, row, first + 6),
+                             .tuning_json = clt_pq_text(rows, row, first + 7),
+                             .kernel = clt_pq_text(rows, row, first + 8)};
+  copy_text(d.key.problem, sizeof d.key.problem, clt_pq_text(rows, row, first));
+  copy_text(d.key.device, sizeof d.key.device, clt_pq_text(rows, row, first + 1));
+  copy_text(d.key.driver, sizeof d.key.driver, clt_pq_text(rows, row, first + 2));
+  return d;
+}
+
+static double or_nothing(double x) { return isnan(x) ? 0 : x; }
+
+static int visit_record(const clt_pq_rows *rows, size_t row, bool with_key, clt_store_walk_visit visit, void *user) {
+  clt_measurement m;
+  double figures[1 + CLT_MAX_RUNS];
+  clt_measurement_init(&m, CLT_CONFIG_NONE);
+  m.reason = CLT_REASON_UNKNOWN;
+  clt_reason_parse(&m.reason, clt_pq_text(rows, row, REASON), NULL);
+  m.time_s = clt_pq_number(rows, row, TIME);
+  m.clock =
+      strcmp(clt_pq_text(rows, row, CLOCK), clt_pq_clocks[CLT_CLOCK_HOST]) == 0 ? CLT_CLOCK_HOST : CLT_CLOCK_DEVICE;
+  m.phases =
+      (clt_phases){or_nothing(clt_pq_number(rows, row, BUILD)), or_nothing(clt_pq_number(rows, row, FIRST_LAUNCH)),
+                   or_nothing(clt_pq_number(rows, row, RUNS_TIME)), or_nothing(clt_pq_number(rows, row, VERIFY)),
+                   or_nothing(clt_pq_number(rows, row, WAIT))};
+  m.max_abs_error = clt_pq_number(rows, row, MAX_ERROR);
+  if (!clt_pq_is_null(rows, row, LOG)) m.log = (char *)clt_pq_text(rows, row, LOG);
+  m.n_runs = clt_pq_numbers(rows, row, RUNS, m.runs_s, CLT_MAX_RUNS);
+  const bool correct = m.reason == CLT_REASON_NONE;
+  if (correct) m.energy_J = clt_pq_number(rows, row, ENERGY);
+  const size_t n = correct ? clt_pq_numbers(rows, row, FIGURES, figures, 1 + CLT_MAX_RUNS) : 0;
+  if (n > 0) m.figure = figures[0];
+  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
+#define NOTHING(member) NAN,
+#define READ(member) m.use.member = *next++;
+  double use[] = {CLT_KERNEL_USE_TABLE(NOTHING)}, *next = use;
+  clt_pq_numbers(rows, row, USE, use, sizeof use / sizeof *use);
+  CLT_KERNEL_USE_TABLE(READ)
+  m.confirmed_alone = !correct && clt_pq_whole(rows, row, CONFIRMED) > 0;
+  clt_store_record record = {.created_s = clt_pq_whole(rows, row, CREATED),
+                             .measurement = &m,
+                             .number = clt_pq_whole(rows, row, NUMBER),
+                             .origin = clt_pq_text(rows, row, ORIGIN),
+                             .sequence = clt_pq_whole(rows, row, SEQUENCE)};
+  for (size_t i = 0; i < sizeof clt_pq_kinds / sizeof *clt_pq_kinds; i++) {
+    if (strcmp(clt_pq_kinds[i], clt_pq_text(rows, row, KIND)) != 0) continue;
+    record.kind = (clt_record_kind)i;
+    record.configuration = clt_pq_text(rows, row, CONFIGURATION);
+  }
+  const clt_store_description d = with_key ? read_key(rows, row, AFTER_RECORD) : (clt_store_description){0};
+  return visit(user, with_key ? &d : NULL, &record);
+}
+
+/* Each page is larger than the one before: who needs the first few alone does not wait for many. */
+static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
+                        clt_store_walk_visit visit, void *user, clt_error *error) {
+  const bool backwards = sql == newest_first || sql == finalists;
+  int64_t txid = backwards ? INT64_MAX : INT64_MIN, id = txid, page = FIRST_PAGE;
+  double time_s = -INFINITY;
+  int rc = CLT_OK;
+  for (bool more = true; rc == CLT_OK && more; page = LARGEST_PAGE) {
+    clt_pq_rows *rows = NULL;
+    if (sql == fastest)
+      rc = clt_pq_run(store->pq, &rows, sql, error, "tttnww", key->problem, key->device, key->driver, time_s, id, page);
+    else
+      rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwww", key ? key->problem : "", key ? key->device : "",
+                      key ? key->driver : "", txid, id, page, after);
+    const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = visit_record(rows, i, key == NULL, visit, user);
+    more = n == (size_t)page;
+    if (more) {
+      txid = clt_pq_whole(rows, n - 1, TXID);
+      id = clt_pq_whole(rows, n - 1, ID);
+      time_s = or_nothing(clt_pq_number(rows, n - 1, TIME));
+    }
+    clt_pq_rows_free(rows);
+  }
+  return rc;
+}
+
+static int walk_keys(postgresql_store *store, bool counted, const clt_store_key *key, clt_store_walk_visit visit,
+                     void *user, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  int rc = key ? clt_pq_run(store->pq, &rows, keys_of_problem, error, "t", key->problem)
+               : clt_pq_run(store->pq, &rows, counted ? keys_counted : keys, error, "");
+  for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
+    clt_store_description d = read_key(rows, i, 1);
+    d.n_records = (uint64_t)clt_pq_whole(rows, i, 0);
+    rc = visit(user, &d, NULL);
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+static int walk_postgresql(void *state, clt_store_order order, const clt_store_key *key, int64_t after,
+                           clt_store_walk_visit visit, void *user, clt_error *error) {
+  postgresql_store *store = state;
+  int rc = store->in_transaction ? send_records(store, error) : CLT_OK;
+  if (rc) return rc;
+  switch (order) {
+    case CLT_STORE_KEYS:
+    case CLT_STORE_KEYS_COUNTED: return walk_keys(store, order == CLT_STORE_KEYS_COUNTED, key, visit, user, error);
+    case CLT_STORE_NEWEST_FIRST: return walk_records(store, newest_first, key, after, visit, user, error);
+    case CLT_STORE_BEST_FIRST:
+      rc = walk_records(store, finalists, key, 0, visit, user, error);
+      return rc ? rc : walk_records(store, fastest, key, 0, visit, user, error);
+    default: return walk_records(store, key ? oldest_first : by_number, key, after, visit, user, error);
+  }
+}
+
+const clt_store_type clt_store_postgresql = {
+    .abi = CLT_STORE_ABI,
+    .name = "postgresql",
+    .summary = "a database that machines share: postgresql://HOST/DATABASE",
+    .state_size = sizeof(postgresql_store),
+    .open = open_postgresql,
+    .add = add_to_postgresql,
+    .walk = walk_postgresql,
+    .remove = remove_from_postgresql,
+    .transaction = step_in_postgresql,
+    .close = close_postgresql,
+};
