@@ -63,24 +63,9 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. Rows of
- * those behind `measurement` follow theirs. */
-enum {
-  PROBLEM,
-  DEVICE,
-  TUNING,
-  KERNEL,
-  ORIGIN,
-  SPAN,
-  MEASUREMENT,
-  RUN,
-  ENERGY,
-  FIGURE,
-  USE,
-  CONFIRMED,
-  IDENTITY,
-  N_TABLES
-};
+/* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. */
+enum { PROBLEM, DEVICE, TUNING, KERNEL, ORIGIN, SPAN, MEASUREMENT };
+enum { RUN = MEASUREMENT + 1, ENERGY, FIGURE, USE, CONFIRMED, IDENTITY, N_TABLES }; /* follow their measurement */
 static const struct {
   const char *name, *number;
 } tables[N_TABLES] = {

@@ -23,11 +23,11 @@ typedef struct clt_store_record {
                                          that were removed; not set by who adds */
   /* Who it is, to whichever store it is copied: a number, 1 or larger, of an origin, 16 hexadecimal digits that every
    * opened store draws anew for what it adds. Origin "": a record of a version that knew none, sequence is its
-   * fingerprint. NULL: not known. */
+   * fingerprint. NULL: not known. A store may give an own record another sequence, as long as no other of its origin
+   * has it. */
   const char *origin;
   int64_t sequence;
-  bool own; /* added here, not brought by a merge. 1, 2 ... on the way in; a store may keep another sequence instead, as
-               long as it is the origin's only one */
+  bool own; /* added here, not brought by a merge */
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
