@@ -140,6 +140,8 @@ typedef struct clt_tune_settings {
    * a warning says so. CLT_E_UNSUPPORTED with an evaluator that works on one device, or with energy. */
   const clt_device_info *more_devices;
   size_t n_more_devices;
+  int64_t learn_before_s; /* of what the store knows of other devices and sizes, only what was measured before this Unix
+                             time is learnt from; 0: all */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 

@@ -16,16 +16,26 @@
 
 /* --- the file --- */
 
-int clt_source_read(clt_source *source, const char *path, size_t max_bytes, clt_error *error) {
+static int parse(clt_source *source, size_t n, clt_error *error) {
   json_error_t mistake;
+  source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
+  if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
+  if (source->root == NULL)
+    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s", mistake.text);
+  return CLT_OK;
+}
+
+int clt_source_read(clt_source *source, const char *path, size_t max_bytes, clt_error *error) {
   size_t n;
   if ((source->path = strdup(path)) == NULL) return clt_fail_memory(error);
   int rc = clt_file_read(&source->text, &n, path, max_bytes, error);
-  if (rc) return rc;
-  source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
-  if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
-  if (source->root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, mistake.line, NULL, "%s", mistake.text);
-  return CLT_OK;
+  return rc ? rc : parse(source, n, error);
+}
+
+int clt_source_parse(clt_source *source, const char *name, const char *text, clt_error *error) {
+  source->path = strdup(name);
+  source->text = strdup(text);
+  return source->path && source->text ? parse(source, strlen(text), error) : clt_fail_memory(error);
 }
 
 void clt_source_release(clt_source *source) {

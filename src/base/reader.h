@@ -30,6 +30,8 @@ typedef struct clt_source {
 
 /* Reads a file of at most max_bytes and parses it. To be released also after a failure. */
 int clt_source_read(clt_source *source, const char *path, size_t max_bytes, clt_error *error);
+/* The same of a text, which is copied; name stands for its path. */
+int clt_source_parse(clt_source *source, const char *name, const char *text, clt_error *error);
 void clt_source_release(clt_source *source);
 
 /* Keeps a malloc'ed block until the source is released and returns it; NULL: out of memory. */

@@ -56,6 +56,8 @@ int clt_instance_model_key(char out[33], const clt_instance *instance, clt_error
 
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
+/* Whether tuning it runs more than a kernel: a command, or modules. */
+bool clt_problem_runs_programs(const clt_problem *problem);
 /* Whether anybody gets clt_instance_options: the compiler of a kernel, or a command with "{options}". */
 bool clt_problem_has_options(const clt_problem *problem);
 

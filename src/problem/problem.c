@@ -21,6 +21,14 @@ void clt_problem_set_cold_cache(clt_problem *problem, bool cold) { problem->guid
 const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
 size_t clt_problem_n_sizes(const clt_problem *problem) { return problem->n_passed; }
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
+
+bool clt_problem_runs_programs(const clt_problem *problem) {
+  const clt_reference *reference = &problem->reference;
+  bool runs = problem->command || reference->module || reference->verify_module || reference->quality.module;
+  for (size_t i = 0; i < problem->n_arguments; i++) runs = runs || problem->arguments[i].fill.module;
+  for (size_t i = 0; i < reference->n_arrays; i++) runs = runs || reference->arrays[i].fill.module;
+  return runs;
+}
 const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &problem->guidance; }
 const char *clt_problem_quality_name(const clt_problem *problem) { return problem->reference.quality.name; }
 

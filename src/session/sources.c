@@ -117,10 +117,20 @@ static int by_worth(const void *a, const void *b) {
   return order ? order : strcmp(x->d.key.driver, y->d.key.driver);
 }
 
+static int count_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+  (void)kind, (void)m;
+  ++*(uint64_t *)user;
+  return 0;
+}
+
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error) {
   clt_related_list related = {0};
   int rc = clt_related_add(&related, store, query, error);
+  for (size_t i = 0; rc == CLT_OK && store->before_s && i < related.n; i++) { /* later ones do not count */
+    related.all[i].d.n_records = 0;
+    rc = clt_store_each(store, &related.all[i].d.key, space, count_record, &related.all[i].d.n_records, NULL, error);
+  }
   if (related.n) qsort(related.all, related.n, sizeof *related.all, by_worth);
   for (size_t i = 0, n_read = 0; rc == CLT_OK && i < related.n && n_read < MOST; i++) {
     const clt_related *c = &related.all[i];

@@ -110,7 +110,7 @@ typedef struct postgresql_store {
   clt_pq_records *records; /* added in this transaction, not sent yet */
   char origin[CLT_ORIGIN_BYTES];
   clt_map counts; /* of the records without an identity that were added here: clt_record_identify */
-  bool to_read, in_transaction;
+  bool to_read, in_transaction, borrows; /* borrows: pq is another's */
   uint64_t version;
   int64_t oldest; /* when the version was asked for */
 } postgresql_store;
@@ -126,7 +126,22 @@ static void close_postgresql(void *state) {
   postgresql_store *store = state;
   clt_map_release(&store->counts);
   clt_pq_records_free(store->records);
-  clt_pq_free(store->pq);
+  if (!store->borrows) clt_pq_free(store->pq);
+}
+
+int clt_store_over(clt_store **out, clt_pq *pq, clt_error *error) {
+  clt_store *store = calloc(1, sizeof *store);
+  postgresql_store *state = calloc(1, sizeof *state);
+  if (store) *store = (clt_store){.path = strdup(clt_pq_url(pq)), .state = state};
+  if (state) *state = (postgresql_store){.pq = pq, .borrows = true, .oldest = INT64_MAX};
+  int rc = store && state && store->path ? clt_pq_records_new(&state->records, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    store->type = &clt_store_postgresql;
+    return *out = store, CLT_OK;
+  }
+  if (store == NULL) free(state);
+  clt_store_free(store);
+  return rc;
 }
 
 /* --- writing --- */

@@ -1,6 +1,9 @@
 #include "store/schema.h"
 
+#include <stdlib.h>
+
 #include "base/fail.h"
+#include "base/text.h"
 #include "store/pq.h"
 
 #define TO_TEXT(x) #x
@@ -42,39 +45,88 @@
   "  WHERE kind='search' AND reason='none';"                                                                         \
   "UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::bigint;"
 
-#define RIGHTS                                                                                                     \
-  "GRANT USAGE ON SCHEMA clatune TO " CLT_ROLE_READER ", " CLT_ROLE_WORKER ", " CLT_ROLE_OWNER                     \
-  ";"                                                                                                              \
-  "GRANT SELECT ON ALL TABLES IN SCHEMA clatune TO " CLT_ROLE_READER ", " CLT_ROLE_WORKER                          \
-  ";"                                                                                                              \
-  "GRANT INSERT(hash), UPDATE(name, path, sizes, kernel) ON clatune.problem TO " CLT_ROLE_WORKER                   \
-  ";"                                                                                                              \
-  "GRANT INSERT(key, driver), UPDATE(description) ON clatune.device TO " CLT_ROLE_WORKER                           \
-  ";"                                                                                                              \
-  "GRANT INSERT(problem, device), UPDATE(tuning) ON clatune.key TO " CLT_ROLE_WORKER                               \
-  ";"                                                                                                              \
-  "GRANT INSERT(origin, number, key, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s," \
-  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed)"                    \
-  "  ON clatune.measurement TO " CLT_ROLE_WORKER                                                                   \
-  ";"                                                                                                              \
+/* Plans, a target for each kind of device that takes part in one, a row for each of its tunings (sweep/queue.c).
+ * attempts: that ended without a word and without getting further than all before them (best); they are counted when
+ * the next one begins. lease: of an open row, when the agent that failed on it may try again. shipper: how far an
+ * agent's file has come (sweep/ship.c). What is done is changed by owners alone. */
+#define QUEUE                                                                                                     \
+  "CREATE TABLE IF NOT EXISTS clatune.plan("                                                                      \
+  "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, text text NOT NULL,"                 \
+  "  hash text GENERATED ALWAYS AS (md5(text)) STORED UNIQUE, lease_s float8 NOT NULL CHECK(lease_s > 0),"        \
+  "  submitted timestamptz NOT NULL DEFAULT clock_timestamp());"                                                  \
+  "CREATE TABLE IF NOT EXISTS clatune.target("                                                                    \
+  "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,"           \
+  "  device text COLLATE \"C\" NOT NULL, driver text COLLATE \"C\" NOT NULL, name text NOT NULL,"                 \
+  "  lease_s float8 NOT NULL CHECK(lease_s > 0), UNIQUE(plan, device, driver));"                                  \
+  "CREATE TABLE IF NOT EXISTS clatune.cell("                                                                      \
+  "  target bigint NOT NULL REFERENCES clatune.target, n bigint NOT NULL, text text NOT NULL,"                    \
+  "  state text COLLATE \"C\" NOT NULL DEFAULT 'open' CHECK(state IN ('open', 'running', 'done', 'failed')),"     \
+  "  claim text COLLATE \"C\" UNIQUE, agent text COLLATE \"C\", lease timestamptz, began timestamptz,"            \
+  "  finished timestamptz, attempts bigint NOT NULL DEFAULT 0, progress bigint NOT NULL DEFAULT 0,"               \
+  "  best bigint NOT NULL DEFAULT -1, line text CHECK(octet_length(line) <= 65536), output text, code bigint,"    \
+  "  PRIMARY KEY(target, n)) WITH (fillfactor = 70);"                                                             \
+  "CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');"           \
+  "CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';"                      \
+  "CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;"                           \
+  "CREATE TABLE IF NOT EXISTS clatune.agent("                                                                     \
+  "  name text COLLATE \"C\" PRIMARY KEY, devices text NOT NULL, lost text NOT NULL,"                             \
+  "  began timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL DEFAULT clock_timestamp());" \
+  "CREATE TABLE IF NOT EXISTS clatune.shipper(file text COLLATE \"C\" PRIMARY KEY, upto bigint NOT NULL);"        \
+  "ALTER TABLE clatune.cell ENABLE ROW LEVEL SECURITY;"                                                           \
+  "DROP POLICY IF EXISTS cell_read ON clatune.cell; DROP POLICY IF EXISTS cell_add ON clatune.cell;"              \
+  "DROP POLICY IF EXISTS cell_work ON clatune.cell; DROP POLICY IF EXISTS cell_own ON clatune.cell;"              \
+  "CREATE POLICY cell_read ON clatune.cell FOR SELECT USING (true);"                                              \
+  "CREATE POLICY cell_add ON clatune.cell FOR INSERT WITH CHECK (state = 'open');"                                \
+  "CREATE POLICY cell_work ON clatune.cell FOR UPDATE USING (state <> 'done') WITH CHECK (true);"                 \
+  "CREATE POLICY cell_own ON clatune.cell TO " CLT_ROLE_OWNER " USING (true);"
+
+#define RIGHTS                                                                                                         \
+  "GRANT USAGE ON SCHEMA clatune TO " CLT_ROLE_READER ", " CLT_ROLE_WORKER ", " CLT_ROLE_OWNER                         \
+  ";"                                                                                                                  \
+  "GRANT SELECT ON ALL TABLES IN SCHEMA clatune TO " CLT_ROLE_READER ", " CLT_ROLE_WORKER                              \
+  ";"                                                                                                                  \
+  "GRANT INSERT(hash), UPDATE(name, path, sizes, kernel) ON clatune.problem TO " CLT_ROLE_WORKER                       \
+  ";"                                                                                                                  \
+  "GRANT INSERT(key, driver), UPDATE(description) ON clatune.device TO " CLT_ROLE_WORKER                               \
+  ";"                                                                                                                  \
+  "GRANT INSERT(problem, device), UPDATE(tuning) ON clatune.key TO " CLT_ROLE_WORKER                                   \
+  ";"                                                                                                                  \
+  "GRANT INSERT(origin, number, key, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"     \
+  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed)"                        \
+  "  ON clatune.measurement TO " CLT_ROLE_WORKER                                                                       \
+  ";"                                                                                                                  \
+  "GRANT INSERT(name, text, lease_s) ON clatune.plan TO " CLT_ROLE_WORKER                                              \
+  ";"                                                                                                                  \
+  "GRANT INSERT(plan, device, driver, name, lease_s) ON clatune.target TO " CLT_ROLE_WORKER                            \
+  ";"                                                                                                                  \
+  "GRANT INSERT(target, n, text), UPDATE(state, claim, agent, lease, began, finished, attempts, progress, best, line," \
+  "  output, code) ON clatune.cell TO " CLT_ROLE_WORKER                                                                \
+  ";"                                                                                                                  \
+  "GRANT INSERT, UPDATE ON clatune.agent, clatune.shipper TO " CLT_ROLE_WORKER                                         \
+  ";"                                                                                                                  \
   "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO " CLT_ROLE_OWNER ";"
 
-static const char schema_text[] =
+static const char *const schema[] = {
     "SELECT pg_advisory_xact_lock(1129075781);"
     ROLE(CLT_ROLE_READER) ROLE(CLT_ROLE_WORKER) ROLE(CLT_ROLE_OWNER)
     "CREATE SCHEMA IF NOT EXISTS clatune;"
     "CREATE TABLE IF NOT EXISTS clatune.about(version integer NOT NULL);"
-    MEASUREMENTS
+    MEASUREMENTS,
+    QUEUE,
     RIGHTS
-    "DELETE FROM clatune.about; INSERT INTO clatune.about VALUES(" TEXT_OF(CLT_SCHEMA_VERSION) ")";
+    "DELETE FROM clatune.about; INSERT INTO clatune.about VALUES(" TEXT_OF(CLT_SCHEMA_VERSION) ")"};
 
 /* A database that was made by a newer version stays as it is. */
 int clt_schema_init(const char *url, clt_error *error) {
   clt_pq *pq = NULL;
   clt_pq_rows *rows = NULL;
   int64_t version = 0;
+  clt_text text = {0};
+  char *whole = NULL; /* a standard compiler takes no texts of this length at once */
+  for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) clt_text_add(&text, schema[i]);
+  if (clt_text_take(&whole, &text, error)) return CLT_E_MEMORY;
   int rc = clt_pq_new(&pq, url, CLT_PQ_BARE, CLT_PQ_PATIENCE_S, error);
-  if (rc) return rc;
+  if (rc) return free(whole), rc;
   if (clt_pq_run(pq, &rows, "SELECT version FROM clatune.about", NULL, "") == CLT_OK)
     version = clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
@@ -83,7 +135,8 @@ int clt_schema_init(const char *url, clt_error *error) {
                   "the store '%s' was made by a newer clatune (version %lld of the schema, this one knows %d); update "
                   "clatune",
                   clt_pq_url(pq), (long long)version, CLT_SCHEMA_VERSION);
-  if (rc == CLT_OK) rc = clt_pq_run_text(pq, schema_text, error);
+  if (rc == CLT_OK) rc = clt_pq_run_text(pq, whole, error);
+  free(whole);
   clt_pq_free(pq);
   return rc;
 }

@@ -218,6 +218,7 @@ typedef struct record_walk {
   void *user;
   size_t n_foreign;
   int64_t newest;                 /* the largest number */
+  int64_t before_s;               /* the store's */
   char text[CLT_MAX_CONFIG_TEXT]; /* scratch: reading changes it */
 } record_walk;
 
@@ -225,6 +226,7 @@ static int visit_record(void *user, const clt_store_description *none, const clt
   record_walk *w = user;
   (void)none;
   if (record->number > w->newest) w->newest = record->number;
+  if (w->before_s && record->created_s >= w->before_s) return 0;
   clt_measurement m = *record->measurement;
   size_t bytes = clt_record_plausible(record) ? strnlen(record->configuration, sizeof w->text) : sizeof w->text;
   if (bytes < sizeof w->text) memcpy(w->text, record->configuration, bytes + 1);
@@ -248,7 +250,8 @@ static int walk_records(clt_store *store, clt_store_order order, const clt_store
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  record_walk w = {.reader = reader, .visit = visit, .user = user, .newest = since ? *since : 0};
+  record_walk w = {
+      .reader = reader, .visit = visit, .user = user, .newest = since ? *since : 0, .before_s = store->before_s};
   rc = store->type->walk(store->state, order, key, w.newest, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
@@ -320,13 +323,18 @@ static int collect_key(void *user, const clt_store_description *d) {
   return rc;
 }
 
-int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
+int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, const clt_store_key *problem,
+                      bool counted, clt_error *error) {
   key_list list = {0};
-  int rc = clt_store_each_key(store, counted, collect_key, &list, error);
+  int rc = clt_store_each_key_of(store, problem, counted, collect_key, &list, error);
   if (rc) return clt_store_keys_free(list.all, list.n), rc;
   *out = list.all;
   *n = list.n;
   return CLT_OK;
+}
+
+int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
+  return clt_store_keys_of(out, n, store, NULL, counted, error);
 }
 
 void clt_store_keys_free(clt_store_description *keys, size_t n) {

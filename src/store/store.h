@@ -20,6 +20,7 @@ struct clt_store {
   void *state;
   char origin[CLT_ORIGIN_BYTES]; /* of what is added to it; "": nothing was yet */
   int64_t sequence;              /* of the last one */
+  int64_t before_s;              /* 0; else only records that were added before this Unix time are read */
 };
 
 extern const clt_store_type clt_store_sqlite;     /* one file, shared by processes, survives kill -9 */
@@ -59,6 +60,9 @@ void clt_store_description_release(clt_store_description *copy);
  * Free with clt_store_keys_free. */
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error);
 void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does nothing */
+/* The same of those that clt_store_each_key_of would visit. */
+int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, const clt_store_key *problem,
+                      bool counted, clt_error *error);
 
 /* The space of what a key's own records hold, for those who have the store and not the problem: the parameters of its
  * newest record, each with the values that occur, numbers ascending, then words; valid are the configurations that

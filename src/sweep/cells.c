@@ -24,16 +24,22 @@ bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
   return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
 }
 
-int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity) {
+char *clt_sweep_cell_text(const clt_sweep_cell *cell) {
   clt_text text = {0};
+  char *out = NULL;
   clt_text_add(&text, clt_problem_name(cell->problem));
   for (size_t i = 0; i < cell->n_sizes; i++)
     clt_text_printf(&text, " %s=%lld", cell->sizes[i].name, (long long)cell->sizes[i].value);
   clt_text_printf(&text, " %s", cell->by->label);
   if (cell->budget) clt_text_printf(&text, " budget=%lld", (long long)cell->budget);
   if (cell->by->searcher) clt_text_printf(&text, " seed=%llu", (unsigned long long)cell->seed);
-  int n = snprintf(out, capacity, "%s", text.bytes ? text.bytes : "");
-  clt_text_release(&text);
+  return clt_text_take(&out, &text, NULL) ? NULL : out;
+}
+
+int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity) {
+  char *text = clt_sweep_cell_text(cell);
+  int n = snprintf(out, capacity, "%s", text ? text : "");
+  free(text);
   return n;
 }
 
@@ -129,6 +135,7 @@ int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   clt_hasher_add(hasher, counts, sizeof counts);
   clt_hasher_add(hasher, numbers, sizeof numbers);
   if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
+  if (s->learn_before_s) clt_hasher_add(hasher, &s->learn_before_s, sizeof s->learn_before_s);
   if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
   const char *objective =
       s->objective ? s->objective : clt_problem_guidance(clt_instance_problem(s->instance))->objective;

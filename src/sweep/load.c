@@ -1,6 +1,8 @@
 /* The plan file: devices, problems, and what a problem is tuned by. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -81,17 +83,21 @@ static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_
 
 /* --- searchers --- */
 
-/* A list, or the path of a file with one. */
-static const json_t *read_configurations(clt_sweep *sweep, const clt_node *node) {
+/* A list, or the path of a file with one, which then stands in the plan in its place. */
+static const json_t *read_configurations(clt_sweep *sweep, const clt_node *parent, const clt_node *node) {
   const char *name = json_string_value(node->json);
   clt_source source = {0};
   clt_reading reading = {&source, node->reading->error, CLT_OK};
   clt_node list = *node;
+  if (name && sweep->trust) {
+    clt_node_fail_as(node, CLT_E_UNSUPPORTED, "names a file; a plan of others must hold its configurations");
+    return NULL;
+  }
   if (name) {
     char *path = clt_node_keep(node, clt_path_join(sweep->folder, name));
     if (path == NULL) return NULL;
     reading.rc = clt_source_read(&source, path, CLT_MAX_PLAN_BYTES, reading.error);
-    if (reading.rc == CLT_OK && json_array_append(sweep->kept, source.root))
+    if (reading.rc == CLT_OK && json_object_set((json_t *)parent->json, "Configurations", source.root))
       reading.rc = clt_fail_memory(reading.error);
     list = clt_node_root(&reading);
   }
@@ -158,7 +164,7 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
   if (out->searcher)
     out->settings = read_options(&out->n_settings, &options, &clt_searchers, out->searcher, &place);
   else
-    out->configurations = list.json ? read_configurations(sweep, &list) : read_grid(sweep, &grid);
+    out->configurations = list.json ? read_configurations(sweep, node, &list) : read_grid(sweep, &grid);
   if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
 }
 
@@ -212,10 +218,17 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
       !clt_read_object(node, CLT_NAMES("Problem", "Sizes", "Searchers", "Budgets", "Seeds"), true))
     return;
   if (name == NULL || name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
-  char *path = clt_node_ok(node) ? clt_node_keep(node, clt_path_join(sweep->folder, name)) : NULL;
+  char *path = NULL;
+  if (clt_node_ok(node) && sweep->trust)
+    clt_node_wrap(&place, clt_sweep_resolve(&path, name, sweep->trust, &cause), &cause);
+  else if (clt_node_ok(node))
+    path = clt_path_join(sweep->folder, name);
+  path = clt_node_ok(node) ? clt_node_keep(node, path) : NULL;
   if (path == NULL) return;
   clt_node_wrap(&place, clt_problem_new(&p->problem, path, &cause), &cause);
   if (!clt_node_ok(node)) return;
+  if (sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "runs programs, or has a module of C; --allow-programs allows it");
   p->n_sizes = clt_problem_n_sizes(p->problem);
   clt_sweep_read_sizes(p, node);
   const tuning_axes axes = read_axes(sweep, node, usual);
@@ -255,6 +268,9 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
     sweep->evaluator = clt_read_text(&node, "Evaluator");
   }
   if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
+  if (sweep->trust && strcmp(sweep->evaluator, "opencl") != 0 &&
+      !(sweep->trust->programs && strcmp(sweep->evaluator, "command") == 0))
+    clt_node_fail_as(&name, CLT_E_UNSUPPORTED, "a plan of others may have the evaluator \"opencl\" alone");
   sweep->evaluator_settings =
       read_options(&sweep->n_evaluator_settings, &options, &clt_evaluators, sweep->evaluator, &name);
 }
@@ -264,6 +280,28 @@ static double read_number_within(const clt_node *parent, const char *name, doubl
   double number = clt_read_number(parent, name, otherwise);
   if (node.json && !(number >= min && number <= max)) clt_node_fail(&node, "needs a number from %g to %g", min, max);
   return number;
+}
+
+/* True, false, or until when what was measured is learnt from. */
+static void read_transfer(clt_sweep *sweep, const clt_node *tuning) {
+  clt_node node = clt_node_member(tuning, "Transfer");
+  const char *text = json_string_value(node.json);
+  struct tm time = {0};
+  if (text == NULL) {
+    sweep->tuning.no_transfer = !clt_read_flag(tuning, "Transfer", false);
+    return;
+  }
+  sweep->tuning.no_transfer = false;
+  sweep->learns_before_submission = strcmp(text, "submission") == 0;
+  struct stat file; /* of a plan that is nobody else's, the time when it was written last */
+  if (sweep->learns_before_submission && !sweep->trust && stat(sweep->source.path, &file) == 0)
+    sweep->tuning.learn_before_s = (int64_t)file.st_mtime;
+  const char *end = sweep->learns_before_submission ? NULL : strptime(text, "%Y-%m-%dT%H:%M:%SZ", &time);
+  const int day = time.tm_mday;
+  if (end) sweep->tuning.learn_before_s = (int64_t)timegm(&time);
+  if (!sweep->learns_before_submission &&
+      (end == NULL || *end || time.tm_mday != day || sweep->tuning.learn_before_s <= 0))
+    clt_node_fail(&node, "needs true, false, \"submission\", or a time such as \"2026-11-23T10:00:00Z\"");
 }
 
 /* The limits of a search and the like, as `clatune tune` has them. */
@@ -294,7 +332,7 @@ static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   s->target = read_number_within(&node, "Target", s->target, 1e-12, 1e9);
   s->tolerance = read_number_within(&node, "Tolerance", s->tolerance, 1e-6, 1);
   s->confidence = read_number_within(&node, "Confidence", s->confidence, 0.01, 0.9999);
-  s->no_transfer = !clt_read_flag(&node, "Transfer", false);
+  read_transfer(sweep, &node);
   s->no_reuse = clt_read_flag(&node, "Fresh", s->no_reuse);
   s->skip_default = clt_read_flag(&node, "SkipDefault", s->skip_default);
   if (objective.json == NULL) return;
@@ -343,19 +381,32 @@ static int read_sections(clt_sweep *sweep, clt_error *error) {
   return reading.rc;
 }
 
-int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) {
+/* text NULL: the plan is the file `path`. */
+static int load(clt_sweep **out, const char *path, const char *text, const clt_sweep_trust *trust, clt_error *error) {
   clt_sweep *sweep = calloc(1, sizeof *sweep);
   if (sweep == NULL) return clt_fail_memory(error);
   sweep->kept = json_array();
-  int rc = sweep->kept ? clt_source_read(&sweep->source, path, CLT_MAX_PLAN_BYTES, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) sweep->folder = clt_source_keep(&sweep->source, clt_path_folder(path), error);
+  sweep->trust = trust;
+  int rc = sweep->kept == NULL ? clt_fail_memory(error)
+           : text              ? clt_source_parse(&sweep->source, path, text, error)
+                               : clt_source_read(&sweep->source, path, CLT_MAX_PLAN_BYTES, error);
+  if (rc == CLT_OK) sweep->folder = clt_source_keep(&sweep->source, text ? strdup("") : clt_path_folder(path), error);
   if (rc == CLT_OK && sweep->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = read_sections(sweep, error);
+  sweep->trust = NULL;
   if (rc == CLT_OK)
     *out = sweep;
   else
     clt_sweep_free(sweep);
   return rc;
+}
+
+int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) { return load(out, path, NULL, NULL, error); }
+
+int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust,
+                          clt_error *error) {
+  if (strlen(text) > CLT_MAX_PLAN_BYTES) return clt_fail(error, CLT_E_RANGE, "the plan '%s' is too large", name);
+  return load(out, name, text, trust, error);
 }
 
 void clt_sweep_free(clt_sweep *sweep) {

@@ -43,9 +43,17 @@ typedef struct clt_sweep_cell {
   uint64_t seed;
 } clt_sweep_cell;
 
+/* Where an agent finds the problems of plans that others wrote, and what it allows them. */
+typedef struct clt_sweep_trust {
+  const char *const *folders; /* n_folders */
+  size_t n_folders;
+  bool programs; /* problems that run programs, or compile modules of C */
+} clt_sweep_trust;
+
 /* Everything but the problems, the cells and what is kept belongs to the source. */
 typedef struct clt_sweep {
   clt_source source;
+  const clt_sweep_trust *trust; /* NULL: the plan is its user's own. Not used once it is loaded */
   const char *folder, *name;
   json_t *kept;         /* a list: JSON that the plan does not hold itself */
   const char **devices; /* the texts of "Devices"; none where the plan leaves the choice to its user */
@@ -56,13 +64,35 @@ typedef struct clt_sweep {
   const char *evaluator; /* NULL: what the problems are for */
   clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
-  clt_tune_settings tuning; /* limits and the like */
+  clt_tune_settings tuning;      /* limits and the like */
+  bool learns_before_submission; /* "Transfer": "submission": who submits the plan sets tuning.learn_before_s */
 } clt_sweep;
 
 /* Reads a plan and the problem files that it names; random sizes are drawn. Mistakes are reported with file, line and
  * key (CLT_E_FORMAT, CLT_E_RANGE, CLT_E_NOT_FOUND, ...). No kernel is read and no device is asked for. */
 int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error);
 void clt_sweep_free(clt_sweep *sweep);
+
+/* --- share.c: plans that machines share ---
+ *
+ * As text, a plan names no files of the machine where it was written: a problem is "copy.json#<32 hex digits>", the
+ * name of its file and a hash over that and all that the kernel consists of; listed configurations stand in the plan.
+ */
+
+/* The text of a plan, the same for the same plan. *out is malloc'ed. */
+int clt_sweep_share(char **out, const clt_sweep *sweep, clt_error *error);
+
+/* Reads such a text, which may come from anybody: problems are files of those names in the folders, if their hashes
+ * agree (CLT_E_NOT_FOUND where none does). CLT_E_UNSUPPORTED for what it asks for and is not trusted with: programs,
+ * modules of C, evaluators but the usual one. name is what messages call it. */
+int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust,
+                          clt_error *error);
+
+/* The path of the file that a shared plan's problem means here. *out is malloc'ed. */
+int clt_sweep_resolve(char **out, const char *name, const clt_sweep_trust *trust, clt_error *error);
+
+/* Whether a text of "Devices" stands for this one: a plan without any is for all devices. */
+bool clt_sweep_fits(const clt_sweep *sweep, const clt_device_info *device);
 
 const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else its path */
 
@@ -73,6 +103,7 @@ bool clt_sweep_is_of_commands(const clt_sweep *sweep);
 /* "convolution width=512 height=512 surrogate budget=100 seed=1": a cell for people. Returns the length needed, as
  * snprintf does. */
 int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity);
+char *clt_sweep_cell_text(const clt_sweep_cell *cell); /* the same, malloc'ed; NULL: out of memory */
 
 /* The settings of a cell's tuning: everything but the store, and what watches and stops it. The instance is that of the
  * cell's problem and sizes, on a device. Release with clt_sweep_settings_release; what is not owned by the settings is

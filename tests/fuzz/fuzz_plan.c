@@ -59,11 +59,27 @@ static void use(const clt_sweep *sweep) {
     if (clt_device_select_all(found, &n_found, devices, 2, sweep->devices[i], true, NULL) == 0 && n_found > 2) abort();
 }
 
+/* The same text from others, who are not trusted. */
+static void use_as_shared(const uint8_t *data, size_t size) {
+  static const char *const folders[] = {"/proc/self/fd"};
+  const clt_sweep_trust trust = {folders, 1, false};
+  clt_sweep *sweep = NULL;
+  clt_error error = {0};
+  char *text = fuzz_text(data, size);
+  if (clt_sweep_load_shared(&sweep, text, "plan 1", &trust, &error) == 0)
+    use(sweep);
+  else if (error.code == 0)
+    abort();
+  clt_sweep_free(sweep);
+  free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int fd;
   clt_sweep *sweep = NULL;
   clt_error error = {0};
   set_up();
+  use_as_shared(data, size);
   if (clt_sweep_load(&sweep, fuzz_file(&fd, data, size), &error) == 0)
     use(sweep);
   else if (error.code == 0)

@@ -2,6 +2,7 @@
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "stage.h"
+#include <time.h>
 #include "store/store.h"
 
 struct said {
@@ -52,6 +53,27 @@ static clt_sources read(clt_store *store, const clt_space *space, struct said *s
   assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &query, hear, said, NULL), 0);
   clt_objective_free(time);
   return sources;
+}
+
+static void what_was_measured_later_is_not_learnt_from(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_store *store;
+  struct said said;
+  clt_store_key there = {.problem = "p", .device = "there", .driver = "1"};
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
+  fill(store, &there, "blur", space, 20);
+  store->before_s = (int64_t)time(NULL) + 60;
+  clt_sources sources = read(store, space, &said);
+  assert_int_equal(sources.n, 1);
+  assert_int_equal(sources.sources[0].n, 20);
+  clt_sources_release(&sources);
+  store->before_s = (int64_t)time(NULL) - 60;
+  sources = read(store, space, &said);
+  assert_int_equal(sources.n + (size_t)said.n, 0);
+  clt_sources_release(&sources);
+  clt_store_free(store);
+  clt_space_free(space);
 }
 
 static void another_device_is_learnt_from(void **state) {
@@ -193,6 +215,7 @@ static void at_most_eight_are_read(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(another_device_is_learnt_from),
+      cmocka_unit_test(what_was_measured_later_is_not_learnt_from),
       cmocka_unit_test(other_drivers_and_sizes_come_behind_and_are_said),
       cmocka_unit_test(near_sizes_come_before_many_measurements),
       cmocka_unit_test(other_kernels_and_crumbs_are_left_out),

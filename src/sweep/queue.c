@@ -1,0 +1,332 @@
+#include "sweep/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+#define TEXT_OF_NUMBER(x) #x
+#define TEXT_OF(x) TEXT_OF_NUMBER(x)
+
+/* Between the server's start and the end of a lease nobody could renew, so nothing has run out. */
+#define LEASE "make_interval(secs => t.lease_s)"
+#define RAN_OUT                                                \
+  "(cell.state = 'running' AND cell.lease < clock_timestamp()" \
+  " AND clock_timestamp() > pg_postmaster_start_time() + " LEASE ")"
+#define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE cell.attempts + 1 END"
+/* Where the tunings of a target often end without a word, as when machines are switched off, it is not this one's fault
+ * that it did: it has up to three attempts more. */
+#define USED_UP                                                                  \
+  "(CASE WHEN " DEATHS " < " ATTEMPTS " THEN false ELSE " DEATHS " >= " ATTEMPTS \
+  " + least(3, (SELECT count(*) FROM"                                            \
+  " cell o WHERE o.target = cell.target AND o.attempts > 0 AND o.n <> cell.n) / 4) END)"
+#define IS_OURS "cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim AND cell.state = 'running'"
+#define ATTEMPTS TEXT_OF(CLT_QUEUE_ATTEMPTS)
+
+/* --- plans and their rows --- */
+
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
+                     bool again, clt_error *error) {
+  static const char add[] =
+      "WITH made AS (INSERT INTO plan(name, text, lease_s) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+      " RETURNING id, submitted) SELECT id, floor(extract(epoch FROM submitted))::bigint FROM made UNION ALL"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint FROM plan WHERE hash = md5($2)";
+  static const char open[] =
+      "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL FROM target t"
+      " WHERE t.plan = $1 AND cell.target = t.id AND cell.state = 'failed'";
+  clt_pq_rows *rows = NULL;
+  int rc = CLT_OK;
+  bool found = false;
+  for (int i = 0; rc == CLT_OK && !found && i < 3; i++) { /* none: somebody has added it since this one began */
+    rc = clt_pq_run(pq, &rows, add, error, "ttn", name, text, lease_s);
+    found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+    if (found) *id = clt_pq_whole(rows, 0, 0), *submitted_s = clt_pq_whole(rows, 0, 1);
+    if (rc == CLT_OK) clt_pq_rows_free(rows);
+  }
+  if (rc == CLT_OK && !found) return clt_fail(error, CLT_E_STORE, "the plan cannot be added; try again");
+  return rc == CLT_OK && again ? clt_pq_run(pq, NULL, open, error, "w", *id) : rc;
+}
+
+int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) {
+  static const char ask[] = "SELECT id FROM plan WHERE hash = md5($1)";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "t", text);
+  if (rc) return rc;
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the plan was not submitted to '%s'", clt_pq_url(pq));
+  else
+    *id = clt_pq_whole(rows, 0, 0);
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
+  static const char ask[] =
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, left(name, 200), hash FROM plan p WHERE id > $1 AND"
+      " (NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id) OR EXISTS (SELECT FROM target t JOIN cell"
+      " ON cell.target = t.id WHERE t.plan = p.id AND cell.state IN ('open', 'running'))) ORDER BY id LIMIT 50";
+  return clt_pq_run(pq, rows, ask, error, "w", after);
+}
+
+int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
+  static const char ask[] = "SELECT left(text, 16777217) FROM plan WHERE id = $1";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "w", plan);
+  if (rc) return rc;
+  *out = clt_pq_n_rows(rows) ? strdup(clt_pq_text(rows, 0, 0)) : NULL;
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+  else if (*out == NULL)
+    rc = clt_fail_memory(error);
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+#define AT_ONCE 10000 /* rows of a statement */
+
+static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t first, size_t n, clt_error *error) {
+  static const char add[] =
+      "INSERT INTO cell(target, n, text) SELECT $1, $2 + i - 1, text FROM unnest($3::text[]) WITH ORDINALITY"
+      " AS u(text, i) ON CONFLICT DO NOTHING";
+  char **texts = clt_new_array(n, sizeof *texts);
+  int rc = texts ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if ((texts[i] = clt_sweep_cell_text(&sweep->cells[first + i])) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, add, error, "wwT", target, (int64_t)first, n, (const char *const *)texts);
+  for (size_t i = 0; texts && i < n; i++) free(texts[i]);
+  free(texts);
+  return rc;
+}
+
+int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
+                   clt_error *error) {
+  static const char add[] =
+      "WITH made AS (INSERT INTO target(plan, device, driver, name, lease_s) SELECT id, $2, $3, $4, lease_s FROM plan"
+      " WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id) SELECT id, 0::bigint FROM made UNION ALL"
+      " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id) FROM target t"
+      " WHERE plan = $1 AND device = $2 AND driver = $3";
+  char key[512];
+  clt_pq_rows *rows = NULL;
+  int length = clt_device_key(key, sizeof key, device);
+  if (length < 0 || (size_t)length >= sizeof key)
+    return clt_fail(error, CLT_E_RANGE, "the name of the device '%.64s' is too long", device->name);
+  for (int i = 0; i < 3; i++) {
+    int rc = clt_pq_run(pq, &rows, add, error, "wttt", plan, key, device->driver_version, device->name);
+    if (rc) return rc;
+    const bool found = clt_pq_n_rows(rows) > 0;
+    const size_t n = found ? (size_t)clt_pq_whole(rows, 0, 1) : 0;
+    if (found) *target = clt_pq_whole(rows, 0, 0);
+    clt_pq_rows_free(rows);
+    for (size_t at = 0; found && rc == CLT_OK && n < sweep->n_cells && at < sweep->n_cells; at += AT_ONCE)
+      rc = add_rows(pq, *target, sweep, at, sweep->n_cells - at < AT_ONCE ? sweep->n_cells - at : AT_ONCE, error);
+    if (found) return rc;
+  }
+  return clt_fail(error, CLT_E_STORE, "the database has no plan %lld any more", (long long)plan);
+}
+
+/* --- claims --- */
+
+void clt_claim_release(clt_claim *claim) {
+  free(claim->text);
+  *claim = (clt_claim){0};
+}
+
+static int draw_id(char out[33], clt_error *error) {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
+  for (size_t i = 0; i < sizeof bytes; i++) clt_snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+  return CLT_OK;
+}
+
+int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
+                    clt_error *error) {
+  /* Where a call with the same id still runs, of a connection that was lost, both may take a row: the id is unique, so
+   * the later one fails. */
+  static const char take[] =
+      "WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target t CROSS JOIN LATERAL"
+      " (SELECT target, n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND ((cell.state ="
+      " 'open' AND (cell.agent IS DISTINCT FROM $2 OR cell.lease IS NULL OR cell.lease < clock_timestamp())) OR "
+      "(" RAN_OUT " AND NOT " USED_UP
+      ")) ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o"
+      " WHERE t.id = ANY($3::bigint[]) AND NOT EXISTS (SELECT FROM cell WHERE claim = $1) LIMIT 1),"
+      " taken AS (UPDATE cell SET state = 'running', claim = $1, agent = $2, began = clock_timestamp(),"
+      " attempts = CASE cell.state WHEN 'running' THEN " DEATHS
+      " ELSE cell.attempts END,"
+      " best = CASE cell.state WHEN 'running' THEN greatest(cell.best, cell.progress) ELSE cell.best END,"
+      " progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s)"
+      " FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n,"
+      " left(cell.text, 65536), c.lease_s) SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, cell.text, "
+      "t.lease_s FROM cell"
+      " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running'";
+  clt_pq_rows *rows = NULL;
+  int rc = claim->id[0] ? CLT_OK : draw_id(claim->id, error);
+  *found = false;
+  for (int i = 0; rc == CLT_OK; i++) {
+    clt_error why = {0};
+    rc = clt_pq_run(pq, &rows, take, &why, "ttW", claim->id, agent, n, targets);
+    if (rc == CLT_OK) break;
+    if (i == 3 || strcmp(clt_pq_state(pq), "23505") != 0) return clt_fail(error, rc, "%s", why.message);
+    rc = CLT_OK;
+  }
+  if (rc) return rc;
+  if (clt_pq_n_rows(rows) > 0) {
+    claim->target = clt_pq_whole(rows, 0, 0);
+    claim->n = clt_pq_whole(rows, 0, 1);
+    claim->text = strdup(clt_pq_text(rows, 0, 2));
+    claim->lease_s = clt_pq_number(rows, 0, 3);
+    claim->progress = 0;
+    claim->lost = false;
+    *found = claim->text != NULL;
+    if (!*found) rc = clt_fail_memory(error);
+  } else {
+    claim->id[0] = '\0';
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+/* Runs a statement whose first places are targets, rows and ids of claims, and whose others are two more arrays. */
+static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims,
+                         const char *const *outputs, size_t n, clt_error *error) {
+  int64_t *numbers = clt_new_array(3 * n, sizeof *numbers);
+  const char **ids = clt_new_array(n, sizeof *ids);
+  int rc = numbers && ids ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    numbers[i] = claims[i]->target;
+    numbers[n + i] = claims[i]->n;
+    numbers[2 * n + i] = claims[i]->progress;
+    ids[i] = claims[i]->id;
+  }
+  if (rc == CLT_OK)
+    rc = outputs ? clt_pq_run(pq, rows, sql, error, "WWTWT", n, numbers, n, numbers + n, n, ids, n, numbers + 2 * n, n,
+                              outputs)
+                 : clt_pq_run(pq, rows, sql, error, "WWT", n, numbers, n, numbers + n, n, ids);
+  free(numbers);
+  free(ids);
+  return rc;
+}
+
+int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, const char *const *outputs, size_t n, clt_error *error) {
+  static const char renew[] = "UPDATE cell SET lease = clock_timestamp() + " LEASE
+                              ", progress = u.progress, output = u.output"
+                              " FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])"
+                              " AS u(target, n, claim, progress, output), target t WHERE " IS_OURS
+                              " AND t.id = cell.target"
+                              " RETURNING cell.claim";
+  clt_pq_rows *rows = NULL;
+  int rc = n ? run_of_claims(pq, &rows, renew, claims, outputs, n, error) : CLT_OK;
+  for (size_t i = 0; rows && i < n; i++) {
+    claims[i]->lost = true;
+    for (size_t k = 0; k < clt_pq_n_rows(rows); k++)
+      if (strcmp(clt_pq_text(rows, k, 0), claims[i]->id) == 0) claims[i]->lost = false;
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
+  static const char release[] =
+      "UPDATE cell SET state = 'open', lease = NULL FROM unnest($1::bigint[], $2::bigint[], $3::text[])"
+      " AS u(target, n, claim) WHERE " IS_OURS;
+  return n ? run_of_claims(pq, NULL, release, claims, NULL, n, error) : CLT_OK;
+}
+
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error) {
+  /* The second part is of one that was carried out and whose answer was lost. */
+  static const char finish[] =
+      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim), f AS (UPDATE cell SET state ="
+      " 'done', line = $4, finished = clock_timestamp() FROM u WHERE " IS_OURS
+      " RETURNING 1) SELECT 1::bigint FROM f"
+      " UNION ALL SELECT 1 FROM cell WHERE target = $1 AND n = $2 AND claim = $3 AND state = 'done'";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, finish, error, "wwtt", claim->target, claim->n, claim->id, line);
+  if (rc == CLT_OK) claim->lost = clt_pq_n_rows(rows) == 0;
+  if (rc == CLT_OK) clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error) {
+  static const char fail[] =
+      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim) UPDATE cell SET state = CASE WHEN"
+      " $6::bigint <> 0 OR attempts + 1 >= " ATTEMPTS
+      " THEN 'failed' ELSE 'open' END, attempts = attempts + 1,"
+      " output = $4, code = $5, finished = clock_timestamp(), lease = clock_timestamp() +"
+      " make_interval(secs => least(t.lease_s, 10)) FROM u, target t WHERE " IS_OURS " AND t.id = cell.target";
+  return clt_pq_run(pq, NULL, fail, error, "wwttww", claim->target, claim->n, claim->id, output, (int64_t)code,
+                    (int64_t)for_good);
+}
+
+int clt_queue_expire(clt_pq *pq, clt_error *error) {
+  static const char expire[] = "UPDATE cell SET state = 'failed', attempts = " DEATHS
+                               ", finished = clock_timestamp(),"
+                               " output = concat('ended without a word, ', " DEATHS
+                               ", ' times', ': ' || nullif(output, '')) FROM target t"
+                               " WHERE t.id = cell.target AND " RAN_OUT " AND " USED_UP;
+  return clt_pq_run(pq, NULL, expire, error, "");
+}
+
+/* --- what became of them --- */
+
+int clt_queue_count(clt_pq *pq, int64_t plan, int64_t *n_rows, int64_t *n_left, clt_error *error) {
+  static const char count[] =
+      "SELECT count(*), count(*) FILTER (WHERE state IN ('open', 'running')) FROM target t JOIN cell"
+      " ON cell.target = t.id WHERE t.plan = $1";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, count, error, "w", plan);
+  if (rc) return rc;
+  *n_rows = clt_pq_whole(rows, 0, 0);
+  *n_left = clt_pq_whole(rows, 0, 1);
+  clt_pq_rows_free(rows);
+  return CLT_OK;
+}
+
+int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
+  static const char greet[] =
+      "INSERT INTO agent(name, devices, lost) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE"
+      " SET devices = excluded.devices, lost = excluded.lost, seen = clock_timestamp()";
+  return clt_pq_run(pq, NULL, greet, error, "ttt", agent, devices, lost);
+}
+
+int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error) {
+  static const char ask[] =
+      "SELECT id, device, driver, name FROM target t WHERE plan = $1 AND EXISTS (SELECT FROM cell WHERE target = t.id)"
+      " ORDER BY device, driver LIMIT 1000";
+  return clt_pq_run(pq, rows, ask, error, "w", plan);
+}
+
+int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error) {
+  static const char ask[] =
+      "SELECT n, state, line, left(output, 4096), code FROM cell WHERE target = $1 AND n > $2 ORDER BY n LIMIT 1000";
+  return clt_pq_run(pq, rows, ask, error, "ww", target, after);
+}
+
+int clt_queue_status(clt_pq *pq, clt_pq_rows **plans, clt_pq_rows **running, clt_pq_rows **agents, clt_error *error) {
+  static const char of_plans[] =
+      "WITH k AS (SELECT t.plan, count(*) AS n, count(*) FILTER (WHERE state = 'open') AS o, count(*) FILTER (WHERE"
+      " state = 'running') AS r, count(*) FILTER (WHERE state = 'done') AS d, count(*) FILTER (WHERE state = 'failed')"
+      " AS f, count(*) FILTER (WHERE state = 'done' AND finished > clock_timestamp() - interval '1 hour') AS h,"
+      " sum(extract(epoch FROM finished - began)) FILTER (WHERE state = 'done') AS s"
+      " FROM target t JOIN cell ON cell.target = t.id GROUP BY t.id),"
+      " m AS (SELECT plan, sum(s) / nullif(sum(d), 0) AS s FROM k GROUP BY plan)"
+      " SELECT p.id, p.name, extract(epoch FROM clock_timestamp() - p.submitted)::float8, coalesce(sum(n), 0)::bigint,"
+      " coalesce(sum(o), 0)::bigint, coalesce(sum(r), 0)::bigint, coalesce(sum(d), 0)::bigint,"
+      " coalesce(sum(f), 0)::bigint, coalesce(sum(h), 0)::bigint, max(m.s)::float8,"
+      " max((o + r) * coalesce(k.s / nullif(d, 0), m.s) / greatest(r, 1))::float8"
+      " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id GROUP BY p.id"
+      " ORDER BY coalesce(sum(o + r), 1) > 0 DESC, p.id DESC LIMIT 100";
+  static const char of_rows[] =
+      "SELECT t.plan, t.name, left(cell.text, 1000), coalesce(agent, ''), extract(epoch FROM clock_timestamp() - "
+      "began)::float8,"
+      " extract(epoch FROM lease - clock_timestamp())::float8, progress, attempts"
+      " FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running' ORDER BY t.plan, began LIMIT 10000";
+  static const char of_agents[] =
+      "SELECT name, devices, lost, extract(epoch FROM clock_timestamp() - seen)::float8 FROM agent WHERE"
+      " seen > clock_timestamp() - make_interval(secs => 60 + coalesce((SELECT max(lease_s) FROM plan), 0))"
+      " ORDER BY name LIMIT 10000";
+  int rc = clt_pq_run(pq, plans, of_plans, error, "");
+  if (rc == CLT_OK) rc = clt_pq_run(pq, running, of_rows, error, "");
+  return rc == CLT_OK ? clt_pq_run(pq, agents, of_agents, error, "") : rc;
+}

@@ -1,0 +1,257 @@
+#include "sweep/ship.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "store/pq_records.h"
+
+int clt_shipper_init(clt_shipper *out, clt_pq *pq, clt_error *error) {
+  *out = (clt_shipper){.pq = pq};
+  int rc = clt_pq_records_new(&out->records, error);
+  return rc ? rc : clt_store_over(&out->shared, pq, error);
+}
+
+void clt_shipper_release(clt_shipper *s) {
+  clt_pq_records_free(s->records);
+  clt_store_free(s->shared);
+  clt_map_release(&s->described);
+  clt_map_release(&s->seen);
+  *s = (clt_shipper){0};
+}
+
+/* Behind a new connection there may be another database, or an older one that was restored. */
+static void forget_what_may_be_gone(clt_shipper *s) {
+  if (s->connection == clt_pq_connection(s->pq)) return;
+  s->connection = clt_pq_connection(s->pq);
+  s->file[0] = '\0';
+  clt_map_release(&s->described);
+  clt_map_release(&s->seen);
+}
+
+/* No key of a map is UINT64_MAX. */
+static uint64_t hash_key(const clt_store_key *key) {
+  char text[sizeof *key + 3];
+  int n = clt_snprintf(text, sizeof text, "%s\n%s\n%s", key->problem, key->device, key->driver);
+  return clt_hash64(text, (size_t)n) >> 1;
+}
+
+/* --- to the database --- */
+
+static int know_file(clt_shipper *s, clt_store *file, clt_error *error) {
+  static const char ask[] = "SELECT upto FROM shipper WHERE file = $1";
+  char id[CLT_ORIGIN_BYTES];
+  clt_pq_rows *rows = NULL;
+  int rc = clt_store_file_id(id, file, error);
+  if (rc || strcmp(id, s->file) == 0) return rc;
+  rc = clt_pq_run(s->pq, &rows, ask, error, "t", id);
+  if (rc) return rc;
+  s->whole = clt_pq_n_rows(rows) == 0;
+  s->upto = s->whole ? 0 : clt_pq_whole(rows, 0, 0);
+  memcpy(s->file, id, sizeof id);
+  clt_pq_rows_free(rows);
+  return CLT_OK;
+}
+
+typedef struct taking {
+  clt_shipper *shipper;
+  int64_t last; /* that was looked at */
+  clt_map keys; /* hashes of those that are not described yet */
+  clt_store_key newest;
+  clt_error *error;
+} taking;
+
+static int take_record(void *user, const clt_store_description *d, const clt_store_record *record) {
+  taking *t = user;
+  clt_shipper *s = t->shipper;
+  if (clt_pq_records_full(s->records)) return 1;
+  int rc = CLT_OK;
+  if (s->whole || record->own) {
+    rc = clt_pq_records_take(s->records, &d->key, record, t->error);
+    const uint64_t key = hash_key(&d->key);
+    bool is_new = false;
+    if (rc == CLT_OK && !clt_map_find(&s->described, key) && !clt_map_add(&t->keys, key, &is_new)) rc = CLT_E_MEMORY;
+    if (is_new) t->newest = d->key;
+  }
+  if (rc == CLT_OK) t->last = record->number;
+  return rc;
+}
+
+/* What a key is called is there before its records are, so that nobody sees these without it. */
+static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_error *error) {
+  clt_store_description *keys = NULL;
+  size_t n = 0;
+  int rc = t->keys.n == 0 ? CLT_OK : clt_store_keys_of(&keys, &n, file, t->keys.n == 1 ? &t->newest : NULL, false, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const uint64_t key = hash_key(&keys[i].key);
+    if (!clt_map_find(&t->keys, key)) continue;
+    rc = clt_store_describe(s->shared, &keys[i], error);
+    if (rc == CLT_OK && clt_map_add(&s->described, key, NULL) == NULL) rc = clt_fail_memory(error);
+  }
+  clt_store_keys_free(keys, n);
+  return rc ? rc : clt_pq_records_send(s->records, s->pq, NULL, error);
+}
+
+/* Says in the database how far the file has come; as long as it does not know the file, it learns nothing: after a loss
+ * all of it comes again. At any time another database may stand there, or an older one: nothing may be said of that. */
+static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
+  static const char add[] = "INSERT INTO shipper(file, upto) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    move[] = "UPDATE shipper SET upto = $2 WHERE file = $1 AND upto = $3 RETURNING 1::bigint";
+  clt_pq_rows *rows = NULL;
+  int rc = CLT_OK;
+  bool noted = true;
+  if (s->whole) {
+    rc = clt_pq_begin(s->pq, error);
+    if (rc) return rc;
+    noted = s->connection == clt_pq_connection(s->pq);
+    rc = noted ? clt_pq_run(s->pq, NULL, add, error, "tw", s->file, upto) : CLT_OK;
+    const int ended = clt_pq_end(s->pq, noted && rc == CLT_OK, error);
+    if (rc == CLT_OK) rc = ended;
+  } else if (upto > s->upto) {
+    rc = clt_pq_run(s->pq, &rows, move, error, "tww", s->file, upto, s->upto);
+    noted = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+    if (rc == CLT_OK) clt_pq_rows_free(rows);
+  }
+  if (rc || !noted) s->file[0] = '\0'; /* is asked for again */
+  s->whole = false;
+  s->upto = upto;
+  return rc;
+}
+
+int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_error *error) {
+  bool full = true;
+  int rc = CLT_OK;
+  do {
+    forget_what_may_be_gone(s);
+    rc = know_file(s, file, error);
+    taking t = {.shipper = s, .last = s->upto, .error = error};
+    clt_pq_records_forget(s->records);
+    if (rc == CLT_OK) rc = clt_store_each_identified(file, NULL, s->upto, take_record, &t, error);
+    full = clt_pq_records_full(s->records);
+    if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
+    if (rc == CLT_OK && s->whole && full)
+      s->upto = t.last;
+    else if (rc == CLT_OK)
+      rc = note_file(s, t.last, error);
+    clt_map_release(&t.keys);
+    full = full || s->file[0] == '\0' || s->connection != clt_pq_connection(s->pq);
+  } while (rc == CLT_OK && full && !one_piece);
+  if (more) *more = full;
+  return rc;
+}
+
+/* --- from the database --- */
+
+typedef struct pulling {
+  clt_store *into;
+  int64_t newest;
+  uint64_t n;
+  clt_error *error;
+} pulling;
+
+static int keep_record(void *user, const clt_store_description *d, const clt_store_record *record) {
+  pulling *p = user;
+  clt_store_record copy = *record;
+  if (record->number > p->newest) p->newest = record->number;
+  copy.own = false;
+  p->n++;
+  return p->into->type->add(p->into->state, &(clt_store_description){.key = d->key}, &copy, NULL, p->error);
+}
+
+/* By way of memory: while the network is waited for nobody's file is locked. */
+static int pull_key(clt_shipper *s, clt_store *file, const clt_store_description *d, clt_error *error) {
+  clt_store *between = NULL;
+  uint64_t *since = clt_map_find(&s->seen, hash_key(&d->key));
+  pulling p = {.newest = since ? (int64_t)*since : 0, .error = error};
+  int rc = clt_store_new(&between, "memory", NULL, error);
+  if (rc) return rc;
+  p.into = between;
+  rc = clt_store_each_identified(s->shared, &d->key, p.newest, keep_record, &p, error);
+  if (rc == CLT_OK && p.n > 0) rc = clt_store_describe(between, d, error);
+  if (rc == CLT_OK && p.n > 0) rc = clt_store_merge(file, between, NULL, NULL, error);
+  clt_store_free(between);
+  uint64_t *seen =
+      rc == CLT_OK && s->connection == clt_pq_connection(s->pq) ? clt_map_add(&s->seen, hash_key(&d->key), NULL) : NULL;
+  if (seen) *seen = (uint64_t)p.newest;
+  return rc;
+}
+
+int clt_pull(clt_shipper *s, clt_store *file, const clt_store_key *key, const char *problem_name, bool related,
+             clt_error *error) {
+  clt_store_description *keys = NULL;
+  size_t n = 0;
+  forget_what_may_be_gone(s);
+  int rc = clt_store_keys_of(&keys, &n, s->shared, related ? NULL : key, false, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const bool wanted = related && problem_name ? strcmp(keys[i].problem_name, problem_name) == 0 ||
+                                                      strcmp(keys[i].key.problem, key->problem) == 0
+                                                : clt_store_same_key(&keys[i].key, key);
+    if (wanted) rc = pull_key(s, file, &keys[i], error);
+  }
+  clt_store_keys_free(keys, n);
+  return rc;
+}
+
+/* --- the files --- */
+
+/* The standard place is beside the standard store. */
+static char *outbox_folder(const char *folder, clt_error *error) {
+  char *store = NULL, *beside = NULL;
+  if (folder) return strdup(folder);
+  if (clt_store_place(&store, NULL, error)) return NULL;
+  char *above = clt_path_folder(store);
+  if (above) beside = clt_format("%s/outbox", above);
+  free(above);
+  free(store);
+  return beside;
+}
+
+/* Whether the lock is had. SQLite has locks of its own on the file, and closing one would drop them. */
+static bool lock_outbox(clt_outbox *out, const char *stem, bool make) {
+  char *path = clt_format("%s.lock", stem);
+  out->lock_fd = path ? open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600) : -1;
+  free(path);
+  if (out->lock_fd < 0) return false;
+  out->exists = true;
+  if (flock(out->lock_fd, LOCK_EX | LOCK_NB) == 0) return true;
+  close(out->lock_fd);
+  out->lock_fd = -1;
+  return false;
+}
+
+int clt_outbox_open(clt_outbox *out, const char *folder, int n, clt_error *error) {
+  char host[65] = "";
+  char *place = outbox_folder(folder, error);
+  *out = (clt_outbox){.lock_fd = -1};
+  if (place == NULL) return error && error->code ? error->code : clt_fail_memory(error);
+  if (gethostname(host, sizeof host - 1) || host[0] == '\0') memcpy(host, "host", 5);
+  for (char *c = host; *c; c++)
+    if (*c == '/') *c = '_';
+  int rc = clt_folder_make(place, NULL) ? clt_fail_errno(error, CLT_E_STORE, "make the folder", place) : CLT_OK;
+  bool locked = false;
+  for (int i = n ? n : 1; rc == CLT_OK && !locked && i <= (n ? n : CLT_MOST_OUTBOXES); i++) {
+    char *stem = clt_format("%s/%s-%d", place, host, i);
+    locked = stem && lock_outbox(out, stem, n == 0);
+    if (locked && (out->path = clt_format("%s.sqlite", stem)) == NULL) rc = clt_fail_memory(error);
+    free(stem);
+  }
+  if (rc == CLT_OK && !locked && n == 0)
+    rc = clt_fail(error, CLT_E_STORE, "no file can be locked in the folder '%s'; --outbox names another one", place);
+  if (rc == CLT_OK && locked) rc = clt_store_new(&out->store, "sqlite", out->path, error);
+  free(place);
+  if (rc) clt_outbox_close(out);
+  return rc;
+}
+
+void clt_outbox_close(clt_outbox *outbox) {
+  clt_store_free(outbox->store);
+  free(outbox->path);
+  if (outbox->lock_fd >= 0) close(outbox->lock_fd);
+  *outbox = (clt_outbox){.exists = outbox->exists, .lock_fd = -1};
+}

@@ -1,0 +1,435 @@
+/* The queue of a farm, by many connections: who gets which row, who may finish it, what is failed in the end; and records on
+ * their way to the database and back. CLATUNE_TEST_DATABASE is the URL of an empty store of the superuser's
+ * (tests/farm/with_database.py). */
+#include "../problem/scratch.h"
+
+#include "base/parallel.h"
+#include "session/session.h"
+#include "store/schema.h"
+#include "sweep/queue.h"
+#include "sweep/ship.h"
+
+static const char problem_json[] =
+    "{\"General\": {\"BenchmarkName\": \"bank\"}, \"ProblemParameters\": [{\"Name\": \"R\", \"Default\": 64}],\n"
+    "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"int\", \"Values\": \"[1, 2, 4, 8]\"}]},\n"
+    "\"KernelSpecification\": {\"KernelName\": \"f\", \"KernelFile\": \"f.cl\", \"GlobalSize\": [\"R\"], \"LocalSize\": [\"wg\"],\n"
+    " \"Arguments\": [{\"Name\": \"a\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\","
+    " \"Size\": \"R\"}]}}\n";
+static const clt_device_info board = {.name = "Board", .platform_name = "P", .driver_version = "1", .compute_units = 4};
+
+static clt_pq *pq;
+static int64_t plan, target;
+
+static clt_pq *connect_to(void) {
+  clt_pq *made = NULL;
+  clt_error error = {0};
+  if (clt_pq_new(&made, getenv("CLATUNE_TEST_DATABASE"), CLT_PQ_SCHEMA, 30, &error)) fail_msg("%s", error.message);
+  return made;
+}
+
+static void check(int rc, const clt_error *error) {
+  if (rc) fail_msg("%s", error->message);
+}
+
+static void run(const char *sql) {
+  clt_error error = {0};
+  check(clt_pq_run_text(pq, sql, &error), &error);
+}
+
+static int64_t number(const char *sql) {
+  clt_error error = {0};
+  clt_pq_rows *rows = NULL;
+  check(clt_pq_run(pq, &rows, sql, &error, ""), &error);
+  int64_t n = clt_pq_whole(rows, 0, 0);
+  clt_pq_rows_free(rows);
+  return n;
+}
+
+static clt_sweep *load(const char *seeds) {
+  clt_sweep *sweep = NULL;
+  clt_error error = {0};
+  char json[200];
+  snprintf(json, sizeof json, "{\"Problems\": \"bank.json\", \"Searchers\": \"random\", \"Budgets\": 5, \"Seeds\": \"%s\"}",
+           seeds);
+  scratch_write("plan.json", json);
+  check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
+  return sweep;
+}
+
+/* Leases of a thousandth of a second: longer than the server has run. */
+static void submit(const char *seeds, double lease_s) {
+  clt_error error = {0};
+  int64_t submitted_s = 0, other = 0;
+  char *text = NULL;
+  clt_sweep *sweep = load(seeds);
+  check(clt_sweep_share(&text, sweep, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, lease_s, false, &error), &error);
+  check(clt_queue_submit(pq, &other, &submitted_s, "again", text, lease_s, false, &error), &error);
+  assert_int_equal(other, plan);
+  check(clt_queue_join(pq, &target, plan, sweep, &board, &error), &error);
+  check(clt_queue_join(pq, &other, plan, sweep, &board, &error), &error);
+  assert_int_equal(other, target);
+  clt_sweep_free(sweep);
+  free(text);
+}
+
+static int setup(void **state) {
+  if (scratch_setup(state)) return -1;
+  scratch_write("bank.json", problem_json);
+  scratch_write("f.cl", "kernel void f(global float *a) { a[get_global_id(0)] = 0; }\n");
+  clt_error error = {0};
+  check(clt_schema_init(getenv("CLATUNE_TEST_DATABASE"), &error), &error);
+  pq = connect_to();
+  return 0;
+}
+
+static int teardown(void **state) {
+  clt_pq_free(pq);
+  return scratch_teardown(state);
+}
+
+static int empty(void **state) {
+  (void)state;
+  run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.agent, clatune.shipper, clatune.measurement,"
+      " clatune.key, clatune.device, clatune.problem");
+  return 0;
+}
+
+static bool take(clt_claim *claim, const char *agent) {
+  clt_error error = {0};
+  bool found = false;
+  check(clt_queue_claim(pq, claim, &found, agent, &target, 1, &error), &error);
+  return found;
+}
+
+static void end_leases(void) { run("UPDATE clatune.cell SET lease = clock_timestamp() - interval '1 hour' WHERE state = 'running'"); }
+
+static void finish(clt_claim *claim, bool lost) {
+  clt_error error = {0};
+  check(clt_queue_finish(pq, claim, "{\"tuning\":\"x\"}", &error), &error);
+  assert_int_equal(claim->lost, lost);
+}
+
+static void renew(clt_claim *claim, int64_t progress, bool lost) {
+  clt_error error = {0};
+  const char *said = "said last";
+  claim->progress = progress;
+  check(clt_queue_renew(pq, &claim, &said, 1, &error), &error);
+  assert_int_equal(claim->lost, lost);
+}
+
+/* --- who gets what --- */
+
+enum { ROWS = 300, AGENTS = 8 };
+
+struct agents {
+  int64_t rows[AGENTS][ROWS];
+  size_t n[AGENTS];
+};
+
+static int work(void *user, size_t index, clt_error *error) {
+  struct agents *agents = user;
+  clt_pq *own = connect_to();
+  for (bool found = true; found;) {
+    clt_claim claim = {0};
+    char name[16];
+    snprintf(name, sizeof name, "agent %zu", index);
+    int rc = clt_queue_claim(own, &claim, &found, name, &target, 1, error);
+    if (rc == 0 && found) agents->rows[index][agents->n[index]++] = claim.n;
+    if (rc == 0 && found) rc = clt_queue_finish(own, &claim, "{}", error);
+    clt_claim_release(&claim);
+    if (rc) return rc;
+  }
+  clt_pq_free(own);
+  return 0;
+}
+
+static void every_row_is_taken_once_by_whomever(void **state) {
+  (void)state;
+  static struct agents agents;
+  bool seen[ROWS] = {false};
+  size_t n = 0;
+  clt_error error = {0};
+  submit("range(1, 301)", 60);
+  check(clt_parallel(AGENTS, AGENTS, work, &agents, &error), &error);
+  for (size_t a = 0; a < AGENTS; a++)
+    for (size_t i = 0; i < agents.n[a]; i++, n++) {
+      assert_false(seen[agents.rows[a][i]]);
+      seen[agents.rows[a][i]] = true;
+    }
+  assert_int_equal(n, ROWS);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done' AND attempts = 0"), ROWS);
+}
+
+static void a_claim_that_is_repeated_gets_the_row_that_it_got(void **state) {
+  (void)state;
+  submit("range(1, 4)", 60);
+  clt_claim claim = {0}, again = {0}, other = {0};
+  assert_true(take(&claim, "a"));
+  assert_int_equal(claim.n, 0);
+  assert_string_equal(claim.text, "bank R=64 random budget=5 seed=1");
+  memcpy(again.id, claim.id, sizeof claim.id); /* the answer was lost */
+  assert_true(take(&again, "a"));
+  assert_int_equal(again.n, 0);
+  assert_true(take(&other, "b"));
+  assert_int_equal(other.n, 1);
+  finish(&again, false);
+  finish(&claim, false); /* a finish whose answer was lost */
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done'"), 1);
+  clt_claim_release(&claim);
+  clt_claim_release(&again);
+  clt_claim_release(&other);
+}
+
+static void who_comes_back_too_late_has_lost_the_row(void **state) {
+  (void)state;
+  submit("1", 0.001);
+  clt_claim late = {0}, other = {0};
+  assert_true(take(&late, "a"));
+  end_leases();
+  renew(&late, 1, false); /* nobody has taken it */
+  end_leases();
+  assert_true(take(&other, "b"));
+  renew(&late, 2, true);
+  finish(&late, true);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'running' AND agent = 'b'"), 1);
+  renew(&other, 1, false);
+  finish(&other, false);
+  finish(&late, true);
+  clt_claim_release(&late);
+  clt_claim_release(&other);
+}
+
+static void within_a_lease_of_the_servers_start_nothing_has_run_out(void **state) {
+  (void)state;
+  submit("1", 1e6);
+  clt_claim claim = {0}, other = {0};
+  assert_true(take(&claim, "a"));
+  end_leases();
+  assert_false(take(&other, "b"));
+  finish(&claim, false);
+  clt_claim_release(&claim);
+}
+
+/* --- what fails --- */
+
+static void what_ends_without_a_word_three_times_has_failed(void **state) {
+  (void)state;
+  clt_error error = {0};
+  int64_t n_rows = 0, n_left = 0;
+  submit("range(1, 3)", 0.001);
+  for (int i = 0; i < CLT_QUEUE_ATTEMPTS; i++) { /* always at the same evaluation */
+    clt_claim claim = {0};
+    check(clt_queue_expire(pq, &error), &error);
+    assert_true(take(&claim, "a"));
+    assert_int_equal(claim.n, 0);
+    renew(&claim, 40, false);
+    end_leases();
+    clt_claim_release(&claim);
+  }
+  clt_claim next = {0};
+  assert_true(take(&next, "a"));
+  assert_int_equal(next.n, 1);
+  check(clt_queue_expire(pq, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed' AND n = 0 AND output LIKE '%said last'"), 1);
+  check(clt_queue_count(pq, plan, &n_rows, &n_left, &error), &error);
+  assert_int_equal(n_rows, 2);
+  assert_int_equal(n_left, 1);
+  clt_claim_release(&next);
+}
+
+static void what_gets_further_each_time_goes_on(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("1", 0.001);
+  for (int i = 0; i < 2 * CLT_QUEUE_ATTEMPTS; i++) {
+    clt_claim claim = {0};
+    check(clt_queue_expire(pq, &error), &error);
+    assert_true(take(&claim, "a"));
+    renew(&claim, 10 + i, false);
+    end_leases();
+    clt_claim_release(&claim);
+  }
+}
+
+static void where_many_end_without_a_word_it_is_nobodys_fault(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("range(1, 13)", 0.001);
+  for (int round = 0; round <= CLT_QUEUE_ATTEMPTS; round++) {
+    check(clt_queue_expire(pq, &error), &error);
+    for (int i = 0; i < 12; i++) {
+      clt_claim claim = {0};
+      assert_true(take(&claim, "a"));
+      assert_int_equal(claim.n, i);
+      char text[200];
+      snprintf(text, sizeof text, "UPDATE clatune.cell SET lease = clock_timestamp() + interval '1 hour' WHERE n = %d", i);
+      run(text);
+      clt_claim_release(&claim);
+    }
+    end_leases();
+  }
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed'"), 0);
+}
+
+static void a_failure_is_left_to_others_first(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("1", 60);
+  const char *const agents[] = {"a", "b", "c"};
+  for (int i = 0; i < CLT_QUEUE_ATTEMPTS; i++) {
+    clt_claim claim = {0};
+    assert_true(take(&claim, agents[i]));
+    check(clt_queue_fail(pq, &claim, "no such compiler", 1, false, &error), &error);
+    check(clt_queue_fail(pq, &claim, "its answer was lost", 1, false, &error), &error);
+    clt_claim_release(&claim);
+    assert_false(take(&claim, agents[i]));
+  }
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed' AND output = 'no such compiler'"), 1);
+  char *text = NULL;
+  int64_t id = 0, submitted_s = 0;
+  clt_sweep *sweep = load("1");
+  check(clt_sweep_share(&text, sweep, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "again", text, 60, true, &error), &error);
+  clt_claim claim = {0};
+  assert_true(take(&claim, "c"));
+  check(clt_queue_fail(pq, &claim, "it cannot work anywhere", 1, true, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed'"), 1);
+  clt_claim_release(&claim);
+  clt_sweep_free(sweep);
+  free(text);
+}
+
+static void what_is_given_back_was_no_attempt(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("1", 60);
+  for (int i = 0; i < 2 * CLT_QUEUE_ATTEMPTS; i++) {
+    clt_claim claim = {0}, *claims = &claim;
+    assert_true(take(&claim, "a"));
+    check(clt_queue_release(pq, &claims, 1, &error), &error);
+    finish(&claim, true);
+    clt_claim_release(&claim);
+  }
+}
+
+/* --- who may what --- */
+
+static void workers_change_nothing_that_is_done(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("range(1, 3)", 60);
+  clt_claim claim = {0}, other = {0};
+  run("SET ROLE clatune_worker");
+  assert_true(take(&claim, "a"));
+  renew(&claim, 1, false);
+  finish(&claim, false);
+  assert_true(take(&other, "b"));
+  assert_int_equal(clt_pq_run_text(pq, "UPDATE clatune.cell SET line = 'forged' WHERE state = 'done'", &error), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "DELETE FROM clatune.cell", NULL), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "TRUNCATE clatune.cell", NULL), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.plan SET text = 'forged'", NULL), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "INSERT INTO clatune.cell(target, n, text, state) VALUES (1, 99, '', 'done')", NULL), 0);
+  run("RESET ROLE");
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE line = 'forged'"), 0);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done'"), 1);
+  clt_claim_release(&claim);
+  clt_claim_release(&other);
+}
+
+/* --- records --- */
+
+static clt_instance *instance_of(const clt_sweep *sweep) {
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  check(clt_instance_new(&instance, sweep->cells[0].problem, NULL, 0, &board, &error), &error);
+  return instance;
+}
+
+static void measure(clt_store *store, const clt_instance *instance, clt_config config, double time_s) {
+  clt_store_key key;
+  clt_measurement m;
+  clt_error error = {0};
+  clt_measurement_init(&m, config);
+  m.time_s = m.runs_s[0] = time_s;
+  m.n_runs = 1;
+  check(clt_store_key_init(&key, instance, &error), &error);
+  check(clt_store_describe_instance(store, &key, instance, &error), &error);
+  check(clt_store_add(store, &key, clt_instance_space(instance), CLT_RECORD_SEARCH, &m, &error), &error);
+}
+
+static clt_store *open_file(const char *name) {
+  clt_store *store = NULL;
+  clt_error error = {0};
+  check(clt_store_new(&store, "sqlite", scratch_path(name), &error), &error);
+  return store;
+}
+
+static size_t count_of(clt_store *store, const clt_instance *instance) {
+  clt_store_key key;
+  clt_store_answers answers = {0};
+  clt_error error = {0};
+  check(clt_store_key_init(&key, instance, &error), &error);
+  check(clt_store_newest(&answers, store, &key, clt_instance_space(instance), false, NULL, &error), &error);
+  size_t n = answers.n;
+  clt_store_answers_release(&answers);
+  return n;
+}
+
+static void records_are_brought_once_and_found_by_others(void **state) {
+  (void)state;
+  clt_error error = {0};
+  clt_shipper shipper;
+  clt_store_key key;
+  clt_sweep *sweep = load("1");
+  clt_instance *instance = instance_of(sweep);
+  const clt_space *space = clt_instance_space(instance);
+  clt_store *mine = open_file("mine.sqlite"), *others = open_file("others.sqlite");
+  bool more = true;
+  check(clt_store_key_init(&key, instance, &error), &error);
+  check(clt_shipper_init(&shipper, pq, &error), &error);
+  measure(mine, instance, clt_space_at(space, 0), 1);
+  check(clt_ship(&shipper, mine, false, &more, &error), &error);
+  assert_false(more);
+  measure(mine, instance, clt_space_at(space, 1), 2);
+  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 2);
+  measure(others, instance, clt_space_at(space, 2), 3);
+  check(clt_pull(&shipper, others, &key, "bank", false, &error), &error);
+  assert_int_equal(count_of(others, instance), 3);
+  check(clt_ship(&shipper, others, false, NULL, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
+  check(clt_pull(&shipper, mine, &key, "bank", true, &error), &error);
+  assert_int_equal(count_of(mine, instance), 3);
+  assert_int_equal(number("SELECT count(*) FROM clatune.problem WHERE name = 'bank' AND sizes = 'R=64'"), 1);
+  /* Somebody drops the database: what the files hold comes again, and what others' files had brought with it. */
+  empty(NULL);
+  clt_shipper_release(&shipper);
+  clt_store_free(others);
+  check(clt_shipper_init(&shipper, pq, &error), &error);
+  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
+  clt_shipper_release(&shipper);
+  clt_store_free(mine);
+  clt_instance_free(instance);
+  clt_sweep_free(sweep);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(every_row_is_taken_once_by_whomever, empty),
+      cmocka_unit_test_setup(a_claim_that_is_repeated_gets_the_row_that_it_got, empty),
+      cmocka_unit_test_setup(who_comes_back_too_late_has_lost_the_row, empty),
+      cmocka_unit_test_setup(within_a_lease_of_the_servers_start_nothing_has_run_out, empty),
+      cmocka_unit_test_setup(what_ends_without_a_word_three_times_has_failed, empty),
+      cmocka_unit_test_setup(what_gets_further_each_time_goes_on, empty),
+      cmocka_unit_test_setup(where_many_end_without_a_word_it_is_nobodys_fault, empty),
+      cmocka_unit_test_setup(a_failure_is_left_to_others_first, empty),
+      cmocka_unit_test_setup(what_is_given_back_was_no_attempt, empty),
+      cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
+      cmocka_unit_test_setup(records_are_brought_once_and_found_by_others, empty),
+  };
+  if (getenv("CLATUNE_TEST_DATABASE") == NULL) return 77;
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
