@@ -1,5 +1,5 @@
 /* Which tunings a sweep has: the plan's cells, on the devices, without what is filtered out. */
-#include "cli/sweep.h"
+#include "cli/sweep_farm.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,6 +41,13 @@ static bool is_outcome(const json_t *line) {
          is_count(json_object_get(counts, "measured"));
 }
 
+json_t *cli_result_read(const char *text, size_t n) {
+  json_t *json = n < MAX_LINE_BYTES ? json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  if (is_outcome(json)) return json;
+  json_decref(json);
+  return NULL;
+}
+
 /* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
  * Returns 0, or an exit code after a message. */
 static int read_results(cli_results *out, char *path) {
@@ -58,8 +65,8 @@ static int read_results(cli_results *out, char *path) {
     if (!whole) end = text + n;
     size_t length = (size_t)(end - line);
     if (whole && strspn(line, " \t\r") == length) continue;
-    json_t *json = whole && length < MAX_LINE_BYTES ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    if (!is_outcome(json))
+    json_t *json = whole ? cli_result_read(line, length) : NULL;
+    if (json == NULL)
       n_unreadable++;
     else if (json_object_set(out->lines, json_string_value(json_object_get(json, "tuning")), json))
       rc = cli_failure("out of memory");
@@ -88,13 +95,14 @@ double cli_row_cost(const cli_row *row, bool of_default) {
 
 /* --- the plan, its devices and cells --- */
 
-/* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. */
-static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
+/* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. An agent
+ * of a farm has all devices, of which each plan chooses. */
+static int choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
   clt_error error = {0};
   clt_device_info *all = NULL;
-  bool programs = clt_sweep_is_of_commands(out->plan);
+  bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
   const char **typed = NULL, *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
-  size_t n_all = 1, n_typed = 0, n_planned = out->plan->n_devices;
+  size_t n_all = 1, n_typed = 0, n_planned = agent ? 0 : out->plan->n_devices;
   if (!programs && cli_devices_here(&all, &n_all, &error)) return cli_report(&error);
   if (programs && (all = calloc(1, sizeof *all)) != NULL) clt_device_host(all);
   bool *chosen = calloc(n_all + 1, sizeof *chosen);
@@ -104,7 +112,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
                                                                    : cli_failure("out of memory");
   size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
   for (size_t k = 0; rc == 0 && k < n_texts; k++) {
-    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : "";
+    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : agent ? "all" : "";
     size_t n = 0;
     if (clt_device_select_all(indices, &n, all, n_all, text, true, &error)) {
       fprintf(stderr, "clatune: warning: %s\n", error.message);
@@ -120,13 +128,28 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   free(chosen);
   free(indices);
   free(all);
-  if (rc == 0 && out->n_devices == 0) return cli_failure("there is no device to tune on"), CLI_NO_DEVICE;
+  if (rc == 0 && out->n_devices == 0 && !agent) return cli_failure("there is no device to tune on"), CLI_NO_DEVICE;
+  return rc;
+}
+
+/* The same for an agent that serves: the machine itself comes with the devices where it may run programs. */
+static int add_host(cli_sweep *out) {
+  clt_device_info *more = realloc(out->devices, (out->n_devices + 1) * sizeof *more);
+  if (more == NULL) return cli_failure("out of memory");
+  out->devices = more;
+  clt_device_host(&more[out->n_devices++]);
+  return 0;
+}
+
+static int read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
+  int rc = cli_seconds(&out->until_s, arguments, "time-limit", INFINITY, 0, MOST);
+  out->until_s += clt_now_s();
   return rc;
 }
 
 /* Loads the plan, chooses devices and cells, reads the results so far. Returns 0, or an exit code after a message;
  * release in either case. */
-static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
+static int sweep_init(cli_sweep *out, const cli_arguments *arguments, bool agent) {
   clt_error error = {0};
   const char *plan = arguments->positional[0], *typed = cli_text(arguments, "output");
   *out = (cli_sweep){.store_path = cli_text(arguments, "store"),
@@ -134,9 +157,8 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
                      .missing = json_array()};
   int64_t shard, n_shards;
   int rc = cli_sweep_shard(&shard, &n_shards, arguments);
-  if (rc == 0) rc = cli_seconds(&out->until_s, arguments, "time-limit", INFINITY, 0, MOST);
+  if (rc == 0) rc = read_time_limit(out, arguments);
   if (rc) return rc;
-  out->until_s += clt_now_s();
   if (clt_sweep_load(&out->plan, plan, &error)) return cli_report(&error);
   const char **only = NULL;
   size_t n_only = 0;
@@ -160,8 +182,8 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
   if (!typed) clt_text_add(&path, ".results.jsonl");
   if (clt_text_take(&results, &path, NULL)) return cli_failure("out of memory");
   rc = read_results(&out->results, results);
-  if (rc == 0) rc = choose_devices(out, arguments);
-  if (rc) return rc;
+  if (rc == 0) rc = choose_devices(out, arguments, agent);
+  if (rc || agent) return rc;
   const size_t n_rows = out->n_devices * out->n_cells;
   out->rows = calloc(n_rows, sizeof *out->rows);
   if (out->rows == NULL) return cli_failure("out of memory");
@@ -193,13 +215,13 @@ void cli_sweep_fail(cli_row *row, const clt_error *error) {
   row->reason = strdup(text[0] ? text : clt_error_text(error->code));
 }
 
-bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell) {
-  cli_row *row = cli_sweep_row(s, device, cell);
+bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell, cli_row *row) {
   const clt_sweep_cell *c = t->cell = &s->cells[cell];
   clt_error error = {0};
   int rc = 0;
   clt_sweep_settings_release(&t->settings);
-  if (t->instance == NULL || t->device != device || t->size_set != c->size_set) {
+  if (t->instance == NULL || t->device != device || t->size_set != c->size_set ||
+      clt_instance_problem(t->instance) != c->problem) {
     clt_instance_free(t->instance);
     t->instance = NULL;
     t->device = device;
@@ -277,26 +299,94 @@ int cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
   return 0;
 }
 
+/* A plan that machines share, or whatever plans they share. */
+static int run_agent(const cli_arguments *arguments, const cli_farm_options *options, const char *format) {
+  cli_sweep sweep = {.missing = json_array(), .results.fd = -1};
+  const bool serves = cli_given(arguments, "serve");
+  int rc;
+  if (serves) {
+    rc = read_time_limit(&sweep, arguments);
+    if (rc == 0) rc = choose_devices(&sweep, arguments, true);
+    if (rc == 0 && options->trust.programs) rc = add_host(&sweep);
+  } else {
+    json_decref(sweep.missing);
+    rc = sweep_init(&sweep, arguments, true);
+  }
+  bool lists = cli_given(arguments, "summary");
+  if (rc == 0 && !lists && !options->submits_only) rc = cli_events_open(&sweep.events, arguments);
+  if (rc == 0) rc = lists ? cli_farm_collect(&sweep, options->url, NULL, false) : cli_farm_run(&sweep, options);
+  if (rc == 0 && !serves && !options->submits_only) {
+    if (sweep.events != stdout) rc = cli_sweep_print(&sweep, format, false);
+    if (rc == 0) rc = exit_code_of_rows(&sweep);
+  }
+  int closed = cli_events_close(sweep.events);
+  sweep_release(&sweep);
+  return rc ? rc : closed;
+}
+
+/* Flags that go with a farm alone, and those that do not go with it. */
+static int check_flags(const cli_arguments *arguments, bool farm, bool serves) {
+  static const char *const of_farm[] = {"submit", "lease", "outbox", "problems", "allow-programs"},
+                           *const of_plan[] = {"only", "no-store"}, *const of_own[] = {"submit", "summary", "lease"};
+  for (size_t i = 0; !farm && i < sizeof of_farm / sizeof *of_farm; i++)
+    if (cli_given(arguments, of_farm[i]))
+      return cli_usage("--%s needs the database that machines share: --store postgresql://...", of_farm[i]);
+  for (size_t i = 0; farm && i < sizeof of_plan / sizeof *of_plan; i++)
+    if (cli_given(arguments, of_plan[i]))
+      return cli_usage("--%s does not go with a database that machines share", of_plan[i]);
+  for (size_t i = 0; serves && i < sizeof of_own / sizeof *of_own; i++)
+    if (cli_given(arguments, of_own[i])) return cli_usage("--%s needs a PLAN; --serve has none", of_own[i]);
+  return 0;
+}
+
+static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
+  cli_farm_options options = {.url = url,
+                              .outbox = cli_text(arguments, "outbox"),
+                              .jobs = jobs,
+                              .quiet = cli_given(arguments, "quiet"),
+                              .submits_only = cli_given(arguments, "submit"),
+                              .trust.programs = cli_given(arguments, "allow-programs")};
+  if (cli_given(arguments, "status")) return cli_farm_status(url, strcmp(format, "json") == 0);
+  const char **folders = NULL;
+  int rc = cli_seconds(&options.lease_s, arguments, "lease", 120, 1, 1e6);
+  if (rc == 0) rc = cli_texts(&folders, &options.trust.n_folders, arguments, "problems");
+  options.trust.folders = folders;
+  if (rc == 0) rc = run_agent(arguments, &options, format);
+  free(folders);
+  return rc;
+}
+
 static int run_sweep(const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "csv", "markdown"};
-  const char *format;
+  const char *format, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
+  const bool serves = cli_given(arguments, "serve"), asks = cli_given(arguments, "status");
+  const char *url = clt_pq_is_url(plan) ? plan : cli_text(arguments, "store");
+  const bool lists = cli_given(arguments, "dry-run"), farm = clt_pq_is_url(url) && !lists;
   cli_sweep sweep;
   int64_t jobs;
   if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
   int rc = cli_format(&format, arguments, formats, 4);
   if (rc == 0) rc = cli_integer(&jobs, arguments, "jobs", 0, 1, 1000);
+  if (rc == 0 && (serves || asks) && (!farm || (plan && plan != url)))
+    return cli_usage("--%s needs a database that machines share, and no PLAN: postgresql://...",
+                     serves ? "serve" : "status");
+  if (rc == 0 && !serves && !asks && (plan == NULL || plan == url)) return cli_usage("needs a PLAN");
+  if (rc == 0) rc = check_flags(arguments, farm, serves);
   if (rc) return rc;
-  rc = sweep_init(&sweep, arguments);
-  bool lists = cli_given(arguments, "dry-run"), measures = !lists && !cli_given(arguments, "summary");
+  if (farm) return run_farm(arguments, url, format, jobs);
+  rc = sweep_init(&sweep, arguments, false);
+  bool measures = !lists && !cli_given(arguments, "summary");
   if (rc == 0 && !measures) { /* which are finished */
     cli_sweep_tuning t = {0};
     for (size_t d = 0; d < sweep.n_devices; d++)
-      for (size_t i = 0; i < sweep.n_cells; i++)
-        if (!cli_sweep_row(&sweep, d, i)->elsewhere) cli_sweep_prepare(&t, &sweep, d, i);
+      for (size_t i = 0; i < sweep.n_cells; i++) {
+        cli_row *row = cli_sweep_row(&sweep, d, i);
+        if (!row->elsewhere) cli_sweep_prepare(&t, &sweep, d, i, row);
+      }
     cli_sweep_tuning_release(&t);
     rc = lists ? list_tunings(&sweep, strcmp(format, "json") == 0) : cli_sweep_print(&sweep, format, false);
   } else if (rc == 0 && (rc = cli_events_open(&sweep.events, arguments)) == 0) {
-    rc = cli_sweep_run(&sweep, jobs, cli_given(arguments, "quiet"));
+    rc = cli_sweep_run(&sweep, NULL, jobs, cli_given(arguments, "quiet"));
     int printed = sweep.events == stdout ? 0 : cli_sweep_print(&sweep, format, rc > 128);
     int closed = cli_events_close(sweep.events);
     if (rc == 0) rc = printed ? printed : closed;
@@ -323,6 +413,13 @@ static const cli_flag flags[] = {
     {"format", "NAME", "the table as text, json, csv or markdown"},
     CLI_FLAG_STORE,
     {"no-store", NULL, "keeps no measurements and reuses none"},
+    {"submit", NULL, "with --store postgresql://...: adds the plan alone; what failed of it is tried again"},
+    {"serve", NULL, "works on whatever is submitted to the database of --store, until it is interrupted"},
+    {"status", NULL, "says who works on what in the database of --store"},
+    {"problems", "FOLDER", "with --serve: where the problem files of submitted plans lie; may be repeated"},
+    {"allow-programs", NULL, "with --serve: also problems that run programs or have modules of C"},
+    {"lease", "S", "who says nothing of a tuning for so long loses it to another (default 120; set when submitted)"},
+    {"outbox", "FOLDER", "where measurements are kept until the database has them (default: clatune/outbox)"},
     CLI_FLAG_EVENTS,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET,
@@ -331,7 +428,9 @@ static const cli_flag flags[] = {
 const cli_command cli_sweep_command = {
     .name = "sweep",
     .summary = "tunes all that a plan file lists: devices, problems, sizes, searchers, budgets, seeds",
-    .synopsis = "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]]",
+    .synopsis =
+        "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]] | "
+        "--serve URL | --status URL",
     .description =
         "Runs every tuning of a plan (docs/plans.md): every device x problem x size x searcher x budget x seed. "
         "Physical\n"
@@ -339,10 +438,12 @@ const cli_command cli_sweep_command = {
         "measurements\n"
         "are in the store; so the same command goes on where it was stopped, and measures nothing twice. A tuning "
         "that\n"
-        "fails does not stop the others; the table at the end says why. Exit code: 0 all found, 130 interrupted (and\n"
-        "resumable); where tunings failed, the code that they share, or 1.",
+        "fails does not stop the others; the table at the end says why. With --store postgresql://... machines that "
+        "are\n"
+        "started with the same plan share its tunings; it ends when all are finished, by whomever. Exit code: 0 all\n"
+        "found, 130 interrupted (and resumable); where tunings failed, the code that they share, or 1.",
     CLI_FLAGS(flags),
-    .n_positional = {1, 1},
+    .n_positional = {0, 1},
     .passes = "slurm",
     .run = run_sweep,
 };

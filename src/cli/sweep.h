@@ -2,6 +2,8 @@
 #ifndef CLT_CLI_SWEEP_H
 #define CLT_CLI_SWEEP_H
 
+#include <pthread.h>
+
 #include "cli/cli.h"
 #include "sweep/sweep.h"
 
@@ -60,14 +62,54 @@ typedef struct cli_sweep_tuning {
   char key[33];
 } cli_sweep_tuning; /* zeroed: nothing */
 
-/* Makes instance (kept while device and sizes stay the same), settings and key of a row, and takes its line if the
- * results have it. Returns whether it is still to be tuned. */
-bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t device, size_t cell);
+/* Makes instance (kept while device and sizes stay the same), settings and key of a cell on a device, and gives the row
+ * its line if the results have it. Returns whether it is still to be tuned. */
+bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t device, size_t cell, cli_row *row);
 void cli_sweep_tuning_release(cli_sweep_tuning *tuning);
 void cli_sweep_fail(cli_row *row, const clt_error *error);
 
-/* Runs what is open, jobs devices at once (0: all). Returns 0 or the exit code of an interruption or a failure. */
-int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet);
+/* --- running them (sweep_run.c) --- */
+
+/* A physical device, whose tunings come one after the other, in a thread of their own. */
+typedef struct cli_lane {
+  size_t index;
+  const size_t *lane_of;    /* of each device of the sweep */
+  bool alone;               /* the CPU: runs when no other lane does */
+  const volatile int *stop; /* of its tuning */
+  pthread_mutex_t *lock;    /* of what follows; who holds it waits for nobody */
+  char now[160], said[512]; /* the tuning under way ("": none), and what it warned of last */
+  int64_t progress;         /* grows as it gets on, from tuning to tuning */
+  double longest_s;         /* that one took, also before */
+} cli_lane;
+
+/* Whether a tuning may begin that takes as long as the longest one so far. */
+bool cli_lane_has_time(const cli_lane *lane, const cli_sweep *sweep);
+
+enum { CLI_NO_WORK, CLI_WORK, CLI_WAIT }; /* CLI_WAIT: nothing now; ask again */
+
+/* Where lanes get their tunings, and what becomes of these: called in the lanes' threads. */
+typedef struct cli_work {
+  void *user;
+  bool together; /* all lanes at once: next sees to it that the CPU's is alone */
+  /* Before all others, for each lane; and after all others, when lanes are no more. */
+  void (*begin)(void *user, cli_lane *lane);
+  void (*end)(void *user);
+  /* Makes a lane's next tuning and its row ready. store: the lane's. */
+  int (*next)(void *user, cli_lane *lane, clt_store *store, cli_sweep_tuning *tuning, cli_row **row);
+  /* It has ended with rc: the row has a line, or a code and a reason, or, where it was stopped, nothing. Returns 0, or
+   * the exit code that ends everything. */
+  int (*finish)(void *user, cli_lane *lane, const cli_sweep_tuning *tuning, cli_row *row, int rc);
+} cli_work;
+
+/* Runs what work gives; NULL: what is open of the sweep, jobs devices at once (0: all), into the file of results.
+ * Returns 0 or the exit code of an interruption or a failure. */
+int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool quiet);
+
+/* A line of the file of results; malloc'ed, NULL: out of memory. */
+char *cli_result_text(const json_t *line);
+
+/* Reads a line (n bytes): NULL where it cannot be one. */
+json_t *cli_result_read(const char *text, size_t n);
 
 /* What became of the tunings. */
 typedef struct cli_sweep_counts {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,22 +19,24 @@
 #include "worker/lock.h"
 
 #define TERMINAL_PERIOD_S 0.1
+#define WAIT_MS 50 /* how long a request to end may go unseen while there is nothing to do */
+#define WAITS 10   /* until it is asked again whether there is something */
 
 /* A physical device. */
 typedef struct lane {
+  cli_lane shown;
   struct runner *runner;
   char key[256];
-  bool alone; /* runs when no other lane does */
-  size_t n_left, n_run;
-  double run_s;        /* that the run ones took */
-  double longest_s;    /* that one took, also before */
-  char now[160];       /* the tuning under way; "": none */
-  int64_t done, total; /* its evaluations */
+  size_t n_left, n_run, next; /* next: the row of the sweep that is looked at next */
+  double run_s;               /* that the run ones took */
+  size_t lost;                /* the device that was lost last; SIZE_MAX: none */
+  int64_t done, total;        /* evaluations of the tuning under way */
   cli_events events;
 } lane;
 
 typedef struct runner {
   cli_sweep *sweep;
+  const cli_work *work;
   lane *lanes;
   size_t n_lanes, *lane_of; /* of each device */
   bool alone;               /* whether it is the turn of the lanes that run alone */
@@ -71,10 +74,14 @@ static int open_results(cli_results *results) {
   return cut && write(results->fd, "\n", 1) != 1 ? fail_to_write(results) : 0;
 }
 
+char *cli_result_text(const json_t *line) {
+  return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+}
+
 /* Appends a line in one piece, so that those of several sweeps that share the file do not run together, and
  * synchronises. */
 static int append_result(cli_results *results, const json_t *line) {
-  char *json = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL, *text;
+  char *json = cli_result_text(line), *text;
   clt_text whole = {0};
   clt_text_printf(&whole, "%s\n", json ? json : "");
   free(json);
@@ -108,7 +115,7 @@ static double estimate_left_s(const runner *run) {
     if (l->n_left == 0) continue;
     if (n_all == 0) return NAN;
     double lane_s = (double)l->n_left * (l->n_run ? l->run_s / (double)l->n_run : all_s / (double)n_all);
-    if (l->alone)
+    if (l->shown.alone)
       alone_s += lane_s;
     else
       together_s = fmax(together_s, lane_s);
@@ -117,16 +124,18 @@ static double estimate_left_s(const runner *run) {
 }
 
 static void draw_sweep_bar(runner *run) {
-  char text[400], left[32], failed[40] = "";
+  char text[400], left[32], failed[40] = "", of[32] = "";
   size_t n = run->n_finished + run->n_failed, total = run->n_total;
   if (run->progress.quiet || !run->progress.terminal || clt_now_s() < run->next_s) return;
   if (run->n_failed) snprintf(failed, sizeof failed, "  %zu failed", run->n_failed);
-  int used = snprintf(text, sizeof text, "%zu/%zu tunings%s  left %s", n, total, failed,
-                      cli_duration(left, estimate_left_s(run)));
+  if (total) snprintf(of, sizeof of, "/%zu", total);
+  int used = snprintf(text, sizeof text, "%zu%s tunings%s", n, of, failed);
+  if (total && used < (int)sizeof text)
+    used += snprintf(text + used, sizeof text - (size_t)used, "  left %s", cli_duration(left, estimate_left_s(run)));
   for (size_t i = 0; i < run->n_lanes && used < (int)sizeof text; i++) {
     const lane *l = &run->lanes[i];
-    if (l->now[0])
-      used += snprintf(text + used, sizeof text - (size_t)used, " | %s %lld/%lld", l->now, (long long)l->done,
+    if (l->shown.now[0])
+      used += snprintf(text + used, sizeof text - (size_t)used, " | %s %lld/%lld", l->shown.now, (long long)l->done,
                        (long long)l->total);
   }
   cli_progress_bar(total ? (double)n / (double)total : 0, run->progress.colour, text);
@@ -137,6 +146,7 @@ static void draw_sweep_bar(runner *run) {
 static void on_progress(void *user, const clt_progress *now) {
   lane *l = user;
   pthread_mutex_lock(&l->runner->lock);
+  if (now->last || now->done != l->done) l->shown.progress++;
   l->done = now->done;
   l->total = now->total;
   cli_events_progress(&l->events, now);
@@ -151,13 +161,15 @@ static void on_log(void *user, clt_log_level level, const char *text) {
   bool waits = level == CLT_LOG_INFO && clt_starts_with(text, CLT_LOCK_WAITS) && !l->runner->progress.quiet;
   if (level != CLT_LOG_WARNING && !waits) return;
   pthread_mutex_lock(&l->runner->lock);
+  snprintf(l->shown.said, sizeof l->shown.said, "%s", text);
   cli_progress_end(&l->runner->progress);
-  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->now, text);
+  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->shown.now, text);
   pthread_mutex_unlock(&l->runner->lock);
 }
 
 static void count_row(lane *l, const cli_row *row) {
   runner *run = l->runner;
+  const size_t total = run->n_total;
   double wall_s = cli_row_number(row, "wall_s"), ratio = cli_row_cost(row, true) / cli_row_cost(row, false);
   char best[32], took[32], left[32], gain[40] = "";
   if (row->code)
@@ -165,24 +177,26 @@ static void count_row(lane *l, const cli_row *row) {
   else
     run->n_finished++;
   if (l->n_left) l->n_left--;
-  l->longest_s = fmax(l->longest_s, wall_s); /* NaN counts for nothing */
+  l->shown.longest_s = fmax(l->shown.longest_s, wall_s); /* NaN counts for nothing */
   if (row->now && row->line) {
     l->n_run++;
     l->run_s += wall_s;
   }
   if (row->now && !run->progress.quiet) {
     cli_progress_end(&run->progress);
-    fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed, run->n_total, l->now);
+    fputs("clatune: ", stderr);
+    if (total) fprintf(stderr, "[%zu/%zu] ", run->n_finished + run->n_failed, total);
+    fprintf(stderr, "%s: ", l->shown.now);
     if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
       fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
     else
-      fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s; left %s\n",
+      fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s%s%s\n",
               clt_time_text(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
               cli_row_number(row, "measured"), wall_s < 60 ? clt_time_text(took, wall_s) : cli_duration(took, wall_s),
-              cli_duration(left, estimate_left_s(run)));
+              total ? "; left " : "", total ? cli_duration(left, estimate_left_s(run)) : "");
   }
-  l->now[0] = '\0';
+  l->shown.now[0] = '\0';
   draw_sweep_bar(run);
 }
 
@@ -221,8 +235,8 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
 }
 
 /* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is
- * tried again by the next run. False: the device is lost. */
-static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
+ * tried again by the next run. */
+static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
   runner *run = l->runner;
   clt_tune_settings settings = t->settings;
   clt_tune_result *result;
@@ -231,7 +245,7 @@ static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   settings.progress = on_progress;
   settings.log = on_log;
   settings.user = l;
-  settings.stop = cli_signals_flag();
+  settings.stop = l->shown.stop;
   clt_objective *objective = NULL;
   bool has_events = run->sweep->events && clt_objective_new(&objective, t->instance, settings.objective, NULL) == 0;
   l->events = (cli_events){.out = has_events ? run->sweep->events : NULL,
@@ -243,7 +257,8 @@ static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   if (has_events) cli_event_started(&l->events, t->instance, &run->sweep->devices[t->device], &settings);
   pthread_mutex_unlock(&run->lock);
   int rc = clt_tune_run(&result, &settings, &error);
-  const bool stopped = rc == CLT_E_STOPPED, lost = rc == CLT_E_DEVICE;
+  const bool stopped = rc == CLT_E_STOPPED;
+  const int how = rc;
   pthread_mutex_lock(&run->lock);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     row->now = true;
@@ -252,11 +267,13 @@ static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
       row->code = cli_exit_code(error.code);
       row->reason = strdup(error.message);
     }
-    rc = append_result(&run->sweep->results, row->line);
-    if (run->rc == 0) run->rc = rc;
   } else if (!stopped) {
     cli_sweep_fail(row, &error);
   }
+  pthread_mutex_unlock(&run->lock);
+  rc = run->work->finish(run->work->user, &l->shown, t, row, how);
+  pthread_mutex_lock(&run->lock);
+  if (run->rc == 0) run->rc = rc;
   if (has_events)
     cli_event(&l->events, "finished",
               json_pack("{s:i, s:o, s:o}", "exit_code", stopped ? 128 + *cli_signals_flag() : row->code, "error",
@@ -265,10 +282,66 @@ static bool tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   pthread_mutex_unlock(&run->lock);
   clt_objective_free(objective);
   clt_tune_result_free(result);
-  return !lost;
+}
+
+/* --- the rows of a plan --- */
+
+static void name_row(lane *l, const cli_sweep_tuning *t) {
+  char text[256];
+  clt_sweep_cell_print(t->cell, text, sizeof text);
+  pthread_mutex_lock(&l->runner->lock);
+  l->done = l->total = 0;
+  l->shown.said[0] = '\0';
+  snprintf(l->shown.now, sizeof l->shown.now, "%.40s: %.100s", l->runner->sweep->devices[t->device].name, text);
+  pthread_mutex_unlock(&l->runner->lock);
+}
+
+bool cli_lane_has_time(const cli_lane *l, const cli_sweep *sweep) {
+  return clt_now_s() + l->longest_s <= sweep->until_s;
+}
+
+static int next_row(void *user, cli_lane *shown, clt_store *store, cli_sweep_tuning *t, cli_row **out) {
+  static const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
+  runner *run = user;
+  cli_sweep *s = run->sweep;
+  lane *l = &run->lanes[shown->index];
+  (void)store;
+  while (l->next < s->n_devices * s->n_cells && !*cli_signals_flag()) {
+    const size_t device = l->next / s->n_cells, cell = l->next % s->n_cells;
+    l->next++;
+    cli_row *row = *out = cli_sweep_row(s, device, cell);
+    if (run->lane_of[device] != shown->index || row->elsewhere) continue;
+    const bool open = cli_sweep_prepare(t, s, device, cell, row);
+    if (open && !cli_lane_has_time(shown, s)) return CLI_NO_WORK;
+    if (open && l->lost != device) return CLI_WORK;
+    name_row(l, t);
+    if (open) cli_sweep_fail(row, &not_tuned);
+    pthread_mutex_lock(&run->lock);
+    count_row(l, row);
+    pthread_mutex_unlock(&run->lock);
+  }
+  return CLI_NO_WORK;
+}
+
+static int finish_row(void *user, cli_lane *shown, const cli_sweep_tuning *t, cli_row *row, int rc) {
+  runner *run = user;
+  if (rc == CLT_E_DEVICE) run->lanes[shown->index].lost = t->device;
+  if (row->line == NULL && rc != CLT_OK) return 0;
+  pthread_mutex_lock(&run->lock);
+  rc = append_result(&run->sweep->results, row->line);
+  pthread_mutex_unlock(&run->lock);
+  return rc;
 }
 
 /* --- lanes --- */
+
+/* Whether the lane goes on. */
+static bool may_go_on(lane *l) {
+  pthread_mutex_lock(&l->runner->lock);
+  const bool may = l->runner->rc == 0 && !*cli_signals_flag();
+  pthread_mutex_unlock(&l->runner->lock);
+  return may;
+}
 
 /* A lane's tunings, one after the other, if it is its turn. A store serves one thread, so each lane has its own. */
 static int run_lane(void *user, size_t index, clt_error *error) {
@@ -276,7 +349,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
   lane *l = &run->lanes[index];
   cli_sweep *s = run->sweep;
   clt_store *store = NULL;
-  if (l->alone != run->alone) return 0;
+  if (!run->work->together && l->shown.alone != run->alone) return 0;
   if (!s->no_store && clt_store_new(&store, "sqlite", s->store_path, error)) {
     pthread_mutex_lock(&run->lock);
     if (run->rc == 0) run->rc = cli_report(error);
@@ -284,29 +357,16 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     return 0;
   }
   cli_sweep_tuning t = {0};
-  bool ended = false;
-  size_t lost = SIZE_MAX; /* the device that was lost last */
-  const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
-  for (size_t k = 0; k < s->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
-    size_t device = k / s->n_cells, cell = k % s->n_cells;
-    cli_row *row = cli_sweep_row(s, device, cell);
-    if (run->lane_of[device] != index || row->elsewhere) continue;
-    char text[256];
-    bool open = cli_sweep_prepare(&t, s, device, cell);
-    if (open && clt_now_s() + l->longest_s > s->until_s) break;
-    clt_sweep_cell_print(t.cell, text, sizeof text);
-    pthread_mutex_lock(&run->lock);
-    ended = run->rc != 0;
-    l->done = l->total = 0;
-    snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
-    pthread_mutex_unlock(&run->lock);
-    if (ended) break;
-    if (open && lost == device)
-      cli_sweep_fail(row, &not_tuned);
-    else if (open && !tune_row(l, &t, store, row))
-      lost = device;
+  for (int what = CLI_WORK; what != CLI_NO_WORK && may_go_on(l);) {
+    cli_row *row = NULL;
+    what = run->work->next(run->work->user, &l->shown, store, &t, &row);
+    for (int i = 0; what == CLI_WAIT && i < WAITS && may_go_on(l); i++) poll(NULL, 0, WAIT_MS);
+    if (what != CLI_WORK) continue;
+    name_row(l, &t);
+    tune_row(l, &t, store, row);
     pthread_mutex_lock(&run->lock);
     if (row->line || row->code) count_row(l, row);
+    l->shown.now[0] = '\0';
     pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);
@@ -314,39 +374,56 @@ static int run_lane(void *user, size_t index, clt_error *error) {
   return 0;
 }
 
-int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
-  runner run = {.sweep = sweep, .n_total = cli_sweep_count(sweep).total};
-  pthread_mutex_init(&run.lock, NULL);
-  cli_progress_init(&run.progress, quiet, NULL);
-  run.lanes = calloc(sweep->n_devices, sizeof *run.lanes);
-  run.lane_of = calloc(sweep->n_devices, sizeof *run.lane_of);
-  int rc = run.lanes && run.lane_of ? open_results(&sweep->results) : cli_failure("out of memory");
-  for (size_t d = 0; rc == 0 && d < sweep->n_devices; d++) {
+/* The physical devices of a sweep. */
+static int make_lanes(runner *run) {
+  const cli_sweep *sweep = run->sweep;
+  run->lanes = calloc(sweep->n_devices + 1, sizeof *run->lanes);
+  run->lane_of = calloc(sweep->n_devices + 1, sizeof *run->lane_of);
+  if (run->lanes == NULL || run->lane_of == NULL) return cli_failure("out of memory");
+  for (size_t d = 0; d < sweep->n_devices; d++) {
     char key[256];
     size_t i = 0;
     clt_device_lock_key(&sweep->devices[d], key, sizeof key);
-    while (i < run.n_lanes && strcmp(run.lanes[i].key, key) != 0) i++;
-    lane *l = &run.lanes[i];
-    if (i == run.n_lanes) {
-      l->runner = &run;
-      l->alone = strcmp(key, "cpu") == 0;
+    while (i < run->n_lanes && strcmp(run->lanes[i].key, key) != 0) i++;
+    lane *l = &run->lanes[i];
+    if (i == run->n_lanes) {
+      l->runner = run;
+      l->lost = SIZE_MAX;
+      l->shown = (cli_lane){.index = i,
+                            .lane_of = run->lane_of,
+                            .alone = strcmp(key, "cpu") == 0,
+                            .stop = cli_signals_flag(),
+                            .lock = &run->lock};
       memcpy(l->key, key, sizeof key);
-      run.n_lanes++;
+      run->n_lanes++;
     }
-    run.lane_of[d] = i;
+    run->lane_of[d] = i;
     for (size_t c = 0; c < sweep->n_cells; c++) l->n_left += !cli_sweep_row(sweep, d, c)->elsewhere;
   }
+  return 0;
+}
+
+int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool quiet) {
+  runner run = {.sweep = sweep, .n_total = cli_sweep_count(sweep).total};
+  const cli_work own = {.next = next_row, .finish = finish_row, .user = &run};
+  run.work = work ? work : &own;
+  pthread_mutex_init(&run.lock, NULL);
+  cli_progress_init(&run.progress, quiet, NULL);
+  int rc = make_lanes(&run);
+  if (rc == 0 && work == NULL) rc = open_results(&sweep->results);
   cli_signals_install();
   if (rc == 0) {
-    unsigned at_once = jobs > 0 ? (unsigned)jobs : (unsigned)run.n_lanes;
+    unsigned at_once = jobs > 0 && work == NULL ? (unsigned)jobs : (unsigned)run.n_lanes;
+    for (size_t i = 0; work && i < run.n_lanes; i++) work->begin(work->user, &run.lanes[i].shown);
     rc = clt_parallel(at_once, run.n_lanes, run_lane, &run, NULL);
     /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
      * done. */
     run.alone = true;
-    if (rc == 0) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
+    if (rc == 0 && !run.work->together) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
     rc = rc ? cli_failure("out of memory") : run.rc;
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
+  if (work) work->end(work->user);
   free(run.lanes);
   free(run.lane_of);
   cli_progress_end(&run.progress);

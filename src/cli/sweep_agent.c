@@ -1,0 +1,256 @@
+/* An agent of a farm. A thread beside its lanes sends what they measure, and renews the leases of tunings that get on.
+ * All of them use one connection, under one lock, and nobody who measures waits for it. While the server is away, what
+ * was begun goes on. */
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/sweep_farm.h"
+
+#define SHIP_S 2.0        /* between pieces of records; sooner where */
+#define SHIP_PROGRESS 100 /* tunings got on so often */
+#define GREET_S 15.0
+#define MOST_LANES 64
+
+/* Renews what got on since it was renewed last. Under the lock. */
+static int renew_leases(cli_farm *f, clt_error *error) {
+  clt_claim *claims[MOST_LANES];
+  char said[MOST_LANES][512];
+  const char *outputs[MOST_LANES];
+  cli_farm_lane *of[MOST_LANES];
+  size_t n = 0;
+  const double now_s = clt_now_s();
+  for (cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++) {
+    if (l->lane == NULL || !l->works || l->claim.id[0] == '\0' || l->claim.lost) continue;
+    if (now_s - l->renewed_s < fmin(5, l->claim.lease_s / 8)) continue;
+    pthread_mutex_lock(l->lane->lock);
+    l->claim.progress = l->lane->progress - l->begun;
+    memcpy(said[n], l->lane->said, sizeof said[n]);
+    pthread_mutex_unlock(l->lane->lock);
+    if (l->claim.progress == l->renewed) continue;
+    claims[n] = &l->claim;
+    outputs[n] = said[n];
+    of[n++] = l;
+  }
+  int rc = clt_queue_renew(f->pq, claims, outputs, n, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    of[i]->renewed = claims[i]->progress;
+    of[i]->renewed_s = now_s;
+    if (claims[i]->lost) of[i]->stop = 1;
+  }
+  return rc;
+}
+
+/* At a signal: others can take the rows before what is under way has ended here. */
+static int release_all(cli_farm *f, clt_error *error) {
+  clt_claim *claims[MOST_LANES];
+  size_t n = 0;
+  for (cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++)
+    if (l->claim.id[0]) claims[n++] = &l->claim;
+  int rc = clt_queue_release(f->pq, claims, n, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) claims[i]->id[0] = '\0';
+  return rc;
+}
+
+static int64_t sum_of_progress(const cli_farm *f) {
+  int64_t sum = 0;
+  for (const cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes; l++) {
+    if (l->lane == NULL) continue;
+    pthread_mutex_lock(l->lane->lock);
+    sum += l->lane->progress;
+    pthread_mutex_unlock(l->lane->lock);
+  }
+  return sum;
+}
+
+static int greet(cli_farm *f, clt_error *error) {
+  clt_text devices = {0}, lost = {0};
+  for (size_t d = 0; d < f->sweep->n_devices; d++) {
+    clt_text_printf(&devices, "%s%s", devices.n ? "; " : "", f->sweep->devices[d].name);
+    for (size_t i = 0; i < f->n_lanes; i++)
+      if (f->lanes[i].lost == d) clt_text_printf(&lost, "%s%s", lost.n ? "; " : "", f->sweep->devices[d].name);
+  }
+  int rc = clt_queue_greet(f->pq, f->agent, devices.bytes ? devices.bytes : "", lost.bytes ? lost.bytes : "", error);
+  clt_text_release(&devices);
+  clt_text_release(&lost);
+  if (rc == CLT_OK) f->greet_s = clt_now_s() + GREET_S;
+  return rc;
+}
+
+/* A piece of what agents that are no more have left. */
+static int ship_leftovers(cli_farm *f, clt_error *error) {
+  bool more = false;
+  if (f->next_leftover == 0) return CLT_OK;
+  if (f->leftover.store == NULL) {
+    clt_outbox_open(&f->leftover, f->options->outbox, f->next_leftover, NULL);
+    if (f->leftover.store == NULL) {
+      f->next_leftover = f->leftover.exists ? f->next_leftover + 1 : 0;
+      return CLT_OK;
+    }
+  }
+  int rc = clt_ship(&f->shipper, f->leftover.store, true, &more, error);
+  if (rc || more) return rc;
+  clt_outbox_close(&f->leftover);
+  f->next_leftover++;
+  return CLT_OK;
+}
+
+/* Under the lock. */
+static void do_what_is_due(cli_farm *f) {
+  clt_error error = {0};
+  const bool stopped = *cli_signals_flag() != 0;
+  for (size_t i = 0; stopped && i < f->n_lanes; i++) f->lanes[i].stop = 1;
+  if (cli_farm_is_away(f)) return;
+  if (f->said_away) f->greet_s = 0; /* to see whether it is there again */
+  int rc = CLT_OK;
+  if (stopped && !f->released) {
+    rc = release_all(f, &error);
+    f->released = rc == CLT_OK;
+  }
+  if (rc == CLT_OK && clt_now_s() >= f->greet_s) rc = greet(f, &error);
+  if (rc == CLT_OK && !stopped) rc = renew_leases(f, &error);
+  const int64_t progress = sum_of_progress(f);
+  if (rc == CLT_OK && (clt_now_s() >= f->ship_s || progress - f->shipped >= SHIP_PROGRESS)) {
+    rc = clt_ship(&f->shipper, f->outbox.store, true, NULL, &error);
+    f->ship_s = clt_now_s() + SHIP_S;
+    f->shipped = progress;
+  }
+  if (rc == CLT_OK) rc = ship_leftovers(f, &error);
+  cli_farm_note(f, rc, &error);
+}
+
+static void *run_beside(void *user) {
+  cli_farm *f = user;
+  pthread_mutex_lock(&f->lock);
+  while (!f->ends) {
+    do_what_is_due(f);
+    pthread_mutex_unlock(&f->lock);
+    poll(NULL, 0, CLI_FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
+  }
+  pthread_mutex_unlock(&f->lock);
+  return NULL;
+}
+
+/* --- all of it --- */
+
+/* While lanes have no device for what is left, or none at all. */
+static void wait_for_others(cli_farm *f) {
+  pthread_mutex_lock(&f->lock);
+  while (f->text && !f->done && !*cli_signals_flag() && clt_now_s() < f->sweep->until_s) {
+    clt_error error = {0};
+    if (!cli_farm_is_away(f)) {
+      int rc = cli_farm_know_plans(f, &error);
+      cli_farm_note(f, rc ? rc : cli_farm_look_for_end(f, &error), &error);
+    }
+    pthread_mutex_unlock(&f->lock);
+    for (int i = 0; i < 10 && !f->done && !*cli_signals_flag(); i++) poll(NULL, 0, CLI_FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
+  }
+  pthread_mutex_unlock(&f->lock);
+}
+
+static int name_agent(cli_farm *f) {
+  char host[65] = "";
+  unsigned char drawn[3];
+  if (gethostname(host, sizeof host - 1) || getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+    return cli_failure("this machine has no name, or no random numbers");
+  snprintf(f->agent, sizeof f->agent, "%s:%ld:%02x%02x%02x", host, (long)getpid(), drawn[0], drawn[1], drawn[2]);
+  return 0;
+}
+
+static int submit_alone(cli_farm *f) {
+  clt_error error = {0};
+  int64_t id = 0, submitted_s = 0;
+  int rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &error);
+  if (rc == CLT_OK)
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, true,
+                          &error);
+  if (rc == CLT_OK) printf("plan %lld: %zu tunings a device\n", (long long)id, f->sweep->n_cells);
+  return rc ? cli_report(&error) : 0;
+}
+
+/* What the server refuses at the beginning is said, and it is not waited for long. */
+static int open_farm(cli_farm *f) {
+  clt_error error = {0}, why = {0};
+  const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
+  int rc = f->sweep->plan ? clt_sweep_share(&f->text, f->sweep->plan, &error) : CLT_OK;
+  if (rc == CLT_OK && f->text && cli_farm_add_plan(f, f->sweep->plan, "") == NULL) rc = clt_fail_memory(&error);
+  if (rc == CLT_OK && f->options->submits_only) return submit_alone(f);
+  if (rc == CLT_OK) rc = clt_outbox_open(&f->outbox, f->options->outbox, 0, &error);
+  if (rc == CLT_OK && name_agent(f)) return CLI_FAILURE;
+  if (rc) return cli_report(&error);
+  rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, 0, &error);
+  if (f->pq == NULL) return cli_report(&error);
+  rc = clt_shipper_init(&f->shipper, f->pq, &why);
+  if (rc) return cli_report(&why);
+  do {
+    why = (clt_error){0};
+    if (rc == CLT_E_AGAIN) poll(NULL, 0, CLI_FARM_TICK_MS);
+    rc = cli_farm_know_plans(f, &why);
+    if (rc == CLT_OK) rc = greet(f, &why);
+  } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
+  return rc ? cli_report(&why) : 0;
+}
+
+static void close_farm(cli_farm *f) {
+  clt_shipper_release(&f->shipper);
+  clt_outbox_close(&f->leftover);
+  clt_outbox_close(&f->outbox);
+  for (size_t i = 0; i < f->n_plans; i++) {
+    if (f->text == NULL) clt_sweep_free(f->plans[i]->sweep.plan);
+    free(f->plans[i]->hash);
+    free(f->plans[i]->targets);
+    free(f->plans[i]);
+  }
+  for (size_t i = 0; f->lanes && i < f->sweep->n_devices; i++) {
+    clt_claim_release(&f->lanes[i].claim);
+    cli_farm_clear_row(&f->lanes[i].row);
+  }
+  free(f->plans);
+  free(f->lanes);
+  free(f->text);
+  clt_pq_free(f->pq);
+  pthread_mutex_destroy(&f->lock);
+}
+
+int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
+  cli_farm f = {.sweep = sweep,
+                .options = options,
+                .lanes = calloc(sweep->n_devices + 1, sizeof *f.lanes),
+                .outbox = {.lock_fd = -1},
+                .leftover = {.lock_fd = -1},
+                .next_leftover = 1};
+  const cli_work work = cli_farm_work(&f);
+  cli_sweep devices = {.devices = sweep->devices, /* the lanes have no rows of their own */
+                       .n_devices = sweep->n_devices,
+                       .events = sweep->events,
+                       .until_s = sweep->until_s};
+  pthread_t beside;
+  pthread_mutex_init(&f.lock, NULL);
+  cli_signals_install();
+  int rc = f.lanes ? open_farm(&f) : cli_failure("out of memory");
+  if (rc || options->submits_only) return close_farm(&f), rc;
+  devices.store_path = f.outbox.path;
+  if (pthread_create(&beside, NULL, run_beside, &f)) return close_farm(&f), cli_failure("no thread can be started");
+  rc = cli_sweep_run(&devices, &work, 0, options->quiet);
+  if (rc == 0) wait_for_others(&f);
+  pthread_mutex_lock(&f.lock);
+  f.ends = true;
+  if (*cli_signals_flag()) do_what_is_due(&f); /* a signal that came a moment ago */
+  pthread_mutex_unlock(&f.lock);
+  pthread_join(beside, NULL);
+  clt_error error = {0};
+  if (!cli_farm_is_away(&f)) cli_farm_note(&f, clt_ship(&f.shipper, f.outbox.store, false, NULL, &error), &error);
+  if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
+  char *text = rc == 0 && f.text ? strdup(f.text) : NULL;
+  close_farm(&f);
+  if (text) rc = cli_farm_collect(sweep, options->url, text, true);
+  free(text);
+  return rc;
+}

@@ -1,0 +1,334 @@
+/* What the lanes of an agent do: they take tunings from rows that machines share (sweep/queue.h), and work on them with
+ * a store of their own, the outbox. */
+#include "cli/sweep_farm.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+
+#define RETRY_S 1.0 /* until the server is asked again */
+#define PLANS_S 2.0 /* between looks for new plans */
+#define LOOKS 30    /* until all are looked at again */
+
+/* --- the server --- */
+
+bool cli_farm_is_away(cli_farm *f) {
+  if (f->away && clt_now_s() >= f->retry_s) f->away = false;
+  return f->away;
+}
+
+/* What a call gave. All that the server refuses may be mended while the agent goes on, and is said once. */
+int cli_farm_note(cli_farm *f, int rc, clt_error *error) {
+  if (rc == CLT_OK && f->said_away && !f->options->quiet) fprintf(stderr, "clatune: the server is there again\n");
+  if (rc == CLT_OK) f->said_away = false;
+  if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc;
+  if (!f->said_away && error->message[0])
+    fprintf(stderr, "clatune: warning: %s; what was begun goes on, and is sent later\n", error->message);
+  f->said_away = f->away = true;
+  f->retry_s = clt_now_s() + RETRY_S;
+  return rc;
+}
+
+/* --- plans --- */
+
+/* NULL: out of memory. */
+cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash) {
+  cli_farm_plan *p = calloc(1, sizeof *p);
+  if (p == NULL || clt_grow(&f->plans, &f->plans_capacity, f->n_plans + 1, sizeof *f->plans)) return free(p), NULL;
+  f->plans[f->n_plans++] = p;
+  p->hash = strdup(hash);
+  p->targets = calloc(f->sweep->n_devices + 1, sizeof *p->targets);
+  p->sweep = (cli_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
+  if (plan) p->sweep.cells = plan->cells, p->sweep.n_cells = plan->n_cells;
+  return p->hash && p->targets ? p : NULL;
+}
+
+/* Programs run on the machine itself, kernels never. */
+static bool fits(const clt_sweep *plan, const clt_device_info *device) {
+  return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
+}
+
+static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
+  int rc = CLT_OK;
+  clt_sweep *plan = p->sweep.plan;
+  if (plan == NULL) return CLT_OK;
+  if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
+  for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++)
+    if (p->targets[d] == 0 && fits(plan, &f->sweep->devices[d]))
+      rc = clt_queue_join(f->pq, &p->targets[d], id, plan, &f->sweep->devices[d], error);
+  if (rc == CLT_OK) p->id = id;
+  return rc;
+}
+
+/* A plan that others wrote. What cannot be used here is said once and left to others. */
+static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *name, const char *hash,
+                      clt_error *error) {
+  clt_error why = {0};
+  char *text = NULL, message[2048];
+  clt_sweep *plan = NULL;
+  int rc = clt_queue_text(f->pq, &text, id, error);
+  if (rc) return rc;
+  if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
+    clt_error_format(message, sizeof message, &why);
+    fprintf(stderr, "clatune: plan %lld is left alone: %s\n", (long long)id, message);
+    plan = NULL;
+  }
+  free(text);
+  *out = cli_farm_add_plan(f, plan, hash);
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
+/* Those that were submitted since, a page at a time: anybody may have submitted any number. Now and then all of them,
+ * since what had failed may be open again. */
+static int learn_plans(cli_farm *f, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
+  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const char *hash = clt_pq_text(rows, i, 3);
+    cli_farm_plan *p = NULL;
+    const int64_t id = clt_pq_whole(rows, i, 0);
+    for (size_t k = 0; k < f->n_plans && p == NULL; k++)
+      if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
+    if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
+    if (rc == CLT_OK && p->id == 0) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    if (rc == CLT_OK) f->seen = id;
+  }
+  clt_pq_rows_free(rows);
+  if (rc || n > 0) return rc;
+  f->plans_s = clt_now_s() + PLANS_S;
+  if (++f->n_looks % LOOKS == 0) f->seen = 0;
+  return CLT_OK;
+}
+
+int cli_farm_know_plans(cli_farm *f, clt_error *error) {
+  int64_t id = 0, submitted_s = 0;
+  int rc;
+  if (f->connection != clt_pq_connection(f->pq)) { /* another database may stand there */
+    for (size_t i = 0; i < f->n_plans; i++) {
+      f->plans[i]->id = 0;
+      memset(f->plans[i]->targets, 0, f->sweep->n_devices * sizeof *f->plans[i]->targets);
+    }
+    f->plans_s = 0;
+    f->seen = 0;
+  }
+  if (clt_now_s() < f->plans_s) return CLT_OK;
+  if (f->text) {
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, false,
+                          error);
+    if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
+    if (rc == CLT_OK) f->plans_s = INFINITY;
+  } else {
+    rc = learn_plans(f, error);
+  }
+  if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
+  return rc;
+}
+
+/* --- taking tunings --- */
+
+static void begin_lane(void *user, cli_lane *lane) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  l->lane = lane;
+  l->lost = SIZE_MAX;
+  lane->stop = &l->stop;
+  if (lane->index >= f->n_lanes) f->n_lanes = lane->index + 1;
+}
+
+static void end_lanes(void *user) {
+  cli_farm *f = user;
+  pthread_mutex_lock(&f->lock);
+  for (size_t i = 0; i < f->n_lanes; i++) f->lanes[i].lane = NULL;
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* The CPU's lane works when no other one does, and has nothing to do: compiling for a GPU, and the searchers of its
+ * tunings, would be timed along. At most --jobs lanes at once. */
+static bool is_its_turn(const cli_farm *f, const cli_farm_lane *l) {
+  int64_t n_works = 0;
+  bool turn = true;
+  for (const cli_farm_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
+    if (o == l || o->lane == NULL) continue;
+    n_works += o->works;
+    if (l->lane->alone ? !o->idle : o->works && o->lane->alone) turn = false;
+  }
+  return turn && (f->options->jobs == 0 || n_works < f->options->jobs);
+}
+
+static bool is_of_lane(const cli_farm_lane *l, size_t device) {
+  return device != l->lost && l->lane->lane_of[device] == l->lane->index;
+}
+
+/* The plan and the device of a target. */
+static cli_farm_plan *find_target(const cli_farm *f, const cli_farm_lane *l, int64_t target, size_t *device) {
+  for (size_t i = 0; i < f->n_plans; i++)
+    for (*device = 0; *device < f->sweep->n_devices; ++*device)
+      if (f->plans[i]->id && f->plans[i]->targets[*device] == target && is_of_lane(l, *device)) return f->plans[i];
+  return NULL;
+}
+
+static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error) {
+  size_t n = 0;
+  int64_t *targets = clt_new_array(f->n_plans * f->sweep->n_devices, sizeof *targets);
+  *found = false;
+  if (targets == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < f->n_plans; i++)
+    for (size_t d = 0; d < f->sweep->n_devices; d++)
+      if (f->plans[i]->id && f->plans[i]->targets[d] && is_of_lane(l, d)) targets[n++] = f->plans[i]->targets[d];
+  int rc = n ? clt_queue_claim(f->pq, &l->claim, found, f->agent, targets, n, error) : CLT_OK;
+  free(targets);
+  return rc;
+}
+
+/* Nothing is open for a lane: fails what has used up its attempts; whether the whole plan is finished. */
+int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
+  int64_t n_rows = 0, n_left = 0;
+  int rc = clt_queue_expire(f->pq, error);
+  if (rc || f->text == NULL) return rc;
+  rc = clt_queue_count(f->pq, f->plans[0]->id, &n_rows, &n_left, error);
+  f->done = rc == CLT_OK && n_rows > 0 && n_left == 0;
+  return rc;
+}
+
+static void forget_claim(cli_farm_lane *l) {
+  clt_claim_release(&l->claim);
+  l->works = false;
+}
+
+/* A row that this agent cannot work on as it stands. */
+static void give_back(cli_farm *f, cli_farm_lane *l, cli_farm_plan *p, size_t device) {
+  clt_error error = {0};
+  if (p) p->targets[device] = 0;
+  fprintf(stderr, "clatune: warning: rows of plan %lld are of another version of clatune, and are left to others\n",
+          (long long)(p ? p->id : 0));
+  cli_farm_note(f, clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error), &error);
+  forget_claim(l);
+}
+
+static bool is_row_of(const cli_farm_plan *p, const clt_claim *claim) {
+  if (p == NULL || claim->n < 0 || claim->n >= (int64_t)p->sweep.n_cells) return false;
+  char *text = clt_sweep_cell_text(&p->sweep.cells[claim->n]);
+  const bool same = text && strcmp(text, claim->text) == 0;
+  free(text);
+  return same;
+}
+
+/* Under the lock: takes a row and says what it is of. */
+static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
+  clt_error error = {0};
+  bool found = false;
+  if (f->done || !cli_lane_has_time(l->lane, f->sweep)) return l->idle = true, CLI_NO_WORK;
+  if (cli_farm_is_away(f) || f->released || !is_its_turn(f, l)) return CLI_WAIT;
+  int rc = cli_farm_know_plans(f, &error);
+  if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
+  if (found && f->connection != clt_pq_connection(f->pq)) { /* the targets may have been another database's */
+    rc = clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
+    clt_claim_release(&l->claim);
+    return cli_farm_note(f, rc, &error), CLI_WAIT;
+  }
+  if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
+  l->idle = rc == CLT_OK && !found;
+  if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
+  *plan = find_target(f, l, l->claim.target, device);
+  if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;
+  l->works = true;
+  l->stop = 0;
+  l->renewed = -1;
+  l->renewed_s = clt_now_s();
+  pthread_mutex_lock(l->lane->lock);
+  l->begun = l->lane->progress;
+  pthread_mutex_unlock(l->lane->lock);
+  return CLI_WORK;
+}
+
+void cli_farm_clear_row(cli_row *row) {
+  free(row->reason);
+  json_decref(row->line);
+  *row = (cli_row){0};
+}
+
+/* What others know of it. Where the server cannot say, the tuning goes on without. */
+static void pull(cli_farm *f, clt_store *store, const cli_sweep_tuning *t) {
+  clt_error error = {0};
+  clt_store_key key;
+  const char *name = clt_problem_name(clt_instance_problem(t->instance));
+  if (t->settings.no_reuse || clt_store_key_init(&key, t->instance, NULL)) return;
+  pthread_mutex_lock(&f->lock);
+  if (!cli_farm_is_away(f))
+    cli_farm_note(f, clt_pull(&f->shipper, store, &key, name, !t->settings.no_transfer, &error), &error);
+  pthread_mutex_unlock(&f->lock);
+}
+
+static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_tuning *t, cli_row **row) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  cli_farm_plan *plan = NULL;
+  size_t device = 0;
+  cli_farm_clear_row(&l->row);
+  pthread_mutex_lock(&f->lock);
+  int what = take_tuning(f, l, &plan, &device);
+  pthread_mutex_unlock(&f->lock);
+  if (what != CLI_WORK) return what;
+  if (cli_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
+    pull(f, store, t);
+    *row = &l->row;
+    return CLI_WORK;
+  }
+  clt_error error = {0};
+  const bool everywhere = l->row.code == CLI_NO_VALID;
+  char *text = clt_sweep_cell_text(t->cell);
+  fprintf(stderr, "clatune: %s: failed: %s\n", text ? text : "", l->row.reason ? l->row.reason : "out of memory");
+  free(text);
+  pthread_mutex_lock(&f->lock);
+  cli_farm_note(f, clt_queue_fail(f->pq, &l->claim, l->row.reason, l->row.code, everywhere, &error), &error);
+  forget_claim(l);
+  pthread_mutex_unlock(&f->lock);
+  return CLI_WAIT;
+}
+
+/* --- finishing them --- */
+
+/* Under the lock. What was measured comes first, so that a row that is done has its records. */
+static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int how, clt_error *error) {
+  bool more = false;
+  int rc = clt_ship(&f->shipper, f->outbox.store, false, &more, error);
+  if (rc) return rc;
+  if (row->line) {
+    char *line = cli_result_text(row->line);
+    rc = line ? clt_queue_finish(f->pq, &l->claim, line, error) : clt_fail_memory(error);
+    free(line);
+    return rc;
+  }
+  if (how != CLT_E_DEVICE) return clt_queue_fail(f->pq, &l->claim, row->reason, row->code, false, error);
+  f->greet_s = 0; /* says that the device is lost */
+  return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
+}
+
+static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, cli_row *row, int how) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  int rc = CLT_E_AGAIN;
+  if (how == CLT_E_DEVICE) l->lost = t->device;
+  pthread_mutex_lock(&f->lock);
+  while (l->claim.id[0] && how != CLT_E_STOPPED && rc && rc != CLT_E_MEMORY && !*cli_signals_flag()) {
+    clt_error error = {0};
+    if (!cli_farm_is_away(f)) rc = cli_farm_note(f, finish_claim(f, l, row, how, &error), &error);
+    if (rc == CLT_OK || rc == CLT_E_MEMORY) break;
+    pthread_mutex_unlock(&f->lock);
+    poll(NULL, 0, CLI_FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
+  }
+  if (l->claim.lost && !f->options->quiet)
+    fprintf(stderr, "clatune: %s: another agent has taken it meanwhile; what was measured is kept\n", lane->now);
+  forget_claim(l);
+  pthread_mutex_unlock(&f->lock);
+  return 0;
+}
+
+cli_work cli_farm_work(cli_farm *f) { return (cli_work){f, true, begin_lane, end_lanes, next_tuning, finish_tuning}; }

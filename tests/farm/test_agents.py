@@ -1,0 +1,265 @@
+"""clatune sweep among machines that share a database: agents on simulated devices, each with a home of its own."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
+from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
+from harness import until  # noqa: E402
+from server import Server, need  # noqa: E402
+
+PLAN = {"Name": "a try", "Devices": ["Simulated"], "Problems": [{"Problem": "copy.json", "Sizes": [{"n": 1024}, {"n": 2048}]}],
+        "Searchers": ["random", {"Name": "climb", "Searcher": "hill-climb"}], "Seeds": [1, 2, 3], "Budgets": 15,
+        "Tuning": {"Finalists": 0}}
+TUNINGS = 2 * 2 * 3
+
+
+class Agents(SimulatedTest):
+    server = None
+
+    def setUp(self):
+        super().setUp()
+        Agents.server = Agents.server or Server()
+        if self.server.value("select count(*) from pg_database where datname = 'empty'") == "0":
+            self.server.query("create database empty")
+            self.clatune("store", "init", self.server.local_url("empty"))
+            self.server.login("agent", "clatune_worker")
+        self.database = self.server.database("empty")
+        self.url = self.server.url(self.database, "agent")
+        self.plan(PLAN)
+
+    def plan(self, plan):
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+
+    def home(self, name):
+        home = self.folder / name
+        home.mkdir(exist_ok=True)
+        return {**self.environment, "XDG_DATA_HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+
+    def sweep(self, name, *arguments, expect=0):
+        """An agent that ends by itself; the others' devices are others."""
+        return self.clatune("sweep", *arguments, expect=expect, **{k: v for k, v in self.home(name).items() if k.startswith("XDG")})
+
+    def start(self, name, *arguments, **more):
+        said = open(self.folder / (name + ".said"), "w", encoding="utf-8")
+        with said:
+            process = subprocess.Popen([CLATUNE, "sweep", *arguments], cwd=self.folder, env={**self.home(name), **more},
+                                       stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+        self.addCleanup(kill_session, process)
+        return process
+
+    def serve(self, name, *arguments, **more):
+        return self.start(name, "--serve", self.url, "--problems", ".", "--allow-programs", *arguments, **more)
+
+    def said(self, name):
+        return (self.folder / (name + ".said")).read_text()
+
+    def value(self, sql):
+        return self.server.value(sql, self.database)
+
+    def count(self, state):
+        return int(self.value(f"select count(*) from clatune.cell where state = '{state}'"))
+
+    def wait_for(self, process, condition, what):
+        if not until(condition, process, limit_s=120):
+            self.fail(f"{what}: {[path.read_text() for path in self.folder.glob('*.said')]}"
+                      f" {self.server.query('select * from clatune.cell', self.database)}")
+
+    def lines(self, name="plan.results.jsonl"):
+        return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+
+    def found(self, name="plan.results.jsonl"):
+        """What each tuning found; when, and what it cost, is another matter."""
+        return {line["tuning"]: (line["configuration"], line["best_s"], line["default_s"], line["evaluations"]["total"])
+                for line in self.lines(name)}
+
+    def alone(self, name="alone.jsonl"):
+        self.sweep("alone", "plan.json", "-o", name, "--store", "alone.sqlite", "--quiet")
+        return self.found(name)
+
+    # --- all goes well ---
+
+    def test_one_machine_finds_what_it_finds_alone(self):
+        first = self.sweep("one", "plan.json", "--store", self.url).stdout
+        self.assertEqual(self.found(), self.alone())
+        self.assertEqual(len(self.lines()), TUNINGS)
+        results = (self.folder / "plan.results.jsonl").read_bytes()
+        self.assertEqual(self.sweep("one", "plan.json", "--store", self.url).stdout, first)
+        self.assertEqual((self.folder / "plan.results.jsonl").read_bytes(), results)
+        (self.folder / "plan.results.jsonl").unlink()
+        self.assertEqual(self.sweep("another", "plan.json", "--store", self.url).stdout, first)
+        self.assertEqual((self.folder / "plan.results.jsonl").read_bytes(), results)
+        self.assertEqual(self.sweep("another", "plan.json", "--store", self.url, "--summary").stdout, first)
+        outbox, = (self.folder / "one" / "clatune" / "outbox").glob("*.sqlite")
+        here = self.clatune_json("store", "merge", str(outbox), "--store", "copy.sqlite")["added"]
+        self.assertEqual(int(self.value("select count(*) from clatune.measurement")), here)
+        self.assertGreater(here, 0)
+
+    def test_agents_that_serve_do_what_is_submitted(self):
+        agents = [self.serve(name) for name in ("a", "b")]
+        self.assertIn("12 tunings", self.sweep("submitter", "plan.json", "--store", self.url, "--submit").stdout)
+        self.wait_for(agents[0], lambda: self.count("done") == TUNINGS, "not all is done")
+        status = json.loads(self.sweep("submitter", "--status", self.url, "--json").stdout)
+        plan, = status["plans"]
+        self.assertEqual([plan[key] for key in ("name", "tunings", "done", "open", "running", "failed")],
+                         ["a try", TUNINGS, TUNINGS, 0, 0, 0])
+        self.assertEqual([agent["quarantined"] for agent in status["agents"]], ["", ""])
+        self.assertIn("12 finished", self.sweep("submitter", "--status", self.url).stdout)
+        for agent in agents:
+            agent.terminate()
+            self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
+        self.sweep("submitter", "plan.json", "--store", self.url, "--device", "Simulated")
+        self.assertEqual(self.found(), self.alone())
+
+    def test_other_boards_have_rows_of_their_own_and_equal_ones_share(self):
+        self.simulate({"name": "Simulated", "time_s": TIME_S}, {"name": "Simulated Other", "time_s": TIME_S})
+        self.plan({**PLAN, "Seeds": 1, "Devices": ["all"]})
+        self.sweep("one", "plan.json", "--store", self.url)
+        self.sweep("two", "plan.json", "--store", self.url)
+        self.assertEqual(len(self.lines()), 2 * 2 * 2)
+        self.assertEqual(sorted({line["device"] for line in self.lines()}), ["Simulated", "Simulated Other"])
+
+    # --- it does not ---
+
+    def test_what_a_killed_agent_had_is_taken_over_and_its_measurements_are_kept(self):
+        self.plan({**PLAN, "Budgets": 60})
+        self.simulate(time_s=TIME_S, build_s=0.02)
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit", "--lease", "1")
+        for name in ("a", "b"):
+            agent = self.serve(name)
+            measured = int(self.value("select count(*) from clatune.measurement"))
+            self.wait_for(agent, lambda: self.count("running") and int(self.value("select count(*) from clatune.measurement")) > measured,
+                          "nothing is sent")
+            kill_session(agent)
+        agents = [self.serve(name) for name in ("a", "b")]  # their outboxes may hold what was not sent
+        self.wait_for(agents[0], lambda: self.count("done") == TUNINGS, "not all is done")
+        for agent in agents:
+            agent.terminate()
+            agent.wait()
+        here = set()
+        for name in ("a", "b"):
+            outbox, = (self.folder / name / "clatune" / "outbox").glob("*.sqlite")
+            self.clatune("store", "merge", str(outbox), "--store", "copy.sqlite")
+        here = self.clatune_json("store", "merge", self.url, "--store", "copy.sqlite")["added"]
+        self.assertEqual(here, 0, "the database has what no outbox has")
+        self.assertEqual(self.clatune_json("store", "merge", "copy.sqlite", "--store", self.url)["added"], 0, "it lacks some")
+        self.sweep("submitter", "plan.json", "--store", self.url)
+        self.assertEqual(self.found(), self.alone())
+
+    def test_a_signal_gives_the_row_back_at_once(self):
+        self.plan({**PLAN, "Seeds": 1, "Budgets": 500})
+        self.simulate(time_s=TIME_S, build_s=0.05)
+        agent = self.start("a", "plan.json", "--store", self.url)
+        self.wait_for(agent, lambda: self.count("running") == 1, "nothing runs")
+        agent.terminate()
+        self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
+        self.assertEqual((self.count("running"), self.count("open")), (0, 4))
+        self.assertEqual(self.value("select max(attempts) from clatune.cell"), "0")
+        outbox, = (self.folder / "a" / "clatune" / "outbox").glob("*.sqlite")
+        self.assertEqual(self.clatune_json("store", "merge", str(outbox), "--store", self.url)["added"], 0)
+
+    def test_while_the_server_is_away_it_goes_on(self):
+        self.plan({**PLAN, "Seeds": [1, 2]})
+        self.simulate(time_s=TIME_S, build_s=0.02)
+        agent = self.start("a", "plan.json", "--store", self.url)
+        self.wait_for(agent, lambda: self.count("done") >= 1, "nothing is done")
+        self.server.kill()
+        self.wait_for(agent, lambda: "what was begun goes on" in self.said("a"), "it does not say that the server is away")
+        self.server.start()
+        self.assertEqual(agent.wait(), 0, self.said("a"))
+        self.assertIn("the server is there again", self.said("a"))
+        self.assertEqual(self.found(), self.alone())
+
+    def test_who_was_asleep_has_lost_its_row_and_keeps_what_it_measured(self):
+        self.plan({**PLAN, "Seeds": 1, "Searchers": "random", "Problems": "copy.json", "Budgets": 150})
+        self.simulate(time_s=TIME_S, build_s=0.1)
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit", "--lease", "1")
+        asleep = self.serve("asleep")
+        self.wait_for(asleep, lambda: int(self.value("select count(*) from clatune.measurement")) > 0, "nothing is sent")
+        os.killpg(asleep.pid, signal.SIGSTOP)
+        self.sweep("awake", "plan.json", "--store", self.url)
+        line = self.value("select line from clatune.cell")
+        os.killpg(asleep.pid, signal.SIGCONT)
+        self.wait_for(asleep, lambda: "another agent has taken it" in self.said("asleep"), "it does not notice")
+        asleep.terminate()
+        asleep.wait()
+        self.assertEqual(self.value("select line from clatune.cell"), line)
+        self.assertEqual(self.value("select count(*) - count(distinct (origin, number)) from clatune.measurement"), "0")
+
+    def test_a_dropped_database_comes_back_from_the_outboxes(self):
+        self.plan({**PLAN, "Seeds": [1, 2], "Budgets": 40})
+        self.simulate(time_s=TIME_S, build_s=0.02)
+        agents = [self.start(name, "plan.json", "--store", self.url, "-o", name + ".jsonl") for name in ("a", "b")]
+        self.wait_for(agents[0], lambda: self.count("done") >= 2, "nothing is done")
+        self.server.query(f"drop database {self.database} with (force)")
+        self.server.query(f"create database {self.database} template empty")
+        for agent, name in zip(agents, ("a", "b")):
+            self.assertEqual(agent.wait(), 0, self.said(name))
+        self.assertEqual((self.folder / "a.jsonl").read_bytes(), (self.folder / "b.jsonl").read_bytes())
+        self.assertEqual(self.found("a.jsonl"), self.alone())
+        for name in ("a", "b"):
+            outbox, = (self.folder / name / "clatune" / "outbox").glob("*.sqlite")
+            self.assertEqual(self.clatune_json("store", "merge", str(outbox), "--store", self.url)["added"], 0)
+
+    def test_a_lost_device_gives_its_row_back_and_takes_no_other(self):
+        self.plan({**PLAN, "Seeds": 1})
+        self.simulate(time_s=TIME_S, fails={"run": "a == 17"}, after_fault="lost", lost_file=str(self.folder / "lost"))
+        self.plan({**PLAN, "Seeds": 1, "Searchers": {"Configurations": [{"a": 17, "b": 9}]}})
+        lost = self.serve("lost")
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit")
+        self.wait_for(lost, lambda: self.value("select count(*) from clatune.agent where lost = 'Simulated device'") == "1", "it is not said")
+        self.assertEqual((self.count("open"), self.count("running")), (2, 0))
+        status = self.sweep("submitter", "--status", self.url).stdout
+        self.assertRegex(status, "(?m)^agent .*; lost: Simulated device$")
+
+    def test_what_ends_its_agent_each_time_fails_and_others_do_not(self):
+        self.plan({**PLAN, "Searchers": "random", "Seeds": [1, 2]})
+        self.inject({"at": "launch", "do": "kill", "when": "n == 2048"})
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit", "--lease", "1")
+        agent = None
+        for _ in range(40):
+            agent = self.serve("a")
+            until(lambda: self.count("done") + self.count("failed") == 4, agent, limit_s=60)
+            if agent.poll() is None:
+                break
+        self.assertEqual((self.count("done"), self.count("failed")), (2, 2))
+        agent.terminate()
+        agent.wait()
+        self.stop_injecting()
+        run = self.sweep("submitter", "plan.json", "--store", self.url, expect=1)
+        self.assertIn("ended without a word, 3 times", run.stdout)
+        self.assertEqual(len(self.lines()), 2)
+
+    def test_what_this_version_or_folder_does_not_have_is_left_alone(self):
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit")
+        modules = self.start("modules", "--serve", self.url, "--problems", ".")
+        (self.folder / "elsewhere").mkdir()
+        other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
+        self.wait_for(modules, lambda: "--allow-programs" in self.said("modules"), "modules are not refused")
+        self.wait_for(other, lambda: "there is no 'copy.json'" in self.said("other"), "it is not said")
+        self.assertEqual(self.value("select count(*) from clatune.target"), "0")
+        self.server.query("update clatune.plan set text = replace(text, 'random', '../../random')", self.database)
+        hostile = self.serve("hostile")
+        self.wait_for(hostile, lambda: "is left alone" in self.said("hostile"), "it is not refused")
+
+    def test_mistakes_are_one_line(self):
+        for arguments, words in [(("--serve",), "needs a database"), ((), "needs a PLAN"), (("plan.json", "--submit"), "--store postgresql"),
+                                 (("plan.json", "--store", self.url, "--only", "x"), "--only does not go"),
+                                 (("--serve", self.url, "--submit"), "--submit needs a PLAN")]:
+            run = self.sweep("a", *arguments, expect=2)
+            self.assertIn(words, run.stderr)
+        run = self.sweep("a", "plan.json", "--store", self.server.url(self.database, "agent", password="wrong"), expect=6)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertNotIn("wrong", run.stderr)
+
+
+if __name__ == "__main__":
+    need()
+    try:
+        main()
+    finally:
+        if Agents.server:
+            Agents.server.close()
