@@ -91,14 +91,12 @@ static int refresh_stores(clt_catalog *catalog, clt_error *error) {
 }
 
 /* So does a model that was trained anew. */
-static bool note_models(clt_catalog *catalog) {
-  bool changed = false;
+static void refresh_models(clt_catalog *catalog) {
   for (clt_catalog_store *s = catalog->stores; s < catalog->stores + catalog->n_stores; s++) {
     const uint64_t version = clt_file_version(s->models);
-    changed = changed || version != s->models_version;
+    if (version != s->models_version) forget_answers(catalog);
     s->models_version = version;
   }
-  return changed;
 }
 
 int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
@@ -153,6 +151,7 @@ int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, co
                                 clt_error *error) {
   pthread_mutex_lock(&catalog->mutex);
   int rc = refresh_stores(catalog, error);
+  refresh_models(catalog);
   if (rc == CLT_OK) rc = clt_catalog_answer(catalog, out, instance, NULL, error);
   pthread_mutex_unlock(&catalog->mutex);
   return rc;
@@ -180,23 +179,38 @@ void clt_lookup_result_release(clt_lookup_result *result) {
   *result = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }
 
+/* In base 16. Not printed: once a library has registered its own formats, as libquadmath does, printing is slow. */
+static void add_number(clt_text *text, uint64_t number) {
+  char digits[20];
+  size_t at = sizeof digits;
+  digits[--at] = ' ';
+  do digits[--at] = "0123456789abcdef"[number & 15];
+  while (number >>= 4);
+  digits[--at] = '=';
+  clt_text_add_bytes(text, digits + at, sizeof digits - at);
+}
+
 int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error) {
-  char key[512], *question = NULL;
+  char *question = NULL;
   clt_text text = {0};
-  clt_device_key(key, sizeof key, device);
-  /* Not printed: once a library has registered its own formats, as libquadmath does, printing is slow. */
-  const char *const parts[] = {problem_path, "\n", key, "\n", device->driver_version, "\n"};
+  const char *const parts[] = {problem_path, "\n", device->platform_name,  "\n",
+                               device->name, "\n", device->driver_version, "\n"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) clt_text_add(&text, parts[i]);
-  for (size_t i = 0; i < n_sizes; i++) clt_text_printf(&text, "%s=%lld ", sizes[i].name, (long long)sizes[i].value);
+  add_number(&text, device->compute_units);
+  for (size_t i = 0; i < n_sizes; i++) {
+    clt_text_add(&text, sizes[i].name);
+    add_number(&text, (uint64_t)sizes[i].value);
+  }
   int rc = clt_text_take(&question, &text, error);
   if (rc) return rc;
   pthread_mutex_lock(&catalog->mutex);
   rc = refresh_stores(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
-  /* What was measured for the question goes before what models say. */
-  const bool asks_models = known == CLT_NO_TEXT || catalog->answers[known].tier >= CLT_TIER_PREDICTION;
-  if (rc == CLT_OK && asks_models && note_models(catalog)) forget_answers(catalog), known = CLT_NO_TEXT;
+  if (known == CLT_NO_TEXT || catalog->answers[known].tier >= CLT_TIER_PREDICTION) { /* else no model was asked */
+    refresh_models(catalog);
+    known = clt_texts_find(&catalog->questions, question);
+  }
   if (rc == CLT_OK && known == CLT_NO_TEXT) {
     clt_owned owned = {0};
     clt_lookup_result answer;

@@ -177,7 +177,7 @@ typedef struct clt_catalog_store {
   clt_store *store;
   uint64_t version;
   char *models;            /* the folder of its models */
-  uint64_t models_version; /* as clt_file_version has it */
+  uint64_t models_version; /* as clt_file_version has it: 0 where it is not there */
 } clt_catalog_store;
 
 struct clt_catalog {

@@ -314,6 +314,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     basis = (answer_basis){CLT_TIER_PREDICTION, false, NOTHING_BEST, key.device, ""};
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
       char *path = NULL;
+      if (catalog->stores[i].models_version == 0) continue; /* there is none: the kernel's files need not be read */
       rc = clt_predictor_path(&path, catalog->stores[i].path, instance, error);
       if (rc == CLT_OK)
         rc = clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,

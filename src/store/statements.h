@@ -20,19 +20,19 @@
   " LEFT JOIN tuning AS t ON t.problem=k.problem AND t.device=k.device LEFT JOIN kernel AS x ON x.problem=k.problem"
 
 /* What is known of each key, the one whose first record is oldest first: of the problem ?1 (NULL: of all), counted
- * where ?2. From each device of a problem to the next one by the index alone: with the number of keys, neither with
+ * where ?2. From a problem's first device to its last one by the index alone: with the number of keys, neither with
  * that of records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
-#define KEYS_OF_PROBLEMS                                                                                         \
-  "WITH RECURSIVE k(problem, device) AS ("                                                                       \
-  "SELECT id, (SELECT device FROM measurement WHERE problem=p.id ORDER BY device, id LIMIT 1) FROM problem AS p" \
-  " WHERE hash BETWEEN ifnull(?1, '') AND ifnull(?1, x'') UNION "                                                \
-  "SELECT problem, (SELECT device FROM measurement WHERE problem=k.problem AND device>k.device"                  \
-  " ORDER BY device, id LIMIT 1) FROM k WHERE device NOT NULL) "                                                 \
-  "SELECT CASE WHEN ?2 THEN (SELECT count(*) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
-  " ELSE 0 END" KEY_COLUMNS                                                                                      \
-  " FROM"                                                                                                        \
-  " (SELECT problem, device, (SELECT min(id) FROM measurement WHERE problem=k.problem AND device=k.device)"      \
-  " AS first FROM k WHERE device NOT NULL ORDER BY first LIMIT -1) AS k" KEY_JOINS
+#define A_DEVICE(where, order) \
+  "(SELECT device FROM measurement WHERE " where " ORDER BY device" order ", id" order " LIMIT 1)"
+#define KEYS_OF_PROBLEMS \
+  "WITH RECURSIVE k(problem, device, last) AS (SELECT id, " A_DEVICE("problem=p.id", "") \
+  ", " A_DEVICE("problem=p.id", " DESC") \
+  " FROM problem AS p WHERE hash BETWEEN ifnull(?1, '') AND ifnull(?1, x'') UNION SELECT problem, " \
+  A_DEVICE("problem=k.problem AND device>k.device", "") ", last FROM k WHERE device<last) " \
+  "SELECT CASE WHEN ?2 THEN (SELECT count(*) FROM measurement WHERE problem=k.problem AND device=k.device)" \
+  " ELSE 0 END" KEY_COLUMNS \
+  " FROM (SELECT problem, device, (SELECT id FROM measurement WHERE problem=k.problem AND device=k.device" \
+  " ORDER BY id LIMIT 1) AS first FROM k ORDER BY first LIMIT -1) AS k" KEY_JOINS
 
 /* The origin of what was added here under a number. */
 #define SPAN_OF(number) "(SELECT origin FROM span WHERE first<=" number " ORDER BY first DESC LIMIT 1)"
