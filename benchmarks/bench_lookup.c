@@ -1,7 +1,7 @@
 /* How long looking up takes: warm (asked before), and cold (a fresh clt_catalog, problem file and kernel read). A store
  * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
- * before, warm (the model was loaded before) and cold. Arguments: number, folder. With CLATUNE_TEST_DATABASE the store is
- * that database (tests/farm/with_database.py), and no model is trained. */
+ * before, warm (the model was loaded before) and cold. Arguments: number, folder. With CLATUNE_TEST_DATABASE the store
+ * is that database (tests/farm/with_database.py), and no model is trained. */
 #include <clatune/lookup.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@
 #include "store/store.h"
 
 #define N_SIZES 100
+#define FIRST_WIDTH 1024
+#define WIDTH_STEP 32
 #define REPEATS 200
 #define UNSEEN_WIDTH 1030 /* and every 32 above it: between those that were measured */
 
@@ -67,7 +69,7 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
   const double start_s = clt_now_s();
   if (rc == 0) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
   for (int64_t i = 0; i < N_SIZES && rc == 0; i++)
-    rc = add_size(store, problem, device, 1024 + 32 * i, n / N_SIZES, error);
+    rc = add_size(store, problem, device, FIRST_WIDTH + WIDTH_STEP * i, n / N_SIZES, error);
   if (rc == 0) rc = store->type->transaction(store->state, CLT_STORE_COMMIT, NULL, error);
   if (rc == 0) printf("%llu measurements added in %.1f s\n", (unsigned long long)n, clt_now_s() - start_s);
   clt_store_free(store);
@@ -75,8 +77,7 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
 }
 
 /* What a tuning reads before it begins: the newest answers of its own size, opened anew. */
-static int read_answers(const char *path, const clt_problem *problem, const clt_device_info *device,
-                        clt_error *error) {
+static int read_answers(const char *path, const clt_problem *problem, const clt_device_info *device, clt_error *error) {
   clt_store *store = NULL;
   clt_instance *instance = NULL;
   clt_store_key key;
@@ -120,15 +121,16 @@ static int by_time(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is
- * than the one before. */
+/* The median of look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is than the
+ * one before. Fewer at the sizes that were measured: so many there are. */
 static int time_lookups(const char *path, const clt_device_info *device, int64_t width, int64_t step, bool cold,
                         const char *name, clt_error *error) {
   double times_s[REPEATS];
   clt_catalog *catalog = NULL;
   clt_tier tier = CLT_TIER_DEFAULT;
+  const int n = step && width == FIRST_WIDTH ? N_SIZES : REPEATS;
   int rc = 0;
-  for (int i = 0; i < REPEATS && rc == 0; i++) {
+  for (int i = 0; i < n && rc == 0; i++) {
     const clt_size size = {"width", width + i * step};
     clt_lookup_result found;
     double start_s = clt_now_s();
@@ -140,9 +142,9 @@ static int time_lookups(const char *path, const clt_device_info *device, int64_t
   }
   clt_catalog_free(catalog);
   if (rc) return rc;
-  qsort(times_s, REPEATS, sizeof *times_s, by_time);
-  printf("%s, %s: median %.1f us, 95 %% below %.1f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],
-         1e6 * times_s[REPEATS * 95 / 100]);
+  qsort(times_s, (size_t)n, sizeof *times_s, by_time);
+  printf("%s, %s: median %.1f us, 95 %% below %.1f us\n", clt_tier_name(tier), name, 1e6 * times_s[n / 2],
+         1e6 * times_s[n * 95 / 100]);
   return 0;
 }
 
@@ -164,10 +166,12 @@ int main(int argc, char **argv) {
   if (rc == 0) rc = fill(path, problem, &device, n, &error);
   if (rc == 0) rc = read_answers(path, problem, &device, &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, false, "warm", &error);
+  if (rc == 0) rc = time_lookups(path, &device, FIRST_WIDTH, WIDTH_STEP, false, "the first of each size", &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, true, "cold", &error);
   if (rc == 0) rc = time_lookups(path, &device, 2040, 0, true, "cold", &error);
   if (rc == 0 && database == NULL) rc = train(path, problem, &device, &error);
-  if (rc == 0 && database == NULL) rc = time_lookups(path, &device, UNSEEN_WIDTH, 32, false, "warm, a new size each", &error);
+  if (rc == 0 && database == NULL)
+    rc = time_lookups(path, &device, UNSEEN_WIDTH, 32, false, "warm, a new size each", &error);
   if (rc == 0 && database == NULL) rc = time_lookups(path, &device, UNSEEN_WIDTH, 0, true, "cold", &error);
   if (rc) fprintf(stderr, "%s\n", error.message);
   clt_problem_free(problem);

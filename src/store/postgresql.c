@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "measurement/statistics.h"
 #include "store/pq_records.h"
 #include "store/schema.h"
@@ -105,11 +107,16 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m WHERE" SELECTED
     " LIMIT $5)";
 
+#define AT_ONCE 100000
+static const char numbers_of_origin[] =
+    "SELECT number FROM measurement WHERE origin=$1 AND number > $2 ORDER BY number LIMIT $3";
+
 typedef struct postgresql_store {
   clt_pq *pq;
   clt_pq_records *records; /* added in this transaction, not sent yet */
   char origin[CLT_ORIGIN_BYTES];
   clt_map counts; /* of the records without an identity that were added here: clt_record_identify */
+  clt_map there;  /* identities of the origins that were asked for in this transaction: ask_if_new */
   bool to_read, in_transaction, borrows; /* borrows: pq is another's */
   uint64_t version;
   int64_t oldest; /* when the version was asked for */
@@ -125,6 +132,7 @@ static int open_postgresql(void *state, const char *path, bool to_read, clt_erro
 static void close_postgresql(void *state) {
   postgresql_store *store = state;
   clt_map_release(&store->counts);
+  clt_map_release(&store->there);
   clt_pq_records_free(store->records);
   if (!store->borrows) clt_pq_free(store->pq);
 }
@@ -171,7 +179,34 @@ static int describe(postgresql_store *store, const clt_store_description *d, clt
   return rc;
 }
 
-/* Who asks whether a record is new waits for the answer; others' records of a transaction go together. */
+static bool add_identity(clt_map *there, const char *origin, int64_t sequence, int *rc) {
+  bool is_new = false;
+  const uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence};
+  uint64_t *place = clt_map_add(there, clt_hash64(parts, sizeof parts) >> 1, &is_new);
+  if (place == NULL) return *rc = CLT_E_MEMORY, false;
+  if (is_new) *place = parts[1];
+  return is_new || *place != parts[1]; /* of two that share a hash the second one is sent once more than it must */
+}
+
+/* A merge asks of each record whether it is new: it learns all of an origin's at once, and what is new goes together.
+ */
+static int ask_if_new(postgresql_store *store, const clt_store_record *record, bool *is_new, clt_error *error) {
+  int64_t last = -1;
+  int rc = CLT_OK;
+  size_t n = add_identity(&store->there, record->origin, last, &rc) ? AT_ONCE : 0;
+  while (rc == CLT_OK && n == AT_ONCE) {
+    clt_pq_rows *rows = NULL;
+    rc = clt_pq_run(store->pq, &rows, numbers_of_origin, error, "tww", record->origin, last, (int64_t)AT_ONCE);
+    if (rc) return rc;
+    n = clt_pq_n_rows(rows);
+    for (size_t i = 0; i < n; i++) add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), &rc);
+    clt_pq_rows_free(rows);
+  }
+  *is_new = add_identity(&store->there, record->origin, record->sequence, &rc);
+  return rc ? clt_fail_memory(error) : CLT_OK;
+}
+
+/* Records of a transaction go together; outside of one, who asks whether a record is new waits for the answer. */
 static int add_record(postgresql_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
                       clt_error *error) {
   uint64_t n_added = 0;
@@ -179,9 +214,13 @@ static int add_record(postgresql_store *store, const clt_store_key *key, const c
   if (record->origin == NULL && clt_record_identify(&known, key, &store->counts)) return clt_fail_memory(error);
   if (record->own && record->origin)
     memcpy(store->origin, record->origin, strnlen(record->origin, CLT_ORIGIN_BYTES - 1));
-  int rc = is_new || clt_pq_records_full(store->records) ? send_records(store, error) : CLT_OK;
+  bool wanted = true;
+  int rc = store->in_transaction && is_new ? ask_if_new(store, &known, &wanted, error) : CLT_OK;
+  if (is_new) *is_new = wanted;
+  if (rc || !wanted) return rc;
+  if (clt_pq_records_full(store->records)) rc = send_records(store, error);
   if (rc == CLT_OK) rc = clt_pq_records_take(store->records, key, &known, error);
-  if (rc || (store->in_transaction && !is_new)) return rc;
+  if (rc || store->in_transaction) return rc;
   rc = clt_pq_records_send(store->records, store->pq, &n_added, error);
   if (rc) clt_pq_records_forget(store->records);
   if (rc == CLT_OK && is_new) *is_new = n_added > 0;
@@ -241,6 +280,7 @@ static int step_in_postgresql(void *state, clt_store_step step, uint64_t *versio
   } else if (step != CLT_STORE_NONE) {
     if (step == CLT_STORE_COMMIT) rc = send_records(store, error);
     clt_pq_records_forget(store->records);
+    clt_map_release(&store->there);
     const bool commit = step == CLT_STORE_COMMIT && rc == CLT_OK;
     const int ended = clt_pq_end(store->pq, commit, error);
     if (rc == CLT_OK) rc = ended;

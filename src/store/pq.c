@@ -18,8 +18,10 @@
 #define CONNECT_S 5        /* for each attempt, of which the first may have met a host that was down */
 #define FIRST_NAP_S 0.02   /* before an attempt is repeated; then twice as long each time */
 #define LONGEST_NAP_S 0.5  /* so that a server that is back is noticed within a second */
-#define MOST_STATEMENTS 64 /* that are kept prepared */
-#define SAID_BYTES 600     /* of what the server says in a message */
+#define MOST_STATEMENTS 64 /* that are known, and kept prepared */
+#define TO_TEXT(x) #x
+#define TEXT_OF(x) TO_TEXT(x)
+#define SAID_BYTES 600 /* of what the server says in a message */
 
 struct clt_pq {
   char *url, *shown;
@@ -28,8 +30,9 @@ struct clt_pq {
   PGconn *conn; /* NULL: there is none */
   uint64_t connection;
   bool in_transaction;
-  const char *prepared[MOST_STATEMENTS]; /* by this connection; statement i is named "i" */
-  size_t n_prepared;
+  const char *known[MOST_STATEMENTS]; /* statements that were run before; by its number each is named */
+  bool prepared[MOST_STATEMENTS];     /* on this connection */
+  size_t n_known;
   char state[6];
 };
 
@@ -64,7 +67,7 @@ static bool is_collision(const char *state) {
 static void disconnect(clt_pq *pq) {
   if (pq->conn) PQfinish(pq->conn);
   pq->conn = NULL;
-  pq->n_prepared = 0;
+  memset(pq->prepared, 0, sizeof pq->prepared);
 }
 
 /* The connection is no longer of use: CLT_E_AGAIN. */
@@ -229,19 +232,22 @@ static const char session_text[] =
     "SET search_path=pg_catalog,clatune,pg_temp; SET statement_timeout='5s'; SET lock_timeout='4s';"
     "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
     "SET synchronous_commit=on; SET jit=off; SET tcp_keepalives_idle=5; SET tcp_keepalives_interval=2;"
-    "SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'";
+    "SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'; SELECT ";
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
 
-static int check_schema(clt_pq *pq, clt_error *error) {
+/* The settings and the question for the schema's version go together: a connection is made for a look-up, too. */
+static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
+  char text[sizeof session_text + 40];
   const char *encoding = PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' has texts in %.32s; make one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "an unknown code");
-  if (pq->schema == CLT_PQ_BARE) return CLT_OK;
-  int rc = send_text(pq, "SELECT version FROM clatune.about", &rows, false, error);
+  snprintf(text, sizeof text, "%s%s", session_text,
+           pq->schema == CLT_PQ_BARE ? TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
+  int rc = send_text(pq, text, &rows, false, error);
   if (rc) return rc;
   const long version = PQntuples(rows) == 1 ? strtol(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
   clt_pq_rows_free(rows);
@@ -284,8 +290,7 @@ static int connect_once(clt_pq *pq, clt_error *error) {
   locale_t before = clt_c_locale_enter(); /* libpq's messages are read here */
   int rc = start_connection(pq, error);
   clt_c_locale_leave(before);
-  if (rc == CLT_OK) rc = send_text(pq, session_text, NULL, false, error);
-  if (rc == CLT_OK) rc = check_schema(pq, error);
+  if (rc == CLT_OK) rc = begin_session(pq, error);
   if (rc == CLT_OK)
     pq->connection++;
   else
@@ -295,21 +300,24 @@ static int connect_once(clt_pq *pq, clt_error *error) {
 
 /* --- statements --- */
 
-static int send_prepared(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows,
-                         clt_error *error) {
+/* What is run again is prepared: one that is run once, as in a look-up, takes one way to the server and back. */
+static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows,
+                          clt_error *error) {
   size_t i = 0;
   char name[24];
-  while (i < pq->n_prepared && pq->prepared[i] != sql) i++;
-  if (i == MOST_STATEMENTS)
+  while (i < pq->n_known && pq->known[i] != sql) i++;
+  if (i == pq->n_known) {
+    if (i < MOST_STATEMENTS) pq->known[pq->n_known++] = sql;
     return finish(pq,
                   PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, values->lengths,
                                     values->formats, 1),
                   rows, false, error);
+  }
   snprintf(name, sizeof name, "%zu", i);
-  if (i == pq->n_prepared) {
+  if (!pq->prepared[i]) {
     int rc = finish(pq, PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, false, error);
     if (rc) return rc;
-    pq->prepared[pq->n_prepared++] = sql;
+    pq->prepared[i] = true;
   }
   return finish(
       pq, PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, values->lengths, values->formats, 1),
@@ -320,7 +328,7 @@ static int send_prepared(clt_pq *pq, const char *sql, const clt_pq_values *value
 static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
   int rc = connect_once(pq, error);
   if (rc || sql == NULL) return rc;
-  return values ? send_prepared(pq, sql, values, rows, error) : send_text(pq, sql, rows, true, error);
+  return values ? send_statement(pq, sql, values, rows, error) : send_text(pq, sql, rows, true, error);
 }
 
 static void nap(double seconds) {
