@@ -350,7 +350,9 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   const char **folders = NULL;
   int rc = cli_seconds(&options.lease_s, arguments, "lease", 120, 1, 1e6);
   if (rc == 0) rc = cli_texts(&folders, &options.trust.n_folders, arguments, "problems");
+  static const char *const here[] = {"."};
   options.trust.folders = folders;
+  if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
   if (rc == 0) rc = run_agent(arguments, &options, format);
   free(folders);
   return rc;
@@ -416,7 +418,8 @@ static const cli_flag flags[] = {
     {"submit", NULL, "with --store postgresql://...: adds the plan alone; what failed of it is tried again"},
     {"serve", NULL, "works on whatever is submitted to the database of --store, until it is interrupted"},
     {"status", NULL, "says who works on what in the database of --store"},
-    {"problems", "FOLDER", "with --serve: where the problem files of submitted plans lie; may be repeated"},
+    {"problems", "FOLDER",
+     "with --serve: where the problem files of submitted plans lie (default: here); may be repeated"},
     {"allow-programs", NULL, "with --serve: also problems that run programs or have modules of C"},
     {"lease", "S", "who says nothing of a tuning for so long loses it to another (default 120; set when submitted)"},
     {"outbox", "FOLDER", "where measurements are kept until the database has them (default: clatune/outbox)"},

@@ -41,7 +41,7 @@ static int renew_leases(cli_farm *f, clt_error *error) {
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     of[i]->renewed = claims[i]->progress;
     of[i]->renewed_s = now_s;
-    if (claims[i]->lost) of[i]->stop = 1;
+    if (claims[i]->lost) __atomic_store_n(&of[i]->stop, 1, __ATOMIC_RELAXED);
   }
   return rc;
 }
@@ -104,7 +104,7 @@ static int ship_leftovers(cli_farm *f, clt_error *error) {
 static void do_what_is_due(cli_farm *f) {
   clt_error error = {0};
   const bool stopped = *cli_signals_flag() != 0;
-  for (size_t i = 0; stopped && i < f->n_lanes; i++) f->lanes[i].stop = 1;
+  for (size_t i = 0; stopped && i < f->n_lanes; i++) __atomic_store_n(&f->lanes[i].stop, 1, __ATOMIC_RELAXED);
   if (cli_farm_is_away(f)) return;
   if (f->said_away) f->greet_s = 0; /* to see whether it is there again */
   int rc = CLT_OK;

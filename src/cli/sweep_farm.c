@@ -135,10 +135,12 @@ int cli_farm_know_plans(cli_farm *f, clt_error *error) {
 static void begin_lane(void *user, cli_lane *lane) {
   cli_farm *f = user;
   cli_farm_lane *l = &f->lanes[lane->index];
+  pthread_mutex_lock(&f->lock);
   l->lane = lane;
   l->lost = SIZE_MAX;
   lane->stop = &l->stop;
   if (lane->index >= f->n_lanes) f->n_lanes = lane->index + 1;
+  pthread_mutex_unlock(&f->lock);
 }
 
 static void end_lanes(void *user) {
@@ -238,7 +240,7 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   *plan = find_target(f, l, l->claim.target, device);
   if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;
   l->works = true;
-  l->stop = 0;
+  __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
   l->renewed = -1;
   l->renewed_s = clt_now_s();
   pthread_mutex_lock(l->lane->lock);
@@ -314,8 +316,8 @@ static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, 
   cli_farm *f = user;
   cli_farm_lane *l = &f->lanes[lane->index];
   int rc = CLT_E_AGAIN;
-  if (how == CLT_E_DEVICE) l->lost = t->device;
   pthread_mutex_lock(&f->lock);
+  if (how == CLT_E_DEVICE) l->lost = t->device;
   while (l->claim.id[0] && how != CLT_E_STOPPED && rc && rc != CLT_E_MEMORY && !*cli_signals_flag()) {
     clt_error error = {0};
     if (!cli_farm_is_away(f)) rc = cli_farm_note(f, finish_claim(f, l, row, how, &error), &error);
