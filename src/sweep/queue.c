@@ -16,7 +16,7 @@
 #define RAN_OUT                                                \
   "(cell.state = 'running' AND cell.lease < clock_timestamp()" \
   " AND clock_timestamp() > pg_postmaster_start_time() + " LEASE ")"
-#define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE cell.attempts + 1 END"
+#define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE least(cell.attempts + 1, 100) END"
 /* Where the tunings of a target often end without a word, as when machines are switched off, it is not this one's fault
  * that it did: it has up to three attempts more. */
 #define USED_UP                                                                  \
@@ -252,7 +252,7 @@ int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, b
   static const char fail[] =
       "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim) UPDATE cell SET state = CASE WHEN"
       " $6::bigint <> 0 OR attempts + 1 >= " ATTEMPTS
-      " THEN 'failed' ELSE 'open' END, attempts = attempts + 1,"
+      " THEN 'failed' ELSE 'open' END, attempts = least(attempts + 1, 100),"
       " output = $4, code = $5, finished = clock_timestamp(), lease = clock_timestamp() +"
       " make_interval(secs => least(t.lease_s, 10)) FROM u, target t WHERE " IS_OURS " AND t.id = cell.target";
   return clt_pq_run(pq, NULL, fail, error, "wwttww", claim->target, claim->n, claim->id, output, (int64_t)code,
