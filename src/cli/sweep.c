@@ -48,18 +48,9 @@ json_t *cli_result_read(const char *text, size_t n) {
   return NULL;
 }
 
-/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
- * Returns 0, or an exit code after a message. */
-static int read_results(cli_results *out, char *path) {
-  clt_error error = {0};
-  char *text = NULL;
-  size_t n = 0, n_unreadable = 0;
-  int rc = 0;
-  *out = (cli_results){.path = path, .lines = json_object(), .fd = -1};
-  if (path == NULL || out->lines == NULL) return cli_failure("out of memory");
-  if (clt_file_is_special(path) || (access(path, F_OK) != 0 && errno == ENOENT)) return 0;
-  if (clt_file_read(&text, &n, path, MAX_FILE_BYTES, &error)) return cli_report(&error);
-  for (char *line = text, *end; rc == 0 && line < text + n; line = end + 1) {
+int cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
+  int rc = lines ? 0 : cli_failure("out of memory");
+  for (const char *line = text, *end; rc == 0 && n > 0 && line < text + n; line = end + 1) {
     end = memchr(line, '\n', (size_t)(text + n - line));
     bool whole = end != NULL; /* the last line may lack its end: its writer was killed, or is writing */
     if (!whole) end = text + n;
@@ -67,11 +58,25 @@ static int read_results(cli_results *out, char *path) {
     if (whole && strspn(line, " \t\r") == length) continue;
     json_t *json = whole ? cli_result_read(line, length) : NULL;
     if (json == NULL)
-      n_unreadable++;
-    else if (json_object_set(out->lines, json_string_value(json_object_get(json, "tuning")), json))
+      ++*n_unreadable;
+    else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
       rc = cli_failure("out of memory");
     json_decref(json);
   }
+  return rc;
+}
+
+/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
+ * Returns 0, or an exit code after a message. */
+static int read_results(cli_results *out, char *path) {
+  clt_error error = {0};
+  char *text = NULL;
+  size_t n = 0, n_unreadable = 0;
+  *out = (cli_results){.path = path, .lines = json_object(), .fd = -1};
+  if (path == NULL || out->lines == NULL) return cli_failure("out of memory");
+  if (clt_file_is_special(path) || (access(path, F_OK) != 0 && errno == ENOENT)) return 0;
+  if (clt_file_read(&text, &n, path, MAX_FILE_BYTES, &error)) return cli_report(&error);
+  int rc = cli_results_add(out->lines, &n_unreadable, text, n);
   free(text);
   if (rc == 0 && n_unreadable)
     fprintf(stderr, "clatune: warning: %zu lines of '%s' cannot be read and are left out\n", n_unreadable, path);

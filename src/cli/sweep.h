@@ -111,6 +111,9 @@ char *cli_result_text(const json_t *line);
 /* Reads a line (n bytes): NULL where it cannot be one. */
 json_t *cli_result_read(const char *text, size_t n);
 
+/* Adds those lines of a file's text to `lines` that can be read, by their keys; counts the others. */
+int cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n);
+
 /* What became of the tunings. */
 typedef struct cli_sweep_counts {
   size_t total, found, failed, open, before; /* before: of those found and failed, by runs before this one */

@@ -45,27 +45,31 @@ static int read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t target
   return rc;
 }
 
-/* In the plan's order what the file lacks, behind what it has. */
+/* In the plan's order what the file lacks by now, behind what it has: other machines, or other jobs, may share it, and
+ * write the same lines. */
 static int keep_results(const cli_sweep *sweep) {
   clt_error error = {0};
   const char *path = sweep->results.path;
   const bool special = clt_file_is_special(path);
   clt_text text = {0};
   char *old = NULL;
-  size_t n = 0, n_added = 0;
+  size_t n = 0, n_added = 0, n_unreadable = 0;
+  json_t *there = json_object();
   if (!special && access(path, F_OK) == 0 && clt_file_read(&old, &n, path, SIZE_MAX / 2, &error))
-    return cli_report(&error);
+    return json_decref(there), cli_report(&error);
+  if (cli_results_add(there, &n_unreadable, old, n)) return json_decref(there), free(old), CLI_FAILURE;
   if (n > 0) clt_text_add_bytes(&text, old, n);
   if (n > 0 && old[n - 1] != '\n') clt_text_add(&text, "\n");
   free(old);
   for (size_t i = 0; i < sweep->n_devices * sweep->n_cells; i++) {
     const json_t *line = sweep->rows[i].line;
-    if (line == NULL || (!special && json_object_get(sweep->results.lines, clt_json_string(line, "tuning")))) continue;
+    if (line == NULL || json_object_get(there, clt_json_string(line, "tuning"))) continue;
     char *json = cli_result_text(line);
     clt_text_printf(&text, "%s\n", json ? json : "");
     n_added++;
     free(json);
   }
+  json_decref(there);
   char *whole = NULL;
   n = text.n;
   int rc = clt_text_take(&whole, &text, &error);
