@@ -114,7 +114,7 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptM
         while not condition():
             if time.monotonic() > end or any(daemon.poll() is not None for daemon in self.daemons):
                 raise RuntimeError(f"Slurm: {why}\n{self.log()}")
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def run(self, *command, check=True, **more):
         done = subprocess.run(command, env=self.environment, text=True, capture_output=True, **more)
