@@ -48,21 +48,24 @@
 /* Plans, a target for each kind of device that takes part in one, a row for each of its tunings (sweep/queue.c).
  * attempts: that ended without a word and without getting further than all before them (best); they are counted when
  * the next one begins. lease: of an open row, when the agent that failed on it may try again. shipper: how far an
- * agent's file has come (sweep/ship.c). What is done is changed by owners alone. */
+ * agent's file has come (sweep/ship.c). What is done is changed by owners alone. lease_s and attempts have bounds:
+ * beyond them the claims of all agents would fail. */
 #define QUEUE                                                                                                     \
   "CREATE TABLE IF NOT EXISTS clatune.plan("                                                                      \
   "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, text text NOT NULL,"                 \
-  "  hash text GENERATED ALWAYS AS (md5(text)) STORED UNIQUE, lease_s float8 NOT NULL CHECK(lease_s > 0),"        \
+  "  hash text GENERATED ALWAYS AS (md5(text)) STORED UNIQUE,"                                                    \
+  "  lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7),"                                                   \
   "  submitted timestamptz NOT NULL DEFAULT clock_timestamp());"                                                  \
   "CREATE TABLE IF NOT EXISTS clatune.target("                                                                    \
   "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,"           \
   "  device text COLLATE \"C\" NOT NULL, driver text COLLATE \"C\" NOT NULL, name text NOT NULL,"                 \
-  "  lease_s float8 NOT NULL CHECK(lease_s > 0), UNIQUE(plan, device, driver));"                                  \
+  "  lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7), UNIQUE(plan, device, driver));"                    \
   "CREATE TABLE IF NOT EXISTS clatune.cell("                                                                      \
   "  target bigint NOT NULL REFERENCES clatune.target, n bigint NOT NULL, text text NOT NULL,"                    \
   "  state text COLLATE \"C\" NOT NULL DEFAULT 'open' CHECK(state IN ('open', 'running', 'done', 'failed')),"     \
   "  claim text COLLATE \"C\" UNIQUE, agent text COLLATE \"C\", lease timestamptz, began timestamptz,"            \
-  "  finished timestamptz, attempts bigint NOT NULL DEFAULT 0, progress bigint NOT NULL DEFAULT 0,"               \
+  "  finished timestamptz, progress bigint NOT NULL DEFAULT 0,"                                                   \
+  "  attempts bigint NOT NULL DEFAULT 0 CHECK(attempts BETWEEN 0 AND 100),"                                       \
   "  best bigint NOT NULL DEFAULT -1, line text CHECK(octet_length(line) <= 65536), output text, code bigint,"    \
   "  PRIMARY KEY(target, n)) WITH (fillfactor = 70);"                                                             \
   "CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');"           \
