@@ -6,6 +6,7 @@ reads the protocol, and cuts at a chosen point of a chosen query. It runs in a t
     ... server.url(port=proxy.port) ...
 """
 import asyncio
+import collections
 import contextlib
 import math
 import random
@@ -84,6 +85,7 @@ class Link:
         self.statements, self.portals = {}, {}
         self.due = 1                  # times that the server will say that it is ready: once after the login, once a query
         self.rule, self.rule_due = None, 0  # that cuts once so many are left
+        self.text, self.asked_at = "", collections.deque([("", 0.0)])  # of queries whose answers are not there yet
         self.reply = bytearray()
         self.judged = [[], []]        # messages that may pass, of the bytes that were read last
         self.queues = [asyncio.Queue(), asyncio.Queue()]
@@ -158,12 +160,14 @@ class Link:
         rule = None
         if kind in (b"Q", b"E"):
             text, = texts(message, 1)
-            rule = self.proxy.rule_of(text if kind == b"Q" else self.portals.get(text, ""))
+            self.text = text if kind == b"Q" else self.portals.get(text, "")
+            rule = self.proxy.rule_of(self.text)
         if rule and rule.point == "before":
             return self.proxy.fire(self, rule)
         self.rule = self.rule or rule
         if kind in (b"Q", b"S"):
             self.due += 1
+            self.asked_at.append((self.text, self.proxy.loop.time()))
             if self.rule and not self.rule_due:
                 self.rule_due = self.due
                 self.judged[0].append(message)
@@ -175,6 +179,9 @@ class Link:
         is_own = self.rule_due == 1
         if kind == b"Z":
             self.due -= 1
+            text, asked_at = self.asked_at.popleft() if self.asked_at else ("", 0.0)
+            if self.proxy.timed and re.search(self.proxy.timed, text):
+                self.proxy.times_s.append(self.proxy.loop.time() - asked_at)
             self.rule_due -= self.rule_due > 0
         if is_own and self.rule.point == "reply":
             self.reply += message
@@ -209,14 +216,15 @@ class Link:
 
 
 class Proxy:
-    """delay_s: in each direction; loss: share of the packets; rows_per_s: as slow as this readers are. All may be set at any time."""
+    """delay_s: in each direction; loss: share of the packets; rows_per_s: as slow as this readers are. All may be set at any time.
+    times_s: how long the queries took that contain what is `timed`, a regular expression."""
 
     def __init__(self, port, host="127.0.0.1"):
         self.target, self.delay_s, self.loss, self.rows_per_s = (host, port), 0.0, 0.0, None
         self.n_connections = self.n_cuts = self.n_fired = self.n_lost = 0
         self.n_bytes = [0, 0]  # to the server, from the server
         self.swallows, self.rules, self.links, self.random = False, [], set(), random.Random(1)
-        self.down_until, self.port = -math.inf, None
+        self.down_until, self.port, self.timed, self.times_s = -math.inf, None, None, []
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
