@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""The figures of a farm, with a private PostgreSQL and simulated devices. Nothing else may run on the machine meanwhile.
+
+    benchmarks/farm.py [network] [agents] [scaling] [devices] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
+
+network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and beside a reader of a row a second;
+agents: 100 agents with evaluations of 0.05 s; scaling: 8 agents against 1 with evaluations of 0.5 s; devices: one tuning on 4 equal
+devices against 1; records: looking up and starting a search beside a million records.
+"""
+import argparse
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLAIM = "SET state = 'running'"
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="*", default=[], metavar="WHAT")
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--agents", type=int, default=100)
+    parser.add_argument("--records", type=int, default=1000000)
+    options = parser.parse_args()
+    build = pathlib.Path(options.build).resolve()
+    for name, path in {"CLATUNE": "src/cli/clatune", "CLATUNE_WORKER": "src/worker/child/clatune-worker",
+                       "CLATUNE_SIMULATED_DRIVER": "tests/instruments/libclatune-simulated.so",
+                       "CLATUNE_FAULT_LAYER": "tests/instruments/libclatune-faults.so"}.items():
+        os.environ.setdefault(name, str(build / path))
+    return options
+
+
+OPTIONS = parse()
+sys.path.insert(0, str(ROOT / "tests" / "farm"))
+from farm import CLATUNE, FarmTest, until  # noqa: E402
+from proxy import Proxy  # noqa: E402
+from server import need  # noqa: E402
+from simulation import TIME_S  # noqa: E402
+
+
+class Farm(FarmTest):
+    """A fixture: `with Farm() as farm`."""
+    def runTest(self):
+        """None: this is no test."""
+
+    def __enter__(self):
+        self.setUp()
+        return self
+
+    def __exit__(self, *_):
+        self.doCleanups()
+
+    def tunings_a_second(self):
+        """From when all agents have begun their first one to when the last one is begun, by the server's clock."""
+        return float(self.value(
+            "with w as (select max(f) as t0, max(l) as t1 from (select min(began) as f, max(began) as l from clatune.cell group by agent) a)"
+            " select count(*) / extract(epoch from max(t1) - max(t0)) from clatune.cell, w where finished > t0 and finished <= t1"))
+
+    def server_cpu_s(self):
+        """Processor time of the server so far, with its processes that have ended."""
+        ticks = 0
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                pid, rest = int(stat.parent.name), stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if pid == self.server.process.pid:
+                ticks += sum(map(int, rest[11:15]))
+            elif int(rest[1]) == self.server.process.pid:
+                ticks += sum(map(int, rest[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def figure(name, value, wanted):
+    print(f"{name}: {value} (wanted: {wanted})", flush=True)
+
+
+def network():
+    """Of one tuning: evaluations by the seconds that it took."""
+    rates = {"undisturbed": [], "200 ms and 1 % loss": [], "a reader of a row a second": []}
+    for _ in range(OPTIONS.turns):
+        for name, found in rates.items():
+            with Farm() as farm, Proxy(farm.server.port) as proxy, Proxy(farm.server.port) as slow:
+                if "loss" in name:
+                    proxy.delay_s, proxy.loss = 0.2, 0.01
+                farm.write_plan(1, Budgets=200)
+                farm.submit(lease_s=60)
+                reader = None
+                if "reader" in name:
+                    farm.server.query("create table public.many as select generate_series(1, 1000) as n; grant select on public.many to public",
+                                      farm.database)
+                    slow.rows_per_s = 1
+                    reader = subprocess.Popen(["psql", "-X", "-q", farm.server.url(farm.database, "agent", port=slow.port), "-c",
+                                               "begin; select count(*) from clatune.measurement; select n, repeat('x', 5000) from many"],
+                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                farm.agent(url=farm.server.url(farm.database, "agent", port=proxy.port), build_s=0.05)
+                until(farm.finished, farm.agents[0].process)
+                wall_s = float(farm.value("select line::json->>'wall_s' from clatune.cell"))
+                found.append(200 / wall_s)
+                if reader:
+                    reader.kill()
+                    reader.wait()
+    base = statistics.median(rates["undisturbed"])
+    for name, found in rates.items():
+        rate = statistics.median(found)
+        figure(f"evaluations a second, {name}", f"{rate:.2f}, {100 * (rate / base - 1):+.1f} %", "within 5 % of undisturbed")
+
+
+def agents():
+    """So many at once; how long claims take is seen by the proxy that all go through."""
+    n, window_s = OPTIONS.agents, 20
+    with Farm() as farm, Proxy(farm.server.port) as proxy:
+        farm.write_plan(20 * n, Budgets=20, Tuning={"Finalists": 0, "Fresh": True})
+        farm.submit(lease_s=60)
+        proxy.timed = CLAIM
+        for _ in range(n):
+            farm.agent(url=farm.server.url(farm.database, "agent", port=proxy.port), build_s=0.05)
+        until(lambda: int(farm.value("select count(distinct agent) from clatune.cell")) >= n, limit_s=300)
+        proxy.times_s.clear()
+        cpu_s, began_s = farm.server_cpu_s(), time.time()
+        time.sleep(window_s)
+        cpu_s, ended_s = farm.server_cpu_s() - cpu_s, time.time()
+        claims_s = sorted(proxy.times_s)
+        over = farm.finished()
+        for agent in farm.agents:
+            agent.process.terminate()
+        for agent in farm.agents:
+            agent.process.wait()
+        within = farm.value(f"select count(*) from clatune.measurement where created_s >= {math.ceil(began_s)} and created_s < {int(ended_s)}")
+        rate = int(within) / (int(ended_s) - math.ceil(began_s))
+        if over:
+            print("all tunings were over before the end: the figures are too low")
+        figure(f"{n} agents, evaluations a second", f"{rate:.0f}", "at least 300")
+        if claims_s:
+            at = claims_s[min(len(claims_s) - 1, math.ceil(0.99 * len(claims_s)) - 1)]
+            figure("99 % of claims", f"{1000 * at:.0f} ms of {len(claims_s)} claims, median {1000 * statistics.median(claims_s):.1f} ms",
+                   "at most 50 ms")
+        figure("the server's share of a core", f"{100 * cpu_s / (ended_s - began_s):.0f} %", "at most 30 %")
+
+
+def scaling():
+    rates = {1: [], 8: []}
+    for _ in range(OPTIONS.turns):
+        for n, found in rates.items():
+            with Farm() as farm:
+                farm.write_plan(40, Budgets=4, Tuning={"Finalists": 0, "Fresh": True})
+                for _ in range(n):
+                    farm.agent(build_s=0.5)
+                farm.until_met()
+                farm.submit(lease_s=60)
+                until(farm.finished, limit_s=1000)
+                found.append(farm.tunings_a_second())
+    figure("8 agents against 1", f"{statistics.median(rates[8]) / statistics.median(rates[1]):.2f} times as fast", "at least 7")
+
+
+def devices():
+    took, winners = {1: [], 4: []}, set()
+    for _ in range(OPTIONS.turns):
+        for n, found in took.items():
+            with Farm() as farm:
+                farm.simulate(*({"name": "Simulated", "time_s": TIME_S, "build_s": 0.2} for _ in range(n)))
+                began = time.monotonic()
+                answer = farm.clatune_json("tune", "copy.json", "--device", ",".join(f"0:{i}" for i in range(n)), "--searcher", "random",
+                                           "--budget", "100", "--finalists", "0", "--no-store", "--quiet")
+                found.append(time.monotonic() - began)
+                winners.add(str(answer["best"]["configuration"]))
+    figure("4 devices against 1", f"{statistics.median(took[1]) / statistics.median(took[4]):.2f} times as fast, "
+           f"{len(winners)} winner(s)", "at least 3.6 times as fast, the same winner")
+
+
+def seconds(command, farm):
+    began = time.monotonic()
+    done = subprocess.run([CLATUNE, *command], cwd=farm.folder, env=farm.environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{command}: {done.stderr}")
+    return time.monotonic() - began
+
+
+def records():
+    """The same commands beside no more than their own records, and beside a million."""
+    fill = "insert into clatune.problem(hash, name, kernel) select md5(i::text), 'problem ' || mod(i, 100), md5(mod(i, 100)::text) from generate_series(1, 1000) i;" \
+           "insert into clatune.key(problem, device) select p.id, d.id from clatune.problem p, clatune.device d on conflict do nothing;" \
+           "insert into clatune.measurement(origin, number, key, kind, configuration, reason, time_s, clock, created_s, runs)" \
+           " select 'other', i, k.id, 'search', 'a=' || mod(i, 40) || ' b=' || mod(i / 40, 25), 'none', 1e-5 * (1 + random()), 'device', 1, array[1e-5, 1.1e-5, 1.2e-5]" \
+           " from generate_series(1, %d) i join (select id, row_number() over (order by id) - 1 as r, count(*) over () as c from clatune.key) k" \
+           " on k.r = mod(i, k.c); analyze clatune.measurement"
+    of = {"look-up": ["lookup", "copy.json", "--device", "Simulated"],
+          "start of a search": ["tune", "copy.json", "--device", "Simulated", "--size", "n=2048", "--budget", "2", "--finalists", "0", "--quiet"]}
+    with Farm() as few, Farm() as many:
+        for farm in (few, many):
+            seconds(["tune", "copy.json", "--device", "Simulated", "--budget", "60", "--quiet", "--store", farm.url], farm)
+        began = time.monotonic()
+        many.server.query(fill % OPTIONS.records, many.database)
+        print(f"{many.value('select count(*) from clatune.measurement')} records, made in {time.monotonic() - began:.0f} s")
+        for name, limit in (("look-up", "5 ms"), ("start of a search", "2 s")):
+            took = [], []
+            for _ in range(5 * OPTIONS.turns):
+                for farm, found in zip((few, many), took):
+                    found.append(1000 * seconds([*of[name], "--store", farm.url], farm))
+            alone, beside = map(statistics.median, took)
+            figure(name, f"{beside - alone:.1f} ms longer than beside its own records, {beside:.0f} ms with the program's start", f"at most {limit}")
+
+
+def main():
+    need()
+    known = {"network": network, "agents": agents, "scaling": scaling, "devices": devices, "records": records}
+    try:
+        for name in OPTIONS.what or known:
+            known[name]()
+    finally:
+        if FarmTest.server:
+            FarmTest.server.close()
+
+
+if __name__ == "__main__":
+    main()
