@@ -212,21 +212,21 @@ bool clt_is_name(const char *text) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Levenshtein's, one row at a time. */
+/* Levenshtein's, where two neighbours that changed places are one mistake. Three rows at a time. */
 static size_t edit_distance(const char *a, const char *b) {
-  size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+  size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
   if (n > LONGEST || m > LONGEST) return LONGEST;
-  for (size_t j = 0; j <= m; j++) row[j] = j;
+  for (size_t j = 0; j <= m; j++) rows[0][j] = j;
   for (size_t i = 1; i <= n; i++) {
-    size_t diagonal = row[0];
+    size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      size_t above = row[j];
-      row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-      diagonal = above;
+      row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
     }
   }
-  return row[m];
+  return rows[n % 3][m];
 }
 
 const char *clt_nearest_among(const char *typed, const void *first, size_t n, size_t bytes) {
