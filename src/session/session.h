@@ -164,7 +164,7 @@ struct clt_related_query; /* lookup/lookup.h */
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const struct clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error);
 
-/* --- finalists side by side: interleaved rounds until they are told apart (contest.c) --- */
+/* --- finalists side by side: interleaved rounds until they are told apart (rounds.c) --- */
 
 /* Rounds end when the leader's median is ahead with significance (5 %, however often that was looked at), or within
  * tolerance of all others, or at a limit. Looked at is after min_rounds, and then after half as many again each time.
@@ -176,6 +176,7 @@ typedef struct clt_contest_policy {
   double tolerance;               /* relative */
   const clt_objective *objective; /* what is compared; NULL: times */
   const double *waited_s;         /* nullable: seconds that were waited for other tuners, which are no part of these */
+  unsigned n_processes; /* above 1: those near the fastest are prepared anew so often, and the rounds shared out */
 } clt_contest_policy;
 
 /* Keeps the configurations prepared in an open evaluator that has keep and time_again, and runs them in rounds. out[i]

@@ -87,16 +87,23 @@ typedef struct fake_evaluator {
   size_t n_timed[N_FAKE], n_rounds, fails_at;
   double energy_J, unit_s; /* unit_s 0: one */
   double waits_s, waited_s; /* for other tuners: before each round, in all */
+  size_t n_processes, n_kept; /* how often anything was kept, how much the last time */
+  clt_config lucky;           /* a tenth faster in the first process */
+  clt_config fails_when_kept_again;
 } fake_evaluator;
 
 static int fake_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   fake_evaluator *f = state;
   (void)error;
+  if (n == 0) return CLT_OK;
+  f->n_processes++;
+  f->n_kept = n;
   memcpy(f->kept, configs, n * sizeof *configs);
   for (size_t i = 0; i < n; i++) {
     clt_measurement_init(&out[i], configs[i]);
     out[i].phases.build_s = 0.25;
-    if (configs[i] == 0) clt_measurement_fail(&out[i], CLT_REASON_WRONG_OUTPUT, "on other data");
+    if (configs[i] == 0 || (f->n_processes > 1 && configs[i] == f->fails_when_kept_again))
+      clt_measurement_fail(&out[i], CLT_REASON_WRONG_OUTPUT, "on other data");
   }
   return CLT_OK;
 }
@@ -118,6 +125,7 @@ static int fake_time_again(void *state, const size_t *indices, size_t n, size_t 
       out[i].runs_s[k] = (f->unit_s > 0 ? f->unit_s : 1) * (double)config *
                          (f->rng ? turn * exp(f->noise * clt_rng_normal(f->rng))
                                  : 1 + 1e-4 * (double)(f->n_timed[indices[i]]++ % 7));
+    for (size_t k = 0; config == f->lucky && f->n_processes == 1 && k < n_runs; k++) out[i].runs_s[k] *= 0.9;
     out[i].n_runs = n_runs;
     out[i].energy_J = f->energy_J;
   }
@@ -267,6 +275,36 @@ static void short_runs_are_repeated_in_a_turn(void **state) {
   }
 }
 
+/* A process that got good pages makes a configuration faster than it is; in others it is not. */
+static void luck_of_a_process_does_not_win(void **state) {
+  (void)state;
+  clt_measurement m[3];
+  for (unsigned n_processes = 1; n_processes <= 3; n_processes += 2) {
+    fake_evaluator f = {.energy_J = NAN, .lucky = 21};
+    const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 20, .tolerance = 0.02, .n_processes = n_processes};
+    assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){20, 40, 21}, 3, &policy, m, NULL), 0);
+    assert_int_equal(f.n_processes, n_processes);
+    assert_int_equal(f.n_kept, n_processes == 1 ? 3 : 2); /* 40 needs more than luck */
+    assert_int_equal(f.n_rounds, 7 * n_processes);
+    assert_int_equal(m[1].n_runs, 7);
+    assert_int_equal(m[2].n_runs, 7 * n_processes);
+    assert_true((m[2].time_s < m[0].time_s) == (n_processes == 1));
+    for (size_t i = 0; i < 3; i++) clt_measurement_release(&m[i]);
+  }
+}
+
+static void what_fails_in_another_process_is_out(void **state) {
+  (void)state;
+  fake_evaluator f = {.energy_J = NAN, .fails_when_kept_again = 21};
+  const clt_contest_policy policy = {.min_rounds = 7, .max_rounds = 20, .tolerance = 0.02, .n_processes = 3};
+  clt_measurement m[2];
+  assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){20, 21}, 2, &policy, m, NULL), 0);
+  assert_int_equal(m[0].reason, CLT_REASON_NONE);
+  assert_int_equal(m[1].reason, CLT_REASON_WRONG_OUTPUT);
+  assert_int_equal(f.n_processes, 2); /* one alone has nobody to be compared with */
+  for (size_t i = 0; i < 2; i++) clt_measurement_release(&m[i]);
+}
+
 static void an_error_leaves_nothing_to_be_freed(void **state) {
   (void)state;
   fake_evaluator f = {.fails_at = 2};
@@ -290,6 +328,8 @@ int main(void) {
       cmocka_unit_test(intervals_hold_after_a_contest),
       cmocka_unit_test(different_finalists_are_told_apart_at_once),
       cmocka_unit_test(short_runs_are_repeated_in_a_turn),
+      cmocka_unit_test(luck_of_a_process_does_not_win),
+      cmocka_unit_test(what_fails_in_another_process_is_out),
       cmocka_unit_test(an_error_leaves_nothing_to_be_freed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

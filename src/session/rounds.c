@@ -1,0 +1,257 @@
+/* Rounds of the fastest, run side by side: how they are judged and how they are played. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "measurement/objective.h"
+#include "measurement/statistics.h"
+#include "session/session.h"
+
+/* --- statistics --- */
+
+#define SIGNIFICANT (1 - CLT_USUAL_CONFIDENCE)
+#define CERTAIN 0.001  /* one that rests has fewer chances to come back */
+#define MANY 200       /* rounds from which on the binomial is as good as normal */
+#define KNOWN_WELL 0.6 /* a median whose interval is this part of the tolerance, which is three standard errors */
+
+double clt_sign_test(const double *a, const double *b, size_t n) {
+  size_t wins = 0, decided = 0;
+  for (size_t i = 0; i < n; i++) {
+    wins += a[i] < b[i];
+    decided += a[i] < b[i] || a[i] > b[i];
+  }
+  if (decided > MANY) {
+    double n_decided = (double)decided;
+    return 0.5 * erfc(((double)wins - 0.5 - n_decided / 2) / sqrt(n_decided / 2));
+  }
+  double p = 0, term = ldexp(1, -(int)decided); /* of k = decided wins; then one fewer each time */
+  for (size_t k = decided; k + 1 > wins; k--) {
+    p += term;
+    if (k == 0) break;
+    term *= (double)k / (double)(decided - k + 1);
+  }
+  return fmin(p, 1);
+}
+
+bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double chance, clt_standing *out) {
+  size_t leader = n;
+  double best = INFINITY;
+  bool decided = true;
+  for (size_t i = 0; i < n; i++) {
+    double median = c[i].costs && c[i].n ? clt_median(c[i].costs, c[i].n) : INFINITY;
+    if (!(median < best)) continue;
+    best = median;
+    leader = i;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const clt_contender *l = &c[leader < n ? leader : 0];
+    if (c[i].costs == NULL || leader == n) {
+      out[i] = CLT_STANDING_OUT;
+    } else if (i == leader) {
+      out[i] = CLT_STANDING_LEADS;
+    } else if (clt_median(c[i].costs, c[i].n) <= best * (1 + tolerance)) {
+      double error = fmax(clt_median_error(l->costs, l->n), clt_median_error(c[i].costs, c[i].n));
+      out[i] = error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
+    } else {
+      double p = clt_sign_test(l->costs, c[i].costs, l->n < c[i].n ? l->n : c[i].n);
+      out[i] = p > chance ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+    }
+    decided = decided && out[i] != CLT_STANDING_OPEN;
+  }
+  return decided;
+}
+
+/* --- rounds --- */
+
+#define TURN_S 1e-3      /* short runs are repeated so long before it is another's turn: asking costs about 0.1 ms */
+#define MOST_IN_A_TURN 8 /* so that rounds stay interleaved */
+#define STILL_NEAR 0.1   /* slower ones than this would need more luck than a process has */
+
+/* Numbers that are added one by one. */
+typedef struct series {
+  double *values;
+  size_t n, capacity;
+} series;
+
+/* What was measured of one finalist, one number a round: the medians of its runs and, where there are such, of figures
+ * and energies. costs has one of every round, NaN where it was left out, so that finalists are compared within rounds.
+ */
+typedef struct entry {
+  series runs_s, costs, figures, energies_J;
+} entry;
+
+static int add_number(series *s, double x, clt_error *error) {
+  if (clt_grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values)) return clt_fail_memory(error);
+  s->values[s->n++] = x;
+  return CLT_OK;
+}
+
+/* Takes what a turn gave, and the measurement itself where it failed. */
+static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, const clt_objective *objective,
+                     clt_error *error) {
+  int rc = CLT_OK;
+  if (turn->reason != CLT_REASON_NONE) {
+    turn->phases.build_s = result->phases.build_s;
+    clt_measurement_release(result);
+    *result = *turn;
+    clt_measurement_init(turn, CLT_CONFIG_NONE);
+    return CLT_OK;
+  }
+  /* Runs of one turn are not independent of each other: a turn is one number. */
+  if (turn->n_runs > 0) {
+    turn->time_s = clt_median(turn->runs_s, turn->n_runs);
+    rc = add_number(&e->runs_s, turn->time_s, error);
+    if (rc == CLT_OK) rc = add_number(&e->costs, objective ? clt_objective_cost(objective, turn) : turn->time_s, error);
+  }
+  if (rc == CLT_OK && !isnan(turn->figure)) rc = add_number(&e->figures, turn->figure, error);
+  if (rc == CLT_OK && turn->energy_J > 0) rc = add_number(&e->energies_J, turn->energy_J, error);
+  result->clock = turn->clock;
+  result->phases.runs_s += turn->phases.runs_s;
+  result->phases.verify_s += turn->phases.verify_s;
+  return rc;
+}
+
+/* Those that have a place among the kept ones; SIZE_MAX: it has none. */
+static int play_rounds(entry *entries, clt_measurement *results, const size_t *places, size_t n,
+                       const clt_evaluator_type *evaluator, void *state, const clt_contest_policy *policy,
+                       clt_error *error) {
+  size_t *indices = clt_new_array(n, sizeof *indices), *kept = clt_new_array(n, sizeof *kept), n_before = 0;
+  clt_measurement *turns = clt_new_array(n, sizeof *turns);
+  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
+  clt_standing *standings = clt_new_array(n, sizeof *standings);
+  int rc = indices && kept && turns && contenders && standings ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++)
+    if (entries[i].costs.n > n_before) n_before = entries[i].costs.n;
+  const double zero = 0, *waited_s = policy->waited_s ? policy->waited_s : &zero;
+  const double begin_s = clt_now_s() - *waited_s;
+  bool decided = false;
+  for (size_t done = 0, look = policy->min_rounds, n_looks = 0;
+       rc == CLT_OK && !decided && done++ < policy->max_rounds;) {
+    size_t n_running = 0, n_runs = 1;
+    double least_s = INFINITY; /* a turn is one run, unless that is so short that asking for it takes longer */
+    for (size_t i = 0; i < n; i++) {
+      const series *runs_s = &entries[i].runs_s;
+      if (results[i].reason != CLT_REASON_NONE || places[i] == SIZE_MAX) continue;
+      if (standings[i] != CLT_STANDING_BEATEN) kept[n_running] = places[i], indices[n_running++] = i;
+      const size_t n_last = runs_s->n < MOST_IN_A_TURN ? runs_s->n : MOST_IN_A_TURN;
+      if (n_last > 0) least_s = fmin(least_s, clt_median(runs_s->values + runs_s->n - n_last, n_last));
+    }
+    if (n_running == 0) break;
+    if (least_s < TURN_S / 2) n_runs = (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN);
+    for (size_t k = 0; k < n_running; k++) clt_measurement_init(&turns[k], CLT_CONFIG_NONE);
+    rc = evaluator->time_again(state, kept, n_running, n_runs, turns, error);
+    for (size_t k = 0; k < n_running; k++) {
+      if (rc == CLT_OK) rc = take_turn(&entries[indices[k]], &results[indices[k]], &turns[k], policy->objective, error);
+      clt_measurement_release(&turns[k]);
+    }
+    for (size_t i = 0; rc == CLT_OK && i < n; i++)
+      if (entries[i].costs.n < n_before + done) rc = add_number(&entries[i].costs, NAN, error);
+    double took_s = clt_now_s() - *waited_s - begin_s;
+    if (policy->max_total_s > 0 && took_s > policy->max_total_s) break;
+    if (rc || done < policy->min_rounds) continue;
+    if (policy->enough_s > 0 && took_s > policy->enough_s) break;
+    if (done < look) continue;
+    look = done + (done + 1) / 2;
+    n_looks++;
+    /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. The more often one
+     * looks, the likelier is it that chance once looks significant; so the k-th look spends 1 / (k (k + 1)) of the 5 %,
+     * and all of them together, however many, spend no more than these (alpha spending: Lan and DeMets, "Discrete
+     * sequential boundaries for clinical trials", 1983; here by Bonferroni's inequality). By half, since either of two
+     * may be the one that seems to lead. */
+    for (size_t i = 0; i < n; i++) {
+      const series *costs = &entries[i].costs;
+      bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
+      contenders[i] = stands ? (clt_contender){costs->values, costs->n} : (clt_contender){NULL, 0};
+    }
+    decided = clt_rounds_judge(contenders, n, policy->tolerance, SIGNIFICANT / 2 / (double)(n_looks * (n_looks + 1)),
+                               standings);
+  }
+  free(indices);
+  free(kept);
+  free(turns);
+  free(contenders);
+  free(standings);
+  return rc;
+}
+
+/* Prepares those that are near the fastest in new processes; *n_near of them, nothing is done where that is one. */
+static int keep_near_anew(const entry *entries, clt_measurement *results, size_t *places, size_t *n_near, size_t n,
+                          const clt_evaluator_type *evaluator, void *state, clt_error *error) {
+  clt_config *configs = clt_new_array(n, sizeof *configs);
+  clt_measurement *again = clt_new_array(n, sizeof *again);
+  int rc = configs && again ? CLT_OK : clt_fail_memory(error);
+  double least = INFINITY;
+  *n_near = 0;
+  for (size_t i = 0; i < n; i++)
+    if (results[i].reason == CLT_REASON_NONE)
+      least = fmin(least, clt_median(entries[i].costs.values, entries[i].costs.n));
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const double cost = clt_median(entries[i].costs.values, entries[i].costs.n);
+    const bool near = results[i].reason == CLT_REASON_NONE && cost <= least * (1 + STILL_NEAR);
+    places[i] = near ? *n_near : SIZE_MAX;
+    if (!near) continue;
+    clt_measurement_init(&again[*n_near], results[i].config);
+    configs[(*n_near)++] = results[i].config;
+  }
+  if (rc == CLT_OK && *n_near > 1) rc = evaluator->keep(state, NULL, 0, NULL, error);
+  if (rc == CLT_OK && *n_near > 1) rc = evaluator->keep(state, configs, *n_near, again, error);
+  for (size_t i = 0; rc == CLT_OK && *n_near > 1 && i < n; i++)
+    if (places[i] != SIZE_MAX && again[places[i]].reason != CLT_REASON_NONE)
+      rc = take_turn(NULL, &results[i], &again[places[i]], NULL, error);
+  for (size_t k = 0; again && k < *n_near; k++) clt_measurement_release(&again[k]);
+  free(configs);
+  free(again);
+  return rc;
+}
+
+int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_config *configs, size_t n,
+                    const clt_contest_policy *policy, clt_measurement *out, clt_error *error) {
+  entry *entries = clt_new_array(n, sizeof *entries);
+  clt_measurement *results = clt_new_array(n, sizeof *results);
+  size_t *places = clt_new_array(n, sizeof *places), n_near = n;
+  int rc = entries && results && places ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) clt_measurement_init(&results[i], configs[places[i] = i]);
+  if (rc == CLT_OK) rc = evaluator->keep(state, configs, n, results, error);
+  /* All rounds in one process would measure its luck with pages and addresses as well: so there are as many in others,
+   * within the same limits of time. */
+  clt_contest_policy leg = *policy;
+  const unsigned n_processes = policy->n_processes ? policy->n_processes : 1;
+  leg.enough_s /= n_processes;
+  leg.max_total_s /= n_processes;
+  for (unsigned p = 0; rc == CLT_OK && p < n_processes && (p == 0 || n_near > 1); p++) {
+    rc = play_rounds(entries, results, places, n, evaluator, state, &leg, error);
+    for (size_t i = 0; p == 0 && rc == CLT_OK && i < n; i++)
+      if (entries[i].costs.n > 0) leg.min_rounds = leg.max_rounds = (unsigned)entries[i].costs.n;
+    if (rc == CLT_OK && p + 1 < n_processes)
+      rc = keep_near_anew(entries, results, places, &n_near, n, evaluator, state, error);
+  }
+  for (size_t i = 0; entries && results && i < n; i++) {
+    const series *runs_s = &entries[i].runs_s, *figures = &entries[i].figures, *energies_J = &entries[i].energies_J;
+    clt_measurement *m = &results[i];
+    if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
+      size_t kept = runs_s->n < CLT_MAX_RUNS ? runs_s->n : CLT_MAX_RUNS;
+      for (size_t k = 0; k < kept; k++) m->runs_s[k] = runs_s->values[k * runs_s->n / kept];
+      m->n_runs = kept;
+      m->time_s = clt_median(runs_s->values, runs_s->n);
+      m->figure = clt_median(figures->values, figures->n);
+      for (size_t k = 0; k < kept && figures->n == runs_s->n; k++)
+        m->figures[k] = figures->values[k * runs_s->n / kept];
+      m->energy_J = energies_J->n ? clt_median(energies_J->values, energies_J->n) : NAN;
+    }
+    if (rc == CLT_OK)
+      out[i] = *m;
+    else
+      clt_measurement_release(m);
+    free(entries[i].runs_s.values);
+    free(entries[i].costs.values);
+    free(entries[i].figures.values);
+    free(entries[i].energies_J.values);
+  }
+  free(entries);
+  free(results);
+  free(places);
+  return rc;
+}
