@@ -1,6 +1,5 @@
 #include "store/pq.h"
 
-#include <libpq-fe.h>
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -399,6 +398,7 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
   if (pq == NULL) return clt_fail_memory(error);
   *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
   int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_libpq_load(error);
   /* What libpq says of a URL that it cannot read may hold the password. */
   PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? PQconninfoParse(url, NULL) : NULL;
   if (rc == CLT_OK && options == NULL)
@@ -406,7 +406,7 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
         clt_fail(error, CLT_E_ARGUMENT,
                  "'%s' cannot be read: postgresql://[USER@]HOST[:PORT]/DATABASE[?sslmode=verify-full&...] is asked for",
                  pq->shown);
-  PQconninfoFree(options);
+  if (options) PQconninfoFree(options);
   if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);
   if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) return clt_pq_free(pq), rc;
   *out = pq;

@@ -2,9 +2,8 @@
 #ifndef CLT_STORE_PQ_VALUES_H
 #define CLT_STORE_PQ_VALUES_H
 
-#include <libpq-fe.h>
-
 #include "base/text.h"
+#include "store/libpq.h"
 
 #define CLT_PQ_MOST_PLACES 32
 

@@ -47,8 +47,9 @@ class Debian(unittest.TestCase):
 
     def test_they_depend_on_what_they_use(self):
         for name in ("clatune", "libclatune0"):
-            for library in ("libc6", "libfann2", "libjansson4", "liblapacke", "libpq5", "libsqlite3-0", "libxxhash0", "zlib1g", "libopencl1"):
+            for library in ("libc6", "libfann2", "libjansson4", "liblapacke", "libsqlite3-0", "libxxhash0", "zlib1g", "libopencl1"):
                 self.assertIn(library, self.field(name, "Depends"), name)
+            self.assertIn("libpq5", self.field(name, "Recommends"), name)
         version = self.field("clatune", "Version")
         self.assertIn(f"libclatune0 (= {version})", self.field("libclatune-dev", "Depends"))
         self.assertIn("opencl-headers", self.field("libclatune-dev", "Depends"))

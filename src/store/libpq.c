@@ -1,0 +1,32 @@
+#define CLT_LIBPQ_LOADS
+#include "store/libpq.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/fail.h"
+
+#define NAME "libpq.so.5"
+
+clt_libpq clt_pq_library;
+
+static char why[256]; /* it is not there; "": it is */
+
+static void load_library(void) {
+  void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
+  const char *missing = library ? NULL : dlerror();
+#define FIND(name)                                                            \
+  *(void **)&clt_pq_library.name##_ = library ? dlsym(library, #name) : NULL; \
+  if (library && !clt_pq_library.name##_) missing = dlerror();
+  CLT_LIBPQ_FUNCTIONS(FIND)
+  if (missing) snprintf(why, sizeof why, "%s", missing);
+}
+
+int clt_libpq_load(clt_error *error) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_library);
+  if (why[0] == '\0') return CLT_OK;
+  return clt_fail(error, CLT_E_UNSUPPORTED, "PostgreSQL's library cannot be loaded (%s); install it (Debian: libpq5)",
+                  why);
+}
