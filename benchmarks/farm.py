@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The figures of a farm, with a private PostgreSQL and simulated devices. Nothing else may run on the machine meanwhile.
 
-    benchmarks/farm.py [network] [agents] [scaling] [devices] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
+    benchmarks/farm.py [network] [agents] [scaling] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
 
 network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and beside a reader of a row a second;
-agents: 100 agents with evaluations of 0.05 s; scaling: 8 agents against 1 with evaluations of 0.5 s; devices: one tuning on 4 equal
-devices against 1; records: looking up and starting a search beside a million records.
+agents: 100 agents with evaluations of 0.05 s; scaling: 8 agents against 1 with evaluations of 0.5 s; records:
+looking up and starting a search beside a million records. One tuning on several devices: benchmarks/several_devices.py.
 """
 import argparse
 import math
@@ -41,7 +41,6 @@ sys.path.insert(0, str(ROOT / "tests" / "farm"))
 from farm import CLATUNE, FarmTest, until  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from server import need  # noqa: E402
-from simulation import TIME_S  # noqa: E402
 
 
 class Farm(FarmTest):
@@ -159,21 +158,6 @@ def scaling():
     figure("8 agents against 1", f"{statistics.median(rates[8]) / statistics.median(rates[1]):.2f} times as fast", "at least 7")
 
 
-def devices():
-    took, winners = {1: [], 4: []}, set()
-    for _ in range(OPTIONS.turns):
-        for n, found in took.items():
-            with Farm() as farm:
-                farm.simulate(*({"name": "Simulated", "time_s": TIME_S, "build_s": 0.2} for _ in range(n)))
-                began = time.monotonic()
-                answer = farm.clatune_json("tune", "copy.json", "--device", ",".join(f"0:{i}" for i in range(n)), "--searcher", "random",
-                                           "--budget", "100", "--finalists", "0", "--no-store", "--quiet")
-                found.append(time.monotonic() - began)
-                winners.add(str(answer["best"]["configuration"]))
-    figure("4 devices against 1", f"{statistics.median(took[1]) / statistics.median(took[4]):.2f} times as fast, "
-           f"{len(winners)} winner(s)", "at least 3.6 times as fast, the same winner")
-
-
 def seconds(command, farm):
     began = time.monotonic()
     done = subprocess.run([CLATUNE, *command], cwd=farm.folder, env=farm.environment, capture_output=True, text=True)
@@ -209,7 +193,7 @@ def records():
 
 def main():
     need()
-    known = {"network": network, "agents": agents, "scaling": scaling, "devices": devices, "records": records}
+    known = {"network": network, "agents": agents, "scaling": scaling, "records": records}
     try:
         for name in OPTIONS.what or known:
             known[name]()
