@@ -221,6 +221,16 @@ static bool is_row_of(const cli_farm_plan *p, const clt_claim *claim) {
   return same;
 }
 
+/* Once: why nothing happens here. */
+static void say_waits(cli_farm *f) {
+  bool any = false;
+  for (size_t d = 0; d < f->sweep->n_devices; d++) any = any || f->plans[0]->targets[d];
+  if (!f->said_waits && !f->options->quiet)
+    fprintf(stderr, "clatune: %s; waiting for other agents ('clatune sweep --status' shows them)\n",
+            any ? "nothing is left to begin here" : "the plan is for none of the devices that are here");
+  f->said_waits = true;
+}
+
 /* Under the lock: takes a row and says what it is of. */
 static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
   clt_error error = {0};
@@ -236,6 +246,7 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   }
   if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;
+  if (l->idle && f->text && !f->done) say_waits(f);
   if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
   *plan = find_target(f, l, l->claim.target, device);
   if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;

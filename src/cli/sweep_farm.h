@@ -70,7 +70,7 @@ typedef struct cli_farm {
   unsigned n_looks;
   cli_farm_lane *lanes; /* by their indices */
   size_t n_lanes;
-  bool away, said_away, released, done, ends;
+  bool away, said_away, said_waits, released, done, ends;
   double retry_s, plans_s, ship_s, greet_s;
   int64_t shipped; /* the sum of all progress when records were sent */
 } cli_farm;

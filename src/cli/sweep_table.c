@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/sweep.h"
 #include "measurement/statistics.h"
@@ -240,7 +241,8 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
       if (counts.before) printf(" (%zu before)", counts.before);
       if (counts.failed) printf(", %zu failed", counts.failed);
       if (counts.open) printf(", %zu to do (the same command goes on with them)", counts.open);
-      printf("\nresults in %s\n", s->results.path);
+      puts("");
+      if (access(s->results.path, F_OK) == 0) printf("results in %s\n", s->results.path);
     }
   }
   free(rows);
