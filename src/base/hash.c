@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <xxhash.h>
 
 clt_hasher *clt_hasher_new(void) {
@@ -24,3 +25,10 @@ void clt_hasher_hex(const clt_hasher *hasher, char out[33]) {
 }
 
 uint64_t clt_hash64(const void *bytes, size_t n) { return XXH3_64bits(bytes, n); }
+
+bool clt_draw_hex(char *out, size_t n) {
+  unsigned char bytes[64];
+  if (n / 2 > sizeof bytes || getrandom(bytes, n / 2, 0) != (ssize_t)(n / 2)) return false;
+  for (size_t i = 0; i < n / 2; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+  return true;
+}

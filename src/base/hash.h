@@ -2,6 +2,7 @@
 #ifndef CLT_BASE_HASH_H
 #define CLT_BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,5 +15,9 @@ void clt_hasher_add_text(clt_hasher *hasher,
                          const char *text); /* with its terminator, so that parts do not run together */
 void clt_hasher_hex(const clt_hasher *hasher, char out[33]);
 uint64_t clt_hash64(const void *bytes, size_t n);
+
+/* n random hex digits (even, at most 128) of the system, and a terminator: what nobody else draws. false: it has none
+ * to give. */
+bool clt_draw_hex(char *out, size_t n);
 
 #endif

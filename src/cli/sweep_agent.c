@@ -5,11 +5,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "cli/sweep_farm.h"
 
 #define SHIP_S 2.0        /* between pieces of records; sooner where */
@@ -157,10 +157,10 @@ static void wait_for_others(cli_farm *f) {
 
 static int name_agent(cli_farm *f) {
   char host[65] = "";
-  unsigned char drawn[3];
-  if (gethostname(host, sizeof host - 1) || getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+  char drawn[7];
+  if (gethostname(host, sizeof host - 1) || !clt_draw_hex(drawn, sizeof drawn - 1))
     return cli_failure("this machine has no name, or no random numbers");
-  snprintf(f->agent, sizeof f->agent, "%s:%ld:%02x%02x%02x", host, (long)getpid(), drawn[0], drawn[1], drawn[2]);
+  snprintf(f->agent, sizeof f->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
   return 0;
 }
 

@@ -2,16 +2,15 @@
  * newest answer of each configuration. */
 #include "store/store.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "device/device.h"
@@ -183,11 +182,9 @@ bool clt_record_plausible(const clt_store_record *record) {
 
 /* Of an opened store, not of a file: files are copied and brought back from backups, and then go on side by side. */
 static int draw_origin(clt_store *store, clt_error *error) {
-  uint64_t drawn = 0;
-  if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
-    return clt_fail_errno(error, CLT_E_STORE, "draw random numbers for the store", store->path);
-  snprintf(store->origin, sizeof store->origin, "%016" PRIx64, drawn);
-  return CLT_OK;
+  return clt_draw_hex(store->origin, sizeof store->origin - 1)
+             ? CLT_OK
+             : clt_fail_errno(error, CLT_E_STORE, "draw random numbers for the store", store->path);
 }
 
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,

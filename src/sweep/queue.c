@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "store/store.h"
 
@@ -134,13 +134,6 @@ void clt_claim_release(clt_claim *claim) {
   *claim = (clt_claim){0};
 }
 
-static int draw_id(char out[33], clt_error *error) {
-  unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
-  for (size_t i = 0; i < sizeof bytes; i++) clt_snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-  return CLT_OK;
-}
-
 int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
                     clt_error *error) {
   /* Where a call with the same id still runs, of a connection that was lost, both may take a row: the id is unique, so
@@ -162,7 +155,9 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
       "t.lease_s FROM cell"
       " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running'";
   clt_pq_rows *rows = NULL;
-  int rc = claim->id[0] ? CLT_OK : draw_id(claim->id, error);
+  int rc = CLT_OK;
+  if (claim->id[0] == '\0' && !clt_draw_hex(claim->id, sizeof claim->id - 1))
+    rc = clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
   *found = false;
   for (int i = 0; rc == CLT_OK; i++) {
     clt_error why = {0};
