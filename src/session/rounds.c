@@ -196,9 +196,10 @@ static int keep_near_anew(const entry *entries, clt_measurement *results, size_t
     clt_measurement_init(&again[*n_near], results[i].config);
     configs[(*n_near)++] = results[i].config;
   }
-  if (rc == CLT_OK && *n_near > 1) rc = evaluator->keep(state, NULL, 0, NULL, error);
-  if (rc == CLT_OK && *n_near > 1) rc = evaluator->keep(state, configs, *n_near, again, error);
-  for (size_t i = 0; rc == CLT_OK && *n_near > 1 && i < n; i++)
+  const bool anew = rc == CLT_OK && *n_near > 1;
+  if (anew) rc = evaluator->keep(state, NULL, 0, NULL, error);
+  if (anew && rc == CLT_OK) rc = evaluator->keep(state, configs, *n_near, again, error);
+  for (size_t i = 0; anew && rc == CLT_OK && i < n; i++)
     if (places[i] != SIZE_MAX && again[places[i]].reason != CLT_REASON_NONE)
       rc = take_turn(NULL, &results[i], &again[places[i]], NULL, error);
   for (size_t k = 0; again && k < *n_near; k++) clt_measurement_release(&again[k]);
