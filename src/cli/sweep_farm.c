@@ -309,8 +309,7 @@ static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_t
 
 /* Under the lock. What was measured comes first, so that a row that is done has its records. */
 static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int how, clt_error *error) {
-  bool more = false;
-  int rc = clt_ship(&f->shipper, f->outbox.store, false, &more, error);
+  int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
   if (rc) return rc;
   if (row->line) {
     char *line = cli_result_text(row->line);
