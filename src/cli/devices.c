@@ -1,9 +1,12 @@
 #include <clatune/sys/evaluator.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "device/device.h"
+#include "session/probe.h"
 
 static const char *format_bytes(char out[32], uint64_t n) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -51,18 +54,78 @@ static void print_limits(const clt_device_info *d) {
     print_field("images", "%s", "none");
 }
 
+/* What was probed: those of its kernels that failed with the reason, and what else is not known left out. Of what the
+ * driver says, the limits above are shown. */
+static void print_features(const clt_feature *features, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const clt_feature *f = &features[i];
+    if (f->is_said || (isnan(f->value) && f->reason == CLT_REASON_NONE)) continue;
+    if (isnan(f->value))
+      printf("       %-17s failed: %s (%s)\n", f->name, clt_reason_text(f->reason), clt_reason_name(f->reason));
+    else
+      printf("       %-17s %.4g\n", f->name, f->value);
+  }
+}
+
+static json_t *features_json(const clt_feature *features, size_t n) {
+  json_t *known = json_object(), *failed = json_object();
+  for (size_t i = 0; i < n; i++) {
+    if (!isnan(features[i].value)) json_object_set_new(known, features[i].name, json_real(features[i].value));
+    if (features[i].reason != CLT_REASON_NONE)
+      json_object_set_new(failed, features[i].name, json_string(clt_reason_name(features[i].reason)));
+  }
+  return json_pack("{s:o, s:o}", "features", known, "failed", failed);
+}
+
+/* Those that are typed, or all; *out in the order of the list. */
+static int choose_devices(clt_device_info *devices, size_t *n, const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "device");
+  clt_error error = {0};
+  size_t n_chosen = 0, *chosen = calloc(*n + 1, sizeof *chosen);
+  if (typed == NULL || chosen == NULL) return free(chosen), typed ? cli_failure("out of memory") : 0;
+  int rc = clt_device_select_all(chosen, &n_chosen, devices, *n, typed, true, &error) ? cli_report(&error) : 0;
+  size_t n_left = 0;
+  for (size_t i = 0; rc == 0 && i < *n; i++)
+    for (size_t k = 0; k < n_chosen; k++)
+      if (chosen[k] == i) devices[n_left++] = devices[i];
+  if (rc == 0) *n = n_left;
+  free(chosen);
+  return rc;
+}
+
 /* A tree: the platform, and below it its devices. */
 static int run_devices(const cli_arguments *arguments) {
   static const char *const types[] = {"CPU", "GPU", "accelerator", "other"};
-  bool as_json = cli_given(arguments, "json");
+  const bool as_json = cli_given(arguments, "json"), probes = cli_given(arguments, "probe");
   clt_error error = {0};
   clt_device_info *devices = NULL;
+  clt_store *store = NULL;
   size_t n = 0;
+  if (!probes && (cli_given(arguments, "store") || cli_given(arguments, "fresh")))
+    return cli_usage("options '--store' and '--fresh' go with '--probe'");
   if (cli_devices_here(&devices, &n, &error)) return cli_report(&error);
+  int rc = choose_devices(devices, &n, arguments), failure = 0;
+  if (rc == 0 && probes && n > 0) rc = cli_open_store(&store, arguments);
+  if (rc) return free(devices), rc;
+  if (probes) cli_signals_install();
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) {
     const clt_device_info *d = &devices[i];
-    json_array_append_new(list, cli_json_device(d));
+    clt_feature features[CLT_MOST_FEATURES];
+    size_t n_features = 0;
+    json_t *json = cli_json_device(d);
+    json_array_append_new(list, json);
+    if (probes && d->available) {
+      error = (clt_error){0};
+      rc = clt_probe_device(d, store, cli_given(arguments, "fresh"), cli_signals_flag(), &error);
+      if (rc == CLT_E_STOPPED) {
+        failure = 128 + *cli_signals_flag();
+        break;
+      }
+      if (rc == 0) rc = clt_device_features(features, &n_features, store, d, &error);
+      if (rc) failure = cli_report(&error); /* the others may do better */
+      if (rc == 0) json_object_update_new(json, features_json(features, n_features));
+    }
     if (as_json) continue;
     if (i == 0 || devices[i - 1].platform_index != d->platform_index)
       printf("%s%d  %s%s%s%s, %s\n", i ? "\n" : "", d->platform_index, d->platform_name, d->icd_suffix[0] ? " (" : "",
@@ -70,26 +133,37 @@ static int run_devices(const cli_arguments *arguments) {
     printf("  %d:%d  %s  [%s]%s\n", d->platform_index, d->device_index, d->name, types[d->type],
            d->available ? "" : "  not available");
     print_limits(d);
+    print_features(features, n_features);
   }
   if (!cli_given(arguments, "quiet")) cli_suggest_drivers(devices, n);
   free(devices);
+  clt_store_free(store);
   if (n == 0 && !as_json)
     fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
-  int rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
+  rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
   json_decref(list);
-  return rc ? rc : n ? CLI_FOUND : CLI_NO_DEVICE;
+  return rc ? rc : failure ? failure : n ? CLI_FOUND : CLI_NO_DEVICE;
 }
 
-static const cli_flag flags[] = {CLI_FLAG_JSON, CLI_FLAG_QUIET};
+static const cli_flag flags[] = {
+    {"probe", NULL, "measures what each can do with small kernels, some seconds a device, and keeps it in the store"},
+    {"device", "NAME", "these alone: as --device of 'tune', several of a kind too"},
+    CLI_FLAG_STORE,
+    {"fresh", NULL, "probes again what the store knows already"},
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_devices = {
     .name = "devices",
     .summary = "lists the OpenCL devices and their limits",
-    .synopsis = "[--json]",
+    .synopsis = "[--probe] [--device NAME] [--json]",
     .description =
         "Lists the platforms, the devices of each, and the limits that matter for tuning. --device takes the numbers\n"
         "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's,\n"
-        "vendor's or device's name. With --json, all that expressions of problem files can ask (device.*).",
+        "vendor's or device's name. With --json, all that expressions of problem files can ask (device.*).\n"
+        "--probe measures streaming, gathering and local memory, multiply-adds, atomics, barriers and launches in "
+        "worker\n"
+        "processes; what the store knows already is shown from there.",
     CLI_FLAGS(flags),
     .run = run_devices,
 };

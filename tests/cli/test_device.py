@@ -13,6 +13,15 @@ FAST = ("--device", "pocl")
 NO_FINALISTS = (*FAST, "--finalists", "0")
 
 
+class Probe(CliTest):
+    def test_all_figures(self):
+        device, = self.clatune_json("devices", "--probe", *FAST, "--store", "store.sqlite", "--quiet")["devices"]
+        self.assertEqual(device["failed"], {})
+        for name in ("stream_GB_s", "gather_G_s", "local_GB_s", "single_GFLOP_s", "double_GFLOP_s", "global_atomic_G_s",
+                     "local_atomic_G_s", "barrier_M_s", "launch_us", "flops_per_byte"):
+            self.assertGreater(device["features"][name], 0, name)
+
+
 class Tune(CliTest):
     def test_summary_and_reuse(self):
         text = self.clatune("tune", "scale.json", *FAST, "--budget", "6", "--finalists", "2").stdout

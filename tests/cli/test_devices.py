@@ -1,13 +1,16 @@
-"""clatune devices: a tree that says what matters for tuning, and JSON that says all."""
+"""clatune devices: a tree that says what matters for tuning, and JSON that says all; with --probe what was measured of them."""
+import json
 import os
 import pathlib
 import re
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import DRIVER, SimulatedTest, main  # noqa: E402
 
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/devices.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs/devices.md"
 
 
 class Devices(SimulatedTest):
@@ -53,6 +56,88 @@ class Devices(SimulatedTest):
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         answer = self.clatune_json("verify", "copy.json", "--oclgrind", "--quiet", **environment, PATH=path)
         self.assertEqual((answer["correct"], answer["oclgrind"]), (True, ""))
+
+    def test_one_device(self):
+        self.assertEqual([d["name"] for d in self.clatune_json("devices", "--device", "cpu")["devices"]], ["Simulated small"])
+        self.assertIn("no device fits", self.clatune("devices", "--device", "Nothing", expect=3).stderr)
+        self.assertIn("'--store'", self.clatune("devices", "--store", "s.sqlite", expect=2).stderr)
+
+
+# What the kernels of the probe do in a launch on 16 units with groups of 256, in 0.4 ms each, as RATES says of a second.
+TIME_S = 4e-4
+ITEMS = 2048 * 16
+RATES = {"gather_G_s": 128 * ITEMS * 1e-9 / TIME_S, "local_GB_s": 1024 * 16 * ITEMS * 1e-9 / TIME_S,
+         "single_GFLOP_s": 512 * 128 * ITEMS * 1e-9 / TIME_S, "double_GFLOP_s": 256 * 128 * ITEMS * 1e-9 / TIME_S,
+         "global_atomic_G_s": 128 * ITEMS * 1e-9 / TIME_S, "local_atomic_G_s": 512 * ITEMS * 1e-9 / TIME_S,
+         "barrier_M_s": 2048 * ITEMS / 256 * 1e-6 / TIME_S}
+PROBES = {"stream_GB_s", "launch_us", *RATES}
+SMALL = {"global_memory_bytes": 2**26, "waits": True, "time_s": f"1e-6 if probe == 'launch_us' else {TIME_S}"}
+
+
+class Probe(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.simulate(name="Simulated", extensions="cl_khr_fp64", clock_mhz=1500, **SMALL)
+
+    def probe(self, *options):
+        return self.clatune_json("devices", "--probe", "--quiet", "--store", "store.sqlite", *options)["devices"]
+
+    def test_what_is_measured_is_kept_and_read_back(self):
+        device, = self.probe()
+        features = device["features"]
+        self.assertEqual(device["failed"], {})
+        self.assertLessEqual(PROBES, set(features))
+        self.assertEqual((features["compute_units"], features["clock_mhz"]), (16, 1500))
+        self.assertAlmostEqual(features["double_share"], features["double_GFLOP_s"] / features["single_GFLOP_s"])
+        clocks = dict(self.query("select configuration, clock from measurement"))
+        for name, value in features.items():
+            self.assertGreater(value, 0, name)
+            if name in RATES and clocks[f"probe={name}"] == "device":
+                self.assertAlmostEqual(value / RATES[name], 1, places=3, msg=name)
+        # The second time nothing is built: it would crash.
+        self.inject({"at": "build", "do": "segv"})
+        self.assertEqual(self.probe()[0], device)
+        self.stop_injecting()
+        text = self.clatune("devices", "--probe", "--store", "store.sqlite").stdout
+        self.assertRegex(text, rf"(?m)^ +gather_G_s +{features['gather_G_s']:.4g}$")
+        self.assertEqual(self.query("select count(*) from measurement"), [(9,)])
+        self.probe("--fresh")
+        self.assertEqual(self.query("select count(*) from measurement"), [(18,)])
+
+    def query(self, sql):
+        connection = sqlite3.connect(f"file:{self.folder / 'store.sqlite'}?mode=ro", uri=True)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def test_what_cannot_be_had_is_absent(self):
+        """A kernel that takes the driver down, a device without doubles."""
+        self.simulate(name="Simulated", **SMALL)
+        self.inject({"at": "run", "do": "segv", "when": "probe == 'gather_G_s'"})
+        device, = self.probe()
+        self.assertEqual(set(device["failed"]), {"gather_G_s"})
+        self.assertEqual(PROBES - set(device["features"]), {"gather_G_s", "double_GFLOP_s"})
+        self.assertNotIn("gather_per_byte", device["features"])
+        self.assertRegex(self.clatune("devices", "--probe", "--store", "store.sqlite").stdout, r"gather_G_s +failed: .*crash")
+
+    def test_events_without_times(self):
+        self.inject({"at": "time", "do": "zero"})
+        features = self.probe()[0]["features"]
+        for name in PROBES:
+            self.assertGreater(features[name], 0, name)
+        self.assertEqual(self.query("select distinct clock from measurement"), [("host",)])
+
+    def test_a_driver_that_runs_nothing_gives_no_figures(self):
+        """The personalities' kernels take a microsecond, whatever they do."""
+        for name in ("nvidia", "mesa", "mali"):
+            described = json.loads((ROOT / f"tests/instruments/personalities/{name}.json").read_text())
+            described["devices"][0]["global_memory_bytes"] = 2**26
+            self.environment["CLATUNE_SIMULATED"] = json.dumps(described)
+            features = self.probe()[0]["features"]
+            self.assertEqual(features["compute_units"], described["devices"][0]["compute_units"])
+            for key in RATES.keys() & features.keys():  # where the host's clock saw more than 10 us
+                self.assertLessEqual(features[key], RATES[key] * features["compute_units"] / 16 * TIME_S / 1e-5, f"{name}: {key}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ class Install(TreeTest):
     def test_everything_is_in_its_folder(self):
         self.there("bin/clatune", "libexec/clatune-worker", "share/bash-completion/completions/clatune.bash",
                    "share/zsh/site-functions/_clatune", "share/fish/vendor_completions.d/clatune.fish")
-        self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")))
+        self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")),
+                   "share/clatune/probe/probe.json", "share/clatune/probe/probe.cl")
         headers = {p.relative_to(SOURCE / "include") for p in (SOURCE / "include").rglob("*.h")}
         self.assertEqual({p.relative_to(self.prefix / "include") for p in (self.prefix / "include").rglob("*.h")}, headers)
         if shutil.which("scdoc"):
