@@ -99,7 +99,7 @@ typedef struct c_texts {
 } c_texts;
 
 static void write_c(c_texts *t, clt_expression_id id, bool truth) {
-  if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&t->out, t->instance->compiled[id], t->names, truth, t->why);
+  if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&t->out, t->instance->compiled[id], t->names, false, truth, t->why);
 }
 
 /* id 0: what stands for it. */

@@ -67,11 +67,11 @@ const char *clt_expr_text(const clt_expr *expr);
 
 struct clt_text;
 
-/* Adds the expression as one of C over whole numbers (long long), the variables names[slot]: its truth, or its value as
- * a double. It calls functions whose names begin with '@', for the caller to replace, and sets `failed`, an int of the
- * text's surroundings, where the expression has no result or is beyond 64 bits. CLT_E_UNSUPPORTED where C cannot say it
- * (texts); the message is "'expression': why". */
-int clt_expr_write_c(struct clt_text *out, const clt_expr *expr, const char *const *names, bool truth,
+/* Adds the expression as one of C over the variables names[slot], which are whole numbers (long long) or, where real,
+ * doubles: its truth, or its value as a double. It calls functions whose names begin with '@', for the caller to
+ * replace, and sets `failed`, an int of the text's surroundings, where the expression has no result or is beyond 64
+ * bits. CLT_E_UNSUPPORTED where C cannot say it (texts); the message is "'expression': why". */
+int clt_expr_write_c(struct clt_text *out, const clt_expr *expr, const char *const *names, bool real, bool truth,
                      clt_error *error);
 
 /* Adds those functions that such texts call, one behind the other, in C99 that is C++ as well. Returns whether they

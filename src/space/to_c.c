@@ -170,6 +170,7 @@ static const struct c_form {
 typedef struct c_writer {
   const clt_expr *expr;
   const char *const *names; /* of slots */
+  c_type slots;             /* what all of them are */
   c_type *types;            /* of nodes */
   clt_text *out;
   size_t limit; /* of out's bytes, which do not grow where memory is short */
@@ -184,6 +185,7 @@ static c_type find_type(const c_writer *w, const clt_expr_node *node) {
     if ((of[k] = w->types[node->operands[k]]) == C_NONE) return C_NONE;
   if (op == CLT_OP_CONSTANT && node->value.type == CLT_REAL) return isfinite(node->value.real) ? C_REAL : C_NONE;
   if (op == CLT_OP_CONSTANT) return node->value.type == CLT_STRING ? C_NONE : C_WHOLE;
+  if (op == CLT_OP_SLOT) return w->slots;
   if (op == CLT_OP_CHOOSE) return of[1] == of[2] ? of[1] : C_REAL;
   if (op == CLT_OP_IN_RANGE && (of[1] == C_REAL || of[2] == C_REAL || of[3] == C_REAL)) return C_NONE;
   if (op == CLT_OP_POWER) {
@@ -265,8 +267,10 @@ static void write_part(c_writer *w, clt_operand n, char as) {
   w->depth--;
 }
 
-int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *names, bool truth, clt_error *error) {
-  c_writer w = {.expr = expr, .names = names, .out = out, .limit = out->n + MAX_C_BYTES};
+int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *names, bool real, bool truth,
+                     clt_error *error) {
+  c_writer w = {
+      .expr = expr, .names = names, .slots = real ? C_REAL : C_WHOLE, .out = out, .limit = out->n + MAX_C_BYTES};
   const clt_operand root = (clt_operand)(expr->n_nodes - 1);
   w.types = clt_new_array(expr->n_nodes, sizeof *w.types);
   if (w.types == NULL) return clt_fail_memory(error);
@@ -289,7 +293,7 @@ int clt_space_builder_write_c(clt_text *out, const clt_space_builder *builder, c
     clt_value value;
     if (expr->n_slots == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value)) continue;
     clt_text_add(out, out->n ? " &&\n             " : "");
-    rc = clt_expr_write_c(out, expr, names, true, error);
+    rc = clt_expr_write_c(out, expr, names, false, true, error);
   }
   return rc;
 }

@@ -52,7 +52,7 @@ static const char *text_of(size_t i) { return i < N_CASES ? cases[i].text : more
 /* False: C cannot say it. */
 static bool write_one(clt_text *out, const clt_expr *expr, bool truth) {
   clt_error error = {0};
-  int rc = clt_expr_write_c(out, expr, names, truth, &error);
+  int rc = clt_expr_write_c(out, expr, names, false, truth, &error);
   if (rc && rc != CLT_E_UNSUPPORTED) fail_msg("%s: %s", clt_expr_text(expr), error.message);
   return rc == 0;
 }
@@ -172,7 +172,7 @@ static void what_c_cannot_say_is_refused(void **state) {
       memcpy(nested, longer, sizeof nested);
     }
     assert_int_equal(clt_expr_compile(&expr, last ? nested : refused[i], symbols, N_SYMBOLS, NULL), 0);
-    assert_int_equal(clt_expr_write_c(&out, expr, names, true, &error), CLT_E_UNSUPPORTED);
+    assert_int_equal(clt_expr_write_c(&out, expr, names, false, true, &error), CLT_E_UNSUPPORTED);
     assert_non_null(strstr(error.message, last ? "too long" : "other types"));
     clt_text_release(&out);
     clt_expr_free(expr);
