@@ -254,3 +254,41 @@ const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char 
   if (near) snprintf(out, CLI_GUESS_BYTES, "; did you mean '%s%s'?", dashes, near);
   return out;
 }
+
+/* --- actions --- */
+
+int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n) {
+  static const char everywhere[] = " store json quiet help ";
+  const char *what = arguments->positional[0], *command = arguments->command->name;
+  char guess[CLI_GUESS_BYTES], all[300] = "";
+  const cli_action *action = NULL;
+  for (size_t i = 0, used = 0; i < n; i++) {
+    if (strcmp(actions[i].name, what) == 0) action = &actions[i];
+    if (used < sizeof all)
+      used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
+                               i == 0      ? ""
+                               : i + 1 < n ? ", "
+                                           : " and ",
+                               actions[i].name);
+  }
+  if (action == NULL) {
+    const char *near = clt_nearest_among(what, actions, n, sizeof *actions);
+    return cli_usage("'clatune %s' can %s, not '%s'%s", command, all, what,
+                     cli_guess(guess, "", what, &near, near != NULL));
+  }
+  if (arguments->n_positional > action->max_positional)
+    return cli_usage("'clatune %s %s' does not know what to do with '%s'", command, what,
+                     arguments->positional[action->max_positional]);
+  /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
+  for (size_t k = 0; k < arguments->n_typed; k++) {
+    char word[64];
+    bool is_own = false;
+    snprintf(word, sizeof word, " %s ", arguments->typed[k].name);
+    for (size_t i = 0; i < arguments->command->n_flags; i++)
+      is_own |= strcmp(arguments->command->flags[i].name, arguments->typed[k].name) == 0;
+    if (strstr(everywhere, word) == NULL && strstr(action->flags, word) == NULL &&
+        (is_own || strstr(action->flags, " * ") == NULL))
+      return cli_usage("'clatune %s %s' takes no option '--%s'", command, what, arguments->typed[k].name);
+  }
+  return action->run(arguments);
+}

@@ -102,6 +102,16 @@ struct cli_arguments {
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
 void cli_arguments_release(cli_arguments *arguments);
 
+/* What a command does whose first word says what ("clatune store list"). */
+typedef struct cli_action {
+  const char *name;
+  size_t max_positional; /* its own name included */
+  const char *flags;     /* " store json ": those that it takes beside store, json, quiet and help; " * ": and those of
+                            plug-ins */
+  int (*run)(const cli_arguments *arguments);
+} cli_action;
+int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n);
+
 /* The last value typed for a flag; NULL: not typed. */
 const char *cli_text(const cli_arguments *arguments, const char *flag);
 bool cli_given(const cli_arguments *arguments, const char *flag);

@@ -407,46 +407,19 @@ static int run_repair(const cli_arguments *arguments) {
 
 #define SELECTION " problem device older-than "
 
-static const struct {
-  const char *name;
-  size_t max_positional; /* its own name included */
-  const char *flags;     /* beside those that all take */
-  int (*run)(const cli_arguments *arguments);
-} actions[] = {{"where", 1, " ", run_where},
-               {"init", 2, " ", cli_store_init},
-               {"list", 1, " ", run_list},
-               {"show", 2, " ", run_show},
-               {"export", 1, " output" SELECTION, run_export},
-               {"import", 64, " of size as-device" SELECTION, run_import},
-               {"merge", 64, SELECTION, run_import},
-               {"prune", 1, " dry-run" SELECTION, run_prune},
-               {"check", 1, " ", run_check},
-               {"repair", 1, " ", run_repair}};
-#define N_ACTIONS (sizeof actions / sizeof *actions)
+static const cli_action actions[] = {{"where", 1, " ", run_where},
+                                     {"init", 2, " ", cli_store_init},
+                                     {"list", 1, " ", run_list},
+                                     {"show", 2, " ", run_show},
+                                     {"export", 1, " output" SELECTION, run_export},
+                                     {"import", 64, " of size as-device" SELECTION, run_import},
+                                     {"merge", 64, SELECTION, run_import},
+                                     {"prune", 1, " dry-run" SELECTION, run_prune},
+                                     {"check", 1, " ", run_check},
+                                     {"repair", 1, " ", run_repair}};
 
 static int run_store(const cli_arguments *arguments) {
-  static const char everywhere[] = " store json quiet help ";
-  const char *what = arguments->positional[0], *names[N_ACTIONS];
-  char guess[CLI_GUESS_BYTES];
-  size_t i = 0;
-  while (i < N_ACTIONS && strcmp(actions[i].name, what) != 0) i++;
-  if (i == N_ACTIONS) {
-    for (i = 0; i < N_ACTIONS; i++) names[i] = actions[i].name;
-    return cli_usage(
-        "'clatune store' can where, init, list, show, export, import, merge, prune, check and repair, not '%s'%s", what,
-        cli_guess(guess, "", what, names, N_ACTIONS));
-  }
-  if (arguments->n_positional > actions[i].max_positional)
-    return cli_usage("'clatune store %s' does not know what to do with '%s'", what,
-                     arguments->positional[actions[i].max_positional]);
-  /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
-  for (size_t k = 0; k < arguments->n_typed; k++) {
-    char word[64];
-    snprintf(word, sizeof word, " %s ", arguments->typed[k].name);
-    if (strstr(everywhere, word) == NULL && strstr(actions[i].flags, word) == NULL)
-      return cli_usage("'clatune store %s' takes no option '--%s'", what, arguments->typed[k].name);
-  }
-  return actions[i].run(arguments);
+  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions);
 }
 
 static const cli_flag flags[] = {
