@@ -1,5 +1,5 @@
 /* clatune replay: a searcher on recorded spaces. */
-#include <clatune/replay.h>
+#include "session/replay.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

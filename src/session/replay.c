@@ -1,5 +1,5 @@
 /* Many sessions on recordings, side by side. */
-#include <clatune/replay.h>
+#include "session/replay.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,13 @@
-/* clatune/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
+/* session/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
  *
  * Every run is a session like any other (clt_tune_run with the evaluator "replay"): one recording, one seed. A run is
  * judged by the fraction of the optimum after k evaluations: the recording's least time / the least time among the
  * first k (by another objective: of costs). Failed evaluations count; before the first correct one
  * the fraction is 0. */
-#ifndef CLATUNE_REPLAY_H
-#define CLATUNE_REPLAY_H
+#ifndef CLT_SESSION_REPLAY_H
+#define CLT_SESSION_REPLAY_H
 
 #include <clatune/tune.h>
-
-CLT_BEGIN_C
 
 typedef struct clt_replay_settings {
   size_t struct_size;                     /* sizeof(clt_replay_settings) */
@@ -64,5 +62,4 @@ typedef struct clt_replay_figures {
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *result, size_t space, size_t evaluations,
                           clt_error *error);
 
-CLT_END_C
 #endif
