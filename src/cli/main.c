@@ -12,7 +12,7 @@
 
 extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,
     cli_predict, cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_measure,
-    cli_verify, cli_completion;
+    cli_verify, cli_completion, cli_family;
 
 /* --- help --- */
 
@@ -121,9 +121,9 @@ static const cli_command cli_version = {
 /* --- all commands --- */
 
 static const cli_command *const commands[] = {
-    &cli_devices, &cli_init,    &cli_space,   &cli_tune,    &cli_sweep_command, &cli_sample,
-    &cli_train,   &cli_predict, &cli_record,  &cli_convert, &cli_replay,        &cli_report_command,
-    &cli_lookup,  &cli_store,   &cli_measure, &cli_verify,  &cli_completion,    &cli_version};
+    &cli_devices, &cli_init,    &cli_space,  &cli_tune,       &cli_sweep_command, &cli_family,         &cli_sample,
+    &cli_train,   &cli_predict, &cli_record, &cli_convert,    &cli_replay,        &cli_report_command, &cli_lookup,
+    &cli_store,   &cli_measure, &cli_verify, &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 const cli_command *const *cli_commands(size_t *n) {

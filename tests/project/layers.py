@@ -4,7 +4,7 @@ import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
-          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"],
+          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["family"],
           ["report"], ["cli"]]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
@@ -13,7 +13,7 @@ HEADERS = {"clatune": "session", "error": "base", "version": "base", "value": "b
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
            "recording": "format", "sys/evaluator": "worker", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "online": "session", "tune_kernel": "session", "lookup": "lookup",
-           "tune": "session", "replay": "session"}
+           "tune": "session", "family": "family"}
 
 def room_of_include(name):
     if name.startswith("clatune/"):

@@ -1,0 +1,437 @@
+/* clatune family: which of several kernels is the fastest on an input (docs/families.md). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "eval/evaluators.h"
+#include "family/family.h"
+#include "problem/guidance.h"
+
+/* A family, a device and the store. */
+typedef struct family_subject {
+  clt_family *family;
+  cli_subject subject; /* of the first variant's problem: for the device */
+  clt_store *store;
+  clt_family_table table;
+  clt_family_training training;
+} family_subject;
+
+static void release(family_subject *s) {
+  clt_family_table_release(&s->table);
+  clt_store_free(s->store);
+  cli_subject_release(&s->subject);
+  clt_family_free(s->family);
+}
+
+static int open_family(clt_family **out, const char *path) {
+  clt_error error = {0};
+  return clt_family_load(out, path, &error) ? cli_report(&error) : 0;
+}
+
+static int require_file(const cli_arguments *arguments, const char *what) {
+  return arguments->n_positional > 1 ? 0 : cli_usage("'clatune family %s' needs %s", arguments->positional[0], what);
+}
+
+static int begin(family_subject *s, const cli_arguments *arguments, cli_device_need need) {
+  int rc = require_file(arguments, "a family's file");
+  if (rc == 0) rc = open_family(&s->family, arguments->positional[1]);
+  if (rc == 0) rc = cli_subject_init(&s->subject, arguments, clt_problem_path(s->family->variants[0].problem), need);
+  if (rc == 0 && need == CLI_DEVICE_REQUIRED)
+    rc = cli_open_store(&s->store, arguments);
+  else if (rc == 0)
+    rc = cli_open_store_to_read(&s->store, arguments);
+  return rc == 0 && s->store == NULL ? cli_no_store(arguments) : rc;
+}
+
+/* --- measure --- */
+
+typedef struct family_telling {
+  bool quiet;
+} family_telling;
+
+static void on_tell(void *user, size_t done, size_t total, const char *text) {
+  const family_telling *t = user;
+  if (!t->quiet) fprintf(stderr, "clatune: [%zu/%zu] %s\n", done, total, text);
+}
+
+static void on_log(void *user, clt_log_level level, const char *text) {
+  family_telling *t = user;
+  if (level == CLT_LOG_WARNING) cli_log(&t->quiet, level, text);
+}
+
+static int run_measure(const cli_arguments *arguments) {
+  family_subject s = {0};
+  clt_error error = {0};
+  family_telling telling = {cli_given(arguments, "quiet")};
+  int64_t portfolio = 0, tune_on = 0, inputs = 0, seed = 1, budget = 0;
+  clt_setting *settings = NULL, *all = NULL;
+  size_t n_settings = 0;
+  int rc = cli_integer(&portfolio, arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  if (rc == 0) rc = cli_integer(&tune_on, arguments, "tune-on", 4, 1, 64);
+  if (rc == 0) rc = cli_integer(&budget, arguments, "budget", 40, 1, INT64_MAX);
+  if (rc == 0) rc = cli_integer(&inputs, arguments, "inputs", 0, 1, INT64_MAX);
+  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, &clt_evaluators, "opencl");
+  if (rc == 0) rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
+  if (rc == 0 && (all = calloc(n_settings + 1, sizeof *all)) == NULL) rc = cli_failure("out of memory");
+  if (rc == 0) { /* what is slow is learnt from; what was typed counts */
+    all[0] = (clt_setting){"run-timeout-factor", "0"};
+    if (n_settings) memcpy(all + 1, settings, n_settings * sizeof *all);
+    cli_signals_install();
+    const clt_family_measuring how = {.store = s.store,
+                                      .device = s.subject.device,
+                                      .portfolio = (size_t)portfolio,
+                                      .tune_on = (size_t)tune_on,
+                                      .budget = budget,
+                                      .n_inputs = (size_t)inputs,
+                                      .train_only = cli_given(arguments, "train-only"),
+                                      .settings = all,
+                                      .n_settings = n_settings + 1,
+                                      .seed = (uint64_t)seed,
+                                      .tell = on_tell,
+                                      .log = on_log,
+                                      .user = &telling,
+                                      .stop = cli_signals_flag()};
+    if (clt_family_measure(s.family, &how, &error))
+      rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
+  }
+  free(settings);
+  free(all);
+  release(&s);
+  return rc;
+}
+
+/* --- train and report --- */
+
+/* --chooser, --features, --seed, and the table. */
+static int begin_training(family_subject *s, const cli_arguments *arguments) {
+  clt_error error = {0};
+  clt_family_training *t = &s->training;
+  const char *chooser = cli_text(arguments, "chooser"), *typed = cli_text(arguments, "features");
+  int64_t portfolio = 0, seed = 1, uses = 0;
+  char guess[CLI_GUESS_BYTES], *list = NULL;
+  int rc = cli_integer(&portfolio, arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  if (rc == 0) rc = cli_integer(&uses, arguments, "uses", 0, 1, INT64_MAX);
+  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  t->seed = (uint64_t)seed;
+  if (rc == 0 && chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
+    rc = cli_usage("there is no chooser '%s'; there are time, svm, pairwise and auto", chooser);
+  if (chooser == NULL) t->chooser = clt_family_choosers[0];
+  if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
+    rc = cli_failure("this clatune was built without libsvm, which fits '%s'", chooser);
+  if (rc == 0) rc = begin(s, arguments, CLI_DEVICE_KNOWN);
+  if (rc == 0 && typed && (list = strdup(typed)) == NULL) rc = cli_failure("out of memory");
+  for (char *rest = NULL, *name = rc == 0 && list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
+       name = strtok_r(NULL, ",", &rest)) {
+    size_t k = 0;
+    while (k < s->family->n_features && strcmp(s->family->features[k], name) != 0) k++;
+    for (size_t i = 0; i < t->n_features; i++)
+      if (t->features[i] == k) rc = cli_usage("the feature '%s' stands twice", name);
+    if (k == s->family->n_features)
+      rc = cli_usage("the family has no feature '%s'%s", name,
+                     cli_guess(guess, "", name, s->family->features, s->family->n_features));
+    else if (rc == 0)
+      t->features[t->n_features++] = k;
+  }
+  if (rc == 0 &&
+      clt_family_table_load(&s->table, s->family, s->store, s->subject.device, (size_t)portfolio, (double)uses, &error))
+    rc = cli_report(&error);
+  free(list);
+  return rc;
+}
+
+/* Where a family's model lies unless -o says otherwise: spmv.model.json beside spmv.family.json. malloc'ed. */
+static char *model_path(const char *family) {
+  static const char *const ends[] = {".family.json", ".json"};
+  for (size_t i = 0; i < 2; i++)
+    if (clt_ends_with(family, ends[i]))
+      return clt_format("%.*s.model.json", (int)(strlen(family) - strlen(ends[i])), family);
+  return clt_format("%s.model.json", family);
+}
+
+static int run_train(const cli_arguments *arguments) {
+  family_subject s = {0};
+  clt_family_model *model = NULL;
+  clt_error error = {0};
+  int rc = begin_training(&s, arguments);
+  const char *typed = cli_text(arguments, "output");
+  char *path = rc ? NULL : typed ? strdup(typed) : model_path(arguments->positional[1]);
+  if (rc == 0 && (path == NULL || clt_family_train(&model, &s.table, &s.training, &error) ||
+                  clt_family_model_save(model, path, &error)))
+    rc = path ? cli_report(&error) : cli_failure("out of memory");
+  if (rc == 0 && cli_given(arguments, "json"))
+    rc = cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->chooser->name, "inputs",
+                                  (json_int_t)s.table.n_train, "arms", (json_int_t)s.table.n_arms));
+  else if (rc == 0)
+    printf(
+        "trained on          %zu inputs, %zu variants with their configurations\nchooser             %s\n"
+        "model file          %s\n",
+        s.table.n_train, s.table.n_arms, model->chooser->name, path);
+  clt_family_model_free(model);
+  free(path);
+  release(&s);
+  return rc;
+}
+
+static json_t *figures_json(const char *name, const clt_family_figures *f) {
+  return json_pack("{s:s, s:o, s:o, s:o, s:o}", "choice", name, "mean", clt_json_real(f->mean), "slower_than_best",
+                   clt_json_real(f->slow), "slower_than_single", clt_json_real(f->worse), "gap_closed",
+                   clt_json_real(f->gap_closed));
+}
+
+static void print_figures(const json_t *line) {
+  const double gap = clt_json_number(line, "gap_closed");
+  printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
+         100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
+  printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
+}
+
+/* How long functions and conversions take, the mean over the inputs. */
+static json_t *costs_json(const family_subject *s) {
+  const clt_family *f = s->family;
+  json_t *list = json_array();
+  for (size_t i = 0; i < f->n_functions + f->n_variants; i++) {
+    const bool converts = i >= f->n_functions;
+    const size_t k = converts ? i - f->n_functions : i;
+    double sum = 0;
+    size_t n = 0;
+    if (converts && f->variants[k].conversion == NULL) continue;
+    for (size_t row = 0; row < s->table.n; row++) {
+      const double seconds = converts ? s->table.inputs[row].conversion_s[k] : s->table.inputs[row].function_s[k];
+      sum += seconds;
+      n += seconds > 0;
+    }
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", converts ? "conversion" : "features", "function",
+                                          converts ? f->variants[k].conversion : f->functions[k].function, "mean_s",
+                                          clt_json_real(n ? sum / (double)n : NAN)));
+  }
+  return list;
+}
+
+static int run_report(const cli_arguments *arguments) {
+  family_subject s = {0};
+  clt_error error = {0};
+  json_t *rows = json_array(), *line;
+  size_t n = 0, i;
+  char name[64], time[32];
+  int rc = begin_training(&s, arguments);
+  const clt_family_chooser *own = s.training.chooser;
+  clt_family_figures first[CLT_N_JUDGED] = {{0}}, figures[CLT_N_JUDGED];
+  const char *first_name = "auto";
+  for (i = 0; rc == 0 && clt_family_choosers[i]; i++) {
+    const clt_family_chooser *c = s.training.chooser = clt_family_choosers[i];
+    if (c->n_settings == 0) {
+      if (!cli_given(arguments, "quiet"))
+        cli_message(0, "without libsvm in this build there is no line for '%s'", c->name);
+      continue;
+    }
+    if (clt_family_judge(figures, &n, &s.table, &s.training, &error)) rc = cli_report(&error);
+    if (rc == 0) json_array_append_new(rows, figures_json(c->name, &figures[CLT_JUDGE_CHOICE]));
+    if (rc == 0 && c == own) memcpy(first, figures, sizeof first), first_name = c->name;
+  }
+  s.training.chooser = NULL;
+  if (rc == 0 && own == NULL) {
+    if (clt_family_judge(first, &n, &s.table, &s.training, &error)) rc = cli_report(&error);
+    if (rc == 0) json_array_append_new(rows, figures_json("auto", &first[CLT_JUDGE_CHOICE]));
+  }
+  const clt_family_figures ideal = {1, 0, 0, first[CLT_JUDGE_SINGLE].mean < 1 - 1e-9 ? 1 : NAN};
+  snprintf(name, sizeof name, "measure the top two of %s", first_name);
+  json_array_append_new(rows, figures_json(name, &first[CLT_JUDGE_TOP_TWO]));
+  json_array_append_new(rows, figures_json("single best variant", &first[CLT_JUDGE_SINGLE]));
+  json_array_append_new(rows, figures_json("ideal", &ideal));
+  json_t *costs = rc ? NULL : costs_json(&s), *arms = json_array();
+  for (i = 0; rc == 0 && i < s.table.n_arms; i++)
+    json_array_append_new(arms, json_pack("{s:s, s:s}", "variant", s.family->variants[s.table.arms[i].variant].name,
+                                          "configuration", s.table.arms[i].configuration));
+  if (rc == 0 && cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:o, s:I, s:I, s:b, s:O, s:O, s:O}", "family", s.family->name, "device",
+                                  cli_json_device(s.subject.device), "learnt_from", (json_int_t)s.table.n_train,
+                                  "judged_by", (json_int_t)n, "nested", s.table.n == s.table.n_train, "arms", arms,
+                                  "rows", rows, "costs", costs));
+  } else if (rc == 0) {
+    printf("%s on %s: %zu inputs to learn from, judged by %s%zu; %zu variants with their configurations\n\n",
+           s.family->name, s.subject.device->name, s.table.n_train,
+           s.table.n == s.table.n_train ? "nested cross-validation over these " : "", n, s.table.n_arms);
+    printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
+    printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
+    json_array_foreach(rows, i, line) print_figures(line);
+    if (json_array_size(costs)) puts("");
+    json_array_foreach(costs, i, line)
+        printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),
+               clt_time_text(time, clt_json_number(line, "mean_s")));
+  }
+  json_decref(rows);
+  json_decref(costs);
+  json_decref(arms);
+  release(&s);
+  return rc;
+}
+
+/* --- select and export --- */
+
+static int open_model(clt_family_model **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  int rc = require_file(arguments, "a model of 'clatune family train'");
+  return rc ? rc : clt_family_model_new(out, NULL, arguments->positional[1], &error) ? cli_report(&error) : 0;
+}
+
+/* Which of n names a typed "NAME=NUMBER" is of; its number. A name may be given once. */
+static int read_assignment(size_t *index, double *number, const char *flag, const char *typed, const char *const *names,
+                           size_t n) {
+  char guess[CLI_GUESS_BYTES], name[64], *end = NULL;
+  const size_t length = strcspn(typed, "=");
+  snprintf(name, sizeof name, "%.*s", (int)length, typed);
+  if (typed[length] != 0) *number = clt_strtod(typed + length + 1, &end);
+  if (typed[length] == 0 || end == typed + length + 1 || *end)
+    return cli_usage("option '--%s' needs NAME=NUMBER, not '%s'", flag, typed);
+  for (*index = 0; *index < n; ++*index)
+    if (strcmp(names[*index], name) == 0) return 0;
+  return cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
+}
+
+/* All n numbers of --feature or --input. */
+static int read_assignments(double *out, const cli_arguments *arguments, const char *flag, const char *const *names,
+                            size_t n) {
+  const char **typed = NULL;
+  size_t n_typed = 0, index = 0;
+  int rc = cli_texts(&typed, &n_typed, arguments, flag);
+  for (size_t i = 0; i < n; i++) out[i] = NAN;
+  for (size_t i = 0; rc == 0 && i < n_typed; i++) {
+    double number = 0;
+    rc = read_assignment(&index, &number, flag, typed[i], names, n);
+    if (rc == 0) out[index] = number;
+  }
+  for (size_t i = 0; rc == 0 && i < n; i++)
+    if (isnan(out[i])) rc = cli_usage("'--%s %s=NUMBER' is missing", flag, names[i]);
+  free(typed);
+  return rc;
+}
+
+/* The features of an input, by the functions of the family's module. */
+static int features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "family");
+  double numbers[64];
+  int64_t values[64];
+  clt_family *family = NULL;
+  clt_family_input input = {0};
+  clt_error error = {0};
+  int rc = open_family(&family, typed ? typed : model->path);
+  if (rc == 0) rc = read_assignments(numbers, arguments, "input", family->parameters, family->n_parameters);
+  for (size_t i = 0; rc == 0 && i < family->n_parameters; i++) values[i] = (int64_t)numbers[i];
+  if (rc == 0 && clt_family_input_get(&input, family, values, NULL, NULL, false, &error)) rc = cli_report(&error);
+  for (size_t k = 0; rc == 0 && k < model->n_features; k++) {
+    size_t i = 0;
+    while (i < family->n_features && strcmp(family->features[i], model->names.all[k]) != 0) i++;
+    if (i == family->n_features)
+      rc = cli_failure("the family has no feature '%s'; train the model again", model->names.all[k]);
+    else
+      features[k] = input.features[i];
+  }
+  clt_family_input_release(&input);
+  clt_family_free(family);
+  return rc;
+}
+
+static int run_select(const cli_arguments *arguments) {
+  clt_family_model *model = NULL;
+  clt_family_choice choice;
+  double features[CLT_MAX_FEATURES] = {0};
+  char time[32];
+  int rc = open_model(&model, arguments);
+  if (rc == 0 && cli_given(arguments, "input"))
+    rc = cli_given(arguments, "feature") ? cli_usage("'--input' and '--feature' do not go together")
+                                         : features_of_input(features, model, arguments);
+  else if (rc == 0)
+    rc = read_assignments(features, arguments, "feature", (const char *const *)model->names.all, model->n_features);
+  if (rc == 0) clt_family_select(&choice, model, features);
+  if (rc == 0 && cli_given(arguments, "json")) {
+    json_t *values = json_object();
+    for (size_t i = 0; i < model->n_features; i++)
+      json_object_set_new(values, model->names.all[i], clt_json_real(features[i]));
+    rc = cli_print_json(json_pack("{s:s, s:s, s:o, s:s?, s:o}", "variant", choice.variant, "configuration",
+                                  choice.configuration, "predicted_s", clt_json_real(choice.predicted_s), "outside",
+                                  choice.outside, "features", values));
+  } else if (rc == 0) {
+    printf("variant             %s\nconfiguration       %s\n", choice.variant, choice.configuration);
+    if (!isnan(choice.predicted_s)) printf("predicted           %s\n", clt_time_text(time, choice.predicted_s));
+    if (choice.outside)
+      printf("why                 '%s' lies outside of what was learnt from: this is the variant that always works\n",
+             choice.outside);
+  }
+  clt_family_model_free(model);
+  return rc;
+}
+
+static int run_export(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "output");
+  clt_family_model *model = NULL;
+  clt_error error = {0};
+  clt_text text = {0};
+  char *out = NULL;
+  int rc = cli_given(arguments, "c") ? open_model(&model, arguments) : cli_usage("'clatune family export' needs --c");
+  if (rc == 0 && (clt_family_write_c(&text, model, &error) || clt_text_take(&out, &text, &error)))
+    rc = cli_report(&error);
+  if (rc == 0 && path && clt_file_replace(path, out, strlen(out), &error)) rc = cli_report(&error);
+  cli_exact_output();
+  if (rc == 0 && path == NULL) fputs(out, stdout);
+  clt_text_release(&text);
+  free(out);
+  clt_family_model_free(model);
+  return rc;
+}
+
+/* --- the command --- */
+
+static const cli_action actions[] = {
+    {"measure", 2, " device portfolio tune-on budget inputs train-only seed * ", run_measure},
+    {"train", 2, " device portfolio chooser features uses seed output ", run_train},
+    {"report", 2, " device portfolio chooser features uses seed ", run_report},
+    {"select", 2, " feature input family ", run_select},
+    {"export", 2, " c output ", run_export}};
+
+static int run_family(const cli_arguments *arguments) {
+  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions);
+}
+
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_STORE,
+    {"portfolio", "N", "at most so many configurations of each variant (default 4)"},
+    {"tune-on", "N", "measure: inputs that each variant is tuned on, spread over the features (default 4)"},
+    {"budget", "N", "measure: evaluations of each of these tunings (default 40)"},
+    {"inputs", "N", "measure: so many of the inputs to learn from, and to judge by, evenly spread (default: all)"},
+    {"train-only", NULL, "measure: leaves out the inputs to judge by"},
+    {"chooser", "NAME",
+     "train, report: time (predicts the time of each variant; the default), svm (names the best), pairwise (votes in "
+     "pairs), or auto, the best of them in cross-validation"},
+    {"features", "A,B", "train, report: these features alone, and what a \"Where\" needs"},
+    {"uses", "N", "train, report: conversions count, each for N runs (default: they do not)"},
+    {"output", "FILE",
+     "train: the model's file (default: beside the family's); export: in place of standard output; "
+     "also -o FILE"},
+    {"feature", "NAME=X", "select: a feature of the input; once for each"},
+    {"input", "NAME=N", "select: a parameter of the input, whose features are calculated; once for each"},
+    {"family", "FILE", "select --input: the family's file (default: the one that the model was trained on)"},
+    {"c", NULL, "export: as C99 that is C++, too"},
+    CLI_FLAG_SEED,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
+
+const cli_command cli_family = {
+    .name = "family",
+    .summary = "chooses between several kernels by the input",
+    .synopsis = "measure|train|report FAMILY | select|export MODEL [OPTION...]",
+    .description =
+        "Of several kernels that do the same, each a problem of its own, learns which one is the fastest on an input.\n"
+        "measure: tunes each variant on a few inputs, then measures a few configurations of each on every input; what\n"
+        "the store has is not measured again. train: fits a model on that. report: compares models on inputs that\n"
+        "they have not seen. select: what a model chooses. export: the model as a C function.",
+    CLI_FLAGS(flags),
+    .plugins = {&clt_evaluators},
+    .n_positional = {1, 2},
+    .run = run_family,
+};

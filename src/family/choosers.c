@@ -1,0 +1,223 @@
+/* The choosers: what predicts the time of each arm, and what lets arms vote in pairs. (svm.c has the third.) */
+#include "family/choosers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "model/network.h"
+#include "model/rows.h"
+#include "model/trees.h"
+
+#define FAMILY(name) score_##name
+#include "family/evaluate.h"
+
+/* --- time: small networks for each arm --- */
+
+#define MEMBERS 4 /* networks of an arm, each without a part of the rows where there are enough */
+#define LEAST_ROWS 5
+#define ITERATIONS 300
+#define NEVER 1e6f /* of an arm that is known nowhere */
+
+static const struct network_setting {
+  int hidden;
+  double decay; /* divided by the number of rows */
+} network_settings[] = {{4, 0.02}, {8, 0.02}, {8, 0.3}};
+
+/* Fits the networks of one arm into its block of values. */
+static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const struct network_setting *setting,
+                   clt_rng *rng, clt_error *error) {
+  const size_t h = (size_t)setting->hidden, n_in = rows->n_inputs, units = MEMBERS * h;
+  const clt_shape shape = {.n_inputs = n_in, .n_layers = 2, .width = {h, 1}, .symmetric = true};
+  const size_t n_weights = clt_shape_n_weights(&shape);
+  float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units;
+  size_t *chosen = clt_new_array(rows->n, sizeof *chosen), *order = clt_new_array(rows->n, sizeof *order), n = 0;
+  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_vector_memory(n_weights, sizeof *weights);
+  uint32_t *fold = clt_new_array(rows->n, sizeof *fold);
+  int rc = chosen && order && y && weights && fold ? CLT_OK : clt_fail_memory(error);
+  double mean = 0, deviation = 0;
+  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++)
+    if (!isnan(rows->log_cost[i * rows->n_arms + arm])) chosen[n++] = i;
+  for (size_t i = 0; i < n; i++) mean += rows->log_cost[chosen[i] * rows->n_arms + arm] / (double)n;
+  for (size_t i = 0; i < n; i++) deviation += pow(rows->log_cost[chosen[i] * rows->n_arms + arm] - mean, 2) / (double)n;
+  deviation = sqrt(deviation);
+  *constant = n ? (float)mean : NEVER;
+  const bool flat = rc || n < LEAST_ROWS || !(deviation > 0);
+  for (size_t i = 0; !flat && i < n; i++)
+    y[chosen[i]] = (float)((rows->log_cost[chosen[i] * rows->n_arms + arm] - mean) / deviation);
+  if (!flat) clt_deal_folds(fold, n, MEMBERS, rng);
+  for (size_t m = 0; !flat && rc == CLT_OK && m < MEMBERS; m++) {
+    const size_t n_train = clt_fold_split(order, fold, n, n < 3 * MEMBERS ? MEMBERS : m);
+    for (size_t i = 0; i < n_train; i++) order[i] = chosen[order[i]];
+    for (size_t i = 0; i < n_weights; i++)
+      weights[i] = (float)(clt_rng_normal(rng) / sqrt((double)(i < h * (n_in + 1) ? n_in + 1 : h + 1)));
+    const clt_training training = {.shape = &shape,
+                                   .x = rows->x,
+                                   .y = y,
+                                   .rows = order,
+                                   .n_rows = n_train,
+                                   .iterations = ITERATIONS,
+                                   .decay = setting->decay / (double)n_train};
+    rc = clt_train(&training, weights, NULL, error);
+    for (size_t u = 0; rc == CLT_OK && u < h; u++) {
+      for (size_t k = 0; k < n_in; k++) block[k * units + m * h + u] = weights[u * (n_in + 1) + k];
+      bias[m * h + u] = weights[u * (n_in + 1) + n_in];
+      factor[m * h + u] = (float)(deviation / MEMBERS) * weights[h * (n_in + 1) + u];
+    }
+    *constant += (float)(deviation / MEMBERS) * weights[h * (n_in + 1) + h];
+  }
+  free(chosen);
+  free(order);
+  free(y);
+  free(weights);
+  free(fold);
+  return rc;
+}
+
+static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
+                    clt_error *error) {
+  const struct network_setting *s = &network_settings[setting];
+  const size_t units = MEMBERS * (size_t)s->hidden, block = units * (rows->n_inputs + 2) + 4;
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  *out = (clt_family_numbers){.n = block * rows->n_arms, .dim = (int)units};
+  out->values = clt_new_array(out->n, sizeof *out->values);
+  int rc = out->values ? CLT_OK : clt_fail_memory(error);
+  for (size_t a = 0; rc == CLT_OK && a < rows->n_arms; a++)
+    rc = fit_arm(out->values + a * block, rows, a, s, &rng, error);
+  return rc;
+}
+
+static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
+  const int units = numbers->dim;
+  return units >= 4 && units <= 64 && units % 4 == 0 && numbers->n == n_arms * ((size_t)units * (n_inputs + 2) + 4);
+}
+
+static const clt_family_chooser chooser_time = {
+    .name = "time",
+    .summary = "predicts the time of each variant by small networks, and takes the least",
+    .n_settings = sizeof network_settings / sizeof *network_settings,
+    .predicts_time = true,
+    .fit = fit_time,
+    .score = score_time,
+    .fits = time_fits};
+
+/* --- pairwise: a forest for each pair of arms --- */
+
+#define TREES 24
+#define MOST_NODES ((size_t)1 << 24) /* a float counts them */
+static const size_t leaf_rows[] = {1, 3};
+
+static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, const clt_family_rows *rows, size_t a,
+                    size_t b, size_t least, clt_rng *rng, clt_error *error) {
+  size_t *chosen = clt_new_array(rows->n, sizeof *chosen), n = 0;
+  float *y = clt_new_array(rows->n, sizeof *y);
+  clt_growth g = {.most_depth = SIZE_MAX, .leaf_rows = least, .rng = rng, .prior = NAN, .rate = 1};
+  int rc = chosen && y ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) {
+    const double *cost = rows->log_cost + i * rows->n_arms;
+    if (isnan(cost[a]) || isnan(cost[b])) continue;
+    y[i] = (float)fmax(-1, fmin(1, cost[a] - cost[b]));
+    chosen[n++] = i;
+  }
+  g.most_leaves = n / least > 0 ? n / least : 1;
+  clt_tree_node *nodes = clt_new_array(2 * g.most_leaves, sizeof *nodes);
+  if (rc == CLT_OK && nodes == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && n) rc = clt_growth_init(&g, rows->x, rows->n_inputs, y, chosen, n, error);
+  for (size_t t = 0; rc == CLT_OK && t < TREES; t++) {
+    size_t n_nodes = 1;
+    nodes[0] = (clt_tree_node){.input = -1}; /* the two are never known together: none is better */
+    if (n) {
+      clt_growth_tree(&g);
+      n_nodes = clt_growth_write(&g, 0, nodes, 0);
+    }
+    const size_t first = out->n / 3;
+    if (first + n_nodes > MOST_NODES) rc = clt_fail(error, CLT_E_RANGE, "the trees have too many nodes");
+    if (rc == CLT_OK && clt_grow(&out->values, capacity, out->n + 3 * n_nodes, sizeof *out->values))
+      rc = clt_fail_memory(error);
+    roots[t] = (float)first;
+    for (size_t i = 0; rc == CLT_OK && i < n_nodes; i++) {
+      out->values[out->n++] = (float)nodes[i].input;
+      out->values[out->n++] = nodes[i].number;
+      out->values[out->n++] = nodes[i].input < 0 ? 0 : (float)(first + nodes[i].right);
+    }
+  }
+  if (n) clt_growth_release(&g);
+  free(nodes);
+  free(chosen);
+  free(y);
+  return rc;
+}
+
+static int fit_pairwise(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
+                        clt_error *error) {
+  const size_t n_roots = rows->n_arms * (rows->n_arms - 1) / 2 * TREES;
+  clt_family_numbers nodes = {0};
+  size_t capacity = 0, pair = 0;
+  float *roots = clt_new_array(n_roots, sizeof *roots);
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  int rc = roots ? CLT_OK : clt_fail_memory(error);
+  for (size_t a = 0; a < rows->n_arms; a++)
+    for (size_t b = a + 1; rc == CLT_OK && b < rows->n_arms; b++, pair++)
+      rc = fit_pair(&nodes, &capacity, roots + pair * TREES, rows, a, b, leaf_rows[setting], &rng, error);
+  *out = (clt_family_numbers){.n = n_roots + nodes.n, .dim = TREES};
+  if (rc == CLT_OK && (out->values = clt_new_array(out->n, sizeof *out->values)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && n_roots) {
+    memcpy(out->values, roots, n_roots * sizeof *roots);
+    memcpy(out->values + n_roots, nodes.values, nodes.n * sizeof *roots);
+  }
+  free(roots);
+  free(nodes.values);
+  return rc;
+}
+
+static bool pairwise_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
+  if (numbers->dim < 1 || numbers->dim > 1024) return false;
+  const size_t n_roots = n_arms * (n_arms - 1) / 2 * (size_t)numbers->dim;
+  if (numbers->n < n_roots || (numbers->n - n_roots) % 3 != 0) return false;
+  const float *nodes = numbers->values + n_roots;
+  const size_t n = (numbers->n - n_roots) / 3;
+  for (size_t i = 0; i < n_roots; i++)
+    if (!clt_family_is_index(numbers->values[i], 0, n)) return false;
+  for (size_t i = 0; i < n; i++)
+    if (nodes[3 * i] >= 0 && !(clt_family_is_index(nodes[3 * i], 0, n_inputs) && i + 1 < n &&
+                               clt_family_is_index(nodes[3 * i + 2], i + 1, n)))
+      return false;
+  return true;
+}
+
+static const clt_family_chooser chooser_pairwise = {
+    .name = "pairwise",
+    .summary = "lets variants vote in pairs, a forest of trees for each",
+    .n_settings = sizeof leaf_rows / sizeof *leaf_rows,
+    .fit = fit_pairwise,
+    .score = score_pairwise,
+    .fits = pairwise_fits};
+
+/* --- all --- */
+
+bool clt_family_is_index(float number, size_t least, size_t end) {
+  return number >= (float)least && number < (float)end && number == floorf(number);
+}
+
+void clt_family_score_svm(double *scores, const float *x, const float *values, int n_inputs, int n_arms, int dim) {
+  score_svm(scores, x, values, n_inputs, n_arms, dim);
+}
+
+int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, const double *features) {
+  float x[CLT_MAX_FEATURES];
+  const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
+  if (outside < 0) m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
+  return outside;
+}
+
+const clt_family_chooser *const clt_family_choosers[] = {&chooser_time, &clt_family_svm, &chooser_pairwise, NULL};
+
+const clt_family_chooser *clt_family_chooser_find(const char *name) {
+  for (size_t i = 0; clt_family_choosers[i]; i++)
+    if (strcmp(clt_family_choosers[i]->name, name) == 0) return clt_family_choosers[i];
+  return NULL;
+}

@@ -1,0 +1,85 @@
+/* How models choose: compiled into the library, and copied by export.c into the files that it writes, so that both give
+ * the same answers. C99 that is C++ as well; no name of the library's. */
+
+/* The model's inputs of features: scales[n][5] are the least and the largest value that is known, an offset (t = log(x
+ * + offset); negative: t = x), a centre and a factor. Returns the first feature that lies outside; -1: none does. */
+static inline int FAMILY(scale)(float *inputs, const double *features, const double (*scales)[5], int n) {
+  for (int i = 0; i < n; i++) {
+    const double *s = scales[i];
+    if (!(features[i] >= s[0] && features[i] <= s[1])) return i;
+    inputs[i] = (float)(((s[2] < 0 ? features[i] : log(features[i] + s[2])) - s[3]) * s[4]);
+  }
+  return -1;
+}
+
+/* Predicted log time: for each arm n_units hyperbolic tangents (a multiple of 4, at most 64), of all its networks
+ * together. values: by arm, weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, 3 unused. */
+static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
+                                int n_units) {
+  for (int arm = 0; arm < n_arms; arm++) {
+    const float *w = values + (size_t)arm * (size_t)(n_units * (n_inputs + 2) + 4), *bias = w + n_inputs * n_units;
+    float z[64], sum[4] = {0, 0, 0, 0};
+    for (int u = 0; u < n_units; u++) z[u] = bias[u];
+    for (int k = 0; k < n_inputs; k++)
+      for (int u = 0; u < n_units; u++) z[u] += w[k * n_units + u] * x[k];
+    for (int u = 0; u < n_units; u++) { /* Lambert's continued fraction: 1e-4 from the tangent */
+      const float t = z[u] < -4.97f ? -4.97f : z[u] > 4.97f ? 4.97f : z[u], q = t * t;
+      z[u] = t * (135135.0f + q * (17325.0f + q * (378.0f + q))) /
+             (135135.0f + q * (62370.0f + q * (3150.0f + q * 28.0f)));
+    }
+    for (int u = 0; u < n_units; u += 4)
+      for (int k = 0; k < 4; k++) sum[k] += bias[n_units + u + k] * z[u + k];
+    scores[arm] = (double)bias[2 * n_units] + (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  }
+}
+
+/* For each pair of arms n_trees trees say by which factor the first takes longer (a logarithm); beyond a tenth it is a
+ * whole vote. values: the roots of each pair's trees, then nodes: input (negative: a leaf), number, node to the right.
+ */
+static inline void FAMILY(pairwise)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
+                                    int n_trees) {
+  const float *root = values, *nodes = values + n_arms * (n_arms - 1) / 2 * n_trees;
+  (void)n_inputs;
+  for (int a = 0; a < n_arms; a++) scores[a] = 0;
+  for (int a = 0; a < n_arms; a++)
+    for (int b = a + 1; b < n_arms; b++) {
+      double sum = 0;
+      for (int t = 0; t < n_trees; t++, root++) {
+        const float *node = nodes + 3 * (size_t)*root;
+        while (node[0] >= 0) node = x[(int)node[0]] <= node[1] ? node + 3 : nodes + 3 * (size_t)node[2];
+        sum += (double)node[1];
+      }
+      sum /= n_trees;
+      sum = sum > 0.1 ? 0.1 : sum < -0.1 ? -0.1 : sum;
+      scores[a] += sum;
+      scores[b] -= sum;
+    }
+}
+
+/* Votes of a support-vector machine with radial basis functions, a class against another. values: gamma, the number of
+ * vectors; by class its arm, its number of vectors; by pair of classes rho; coefficients[n_classes - 1][vector];
+ * vectors[vector][n_inputs]. */
+static inline void FAMILY(svm)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
+                               int n_classes) {
+  const int n_vectors = (int)values[1], n_pairs = n_classes * (n_classes - 1) / 2;
+  const float *arm = values + 2, *count = arm + n_classes, *rho = count + n_classes, *coefficient = rho + n_pairs,
+              *vector = coefficient + (n_classes - 1) * n_vectors;
+  double sums[64 * 63 / 2];
+  for (int a = 0; a < n_arms; a++) scores[a] = 0;
+  for (int p = 0; p < n_pairs; p++) sums[p] = -(double)rho[p];
+  for (int own = 0, v = 0; own < n_classes; own++)
+    for (int end = v + (int)count[own]; v < end; v++, vector += n_inputs) {
+      double squares = 0;
+      for (int k = 0; k < n_inputs; k++) squares += (double)((x[k] - vector[k]) * (x[k] - vector[k]));
+      const double kernel = exp(-(double)values[0] * squares);
+      for (int other = 0; other < n_classes; other++) {
+        if (other == own) continue;
+        const int i = own < other ? own : other, j = own < other ? other : own;
+        const int pair = i * n_classes - i * (i + 1) / 2 + j - i - 1, row = own < other ? other - 1 : other;
+        sums[pair] += (double)coefficient[row * n_vectors + v] * kernel;
+      }
+    }
+  for (int i = 0, pair = 0; i < n_classes; i++)
+    for (int j = i + 1; j < n_classes; j++, pair++) scores[(int)arm[sums[pair] > 0 ? i : j]] -= 1;
+  if (n_classes == 1) scores[(int)arm[0]] -= 1;
+}

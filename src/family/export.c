@@ -1,0 +1,135 @@
+/* A model as a file of C: what evaluate.h says, the numbers, and the conditions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "family/family.h"
+
+extern const char clt_family_evaluate_text[]; /* evaluate.h, embedded (embed.py) */
+
+/* Adds a text with "FAMILY(name)" and "@name" as NAME_name. */
+static void add_renamed(clt_text *out, const char *text, const char *family) {
+  static const char macro[] = "FAMILY(";
+  while (*text) {
+    const char *name = NULL, *at = text + strcspn(text, "@F");
+    clt_text_add_bytes(out, text, (size_t)(at - text));
+    text = at + (*at != 0);
+    if (*at == '@') name = "";
+    if (clt_starts_with(at, macro)) {
+      const size_t n = strcspn(at + sizeof macro - 1, ")");
+      clt_text_printf(out, "%s_%.*s", family, (int)n, at + sizeof macro - 1);
+      text = at + sizeof macro + n;
+    } else if (name) {
+      clt_text_printf(out, "%s_", family);
+    } else {
+      clt_text_add_bytes(out, at, *at != 0);
+    }
+  }
+}
+
+/* The part of evaluate.h that begins with the comment before `name`, up to the next empty line. */
+static void add_function(clt_text *out, const char *name, const char *family) {
+  char *wanted = clt_format("FAMILY(%s)(", name), *part = NULL;
+  const char *at = wanted ? strstr(clt_family_evaluate_text, wanted) : NULL;
+  if (at) {
+    const char *end = strstr(at, "\n\n");
+    while (at > clt_family_evaluate_text && !clt_starts_with(at - 2, "\n\n")) at--;
+    part = strndup(at, end ? (size_t)(end - at) : strlen(at));
+  }
+  if (part) add_renamed(out, part, family);
+  clt_text_add(out, "\n\n");
+  free(part);
+  free(wanted);
+}
+
+/* A number as C reads it, a float where suffix is "f". */
+static void add_number(clt_text *out, double x, int digits, const char *suffix) {
+  char text[40];
+  clt_snprintf(text, sizeof text, "%.*g", digits, x);
+  clt_text_printf(out, "%s%s%s", text, strpbrk(text, ".en") ? "" : ".0", suffix);
+}
+
+/* "NAME_holds": whether an arm may run. */
+static int add_conditions(clt_text *out, const clt_family_model *m, clt_error *error) {
+  clt_text cases = {0}, functions = {0};
+  char names_text[CLT_MAX_FEATURES][16];
+  const char *names[CLT_MAX_FEATURES];
+  int rc = CLT_OK;
+  for (size_t i = 0; i < m->n_features; i++) {
+    clt_snprintf(names_text[i], sizeof names_text[i], "features[%zu]", i);
+    names[i] = names_text[i];
+  }
+  for (size_t a = 0; rc == CLT_OK && a < m->n_arms; a++) {
+    if (m->arms[a].where == NULL) continue;
+    clt_text_printf(&cases, "    case %zu: holds = ", a);
+    rc = clt_expr_write_c(&cases, m->arms[a].where, names, true, true, error);
+    clt_text_add(&cases, "; break;\n");
+  }
+  clt_write_c_functions(&functions, cases.n ? cases.bytes : "");
+  add_renamed(out, functions.n ? functions.bytes : "", m->family);
+  clt_text_printf(out,
+                  "/* Whether an arm may run. */\n"
+                  "static inline int %s_holds(int arm, const double *features) {\n"
+                  "  int holds = 1, failed = 0;\n  (void)features;\n  switch (arm) {\n",
+                  m->family);
+  add_renamed(out, cases.n ? cases.bytes : "", m->family);
+  clt_text_add(out, "    default: break;\n  }\n  return holds && !failed;\n}\n\n");
+  clt_text_release(&cases);
+  clt_text_release(&functions);
+  return rc;
+}
+
+int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *error) {
+  const char *name = m->family;
+  clt_text_printf(out,
+                  "/* Which variant of the family '%s' to run, made by 'clatune family export'. C99, and C++.\n *\n"
+                  " * features:",
+                  name);
+  for (size_t i = 0; i < m->n_features; i++) clt_text_printf(out, " %s", m->names.all[i]);
+  clt_text_printf(out,
+                  " */\n#ifndef CLATUNE_FAMILY_%s\n#define CLATUNE_FAMILY_%s\n\n#include <math.h>\n#include "
+                  "<stddef.h>\n\n",
+                  name, name);
+  clt_text_printf(out,
+                  "typedef struct %s_config {\n  const char *variant, *configuration; /* \"wg=64 rows=4\" */\n"
+                  "  int arm;     /* the number of the pair of both */\n"
+                  "  int outside; /* the first feature that lies outside of what is known, so that the answer is the "
+                  "one\n                  that always works; -1: none does */\n} %s_config;\n\n",
+                  name, name);
+  add_function(out, "scale", name);
+  add_function(out, m->chooser->name, name);
+  int rc = add_conditions(out, m, error);
+  clt_text_printf(out,
+                  "/* Chooses for the features of an input. Returns 0, or 1 where one of them lies outside. */\n"
+                  "static inline int %s_select(const double features[%zu], %s_config *out) {\n"
+                  "  static const double scales[%zu][5] = {\n",
+                  name, m->n_features, name, m->n_features);
+  for (size_t i = 0; i < m->n_features; i++) {
+    clt_text_add(out, "    {");
+    for (size_t k = 0; k < 5; k++) {
+      add_number(out, m->scales[i][k], 17, "");
+      clt_text_add(out, k < 4 ? ", " : "},\n");
+    }
+  }
+  clt_text_printf(out, "  };\n  static const float values[%zu] = {", m->numbers.n ? m->numbers.n : 1);
+  for (size_t i = 0; i < m->numbers.n; i++) {
+    clt_text_add(out, i % 8 ? ", " : i ? ",\n    " : "\n    ");
+    add_number(out, (double)m->numbers.values[i], 9, "f");
+  }
+  clt_text_printf(out, "%s\n  };\n  static const char *const arms[%zu][2] = {\n", m->numbers.n ? "" : "0", m->n_arms);
+  for (size_t a = 0; a < m->n_arms; a++)
+    clt_text_printf(out, "    {\"%s\", \"%s\"},\n", m->arms[a].variant, m->arms[a].configuration);
+  clt_text_printf(out,
+                  "  };\n  float inputs[%zu];\n  double scores[%zu];\n  int best = %zu;\n"
+                  "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
+                  "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n"
+                  "    for (int arm = 0; arm < %zu; arm++)\n"
+                  "      if (scores[arm] < scores[best] && %s_holds(arm, features)) best = arm;\n  }\n"
+                  "  out->arm = best;\n  out->variant = arms[best][0];\n  out->configuration = arms[best][1];\n"
+                  "  return out->outside >= 0;\n}\n\n#endif\n",
+                  m->n_features, m->n_arms, m->standard, name, m->n_features, name, m->chooser->name, m->n_features,
+                  m->n_arms, m->numbers.dim, m->n_arms, name);
+  return rc;
+}

@@ -1,0 +1,292 @@
+/* What the module says of an input: derived numbers, features, and how long functions and conversions take. It is
+ * calculated once, in this process, and kept in the store as the output of a measurement of its own. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "family/family.h"
+
+#define SHORT_S 0.05 /* functions that take less are timed again: the least of */
+#define TIMES 3
+
+bool clt_family_is_name(const char *text) {
+  return text[0] != 0 &&
+         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
+}
+
+void clt_family_input_release(clt_family_input *input) {
+  free(input->sizes);
+  free(input->features);
+  *input = (clt_family_input){0};
+}
+
+static int new_input(clt_family_input *out, const clt_family *f, const int64_t *values, clt_error *error) {
+  out->n = f->n_parameters + f->derived.n;
+  out->sizes = clt_new_array(out->n, sizeof *out->sizes);
+  out->features = clt_new_array(f->n_features + f->n_functions + f->n_variants, sizeof *out->features);
+  if (out->sizes == NULL || out->features == NULL) return clt_fail_memory(error);
+  out->function_s = out->features + f->n_features;
+  out->conversion_s = out->function_s + f->n_functions;
+  for (size_t i = 0; i < out->n; i++)
+    out->sizes[i] = i < f->n_parameters ? (clt_size){f->parameters[i], values[i]}
+                                        : (clt_size){f->derived.names[i - f->n_parameters], 0};
+  return CLT_OK;
+}
+
+char *clt_family_input_text(const clt_family *f, const int64_t *values) {
+  clt_text text = {0};
+  char *out = NULL;
+  for (size_t i = 0; i < f->n_parameters; i++)
+    clt_text_printf(&text, "%s%s=%lld", i ? " " : "", f->parameters[i], (long long)values[i]);
+  return clt_text_take(&out, &text, NULL) ? NULL : out;
+}
+
+/* --- calling the module --- */
+
+/* What the functions are given. */
+typedef struct clt_family_call {
+  const clt_family *family;
+  const clt_family_input *input;
+  size_t n_sizes;       /* of the input that are known */
+  const clt_data *data; /* nullable */
+} clt_family_call;
+
+/* Calls a function for its n results, all finite (0: of a conversion). *seconds: nullable. */
+static int call_function(double *out, size_t n, double *seconds, const clt_family_call *c, const char *function,
+                         clt_error *error) {
+  clt_module_function run;
+  const size_t n_arrays = c->data ? c->data->n_arrays : 0;
+  clt_module_array *arrays = clt_new_array(n_arrays, sizeof *arrays);
+  clt_module_scalar *scalars = clt_new_array(c->n_sizes, sizeof *scalars);
+  const clt_module_array target = {"result", "double", {n, 1, 1}, out, n * sizeof *out};
+  int rc =
+      arrays && scalars ? clt_module_find_function(&run, c->family->module, function, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++) {
+    const clt_array *a = &c->data->arrays[i];
+    arrays[i] = (clt_module_array){.name = a->name,
+                                   .type = a->type,
+                                   .data = a->data,
+                                   .bytes = a->data ? a->bytes : 0,
+                                   .extent = {a->extent[0], a->extent[1], a->extent[2]}};
+  }
+  for (size_t i = 0; rc == CLT_OK && i < c->n_sizes; i++)
+    scalars[i] = (clt_module_scalar){c->input->sizes[i].name, (double)c->input->sizes[i].value};
+  const clt_module_call call = {.arrays = arrays,
+                                .n_arrays = n_arrays,
+                                .scalars = scalars,
+                                .n_scalars = c->n_sizes,
+                                .target = n ? &target : NULL,
+                                .seed = 1};
+  double least_s = INFINITY;
+  for (int i = 0; rc == CLT_OK && i < (seconds && least_s < SHORT_S ? TIMES : 1); i++) {
+    const double start_s = clt_now_s();
+    if (run(&call) != 0) rc = clt_fail(error, CLT_E_VERIFY, "'%s' of '%s' failed", function, c->family->module);
+    least_s = fmin(least_s, clt_now_s() - start_s);
+  }
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (!isfinite(out[i]))
+      rc = clt_fail(error, CLT_E_RANGE, "'%s' of '%s' gave no finite number", function, c->family->module);
+  if (seconds) *seconds = least_s;
+  free(arrays);
+  free(scalars);
+  return rc;
+}
+
+/* The problem at those of the input's sizes that it declares. */
+static int make_instance(clt_instance **out, const clt_problem *problem, const clt_family_input *input,
+                         const clt_device_info *device, clt_error *error) {
+  clt_size *sizes = clt_new_array(input->n, sizeof *sizes);
+  size_t n = 0;
+  if (sizes == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < input->n; i++)
+    for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
+      if (strcmp(clt_problem_size(problem, k).name, input->sizes[i].name) == 0) sizes[n++] = input->sizes[i];
+  int rc = clt_instance_new(out, problem, sizes, n, device, error);
+  free(sizes);
+  return rc;
+}
+
+int clt_family_instance(clt_instance **out, const clt_family *family, size_t variant, const clt_family_input *input,
+                        const clt_device_info *device, clt_error *error) {
+  return make_instance(out, family->variants[variant].problem, input, device, error);
+}
+
+static int calculate(clt_family_input *input, const clt_family *f, const clt_device_info *device, clt_error *error) {
+  clt_family_call c = {f, input, f->n_parameters, NULL};
+  double *derived = clt_new_array(f->derived.n, sizeof *derived), *at = input->features;
+  clt_instance *instance = NULL;
+  clt_data *data = NULL;
+  int rc = derived ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && f->derived.n) rc = call_function(derived, f->derived.n, NULL, &c, f->derived.function, error);
+  for (size_t i = 0; rc == CLT_OK && i < f->derived.n; i++)
+    if (derived[i] == floor(derived[i]) && fabs(derived[i]) < 0x1p53)
+      input->sizes[f->n_parameters + i].value = (int64_t)derived[i];
+    else
+      rc = clt_fail(error, CLT_E_RANGE, "'%s' of '%s' gave %g for '%s'; it must be a whole number", f->derived.function,
+                    f->module, derived[i], f->derived.names[i]);
+  c.n_sizes = input->n;
+  if (rc == CLT_OK && f->from) rc = make_instance(&instance, f->from, input, device, error);
+  if (rc == CLT_OK && f->from) rc = clt_data_new(&data, instance, 1, error);
+  c.data = data;
+  for (size_t i = 0; i < f->n_numbers; i++) *at++ = (double)input->sizes[f->numbers[i]].value;
+  for (size_t i = 0; rc == CLT_OK && i < f->n_functions; at += f->functions[i++].n)
+    rc = call_function(at, f->functions[i].n, &input->function_s[i], &c, f->functions[i].function, error);
+  for (size_t i = 0; rc == CLT_OK && i < f->n_variants; i++)
+    if (f->variants[i].conversion && clt_family_holds(f->variants[i].where, input->features, f->n_features))
+      rc = call_function(NULL, 0, &input->conversion_s[i], &c, f->variants[i].conversion, error);
+  clt_data_free(data);
+  clt_instance_free(instance);
+  free(derived);
+  return rc;
+}
+
+/* --- in the store --- */
+
+/* The key of what is said of an input: over the module's text, the problem that makes the arrays, the functions and
+ * the input. */
+static int make_key(clt_store_key *key, const clt_family *f, const int64_t *values, const clt_device_info *device,
+                    clt_error *error) {
+  char kernel[33] = "";
+  clt_instance *instance = NULL;
+  clt_hasher *hasher = clt_hasher_new();
+  int rc = hasher ? clt_instance_new(&instance, f->from ? f->from : f->variants[0].problem, NULL, 0, device, error)
+                  : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_store_key_device(key, instance, error);
+  if (rc == CLT_OK && f->from) rc = clt_instance_kernel_key(kernel, instance, error);
+  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, f->module, NULL, error);
+  if (rc == CLT_OK) {
+    clt_hasher_add_text(hasher, kernel);
+    for (size_t i = 0; i < f->n_parameters; i++) clt_hasher_add_text(hasher, f->parameters[i]);
+    clt_hasher_add(hasher, values, f->n_parameters * sizeof *values);
+    for (size_t i = 0; i < f->n_functions + 1; i++) {
+      const clt_family_function *function = i ? &f->functions[i - 1] : &f->derived;
+      clt_hasher_add_text(hasher, function->n ? function->function : "");
+      for (size_t k = 0; k < function->n; k++) clt_hasher_add_text(hasher, function->names[k]);
+    }
+    for (size_t i = 0; i < f->n_variants; i++) {
+      const clt_family_variant *v = &f->variants[i];
+      if (v->conversion == NULL) continue;
+      clt_hasher_add_text(hasher, v->conversion);
+      clt_hasher_add_text(hasher, v->where ? clt_expr_text(v->where) : "");
+    }
+    clt_hasher_hex(hasher, key->problem);
+  }
+  clt_instance_free(instance);
+  if (hasher) clt_hasher_free(hasher);
+  return rc;
+}
+
+/* What a record holds, in order: derived numbers, what the functions give, their seconds, those of conversions. A
+ * variant's place is that among the variants with one. */
+static double *number_at(const clt_family *f, clt_family_input *input, size_t i) {
+  const size_t n_given = f->n_features - f->n_numbers;
+  if (i < n_given) return &input->features[f->n_numbers + i];
+  i -= n_given;
+  if (i < f->n_functions) return &input->function_s[i];
+  i -= f->n_functions;
+  for (size_t v = 0; v < f->n_variants; v++)
+    if (f->variants[v].conversion && i-- == 0) return &input->conversion_s[v];
+  return NULL;
+}
+
+static char *write_record(const clt_family *f, clt_family_input *input) {
+  json_t *list = json_array();
+  double *number;
+  for (size_t i = 0; i < f->derived.n; i++)
+    json_array_append_new(list, json_integer(input->sizes[f->n_parameters + i].value));
+  for (size_t i = 0; (number = number_at(f, input, i)) != NULL; i++)
+    json_array_append_new(list, clt_json_real(*number));
+  char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  json_decref(list);
+  return text;
+}
+
+typedef struct record_reading {
+  const clt_family *family;
+  clt_family_input *input;
+  bool found;
+} record_reading;
+
+/* The newest one counts. A text that is none of ours is passed over. */
+static int read_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+  record_reading *r = user;
+  const clt_family *f = r->family;
+  json_t *list = m->log ? json_loads(m->log, 0, NULL) : NULL;
+  size_t n = f->derived.n;
+  bool good = kind == CLT_RECORD_SEARCH && json_is_array(list);
+  while (number_at(f, r->input, n - f->derived.n)) n++;
+  good = good && json_array_size(list) == n;
+  for (size_t i = 0; good && i < n; i++) {
+    double number;
+    good = i < f->derived.n ? json_is_integer(json_array_get(list, i))
+                            : clt_json_read_number(&number, json_array_get(list, i));
+  }
+  for (size_t i = 0; good && i < n; i++) {
+    const json_t *item = json_array_get(list, i);
+    if (i < f->derived.n)
+      r->input->sizes[f->n_parameters + i].value = json_integer_value(item);
+    else
+      *number_at(f, r->input, i - f->derived.n) = json_number_value(item);
+  }
+  for (size_t i = 0; good && i < f->n_numbers; i++)
+    r->input->features[i] = (double)r->input->sizes[f->numbers[i]].value;
+  r->found |= good;
+  json_decref(list);
+  return 0;
+}
+
+/* The space of one configuration that such a record is of. */
+static int make_space(clt_space **out, clt_error *error) {
+  clt_space_builder *builder = NULL;
+  const clt_value one = {.type = CLT_INT, .integer = 1};
+  int rc = clt_space_builder_new(&builder, error);
+  if (rc == CLT_OK) rc = clt_space_builder_parameter(builder, "features", &one, 1, error);
+  if (rc == CLT_OK) rc = clt_space_new(out, builder, error);
+  clt_space_builder_free(builder);
+  return rc;
+}
+
+int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64_t *values, clt_store *store,
+                         const clt_device_info *device, bool only_stored, clt_error *error) {
+  clt_store_key key = {0};
+  clt_space *space = NULL;
+  record_reading reading = {f, out, false};
+  clt_error cause = {0};
+  *out = (clt_family_input){0};
+  int rc = new_input(out, f, values, error);
+  if (rc == CLT_OK && store) rc = make_key(&key, f, values, device, error);
+  if (rc == CLT_OK && store) rc = make_space(&space, error);
+  if (rc == CLT_OK && store) rc = clt_store_each(store, &key, space, read_record, &reading, NULL, error);
+  char *text = clt_family_input_text(f, values);
+  if (rc == CLT_OK && !reading.found && only_stored)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no features of the input %s", text ? text : "");
+  if (rc == CLT_OK && !reading.found) {
+    const double start_s = clt_now_s();
+    rc = calculate(out, f, device, &cause);
+    if (rc) clt_fail(error, rc, "input %s: %s", text ? text : "", cause.message);
+    clt_measurement m;
+    clt_measurement_init(&m, 0);
+    m.time_s = fmax(clt_now_s() - start_s, 1e-9);
+    m.log = rc == CLT_OK && store ? write_record(f, out) : NULL;
+    if (rc == CLT_OK && store) rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
+    char *name = clt_format("%s features", f->name);
+    if (rc == CLT_OK && store && name)
+      rc = clt_store_describe(store, &(clt_store_description){.key = key, .problem_name = name, .sizes = text}, error);
+    clt_measurement_release(&m);
+    free(name);
+  }
+  free(text);
+  clt_space_free(space);
+  return rc;
+}
+
+bool clt_family_holds(const clt_expr *where, const double *features, size_t n_features) {
+  clt_value slots[CLT_MAX_FEATURES], value;
+  if (where == NULL) return true;
+  for (size_t i = 0; i < n_features; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = features[i]};
+  return clt_expr_eval(where, slots, &value, NULL) == CLT_OK && clt_value_truthy(value);
+}

@@ -1,0 +1,214 @@
+/* The table of inputs x arms, from what the store knows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "family/family.h"
+
+#define LEAST_GAIN 0.01 /* of a portfolio's next configuration */
+
+int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_instance *instance, size_t input,
+                           size_t variant, clt_error *error) {
+  clt_store_key key;
+  clt_store_answers known = {0};
+  int rc = clt_store_key_init(&key, instance, error);
+  if (rc == CLT_OK) rc = clt_store_newest(&known, store, &key, clt_instance_space(instance), false, NULL, error);
+  if (rc == CLT_OK && clt_grow(&a->all, &a->capacity, a->n + known.n, sizeof *a->all)) rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < known.n; i++) {
+    const clt_measurement *m = known.all[i].newest;
+    if (m == NULL) continue;
+    const bool correct = clt_measurement_correct(m) && m->time_s > 0;
+    a->all[a->n++] = (clt_family_answer){input, variant, m->config, correct ? m->time_s : INFINITY,
+                                         clt_reason_invalidity(m->reason) == CLT_CORRECTNESS};
+  }
+  clt_store_answers_release(&known);
+  return rc;
+}
+
+static int compare_answers(const void *left, const void *right) {
+  const clt_family_answer *a = left, *b = right;
+  if (a->variant != b->variant) return a->variant < b->variant ? -1 : 1;
+  if (a->config != b->config) return a->config < b->config ? -1 : 1;
+  return (a->input > b->input) - (a->input < b->input);
+}
+
+/* The answers of one configuration on inputs below n_train: [first, first + n). */
+typedef struct candidate {
+  size_t first, n;
+  bool wrong;
+} candidate;
+
+/* The mean log of the least time of those in `least`, with one configuration more; a failure counts for ten times the
+ * longest time of its input. */
+static double mean_with(const clt_family_answers *a, const candidate *c, const double *least, const double *longest,
+                        size_t n_inputs) {
+  double sum = 0;
+  size_t n = 0, at = c->first;
+  for (size_t i = 0; i < n_inputs; i++) {
+    while (at < c->first + c->n && a->all[at].input < i) at++;
+    const bool has = at < c->first + c->n && a->all[at].input == i;
+    const double time_s = fmin(fmin(least[i], has ? a->all[at].time_s : INFINITY), 10 * longest[i]);
+    if (longest[i] > 0) sum += log(time_s), n++;
+  }
+  return n ? sum / (double)n : INFINITY;
+}
+
+size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a, size_t variant, size_t n_train) {
+  size_t n_candidates = 0, n_out = 0, most_inputs = 0, n_inputs = 0;
+  if (a->n) qsort(a->all, a->n, sizeof *a->all, compare_answers);
+  for (size_t i = 0; i < a->n; i++)
+    if (a->all[i].input < n_train && a->all[i].input >= n_inputs) n_inputs = a->all[i].input + 1;
+  candidate *all = clt_new_array(a->n, sizeof *all);
+  double *least = clt_new_array(n_inputs, sizeof *least), *longest = clt_new_array(n_inputs, sizeof *longest);
+  for (size_t i = 0; all && least && longest && i < a->n; i++) {
+    const clt_family_answer *answer = &a->all[i];
+    if (answer->variant != variant) continue;
+    const bool same = n_candidates && a->all[i - 1].variant == variant && a->all[i - 1].config == answer->config;
+    if (!same) all[n_candidates++] = (candidate){.first = i};
+    candidate *c = &all[n_candidates - 1];
+    c->wrong |= answer->wrong;
+    if (answer->input >= n_train) continue;
+    c->n++;
+    if (isfinite(answer->time_s)) longest[answer->input] = fmax(longest[answer->input], answer->time_s);
+    if (c->n > most_inputs) most_inputs = c->n;
+  }
+  for (size_t i = 0; least && i < n_inputs; i++) least[i] = INFINITY;
+  double mean = INFINITY;
+  while (all && least && longest && n_out < most) {
+    const candidate *best = NULL;
+    double best_mean = n_out ? mean - log(1 + LEAST_GAIN) : INFINITY;
+    for (const candidate *c = all; c < all + n_candidates; c++) {
+      if (c->wrong || (double)c->n < 0.9 * (double)most_inputs) continue;
+      const double with = mean_with(a, c, least, longest, n_inputs);
+      if (with < best_mean) best_mean = with, best = c;
+    }
+    if (best == NULL) break;
+    out[n_out++] = a->all[best->first].config;
+    mean = best_mean;
+    for (size_t i = best->first; i < best->first + best->n; i++)
+      least[a->all[i].input] = fmin(least[a->all[i].input], a->all[i].time_s);
+  }
+  free(all);
+  free(least);
+  free(longest);
+  return n_out;
+}
+
+/* --- the table --- */
+
+void clt_family_table_release(clt_family_table *t) {
+  for (size_t i = 0; t->inputs && i < t->n; i++) clt_family_input_release(&t->inputs[i]);
+  for (size_t i = 0; t->arms && i < t->n_arms; i++) free(t->arms[i].configuration);
+  free(t->inputs);
+  free(t->number);
+  free(t->arms);
+  free(t->cost);
+  *t = (clt_family_table){0};
+}
+
+/* Reads the inputs whose features are known, with their answers. */
+static int read_answers(clt_family_table *t, clt_family_answers *a, clt_store *store, const clt_device_info *device,
+                        clt_error *error) {
+  const clt_family *f = t->family;
+  for (size_t i = 0; i < f->n_inputs; i++) {
+    clt_family_input *input = &t->inputs[t->n];
+    clt_error cause = {0};
+    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, store, device, true, &cause);
+    for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
+      clt_instance *instance = NULL;
+      if (!clt_family_holds(f->variants[v].where, input->features, f->n_features)) continue;
+      rc = clt_family_instance(&instance, f, v, input, device, &cause);
+      if (rc == CLT_OK) rc = clt_family_answers_add(a, store, instance, t->n, v, &cause);
+      clt_instance_free(instance);
+    }
+    if (rc == CLT_OK) {
+      t->number[t->n++] = i;
+      t->n_train += i < f->n_train;
+    } else {
+      clt_family_input_release(input);
+    }
+    if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", cause.message);
+  }
+  return CLT_OK;
+}
+
+/* The costs of arms. A configuration that is not valid on an input fails there. An input on which most of the arms that
+ * may run have no answer is left out: measuring was stopped before it. */
+static void fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses) {
+  const clt_family *f = t->family;
+  const size_t n = t->n;
+  for (size_t i = 0; i < n * t->n_arms; i++) t->cost[i] = NAN;
+  for (size_t k = 0; k < t->n_arms; k++)
+    for (const clt_family_answer *a = answers->all; a < answers->all + answers->n; a++) {
+      if (a->variant != t->arms[k].variant || a->config != t->arms[k].config) continue;
+      const double conversion_s = uses > 0 ? t->inputs[a->input].conversion_s[a->variant] / uses : 0;
+      t->cost[a->input * t->n_arms + k] = a->time_s + conversion_s;
+    }
+  t->n = 0;
+  for (size_t i = 0, was_train = t->n_train; i < n; i++) {
+    double *row = &t->cost[t->n * t->n_arms];
+    size_t n_answers = 0, n_allowed = 0;
+    memmove(row, &t->cost[i * t->n_arms], t->n_arms * sizeof *row);
+    for (size_t k = 0; k < t->n_arms; k++) {
+      const clt_expr *where = f->variants[t->arms[k].variant].where;
+      const bool allowed = clt_family_holds(where, t->inputs[i].features, f->n_features);
+      n_allowed += allowed;
+      n_answers += allowed && !isnan(row[k]);
+      if (allowed && isnan(row[k])) row[k] = INFINITY;
+    }
+    if (2 * n_answers >= n_allowed && n_answers > 0) {
+      if (t->n != i) {
+        t->inputs[t->n] = t->inputs[i];
+        t->inputs[i] = (clt_family_input){0};
+      }
+      t->number[t->n++] = t->number[i];
+    } else {
+      clt_family_input_release(&t->inputs[i]);
+      t->n_train -= i < was_train;
+    }
+  }
+}
+
+static int add_arm(clt_family_table *t, size_t variant, clt_config config, const clt_device_info *device,
+                   clt_error *error) {
+  clt_family_arm *arm = &t->arms[t->n_arms++];
+  clt_instance *instance = NULL;
+  *arm = (clt_family_arm){.variant = variant, .config = config};
+  int rc = clt_family_instance(&instance, t->family, variant, &t->inputs[0], device, error);
+  if (rc == CLT_OK && (arm->configuration = clt_config_string(clt_instance_space(instance), config)) == NULL)
+    rc = clt_fail_memory(error);
+  clt_instance_free(instance);
+  return rc;
+}
+
+int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_store *store,
+                          const clt_device_info *device, size_t most, double uses, clt_error *error) {
+  clt_family_answers answers = {0};
+  clt_family_table *t = out;
+  *t = (clt_family_table){.family = family};
+  t->inputs = clt_new_array(family->n_inputs, sizeof *t->inputs);
+  t->number = clt_new_array(family->n_inputs, sizeof *t->number);
+  t->arms = clt_new_array(CLT_MAX_ARMS, sizeof *t->arms);
+  int rc = t->inputs && t->number && t->arms ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = read_answers(t, &answers, store, device, error);
+  for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++) {
+    clt_config chosen[CLT_MAX_PORTFOLIO];
+    const size_t n = clt_family_portfolio(chosen, most, &answers, v, t->n_train);
+    if (t->n_arms + n > CLT_MAX_ARMS)
+      rc = clt_fail(error, CLT_E_RANGE,
+                    "there are more than %d variants with their configurations; choose a smaller "
+                    "--portfolio",
+                    CLT_MAX_ARMS);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], device, error);
+  }
+  if (rc == CLT_OK && (t->cost = clt_new_array(t->n * t->n_arms, sizeof *t->cost)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) fill_costs(t, &answers, uses);
+  if (rc == CLT_OK && t->n_train == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "nothing of the family '%s' was measured on this device; 'clatune family measure' does that",
+                  family->name);
+  free(answers.all);
+  return rc;
+}

@@ -1,0 +1,344 @@
+/* Training a chooser on a table, and judging it on inputs that it has not seen. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "family/family.h"
+#include "model/rows.h"
+
+#define FOLDS 5
+#define TIE 0.02     /* relative: what counts as equally good */
+#define SLOWER 0.05  /* relative: what a user would notice */
+#define FAILURE 10.0 /* times the longest time of its input is what a failure costs */
+#define MARGIN 0.1   /* of the range of a feature that is known: how far beyond it the model answers */
+#define FACTOR 8.0   /* between the ends of a feature's range from which on its logarithm is the input */
+
+/* What a fold, and the whole, are trained with. */
+typedef struct family_task {
+  const clt_family_table *table;
+  size_t columns[CLT_MAX_FEATURES], n_columns;
+  double *log_cost; /* [input][arm]: finite where it may run */
+  uint64_t seed;
+  unsigned threads;
+} family_task;
+
+static void pick_features(double *out, const family_task *t, size_t input) {
+  for (size_t k = 0; k < t->n_columns; k++) out[k] = t->table->inputs[input].features[t->columns[k]];
+}
+
+static double least_cost(const family_task *t, size_t input) {
+  double least = INFINITY;
+  for (size_t a = 0; a < t->table->n_arms; a++) least = fmin(least, t->log_cost[input * t->table->n_arms + a]);
+  return least;
+}
+
+/* Log costs, with failures as what they count for; inputs on which everything fails are left out of `rows`. */
+static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family_table *table,
+                      const clt_family_training *how, clt_error *error) {
+  *t = (family_task){.table = table, .seed = how->seed, .threads = how->threads, .n_columns = how->n_features};
+  memcpy(t->columns, how->features, sizeof t->columns);
+  for (size_t k = 0, n_chosen = t->n_columns; k < table->family->n_features; k++) {
+    bool is_in = false, is_needed = n_chosen == 0; /* what a condition reads is needed */
+    for (size_t c = 0; c < n_chosen; c++) is_in |= t->columns[c] == k;
+    for (size_t v = 0; v < table->family->n_variants; v++) {
+      const clt_expr *where = table->family->variants[v].where;
+      for (size_t s = 0; where && s < clt_expr_n_slots(where); s++) is_needed |= clt_expr_slot(where, s) == k;
+    }
+    if (is_needed && !is_in) t->columns[t->n_columns++] = k;
+  }
+  t->log_cost = clt_new_array(table->n * table->n_arms, sizeof *t->log_cost);
+  *rows = clt_new_array(table->n, sizeof **rows);
+  if (t->log_cost == NULL || *rows == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < table->n; i++) {
+    double longest = 0;
+    for (size_t a = 0; a < table->n_arms; a++)
+      if (isfinite(table->cost[i * table->n_arms + a])) longest = fmax(longest, table->cost[i * table->n_arms + a]);
+    for (size_t a = 0; a < table->n_arms; a++) {
+      const double cost = table->cost[i * table->n_arms + a];
+      t->log_cost[i * table->n_arms + a] = isnan(cost) ? NAN : log(isinf(cost) ? FAILURE * longest : cost);
+    }
+    if (longest > 0) (*rows)[(*n)++] = i;
+  }
+  return CLT_OK;
+}
+
+/* --- one model --- */
+
+static void fit_scale(double scale[5], const double *values, size_t n) {
+  double low = INFINITY, high = -INFINITY, mean = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) low = fmin(low, values[i]), high = fmax(high, values[i]);
+  const double offset = low > 0 && high >= FACTOR * low ? 0 : low >= 0 && high >= FACTOR ? 1 : -1;
+  const double first = offset < 0 ? low : log(low + offset), last = offset < 0 ? high : log(high + offset);
+  const double margin = MARGIN * (last - first) + 1e-9 * fabs(first);
+  for (size_t i = 0; i < n; i++) {
+    const double t = offset < 0 ? values[i] : log(values[i] + offset);
+    mean += t / (double)n;
+    squares += t * t / (double)n;
+  }
+  scale[0] = offset < 0 ? first - margin : exp(first - margin) - offset;
+  scale[1] = offset < 0 ? last + margin : exp(last + margin) - offset;
+  scale[2] = offset;
+  scale[3] = mean;
+  scale[4] = last > first ? 1 / sqrt(fmax(squares - mean * mean, 1e-12)) : 0;
+}
+
+/* Arms by what they cost on the whole, and the one that always works. */
+static int rank_arms(size_t *rank, size_t *standard, const family_task *t, const size_t *rows, size_t n,
+                     clt_error *error) {
+  const clt_family_table *table = t->table;
+  double mean[CLT_MAX_ARMS], least = INFINITY;
+  size_t fewest = SIZE_MAX;
+  for (size_t a = 0; a < table->n_arms; a++) {
+    size_t known = 0, failed = 0;
+    mean[a] = 0;
+    for (size_t i = 0; i < n; i++) {
+      const size_t at = rows[i] * table->n_arms + a;
+      if (isnan(t->log_cost[at])) continue;
+      mean[a] += t->log_cost[at] - least_cost(t, rows[i]);
+      failed += isinf(table->cost[at]) != 0;
+      known++;
+    }
+    mean[a] = known ? mean[a] / (double)known : INFINITY;
+    if (table->family->variants[table->arms[a].variant].where) continue;
+    if (failed < fewest || (failed == fewest && mean[a] < least)) *standard = a, fewest = failed, least = mean[a];
+  }
+  for (size_t a = 0; a < table->n_arms; a++) {
+    rank[a] = 0;
+    for (size_t b = 0; b < table->n_arms; b++) rank[a] += mean[b] < mean[a] || (mean[b] == mean[a] && b < a);
+  }
+  if (fewest < n) return CLT_OK;
+  return clt_fail(error, CLT_E_NO_VALID, "no variant of the family '%s' that may always run gives right results",
+                  table->family->name);
+}
+
+/* A model without texts. */
+static int fit_model(clt_family_model *m, const family_task *t, const size_t *rows, size_t n,
+                     const clt_family_chooser *chooser, unsigned setting, clt_error *error) {
+  const clt_family_table *table = t->table;
+  size_t rank[CLT_MAX_ARMS];
+  *m = (clt_family_model){.chooser = chooser, .n_features = t->n_columns, .n_arms = table->n_arms};
+  m->scales = clt_new_array(t->n_columns, sizeof *m->scales);
+  float *x = clt_new_array(n * t->n_columns, sizeof *x);
+  double *costs = clt_new_array(n * table->n_arms, sizeof *costs), *column = clt_new_array(n, sizeof *column);
+  int rc = m->scales && x && costs && column ? CLT_OK : clt_fail_memory(error);
+  for (size_t k = 0; rc == CLT_OK && k < t->n_columns; k++) {
+    for (size_t i = 0; i < n; i++) column[i] = table->inputs[rows[i]].features[t->columns[k]];
+    double *s = m->scales[k];
+    fit_scale(s, column, n);
+    for (size_t i = 0; i < n; i++)
+      x[i * t->n_columns + k] = (float)(((s[2] < 0 ? column[i] : log(column[i] + s[2])) - s[3]) * s[4]);
+  }
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    memcpy(&costs[i * table->n_arms], &t->log_cost[rows[i] * table->n_arms], table->n_arms * sizeof *costs);
+  if (rc == CLT_OK) rc = rank_arms(rank, &m->standard, t, rows, n, error);
+  const clt_family_rows fitted = {n, t->n_columns, table->n_arms, x, costs, rank};
+  if (rc == CLT_OK) rc = chooser->fit(&m->numbers, &fitted, setting, t->seed, error);
+  free(x);
+  free(costs);
+  free(column);
+  return rc;
+}
+
+static void release_fit(clt_family_model *m) {
+  free(m->scales);
+  free(m->numbers.values);
+}
+
+/* The arm chosen for an input, and the next one (itself where there is none). */
+static size_t choose(size_t *second, const clt_family_model *m, const family_task *t, size_t input) {
+  double features[CLT_MAX_FEATURES], scores[CLT_MAX_ARMS];
+  const double *costs = t->log_cost + input * m->n_arms;
+  pick_features(features, t, input);
+  *second = m->standard;
+  if (clt_family_score(scores, m, features) >= 0) return m->standard;
+  size_t best = m->standard;
+  for (size_t a = 0; a < m->n_arms; a++)
+    if (!isnan(costs[a]) && scores[a] < scores[best]) best = a;
+  *second = best == m->standard ? SIZE_MAX : m->standard;
+  for (size_t a = 0; a < m->n_arms; a++)
+    if (!isnan(costs[a]) && a != best && (*second == SIZE_MAX || scores[a] < scores[*second])) *second = a;
+  if (*second == SIZE_MAX) *second = best;
+  return best;
+}
+
+/* --- cross-validation --- */
+
+typedef struct fold_search {
+  const family_task *task;
+  const size_t *rows;
+  size_t n, n_folds;
+  uint32_t *fold;
+  const clt_family_chooser **choosers; /* by candidate */
+  unsigned *settings;
+  double *regret; /* [candidate][fold]: the sum over its rows */
+} fold_search;
+
+static int try_fold(void *user, size_t index, clt_error *error) {
+  const fold_search *s = user;
+  const size_t candidate = index / s->n_folds, fold = index % s->n_folds;
+  size_t *order = clt_new_array(s->n, sizeof *order), second;
+  clt_family_model model = {0};
+  if (order == NULL) return clt_fail_memory(error);
+  const size_t n_train = clt_fold_split(order, s->fold, s->n, fold);
+  for (size_t i = 0; i < s->n; i++) order[i] = s->rows[order[i]];
+  int rc = fit_model(&model, s->task, order, n_train, s->choosers[candidate], s->settings[candidate], error);
+  for (size_t i = n_train; rc == CLT_OK && i < s->n; i++) {
+    const size_t arm = choose(&second, &model, s->task, order[i]);
+    const double regret = s->task->log_cost[order[i] * model.n_arms + arm] - least_cost(s->task, order[i]);
+    if (regret > log(1 + TIE)) s->regret[index] += regret;
+  }
+  release_fit(&model);
+  free(order);
+  return rc;
+}
+
+/* Which chooser (NULL: any) and setting have the least regret on these rows. */
+static int search_setting(const clt_family_chooser **chooser, unsigned *setting, const family_task *t,
+                          const size_t *rows, size_t n, clt_error *error) {
+  const clt_family_chooser *choosers[64];
+  unsigned settings[64];
+  size_t n_candidates = 0, best = 0;
+  fold_search s = {
+      .task = t, .rows = rows, .n = n, .n_folds = n < FOLDS ? n : FOLDS, .choosers = choosers, .settings = settings};
+  for (size_t c = 0; clt_family_choosers[c]; c++)
+    for (unsigned k = 0;
+         (*chooser == NULL || *chooser == clt_family_choosers[c]) && k < clt_family_choosers[c]->n_settings; k++)
+      choosers[n_candidates] = clt_family_choosers[c], settings[n_candidates++] = k;
+  s.fold = clt_new_array(n, sizeof *s.fold);
+  s.regret = clt_new_array(n_candidates * s.n_folds, sizeof *s.regret);
+  int rc = s.fold && s.regret ? CLT_OK : clt_fail_memory(error);
+  clt_rng rng;
+  clt_rng_init(&rng, t->seed);
+  if (rc == CLT_OK) clt_deal_folds(s.fold, n, s.n_folds, &rng);
+  if (rc == CLT_OK && n_candidates > 1 && n > 1)
+    rc = clt_parallel(t->threads, n_candidates * s.n_folds, try_fold, &s, error);
+  for (size_t c = 0, least = 0; rc == CLT_OK && c < n_candidates; c++) {
+    for (size_t k = 1; k < s.n_folds; k++) s.regret[c * s.n_folds] += s.regret[c * s.n_folds + k];
+    if (s.regret[c * s.n_folds] < s.regret[least * s.n_folds] * (1 - 1e-9)) least = c;
+    best = least;
+  }
+  if (rc == CLT_OK) *chooser = choosers[best], *setting = settings[best];
+  free(s.fold);
+  free(s.regret);
+  return rc;
+}
+
+static int train_rows(clt_family_model *m, const family_task *t, const size_t *rows, size_t n,
+                      const clt_family_chooser *chooser, clt_error *error) {
+  unsigned setting = 0;
+  int rc = search_setting(&chooser, &setting, t, rows, n, error);
+  return rc ? rc : fit_model(m, t, rows, n, chooser, setting, error);
+}
+
+/* The first rows are those to learn from. */
+static size_t count_train(const clt_family_table *table, const size_t *rows, size_t n) {
+  size_t n_train = 0;
+  while (n_train < n && rows[n_train] < table->n_train) n_train++;
+  return n_train;
+}
+
+int clt_family_train(clt_family_model **out, const clt_family_table *table, const clt_family_training *how,
+                     clt_error *error) {
+  const clt_family *f = table->family;
+  family_task task;
+  size_t *rows = NULL, n = 0;
+  clt_family_model *m = calloc(1, sizeof *m);
+  if (m == NULL) return clt_fail_memory(error);
+  int rc = begin_task(&task, &rows, &n, table, how, error);
+  if (rc == CLT_OK) rc = train_rows(m, &task, rows, count_train(table, rows, n), how->chooser, error);
+  if (rc == CLT_OK && (m->arms = clt_new_array(table->n_arms, sizeof *m->arms)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && !((m->family = strdup(f->name)) && (m->path = realpath(f->source.path, NULL))))
+    rc = clt_fail_memory(error);
+  clt_symbol symbols[CLT_MAX_FEATURES];
+  for (size_t k = 0; rc == CLT_OK && k < m->n_features; k++) {
+    rc = clt_words_add(&m->names, strdup(f->features[task.columns[k]]), error);
+    symbols[k] = (clt_symbol){.name = f->features[task.columns[k]], .slot = (uint32_t)k};
+  }
+  for (size_t a = 0; rc == CLT_OK && a < table->n_arms; a++) {
+    const clt_family_variant *v = &f->variants[table->arms[a].variant];
+    clt_family_model_arm *arm = &m->arms[a];
+    arm->variant = strdup(v->name);
+    arm->configuration = strdup(table->arms[a].configuration);
+    arm->condition = v->where ? strdup(clt_expr_text(v->where)) : NULL;
+    if (!arm->variant || !arm->configuration || (v->where && !arm->condition)) rc = clt_fail_memory(error);
+    if (rc == CLT_OK && v->where) rc = clt_expr_compile(&arm->where, arm->condition, symbols, m->n_features, error);
+  }
+  free(task.log_cost);
+  free(rows);
+  if (rc == CLT_OK)
+    *out = m;
+  else
+    clt_family_model_free(m);
+  return rc;
+}
+
+/* --- judging --- */
+
+typedef struct judgement {
+  size_t n, slow[CLT_N_JUDGED], worse[CLT_N_JUDGED];
+  double sum[CLT_N_JUDGED]; /* of best / chosen */
+} judgement;
+
+static void judge_rows(judgement *j, const clt_family_model *m, const family_task *t, const size_t *rows, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const double *costs = t->log_cost + rows[i] * m->n_arms, best = least_cost(t, rows[i]), single = costs[m->standard];
+    size_t second;
+    const size_t first = choose(&second, m, t, rows[i]);
+    const double chosen[] = {costs[first], fmin(costs[first], costs[second]), single};
+    for (size_t k = 0; k < CLT_N_JUDGED; k++) {
+      j->sum[k] += exp(best - chosen[k]);
+      j->slow[k] += chosen[k] > best + log(1 + SLOWER);
+      j->worse[k] += chosen[k] > single + log(1 + SLOWER);
+    }
+    j->n++;
+  }
+}
+
+int clt_family_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n_out, const clt_family_table *table,
+                     const clt_family_training *how, clt_error *error) {
+  family_task task;
+  judgement j = {0};
+  size_t *rows = NULL, *order = NULL, n = 0;
+  uint32_t *fold = NULL;
+  clt_family_model m = {0};
+  int rc = begin_task(&task, &rows, &n, table, how, error);
+  const size_t n_train = rc ? 0 : count_train(table, rows, n);
+  if (rc == CLT_OK && n > n_train) {
+    rc = train_rows(&m, &task, rows, n_train, how->chooser, error);
+    if (rc == CLT_OK) judge_rows(&j, &m, &task, rows + n_train, n - n_train);
+    release_fit(&m);
+  } else if (rc == CLT_OK) {
+    const size_t n_folds = n < FOLDS ? n : FOLDS;
+    clt_rng rng;
+    clt_rng_init(&rng, task.seed + 1);
+    fold = clt_new_array(n, sizeof *fold);
+    order = clt_new_array(n, sizeof *order);
+    if (fold == NULL || order == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK) clt_deal_folds(fold, n, n_folds, &rng);
+    for (size_t k = 0; rc == CLT_OK && k < n_folds; k++) {
+      const size_t n_known = clt_fold_split(order, fold, n, k);
+      for (size_t i = 0; i < n; i++) order[i] = rows[order[i]];
+      m = (clt_family_model){0};
+      rc = n_known ? train_rows(&m, &task, order, n_known, how->chooser, error)
+                   : clt_fail(error, CLT_E_MODEL, "one input alone says nothing of others");
+      if (rc == CLT_OK) judge_rows(&j, &m, &task, order + n_known, n - n_known);
+      release_fit(&m);
+    }
+  }
+  free(task.log_cost);
+  free(rows);
+  free(order);
+  free(fold);
+  if (rc) return rc;
+  const double single = j.sum[CLT_JUDGE_SINGLE] / (double)j.n;
+  for (size_t k = 0; k < CLT_N_JUDGED; k++) {
+    const double mean = j.sum[k] / (double)j.n;
+    out[k] = (clt_family_figures){mean, (double)j.slow[k] / (double)j.n, (double)j.worse[k] / (double)j.n,
+                                  single < 1 - 1e-9 ? (mean - single) / (1 - single) : NAN};
+  }
+  *n_out = j.n;
+  return CLT_OK;
+}

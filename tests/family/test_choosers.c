@@ -1,0 +1,280 @@
+/* The family file's mistakes; and for every chooser of the table: it learns, gives the same numbers for the same seed, comes back from
+ * its file, and obeys each "Where". */
+#include "../problem/scratch.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "family/family.h"
+
+#define N_ROWS 90
+#define N_TRAIN 60
+
+static const char *feature_names[] = {"size", "skew"};
+
+/* Three variants: "plain" (size^1), "wide" (size^0.5, but skewed inputs are slow), "near" (always the fastest, where the skew is at most
+ * 4), and one that fails everywhere but may always run. */
+typedef struct landscape {
+  clt_family family;
+  clt_family_variant variants[4];
+  clt_family_arm arms[4];
+  clt_family_table table;
+} landscape;
+
+static double time_of(size_t arm, double size, double skew) {
+  return arm == 0 ? 1e-6 * size : arm == 1 ? 2e-5 * sqrt(size) * skew : arm == 2 ? 1e-7 * size : INFINITY;
+}
+
+static void make(landscape *l) {
+  static char configuration[] = "wg=64";
+  clt_symbol symbols[2] = {{.name = "size", .slot = 0}, {.name = "skew", .slot = 1}};
+  clt_rng rng;
+  *l = (landscape){.variants = {{.name = "plain"}, {.name = "wide"}, {.name = "near"}, {.name = "broken"}}};
+  assert_int_equal(clt_expr_compile(&l->variants[2].where, "skew <= 4", symbols, 2, NULL), CLT_OK);
+  l->family = (clt_family){.name = "tiny",
+                           .features = feature_names,
+                           .n_features = 2,
+                           .variants = l->variants,
+                           .n_variants = 4,
+                           .source = {.path = scratch}};
+  for (size_t a = 0; a < 4; a++) l->arms[a] = (clt_family_arm){.variant = a, .configuration = configuration};
+  l->table = (clt_family_table){.family = &l->family, .n = N_ROWS, .n_train = N_TRAIN, .arms = l->arms, .n_arms = 4};
+  l->table.inputs = clt_new_array(N_ROWS, sizeof *l->table.inputs);
+  l->table.cost = clt_new_array(N_ROWS * 4, sizeof *l->table.cost);
+  clt_rng_init(&rng, 5);
+  for (size_t i = 0; i < N_ROWS; i++) {
+    double *x = l->table.inputs[i].features = calloc(2, sizeof *x);
+    x[0] = exp(log(10) + clt_rng_unit(&rng) * log(1e4));
+    x[1] = 1 + 9 * clt_rng_unit(&rng);
+    for (size_t a = 0; a < 4; a++) l->table.cost[i * 4 + a] = a == 2 && x[1] > 4 ? NAN : time_of(a, x[0], x[1]);
+  }
+}
+
+static void release(landscape *l) {
+  for (size_t i = 0; i < N_ROWS; i++) free(l->table.inputs[i].features);
+  free(l->table.inputs);
+  free(l->table.cost);
+  clt_expr_free(l->variants[2].where);
+}
+
+static clt_family_model *train(const landscape *l, const clt_family_chooser *chooser) {
+  clt_family_model *model = NULL;
+  clt_error error = {0};
+  const clt_family_training how = {.chooser = chooser, .seed = 1, .threads = 1};
+  if (clt_family_train(&model, &l->table, &how, &error)) fail_msg("%s", error.message);
+  return model;
+}
+
+static void every_chooser_learns(void **state) {
+  landscape l;
+  (void)state;
+  make(&l);
+  for (size_t c = 0; clt_family_choosers[c]; c++) {
+    clt_family_figures figures[CLT_N_JUDGED];
+    size_t n = 0;
+    const clt_family_training how = {.chooser = clt_family_choosers[c], .seed = 1};
+    if (clt_family_choosers[c]->n_settings == 0) continue;
+    assert_int_equal(clt_family_judge(figures, &n, &l.table, &how, NULL), CLT_OK);
+    print_message("%s: mean %.4f, gap closed %.3f\n", clt_family_choosers[c]->name, figures[0].mean, figures[0].gap_closed);
+    assert_int_equal(n, N_ROWS - N_TRAIN);
+    assert_true(figures[CLT_JUDGE_CHOICE].mean > 0.9);
+    assert_true(figures[CLT_JUDGE_CHOICE].gap_closed > 0.5);
+    assert_true(figures[CLT_JUDGE_TOP_TWO].mean >= figures[CLT_JUDGE_CHOICE].mean);
+    l.table.n = N_TRAIN; /* nested cross-validation */
+    assert_int_equal(clt_family_judge(figures, &n, &l.table, &how, NULL), CLT_OK);
+    assert_int_equal(n, N_TRAIN);
+    assert_true(figures[CLT_JUDGE_CHOICE].mean > 0.9);
+    l.table.n = N_ROWS;
+  }
+  release(&l);
+}
+
+static void the_same_seed_gives_the_same_model_and_files_bring_it_back(void **state) {
+  landscape l;
+  (void)state;
+  make(&l);
+  for (size_t c = 0; clt_family_choosers[c]; c++) {
+    if (clt_family_choosers[c]->n_settings == 0) continue;
+    clt_family_model *a = train(&l, clt_family_choosers[c]), *b = train(&l, clt_family_choosers[c]), *back = NULL;
+    const char *const *names = NULL;
+    clt_rng rng;
+    assert_int_equal(a->numbers.n, b->numbers.n);
+    assert_memory_equal(a->numbers.values, b->numbers.values, a->numbers.n * sizeof *a->numbers.values);
+    assert_int_equal(clt_family_model_save(a, scratch_path("m.json"), NULL), CLT_OK);
+    assert_int_equal(clt_family_model_new(&back, &names, scratch_path("m.json"), NULL), CLT_OK);
+    assert_string_equal(names[0], "size");
+    assert_string_equal(names[1], "skew");
+    assert_null(names[2]);
+    clt_rng_init(&rng, 9);
+    for (int i = 0; i < 10000; i++) {
+      const double x[2] = {exp(12 * clt_rng_unit(&rng)), 12 * clt_rng_unit(&rng)};
+      clt_family_choice one, two;
+      clt_family_select(&one, a, x);
+      clt_family_select(&two, back, x);
+      assert_int_equal(one.arm, two.arm);
+      assert_true((one.outside == NULL) == (two.outside == NULL));
+      if (x[1] > 4) assert_int_not_equal(one.arm, 2);
+      if (one.outside) assert_int_equal(one.arm, a->standard);
+      assert_int_not_equal(one.arm, 3);
+    }
+    const double outside[2] = {1e9, 1}, none[2] = {NAN, 1};
+    clt_family_choice choice;
+    clt_family_select(&choice, a, outside);
+    assert_string_equal(choice.outside, "size");
+    assert_true(isnan(choice.predicted_s));
+    clt_family_select(&choice, a, none);
+    assert_string_equal(choice.outside, "size");
+    clt_family_model_free(a);
+    clt_family_model_free(b);
+    clt_family_model_free(back);
+  }
+  release(&l);
+}
+
+/* Damaged models are refused, whatever they hold; those that pass never read beyond their numbers (under the sanitizer). */
+static void damaged_models_are_refused_or_harmless(void **state) {
+  landscape l;
+  clt_rng rng;
+  size_t n_refused = 0;
+  (void)state;
+  make(&l);
+  clt_rng_init(&rng, 3);
+  for (size_t c = 0; clt_family_choosers[c]; c++) {
+    if (clt_family_choosers[c]->n_settings == 0) continue;
+    clt_family_model *m = train(&l, clt_family_choosers[c]);
+    for (int i = 0; i < 60; i++) {
+      const size_t at = clt_rng_below(&rng, m->numbers.n < 200 ? m->numbers.n : 200);
+      const float was = m->numbers.values[at];
+      const int dim = m->numbers.dim;
+      m->numbers.values[at] = (float)(clt_rng_below(&rng, 3) ? 1e7 * clt_rng_normal(&rng) : 0.5);
+      if (i % 4 == 0) m->numbers.dim = (int)clt_rng_below(&rng, 100);
+      clt_family_model *back = NULL;
+      assert_int_equal(clt_family_model_save(m, scratch_path("bad.json"), NULL), CLT_OK);
+      if (clt_family_model_new(&back, NULL, scratch_path("bad.json"), NULL) == CLT_OK) {
+        const double x[2] = {1000, 3};
+        clt_family_choice choice;
+        clt_family_select(&choice, back, x);
+        clt_family_model_free(back);
+      } else {
+        n_refused++;
+      }
+      m->numbers.values[at] = was;
+      m->numbers.dim = dim;
+    }
+    clt_family_model_free(m);
+  }
+  assert_true(n_refused > 0);
+  release(&l);
+}
+
+static void what_is_wrong_everywhere_is_no_answer(void **state) {
+  landscape l;
+  clt_family_model *model = NULL;
+  clt_error error = {0};
+  const clt_family_training how = {.chooser = clt_family_choosers[0], .seed = 1};
+  (void)state;
+  make(&l);
+  for (size_t i = 0; i < N_ROWS; i++) l.table.cost[i * 4] = l.table.cost[i * 4 + 1] = INFINITY;
+  assert_int_equal(clt_family_train(&model, &l.table, &how, &error), CLT_E_NO_VALID);
+  assert_non_null(strstr(error.message, "may always run"));
+  release(&l);
+}
+
+/* --- portfolios --- */
+
+static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **state) {
+  /* Configuration 0 is good on even inputs, 1 on odd ones, 2 is the best everywhere and wrong on one, 3 is known on one input alone. */
+  clt_family_answers a = {0};
+  clt_config chosen[CLT_MAX_PORTFOLIO];
+  (void)state;
+  a.all = calloc(100, sizeof *a.all);
+  for (size_t i = 0; i < 10; i++)
+    for (clt_config c = 0; c < 4; c++) {
+      if (c == 3 && i > 0) continue;
+      a.all[a.n++] = (clt_family_answer){i, 7, c, c == 2 ? 0.1 : c == 3 ? 0.01 : c == i % 2 ? 1 : 3, c == 2 && i == 9};
+    }
+  assert_int_equal(clt_family_portfolio(chosen, 8, &a, 7, 8), 2); /* 9 is an input to judge by: wrong is wrong */
+  assert_int_equal(chosen[0] + chosen[1], 1);
+  assert_int_equal(clt_family_portfolio(chosen, 1, &a, 7, 8), 1);
+  assert_int_equal(clt_family_portfolio(chosen, 8, &a, 6, 8), 0);
+  free(a.all);
+}
+
+/* --- the file --- */
+
+#define PROBLEM                                                                                                        \
+  "{\"General\": {\"BenchmarkName\": \"p\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 8}],"              \
+  "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"int\", \"Values\": [1, 2]}]},"       \
+  "\"KernelSpecification\": {\"KernelName\": \"f\", \"KernelFile\": \"f.cl\", \"GlobalSize\": [\"n\"], \"Arguments\": " \
+  "[]}}"
+#define FAMILY(train, features, variants)                                                                             \
+  "{\"Family\": \"tiny\", \"Module\": \"m.c\",\n\"Inputs\": {\"Parameters\": [\"n\", \"seed\"], \"Train\": " train "},\n" \
+  "\"Features\": " features ",\n\"Variants\": " variants "}\n"
+#define TRAIN "[{\"n\": [8, 16], \"seed\": \"range(1, 4)\"}]"
+#define FEATURES "{\"From\": \"a\", \"Numbers\": [\"n\"], \"Functions\": [{\"Function\": \"look\", \"Names\": [\"skew\"]}]}"
+#define VARIANTS "[{\"Name\": \"a\", \"Problem\": \"p.json\"}]"
+
+static void inputs_are_all_combinations(void **state) {
+  clt_family *f = NULL;
+  clt_error error = {0};
+  (void)state;
+  scratch_write("p.json", PROBLEM);
+  scratch_write("f.json", FAMILY(TRAIN, FEATURES, VARIANTS));
+  if (clt_family_load(&f, scratch_path("f.json"), &error)) fail_msg("%s: %s", error.key, error.message);
+  assert_int_equal(f->n_train, 6);
+  assert_int_equal(f->n_inputs, 6);
+  const int64_t expected[] = {8, 1, 8, 2, 8, 3, 16, 1, 16, 2, 16, 3};
+  assert_memory_equal(f->inputs, expected, sizeof expected);
+  assert_int_equal(f->n_features, 2);
+  assert_string_equal(f->features[1], "skew");
+  clt_family_free(f);
+}
+
+static void mistakes_are_reported_with_line_and_key(void **state) {
+  static const struct {
+    const char *json, *says;
+  } cases[] = {
+      {FAMILY("[{\"n\": 8}]", FEATURES, VARIANTS), "f.json:2: Inputs.Train[0]: needs \"seed\""},
+      {FAMILY("[{\"n\": 8, \"sed\": 1}]", FEATURES, VARIANTS), "did you mean \"seed\"?"},
+      {FAMILY("[]", FEATURES, VARIANTS), "needs \"Train\""},
+      {FAMILY(TRAIN, "{\"Numbers\": [\"m\"]}", VARIANTS), "f.json:3: Features.Numbers[0]: there is no input parameter"},
+      {FAMILY(TRAIN, "{\"Fom\": \"a\", \"Numbers\": [\"n\"]}", VARIANTS), "did you mean \"From\"?"},
+      {FAMILY(TRAIN, "{\"Numbers\": []}", VARIANTS), "needs 1 to 32 features"},
+      {FAMILY(TRAIN, "{\"From\": \"b\", \"Numbers\": [\"n\"]}", VARIANTS), "there is no variant \"b\""},
+      {FAMILY(TRAIN, "{\"Functions\": [{\"Function\": \"look\", \"Names\": [\"n\"]}]}", VARIANTS), "\"n\" stands twice"},
+      {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"p.json\", \"Where\": \"skew < 2\"}]"),
+       "one variant at least must be without a \"Where\""},
+      {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"p.json\"}, {\"Name\": \"b\", \"Problem\": \"p.json\",\n"
+                               " \"Where\": \"skwe < 2\"}]"),
+       "f.json:5: Variants[1].Where: "},
+      {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"q.json\"}]"), "q.json"},
+      {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a b\", \"Problem\": \"p.json\"}]"), "Variants[0].Name"},
+      {FAMILY(TRAIN, FEATURES, "[" "{\"Name\": \"a\", \"Problem\": \"p.json\"}, {\"Name\": \"a\", \"Problem\": \"p.json\"}]"),
+       "\"a\" stands twice"},
+      {FAMILY(TRAIN, FEATURES, "[]"), "needs 1 to 64 variants"}};
+  (void)state;
+  scratch_write("p.json", PROBLEM);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_family *f = NULL;
+    clt_error error = {0};
+    char text[2000];
+    scratch_write("f.json", cases[i].json);
+    assert_int_not_equal(clt_family_load(&f, scratch_path("f.json"), &error), CLT_OK);
+    clt_error_format(text, sizeof text, &error);
+    if (strstr(text, cases[i].says) == NULL) fail_msg("'%s' does not say '%s'", text, cases[i].says);
+    assert_null(f);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_chooser_learns),
+      cmocka_unit_test(the_same_seed_gives_the_same_model_and_files_bring_it_back),
+      cmocka_unit_test(damaged_models_are_refused_or_harmless),
+      cmocka_unit_test(what_is_wrong_everywhere_is_no_answer),
+      cmocka_unit_test(a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong),
+      cmocka_unit_test(inputs_are_all_combinations),
+      cmocka_unit_test(mistakes_are_reported_with_line_and_key),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

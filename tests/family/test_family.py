@@ -1,0 +1,209 @@
+"""A family on the simulated driver, whose best variant depends on the input: measure, train, report, select, export."""
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reliability"))
+from simulation import CLATUNE, SimulatedTest, kill_session, main, problem, until  # noqa: E402
+
+COMPARE = os.environ["CLATUNE_COMPARE_SELECT"]
+
+# "every" takes n, "some" the square root of it but suffers from density, "few" is the fastest and may run up to a density of 0.3, "wrong" is
+# faster still and wrong on one input to learn from.
+TIME_S = "1e-8 * (1 + 0.1 * abs(wg - 2)) * (n if which == 0 else 2 * n**0.5 * (1 + 8 / every) if which == 1 else " \
+         "0.2 * n if which == 2 else 0.1 * n)"  # microseconds, so that nothing has to wait
+WRONG = "which == 3 and n == 128 and every == 2"
+MODULE = """#include <clatune/module.h>
+
+int fill(const clt_module_call *call) {
+  float *to = (float *)call->target->data;
+  const size_t every = (size_t)clt_module_value(call, "every", 1);
+  for (size_t i = 0; i < call->target->extent[0]; i++) to[i] = i % every == 0;
+  return 0;
+}
+
+int copy(const clt_module_call *call) {
+  const clt_module_array *in = clt_module_find(call, "in"), *out = clt_module_find(call, "out");
+  memcpy(out->data, in->data, in->bytes);
+  return 0;
+}
+
+int count(const clt_module_call *call) {
+  ((double *)call->target->data)[0] = 4 * clt_module_value(call, "n", 0);
+  return 0;
+}
+
+int look(const clt_module_call *call) {
+  const clt_module_array *in = clt_module_find(call, "in");
+  double sum = 0;
+  if (clt_module_value(call, "bytes", 0) != (double)in->bytes) return 1;
+  for (size_t i = 0; i < in->extent[0]; i++) sum += ((const float *)in->data)[i];
+  ((double *)call->target->data)[0] = sum / in->extent[0];
+  return 0;
+}
+
+int convert(const clt_module_call *call) { return clt_module_find(call, "in") == NULL || call->target != NULL; }
+"""
+FAMILY = {
+    "Family": "tiny", "Module": "tiny.c",
+    "Inputs": {"Parameters": ["n", "every"], "Derived": {"Function": "count", "Names": ["bytes"]},
+               "Train": [{"n": [16, 48, 128, 400, 1024], "every": [1, 2, 5]}],
+               "Test": [{"n": [24, 90, 300, 800], "every": [1, 3]}]},
+    "Features": {"From": "every", "Numbers": ["n"], "Functions": [{"Function": "look", "Names": ["density"]}]},
+    "Variants": [{"Name": "every", "Problem": "v0.json"}, {"Name": "some", "Problem": "v1.json"},
+                 {"Name": "few", "Problem": "v2.json", "Where": "density <= 0.3", "Conversion": "convert"},
+                 {"Name": "wrong", "Problem": "v3.json"}]}
+MEASURE = ("family", "measure", "tiny.family.json", "--store", "s.sqlite", "--device", "Simulated", "--tune-on", "2", "--budget", "4")
+LEARN = ("tiny.family.json", "--store", "s.sqlite", "--device", "Simulated")
+
+
+class Family(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+        for which in range(4):
+            p = problem(1, 1)
+            p["General"]["BenchmarkName"] = f"v{which}"
+            p["ProblemParameters"] = [{"Name": "n", "Default": 64}, {"Name": "every", "Default": 1}]
+            p["ConfigurationSpace"]["TuningParameters"] = [
+                {"Name": "which", "Type": "int", "Values": [which]}, {"Name": "wg", "Type": "int", "Values": [1, 2, 4, 8], "Default": 8}]
+            kernel = p["KernelSpecification"]
+            kernel["KernelFile"], kernel["LocalSize"] = "v.cl", {"X": "wg"}
+            kernel["Arguments"][0].update({"FillType": "Generator", "Generator": "fill"})
+            del kernel["Arguments"][0]["FillValue"]
+            p["Reference"]["Module"] = "tiny.c"
+            (self.folder / f"v{which}.json").write_text(json.dumps(p))
+        (self.folder / "v.cl").write_text("kernel void copy(global const float *in, global float *out) { out[get_global_id(0)] = "
+                                          "in[get_global_id(0)]; }\nconstant int tuned = wg + which;\n")
+        (self.folder / "tiny.c").write_text(MODULE)
+        self.write_family()
+        self.simulate(time_s=TIME_S, wrong=WRONG)
+
+    def write_family(self, **more):
+        (self.folder / "tiny.family.json").write_text(json.dumps({**FAMILY, **more}))
+
+    def stored(self):
+        """All that was measured, by when."""
+        connection = sqlite3.connect(f"file:{self.folder / 's.sqlite'}?mode=ro", uri=True, timeout=30)
+        try:
+            return connection.execute("select problem, configuration, reason, time_s from measurement where kind = 'search' "
+                                      "order by id").fetchall()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return []
+            raise
+        finally:
+            connection.close()
+
+    def select(self, **features):
+        typed = [word for name, value in features.items() for word in ("--feature", f"{name}={value}")]
+        return self.clatune_json("family", "select", "tiny.model.json", *typed)
+
+    def test_from_end_to_end(self):
+        self.clatune(*MEASURE)
+        rows = self.stored()
+        self.assertTrue(any(reason == "wrong-output" for _, _, reason, _ in rows))
+        self.clatune(*MEASURE)
+        self.assertEqual(self.stored(), rows, "what the store has was measured again")
+        report = self.clatune_json("family", "report", *LEARN)
+        self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (15, 8, False))
+        self.assertEqual({arm["variant"] for arm in report["arms"]}, {"every", "some", "few"})
+        self.assertTrue(all("wg=2" in arm["configuration"] for arm in report["arms"]), report["arms"])
+        figures = {row["choice"]: row for row in report["rows"]}
+        self.assertGreater(figures["time"]["mean"], 0.95)
+        self.assertGreater(figures["pairwise"]["mean"], 0.9)
+        self.assertLess(figures["single best variant"]["mean"], 0.9)
+        self.assertGreater(figures["measure the top two of time"]["mean"], 0.95)
+        self.assertEqual(figures["ideal"]["mean"], 1)
+        self.assertEqual([c["function"] for c in report["costs"]], ["look", "convert"])
+        self.assertIn("gap", self.clatune("family", "report", *LEARN).stdout)
+        # every chooser, from its file
+        names = [name for name in figures if name in ("time", "svm", "pairwise")]
+        for name in names:
+            self.clatune("family", "train", *LEARN, "--chooser", name)
+            self.assertEqual(self.select(n=128, density=0.2)["variant"], "few")
+            self.assertEqual(self.select(n=30, density=1)["variant"], "every")
+            self.assertEqual(self.select(n=1000, density=0.5)["variant"], "some")
+            outside = self.select(n=1e6, density=0.2)
+            self.assertEqual(outside["outside"], "n")
+            self.compare_with_c()
+        # an input's features are those of the module
+        chosen = self.clatune_json("family", "select", "tiny.model.json", "--input", "n=128", "--input", "every=2")
+        self.assertEqual(chosen["features"], {"n": 128, "density": 0.5})
+        self.assertIn("always works", self.clatune("family", "select", "tiny.model.json", "--feature", "n=1e9", "--feature",
+                                                   "density=1").stdout)
+        # a conversion that counts
+        self.clatune("family", "train", *LEARN, "--uses", "1", "--features", "n")  # density is kept: a Where needs it
+        self.assertEqual(sorted(self.select(n=100, density=0.2)["features"]), ["density", "n"])
+
+    def compare_with_c(self):
+        """The exported function compiles as C99 and C++ and chooses as the library does; no Where is violated."""
+        self.clatune("family", "export", "tiny.model.json", "--c", "-o", "tiny.h")
+        wrapper = self.folder / "wrapper.c"
+        wrapper.write_text('#ifdef __cplusplus\nextern "C"\n#endif\nint chosen(const double *features, int *arm);\n'
+                           '#include "tiny.h"\n#include "tiny.h"\nint chosen(const double *features, int *arm) {\n  tiny_config c;\n'
+                           "  const int outside = tiny_select(features, &c);\n  *arm = c.arm;\n  return outside;\n}\n")
+        strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-shared", "-fPIC"]
+        compilers = [["cc", "-std=c99"]] + ([["c++", "-x", "c++", "-std=c++11"]] if shutil.which("c++") else [])
+        for compiler in compilers:
+            subprocess.run([*compiler, *strict, "-o", "tiny.so", "wrapper.c", "-lm"], cwd=self.folder, check=True)
+            run = subprocess.run([COMPARE, "tiny.model.json", "./tiny.so"], cwd=self.folder, text=True, capture_output=True)
+            first, *arms = run.stdout.splitlines()
+            self.assertEqual(first.split()[0], "equal", run.stderr)
+            print(f"{compiler[0]}: {first.split()[3]} ns a call", file=sys.stderr)
+            self.assertGreater(int(first.split()[1]), 1)
+            self.assertGreater(int(first.split()[2]), 0)
+            for arm in arms:
+                variant, density = arm.split()
+                self.assertNotEqual(variant, "wrong")
+                if variant == "few":
+                    self.assertLessEqual(float(density), 0.3)
+
+    def test_kill_9_loses_nothing_of_a_part_of_the_inputs(self):
+        self.simulate(time_s=TIME_S, wrong=WRONG, build_s=0.002)
+        known, kills = [], 0
+        while True:
+            process = subprocess.Popen([CLATUNE, *MEASURE, "--inputs", "7", "--train-only", "--quiet"], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, start_new_session=True)
+            enough = len(known) + 13
+            if kills < 3 and until(lambda: (self.folder / "s.sqlite").exists() and len(self.stored()) >= enough, process) and \
+                    process.poll() is None:
+                kill_session(process)
+                kills += 1
+                rows = self.stored()
+                self.assertEqual(rows[:len(known)], known, "something acknowledged is lost")
+                known = rows
+                continue
+            process.communicate()
+            self.assertEqual(process.returncode, 0)
+            break
+        rows = [row[:2] for row in self.stored()]
+        self.assertEqual(len(rows), len(set(rows)), "something was measured and kept twice")
+        self.assertGreaterEqual(kills, 1)
+        report = self.clatune_json("family", "report", *LEARN)
+        self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (7, 7, True))
+
+    def test_mistakes(self):
+        said = self.clatune("family", "train", *LEARN, expect=1).stderr
+        self.assertIn("store", said)
+        self.clatune(*MEASURE, "--inputs", "2", "--train-only", "--tune-on", "1", "--budget", "2", "--portfolio", "1")
+        for words, says in [(("train", *LEARN, "--chooser", "tim"), "there are time"),
+                            (("train", *LEARN, "--features", "densty"), "did you mean 'density'?"),
+                            (("mesure", "tiny.family.json"), "did you mean 'measure'?"),
+                            (("train", *LEARN, "--tune-on", "3"), "takes no option '--tune-on'"),
+                            (("select",), "needs a model"), (("export", "x.json"), "needs --c")]:
+            self.assertIn(says, self.clatune("family", *words, expect=2).stderr)
+        self.clatune("family", "train", *LEARN)
+        self.assertIn("'--feature density=NUMBER' is missing",
+                      self.clatune("family", "select", "tiny.model.json", "--feature", "n=3", expect=2).stderr)
+        self.assertIn("no model of", self.clatune("family", "select", "tiny.family.json", expect=1).stderr)
+        self.edit("tiny.c", "sum / in->extent[0]", "0.0 / 0.0")
+        self.assertIn("no finite number", self.clatune(*MEASURE, expect=1).stderr)
+
+
+if __name__ == "__main__":
+    main()
