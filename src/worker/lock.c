@@ -31,7 +31,8 @@ static void describe_holder(char *out, size_t capacity) {
   snprintf(out, capacity, "%ld %lld %s\n", (long)getpid(), (long long)time(NULL), command);
 }
 
-/* Malloc'ed; NULL: out of memory. Whose process is gone, or is seen from another container, is not named. */
+/* Malloc'ed; NULL: out of memory. The text is of who got the lock last, which may be this process: another one that
+ * shares it has had it for longer. Whose process is gone, or is seen from another container, is not named either. */
 static char *waiting_text(const clt_device_lock *lock) {
   char line[sizeof lock->holder + 1] = "", since[32] = "";
   long pid = 0;
@@ -39,13 +40,13 @@ static char *waiting_text(const clt_device_lock *lock) {
   int at = 0;
   ssize_t n = pread(lock->fd, line, sizeof line - 1, 0);
   line[strcspn(line, "\n")] = '\0';
-  bool known = n > 0 && sscanf(line, "%ld %lld %n", &pid, &start, &at) == 2 && pid > 0 && kill((pid_t)pid, 0) == 0;
+  bool known = n > 0 && sscanf(line, "%ld %lld %n", &pid, &start, &at) == 2 && pid > 0 && pid != getpid() &&
+               kill((pid_t)pid, 0) == 0;
   time_t when = (time_t)start;
   struct tm local;
   if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
-  if (!known) return clt_format(CLT_LOCK_WAITS "another tuner that uses the device; '--lock=no' does not wait");
-  return clt_format(CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s); '--lock=no' does not wait", pid,
-                    line + at, since);
+  if (!known) return clt_format(CLT_LOCK_WAITS "another tuner that uses the device");
+  return clt_format(CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s)", pid, line + at, since);
 }
 
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
