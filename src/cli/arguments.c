@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "store/pq.h"
 
 #define MAX_LONG 160
 #define LONG 2       /* what getopt_long returns for the options of the table */
@@ -92,6 +93,8 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
   if (cli_given(out, "help")) return 0;
   if (out->n_positional < command->n_positional[0])
     return cli_usage("something is missing: clatune %s %s", command->name, command->synopsis);
+  if (out->n_positional > command->n_positional[1] && clt_pq_is_url(out->positional[command->n_positional[1]]))
+    return cli_usage("'clatune %s' takes the database from --store: --store postgresql://...", command->name);
   if (out->n_positional > command->n_positional[1])
     return cli_usage("'%s' is one argument too many for 'clatune %s'", out->positional[command->n_positional[1]],
                      command->name);

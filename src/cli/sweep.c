@@ -330,7 +330,7 @@ static int run_agent(const cli_arguments *arguments, const cli_farm_options *opt
 }
 
 /* Flags that go with a farm alone, and those that do not go with it. */
-static int check_flags(const cli_arguments *arguments, bool farm, bool serves) {
+static int check_flags(const cli_arguments *arguments, bool farm, const char *alone) {
   static const char *const of_farm[] = {"submit", "lease", "outbox", "problems", "allow-programs"},
                            *const of_plan[] = {"only", "no-store"}, *const of_own[] = {"submit", "summary", "lease"};
   for (size_t i = 0; !farm && i < sizeof of_farm / sizeof *of_farm; i++)
@@ -339,8 +339,8 @@ static int check_flags(const cli_arguments *arguments, bool farm, bool serves) {
   for (size_t i = 0; farm && i < sizeof of_plan / sizeof *of_plan; i++)
     if (cli_given(arguments, of_plan[i]))
       return cli_usage("--%s does not go with a database that machines share", of_plan[i]);
-  for (size_t i = 0; serves && i < sizeof of_own / sizeof *of_own; i++)
-    if (cli_given(arguments, of_own[i])) return cli_usage("--%s needs a PLAN; --serve has none", of_own[i]);
+  for (size_t i = 0; alone && i < sizeof of_own / sizeof *of_own; i++)
+    if (cli_given(arguments, of_own[i])) return cli_usage("--%s needs a PLAN; --%s has none", of_own[i], alone);
   return 0;
 }
 
@@ -351,9 +351,12 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
                               .quiet = cli_given(arguments, "quiet"),
                               .submits_only = cli_given(arguments, "submit"),
                               .trust.programs = cli_given(arguments, "allow-programs")};
-  if (cli_given(arguments, "status")) return cli_farm_status(url, strcmp(format, "json") == 0);
   const char **folders = NULL;
-  int rc = cli_seconds(&options.lease_s, arguments, "lease", 120, 1, 1e6);
+  int64_t withdrawn;
+  int rc = cli_integer(&withdrawn, arguments, "withdraw", 0, 1, INT64_MAX);
+  if (rc) return rc;
+  if (withdrawn || cli_given(arguments, "status")) return cli_farm_status(url, withdrawn, strcmp(format, "json") == 0);
+  rc = cli_seconds(&options.lease_s, arguments, "lease", 120, 1, 1e6);
   if (rc == 0) rc = cli_texts(&folders, &options.trust.n_folders, arguments, "problems");
   static const char *const here[] = {"."};
   options.trust.folders = folders;
@@ -365,8 +368,8 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
 
 static int run_sweep(const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "csv", "markdown"};
-  const char *format, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
-  const bool serves = cli_given(arguments, "serve"), asks = cli_given(arguments, "status");
+  static const char *const without_plan[] = {"withdraw", "status", "serve"};
+  const char *format, *alone = NULL, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
   const char *url = clt_pq_is_url(plan) ? plan : cli_text(arguments, "store");
   const bool lists = cli_given(arguments, "dry-run"), farm = clt_pq_is_url(url) && !lists;
   cli_sweep sweep;
@@ -374,11 +377,12 @@ static int run_sweep(const cli_arguments *arguments) {
   if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
   int rc = cli_format(&format, arguments, formats, 4);
   if (rc == 0) rc = cli_integer(&jobs, arguments, "jobs", 0, 1, 1000);
-  if (rc == 0 && (serves || asks) && (!farm || (plan && plan != url)))
-    return cli_usage("--%s needs a database that machines share, and no PLAN: postgresql://...",
-                     serves ? "serve" : "status");
-  if (rc == 0 && !serves && !asks && (plan == NULL || plan == url)) return cli_usage("needs a PLAN");
-  if (rc == 0) rc = check_flags(arguments, farm, serves);
+  for (size_t i = 0; i < sizeof without_plan / sizeof *without_plan; i++)
+    if (cli_given(arguments, without_plan[i])) alone = without_plan[i];
+  if (rc == 0 && alone && (!farm || (plan && plan != url)))
+    return cli_usage("--%s needs a database that machines share, and no PLAN: --store postgresql://...", alone);
+  if (rc == 0 && alone == NULL && (plan == NULL || plan == url)) return cli_usage("needs a PLAN");
+  if (rc == 0) rc = check_flags(arguments, farm, alone);
   if (rc) return rc;
   if (farm) return run_farm(arguments, url, format, jobs);
   rc = sweep_init(&sweep, arguments, false);
@@ -423,6 +427,8 @@ static const cli_flag flags[] = {
     {"submit", NULL, "with --store postgresql://...: adds the plan alone; what failed of it is tried again"},
     {"serve", NULL, "works on whatever is submitted to the database of --store, until it is interrupted"},
     {"status", NULL, "says who works on what in the database of --store"},
+    {"withdraw", "ID",
+     "ends the plan of this number in --status, until it is submitted again; nothing measured is lost. For owners"},
     {"problems", "FOLDER",
      "with --serve: where the problem files of submitted plans lie (default: here); may be repeated"},
     {"allow-programs", NULL, "with --serve: also problems that run programs or have modules of C"},
@@ -438,7 +444,7 @@ const cli_command cli_sweep_command = {
     .summary = "tunes all that a plan file lists: devices, problems, sizes, searchers, budgets, seeds",
     .synopsis =
         "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]] | "
-        "--serve URL | --status URL",
+        "--serve URL | --status URL | --withdraw ID --store URL",
     .description =
         "Runs every tuning of a plan (docs/plans.md): every device x problem x size x searcher x budget x seed. "
         "Physical\n"

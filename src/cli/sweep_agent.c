@@ -20,8 +20,6 @@
 /* Renews what got on since it was renewed last. Under the lock. */
 static int renew_leases(cli_farm *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
-  char said[MOST_LANES][512];
-  const char *outputs[MOST_LANES];
   cli_farm_lane *of[MOST_LANES];
   size_t n = 0;
   const double now_s = clt_now_s();
@@ -30,14 +28,13 @@ static int renew_leases(cli_farm *f, clt_error *error) {
     if (now_s - l->renewed_s < fmin(5, l->claim.lease_s / 8)) continue;
     pthread_mutex_lock(l->lane->lock);
     l->claim.progress = l->lane->progress - l->begun;
-    memcpy(said[n], l->lane->said, sizeof said[n]);
+    memcpy(l->claim.output, l->lane->said, sizeof l->claim.output);
     pthread_mutex_unlock(l->lane->lock);
     if (l->claim.progress == l->renewed) continue;
     claims[n] = &l->claim;
-    outputs[n] = said[n];
     of[n++] = l;
   }
-  int rc = clt_queue_renew(f->pq, claims, outputs, n, error);
+  int rc = clt_queue_renew(f->pq, claims, n, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     of[i]->renewed = claims[i]->progress;
     of[i]->renewed_s = now_s;
@@ -171,8 +168,9 @@ static int submit_alone(cli_farm *f) {
   if (rc == CLT_OK)
     rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, true,
                           &error);
-  if (rc == CLT_OK) printf("plan %lld: %zu tunings a device\n", (long long)id, f->sweep->n_cells);
-  return rc ? cli_report(&error) : 0;
+  if (rc) return cli_report(&error);
+  printf("%zu tunings a device\n", f->sweep->n_cells);
+  return cli_farm_show(f->pq, id, false);
 }
 
 /* What the server refuses at the beginning is said, and it is not waited for long. */
@@ -246,7 +244,10 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
   pthread_mutex_unlock(&f.lock);
   pthread_join(beside, NULL);
   clt_error error = {0};
-  if (!cli_farm_is_away(&f)) cli_farm_note(&f, clt_ship(&f.shipper, f.outbox.store, false, NULL, &error), &error);
+  if (!cli_farm_is_away(&f)) {
+    const int sent = clt_ship(&f.shipper, f.outbox.store, false, NULL, &error);
+    cli_farm_note(&f, sent ? sent : clt_queue_leave(f.pq, f.agent, &error), &error);
+  }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
   char *text = rc == 0 && f.text ? strdup(f.text) : NULL;
   close_farm(&f);

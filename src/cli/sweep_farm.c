@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "device/device.h"
 
 #define RETRY_S 1.0 /* until the server is asked again */
 #define PLANS_S 2.0 /* between looks for new plans */
 #define LOOKS 30    /* until all are looked at again */
+#define WAITS_S 10  /* between looks at what is waited for */
 
 /* --- the server --- */
 
@@ -57,9 +59,10 @@ static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitte
   int rc = CLT_OK;
   clt_sweep *plan = p->sweep.plan;
   if (plan == NULL) return CLT_OK;
+  memset(p->targets, 0, f->sweep->n_devices * sizeof *p->targets);
   if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
   for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++)
-    if (p->targets[d] == 0 && fits(plan, &f->sweep->devices[d]))
+    if (fits(plan, &f->sweep->devices[d]))
       rc = clt_queue_join(f->pq, &p->targets[d], id, plan, &f->sweep->devices[d], error);
   if (rc == CLT_OK) p->id = id;
   return rc;
@@ -75,7 +78,7 @@ static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *
   if (rc) return rc;
   if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
     clt_error_format(message, sizeof message, &why);
-    fprintf(stderr, "clatune: plan %lld is left alone: %s\n", (long long)id, message);
+    fprintf(stderr, "clatune: plan %lld '%s' is left to others, all of it: %s\n", (long long)id, name, message);
     plan = NULL;
   }
   free(text);
@@ -96,7 +99,8 @@ static int learn_plans(cli_farm *f, clt_error *error) {
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
-    if (rc == CLT_OK && p->id == 0) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn a moment ago */
     if (rc == CLT_OK) f->seen = id;
   }
   clt_pq_rows_free(rows);
@@ -110,10 +114,7 @@ int cli_farm_know_plans(cli_farm *f, clt_error *error) {
   int64_t id = 0, submitted_s = 0;
   int rc;
   if (f->connection != clt_pq_connection(f->pq)) { /* another database may stand there */
-    for (size_t i = 0; i < f->n_plans; i++) {
-      f->plans[i]->id = 0;
-      memset(f->plans[i]->targets, 0, f->sweep->n_devices * sizeof *f->plans[i]->targets);
-    }
+    for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
     f->plans_s = 0;
     f->seen = 0;
   }
@@ -188,14 +189,59 @@ static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error
   return rc;
 }
 
-/* Nothing is open for a lane: fails what has used up its attempts; whether the whole plan is finished. */
+/* The plan has no target here: which of its devices are missing. */
+static void say_missing(const cli_farm *f) {
+  const clt_sweep *plan = f->sweep->plan;
+  size_t n, *indices = calloc(f->sweep->n_devices + 1, sizeof *indices);
+  for (size_t k = 0; indices && k < plan->n_devices; k++) {
+    clt_error why = {0};
+    if (clt_device_select_all(indices, &n, f->sweep->devices, f->sweep->n_devices, plan->devices[k], true, &why))
+      fprintf(stderr, "clatune: warning: %s\n", why.message);
+  }
+  free(indices);
+}
+
+/* What is waited for, where that is something else than before. */
+static int say_waits(cli_farm *f, clt_error *error) {
+  json_t *status = NULL;
+  const json_t *running, *row = NULL;
+  char what[sizeof f->waits_for] = "other agents", *text;
+  bool is_here = false;
+  if (f->options->quiet || clt_now_s() < f->waits_s) return CLT_OK;
+  int rc = clt_queue_status(f->pq, &status, f->plans[0]->id, error);
+  if (rc) return rc;
+  f->waits_s = clt_now_s() + WAITS_S;
+  for (size_t d = 0; d < f->sweep->n_devices; d++) is_here = is_here || f->plans[0]->targets[d];
+  running = json_object_get(status, "running");
+  for (size_t i = 0; i < json_array_size(running); i++) { /* the oldest one */
+    row = json_array_get(running, i);
+    if (strcmp(clt_json_string(row, "agent"), f->agent) != 0) break;
+    row = NULL;
+  }
+  if (row) snprintf(what, sizeof what, "%s: %s", clt_json_string(row, "agent"), clt_json_string(row, "tuning"));
+  if ((row || json_array_size(running) == 0) && strcmp(what, f->waits_for) != 0) {
+    if (!is_here && f->waits_for[0] == '\0') say_missing(f);
+    text = row ? cli_farm_row_text(row) : NULL;
+    fprintf(stderr, "clatune: %s; waiting for %s\n",
+            is_here ? "nothing is left to begin here" : "this machine has none of the plan's devices",
+            text ? text : what);
+    free(text);
+    memcpy(f->waits_for, what, sizeof what);
+  }
+  json_decref(status);
+  return CLT_OK;
+}
+
+/* Nothing is open for a lane. Only what is not finished is listed. */
 int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
-  int64_t n_rows = 0, n_left = 0;
+  clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
-  if (rc || f->text == NULL) return rc;
-  rc = clt_queue_count(f->pq, f->plans[0]->id, &n_rows, &n_left, error);
-  f->done = rc == CLT_OK && n_rows > 0 && n_left == 0;
-  return rc;
+  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
+  rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
+  if (rc) return rc;
+  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
+  clt_pq_rows_free(rows);
+  return f->done ? CLT_OK : say_waits(f, error);
 }
 
 static void forget_claim(cli_farm_lane *l) {
@@ -221,16 +267,6 @@ static bool is_row_of(const cli_farm_plan *p, const clt_claim *claim) {
   return same;
 }
 
-/* Once: why nothing happens here. */
-static void say_waits(cli_farm *f) {
-  bool any = false;
-  for (size_t d = 0; d < f->sweep->n_devices; d++) any = any || f->plans[0]->targets[d];
-  if (!f->said_waits && !f->options->quiet)
-    fprintf(stderr, "clatune: %s; waiting for other agents ('clatune sweep --status' shows them)\n",
-            any ? "nothing is left to begin here" : "the plan is for none of the devices that are here");
-  f->said_waits = true;
-}
-
 /* Under the lock: takes a row and says what it is of. */
 static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
   clt_error error = {0};
@@ -246,7 +282,6 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   }
   if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;
-  if (l->idle && f->text && !f->done) say_waits(f);
   if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
   *plan = find_target(f, l, l->claim.target, device);
   if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;
@@ -337,7 +372,9 @@ static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, 
     pthread_mutex_lock(&f->lock);
   }
   if (l->claim.lost && !f->options->quiet)
-    fprintf(stderr, "clatune: %s: another agent has taken it meanwhile; what was measured is kept\n", lane->now);
+    fprintf(stderr,
+            "clatune: %s: another agent has taken it meanwhile, or it was withdrawn; what was measured is kept\n",
+            lane->now);
   forget_claim(l);
   pthread_mutex_unlock(&f->lock);
   return 0;

@@ -28,8 +28,13 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options);
  * become of it; keeps: adds to the file of results what it lacks. */
 int cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps);
 
-/* Prints who does what. */
-int cli_farm_status(const char *url, bool as_json);
+/* Prints who does what, of a plan (0: of all). The same by URL, or, with a number, withdraws that plan. */
+int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json);
+int cli_farm_status(const char *url, int64_t withdrawn, bool as_json);
+
+/* What runs, of clt_queue_status: "vm:1034:3f2a1c: pocl: matmul n=32 ... since 8s, lease ends in 22s". malloc'ed, NULL:
+ * out of memory. */
+char *cli_farm_row_text(const json_t *row);
 
 /* --- sweep_farm.c: an agent as its parts see it --- */
 
@@ -70,9 +75,10 @@ typedef struct cli_farm {
   unsigned n_looks;
   cli_farm_lane *lanes; /* by their indices */
   size_t n_lanes;
-  bool away, said_away, said_waits, released, done, ends;
-  double retry_s, plans_s, ship_s, greet_s;
-  int64_t shipped; /* the sum of all progress when records were sent */
+  bool away, said_away, released, done, ends;
+  double retry_s, plans_s, ship_s, greet_s, waits_s;
+  char waits_for[512]; /* what was said of last */
+  int64_t shipped;     /* the sum of all progress when records were sent */
 } cli_farm;
 
 /* All under the lock. What a call gave: that the server is away, or refuses what it may allow later, is said once. */
@@ -84,7 +90,7 @@ cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash)
 /* Brings the plans and their targets up to date, where that may have changed. */
 int cli_farm_know_plans(cli_farm *f, clt_error *error);
 
-/* Fails what has used up its attempts; notes whether the plan is finished. */
+/* Fails what has used up its attempts; notes whether the plan is finished, or says what is waited for. */
 int cli_farm_look_for_end(cli_farm *f, clt_error *error);
 
 void cli_farm_clear_row(cli_row *row);

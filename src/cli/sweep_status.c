@@ -114,91 +114,87 @@ int cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool k
 
 /* --- who does what --- */
 
-static json_t *whole_at(const clt_pq_rows *rows, size_t row, int column) {
-  return json_integer((json_int_t)clt_pq_whole(rows, row, column));
+static long long whole_of(const json_t *object, const char *key) {
+  return (long long)json_integer_value(json_object_get(object, key));
 }
 
-static json_t *real_at(const clt_pq_rows *rows, size_t row, int column) {
-  return clt_json_real(clt_pq_number(rows, row, column));
+char *cli_farm_row_text(const json_t *row) {
+  const double seen_s = clt_json_number(row, "seen_s"), lease_s = clt_json_number(row, "lease_s");
+  char since[32], silent[32], free_in[32], *out;
+  clt_text text = {0};
+  clt_text_printf(&text, "%s: %s: %s since %s", clt_json_string(row, "agent"), clt_json_string(row, "device"),
+                  clt_json_string(row, "tuning"), cli_duration(since, clt_json_number(row, "since_s")));
+  if (whole_of(row, "attempts") > 0) clt_text_printf(&text, ", attempt %lld", whole_of(row, "attempts") + 1);
+  if (seen_s > CLT_QUEUE_SILENT_S) clt_text_printf(&text, ", silent for %s", cli_duration(silent, seen_s));
+  clt_text_add(&text, lease_s > 0 ? ", lease ends in " : ", lease has ended");
+  if (lease_s > 0) clt_text_add(&text, cli_duration(free_in, lease_s));
+  return clt_text_take(&out, &text, NULL) == CLT_OK ? out : NULL;
 }
 
-static json_t *text_at(const clt_pq_rows *rows, size_t row, int column) {
-  return clt_json_text(clt_pq_text(rows, row, column));
-}
-
-static json_t *status_json(const clt_pq_rows *plans, const clt_pq_rows *running, const clt_pq_rows *agents) {
-  json_t *of_plans = json_array(), *of_rows = json_array(), *of_agents = json_array();
-  for (size_t i = 0; i < clt_pq_n_rows(plans); i++)
-    json_array_append_new(
-        of_plans, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", whole_at(plans, i, 0),
-                            "name", text_at(plans, i, 1), "age_s", real_at(plans, i, 2), "tunings",
-                            whole_at(plans, i, 3), "open", whole_at(plans, i, 4), "running", whole_at(plans, i, 5),
-                            "done", whole_at(plans, i, 6), "failed", whole_at(plans, i, 7), "done_in_the_last_hour",
-                            whole_at(plans, i, 8), "tuning_s", real_at(plans, i, 9), "left_s", real_at(plans, i, 10)));
-  for (size_t i = 0; i < clt_pq_n_rows(running); i++)
-    json_array_append_new(
-        of_rows, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "plan", whole_at(running, i, 0), "device",
-                           text_at(running, i, 1), "tuning", text_at(running, i, 2), "agent", text_at(running, i, 3),
-                           "since_s", real_at(running, i, 4), "lease_s", real_at(running, i, 5), "progress",
-                           whole_at(running, i, 6), "attempts", whole_at(running, i, 7)));
-  for (size_t i = 0; i < clt_pq_n_rows(agents); i++)
-    json_array_append_new(
-        of_agents, json_pack("{s:o, s:o, s:o, s:o}", "name", text_at(agents, i, 0), "devices", text_at(agents, i, 1),
-                             "quarantined", text_at(agents, i, 2), "seen_s", real_at(agents, i, 3)));
-  return json_pack("{s:o, s:o, s:o}", "plans", of_plans, "running", of_rows, "agents", of_agents);
-}
-
-static void print_status(const clt_pq_rows *plans, const clt_pq_rows *running, const clt_pq_rows *agents) {
-  char took[32], left[32];
-  for (size_t i = 0; i < clt_pq_n_rows(plans); i++) {
-    const int64_t n_open = clt_pq_whole(plans, i, 4), n_running = clt_pq_whole(plans, i, 5);
-    const double left_s = clt_pq_number(plans, i, 10);
-    printf("plan %lld '%s': %lld tunings, %lld finished, %lld failed, %lld running, %lld to do",
-           (long long)clt_pq_whole(plans, i, 0), clt_pq_text(plans, i, 1), (long long)clt_pq_whole(plans, i, 3),
-           (long long)clt_pq_whole(plans, i, 6), (long long)clt_pq_whole(plans, i, 7), (long long)n_running,
-           (long long)n_open);
-    printf("; %lld in the last hour", (long long)clt_pq_whole(plans, i, 8));
-    if (n_open + n_running > 0 && isfinite(left_s)) printf("; left %s", cli_duration(left, left_s));
-    putchar('\n');
-    for (size_t k = 0; k < clt_pq_n_rows(running); k++) {
-      const int64_t attempts = clt_pq_whole(running, k, 7);
-      const double lease_s = clt_pq_number(running, k, 5);
-      if (clt_pq_whole(running, k, 0) != clt_pq_whole(plans, i, 0)) continue;
-      printf("  %s: %s: %s since %s", clt_pq_text(running, k, 3), clt_pq_text(running, k, 1),
-             clt_pq_text(running, k, 2), cli_duration(took, clt_pq_number(running, k, 4)));
-      if (lease_s > 0)
-        printf(", lease ends in %s", cli_duration(left, lease_s));
-      else
-        fputs(", lease has ended", stdout);
-      if (attempts > 0) printf(", attempt %lld", (long long)attempts + 1);
-      putchar('\n');
-    }
+static void print_plan(const json_t *plan, const json_t *running) {
+  static const struct {
+    const char *key, *name;
+  } states[] = {{"done", "finished"}, {"failed", "failed"}, {"running", "running"}, {"open", "to do"}};
+  const long long n = whole_of(plan, "tunings"), n_withdrawn = whole_of(plan, "withdrawn");
+  const double left_s = clt_json_number(plan, "left_s");
+  const json_t *row;
+  char left[32];
+  size_t i;
+  printf("plan %lld '%s': ", whole_of(plan, "id"), clt_json_string(plan, "name"));
+  if (n == 0) printf("no agent has taken it up yet (needs: %s)\n", clt_json_string(plan, "needs"));
+  if (n == 0) return;
+  printf("%lld tunings", n);
+  for (i = 0; i < sizeof states / sizeof *states; i++) {
+    const long long k = whole_of(plan, states[i].key);
+    if (k == n) printf(", all %s", states[i].name);
+    if (k > 0 && k < n) printf(", %lld %s", k, states[i].name);
+    if (i == 1 && n_withdrawn) printf(" (%lld withdrawn)", n_withdrawn);
   }
-  if (clt_pq_n_rows(plans) == 0) puts("no plan was submitted");
-  for (size_t i = 0; i < clt_pq_n_rows(agents); i++) {
-    const char *lost = clt_pq_text(agents, i, 2);
-    printf("agent %s: %s; seen %s ago", clt_pq_text(agents, i, 0), clt_pq_text(agents, i, 1),
-           cli_duration(took, clt_pq_number(agents, i, 3)));
-    printf("%s%s\n", lost[0] ? "; lost: " : "", lost);
+  printf("; %lld in the last hour", whole_of(plan, "done_in_the_last_hour"));
+  if (whole_of(plan, "running") > 0 && isfinite(left_s)) printf("; left %s", cli_duration(left, left_s));
+  putchar('\n');
+  json_array_foreach(running, i, row) {
+    if (whole_of(row, "plan") != whole_of(plan, "id")) continue;
+    char *text = cli_farm_row_text(row);
+    printf("  %s\n", text ? text : "");
+    free(text);
   }
 }
 
-int cli_farm_status(const char *url, bool as_json) {
+int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
+  clt_error error = {0};
+  json_t *status = NULL, *plans, *object;
+  char seen[32];
+  size_t i;
+  clt_queue_expire(pq, NULL); /* who may only read cannot */
+  if (clt_queue_status(pq, &status, plan, &error)) return cli_report(&error);
+  if (as_json) return cli_print_json(status);
+  plans = json_object_get(status, "plans");
+  json_array_foreach(plans, i, object) { print_plan(object, json_object_get(status, "running")); }
+  if (json_array_size(plans) == 0) puts("no plan was submitted");
+  json_array_foreach(json_object_get(status, "agents"), i, object) {
+    const double seen_s = clt_json_number(object, "seen_s");
+    const char *lost = clt_json_string(object, "quarantined");
+    printf("agent %s: %s; %s %s%s%s%s\n", clt_json_string(object, "name"), clt_json_string(object, "devices"),
+           seen_s > CLT_QUEUE_SILENT_S ? "silent for" : "seen", cli_duration(seen, seen_s),
+           seen_s > CLT_QUEUE_SILENT_S ? "" : " ago", lost[0] ? "; lost: " : "", lost);
+  }
+  json_decref(status);
+  return 0;
+}
+
+int cli_farm_status(const char *url, int64_t withdrawn, bool as_json) {
   clt_error error = {0};
   clt_pq *pq = NULL;
-  clt_pq_rows *plans = NULL, *running = NULL, *agents = NULL;
+  int64_t n = 0;
   int rc = clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &error);
-  if (rc == CLT_OK) clt_queue_expire(pq, NULL); /* who may only read cannot */
-  if (rc == CLT_OK) rc = clt_queue_status(pq, &plans, &running, &agents, &error);
+  if (rc == CLT_OK && withdrawn) rc = clt_queue_withdraw(pq, &n, withdrawn, &error);
   if (rc)
     rc = cli_report(&error);
-  else if (as_json)
-    rc = cli_print_json(status_json(plans, running, agents));
+  else if (withdrawn)
+    printf("plan %lld: %lld tunings withdrawn; what was measured is kept\n", (long long)withdrawn, (long long)n);
   else
-    print_status(plans, running, agents);
-  clt_pq_rows_free(plans);
-  clt_pq_rows_free(running);
-  clt_pq_rows_free(agents);
+    rc = cli_farm_show(pq, 0, as_json);
   clt_pq_free(pq);
   return rc;
 }

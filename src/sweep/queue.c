@@ -5,7 +5,10 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "store/schema.h"
 #include "store/store.h"
 
 #define TEXT_OF_NUMBER(x) #x
@@ -25,17 +28,19 @@
   " cell o WHERE o.target = cell.target AND o.attempts > 0 AND o.n <> cell.n) / 4) END)"
 #define IS_OURS "cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim AND cell.state = 'running'"
 #define ATTEMPTS TEXT_OF(CLT_QUEUE_ATTEMPTS)
+#define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
 
 /* --- plans and their rows --- */
 
 int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
                      bool again, clt_error *error) {
   static const char add[] =
-      "WITH made AS (INSERT INTO plan(name, text, lease_s) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-      " RETURNING id, submitted) SELECT id, floor(extract(epoch FROM submitted))::bigint FROM made UNION ALL"
+      "WITH made AS (INSERT INTO plan(name, text, lease_s) SELECT $1, $2, $3 WHERE NOT EXISTS"
+      " (SELECT FROM plan WHERE hash = md5($2)) ON CONFLICT DO NOTHING RETURNING id, submitted)"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint FROM made UNION ALL"
       " SELECT id, floor(extract(epoch FROM submitted))::bigint FROM plan WHERE hash = md5($2)";
   static const char open[] =
-      "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL FROM target t"
+      "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target t"
       " WHERE t.plan = $1 AND cell.target = t.id AND cell.state = 'failed'";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
@@ -50,13 +55,37 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   return rc == CLT_OK && again ? clt_pq_run(pq, NULL, open, error, "w", *id) : rc;
 }
 
+int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
+  static const char withdraw[] =
+      "WITH c AS (UPDATE cell SET state = 'failed', output = 'withdrawn', code = NULL, finished = clock_timestamp()"
+      " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND cell.state IN ('open', 'running') RETURNING 1),"
+      " empty AS (DELETE FROM target t WHERE t.plan = $1 AND NOT EXISTS (SELECT FROM cell WHERE cell.target = t.id)),"
+      " p AS (DELETE FROM plan WHERE id = $1 AND NOT EXISTS (" ROWS_OF_PLAN
+      "$1))"
+      " SELECT (SELECT count(*) FROM c) FROM plan WHERE id = $1";
+  clt_pq_rows *rows = NULL;
+  clt_error why = {0};
+  int rc = clt_pq_run(pq, &rows, withdraw, &why, "w", plan);
+  if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
+    return clt_fail(error, rc,
+                    "withdrawing a plan needs the role " CLT_ROLE_OWNER ": GRANT " CLT_ROLE_OWNER " TO \"%s\"",
+                    clt_pq_user(pq));
+  if (rc) return clt_fail(error, rc, "%s", why.message);
+  *n = clt_pq_whole(rows, 0, 0);
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no plan %lld in '%s'; 'clatune sweep --status' shows them",
+                  (long long)plan, clt_pq_url(pq));
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
 int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) {
   static const char ask[] = "SELECT id FROM plan WHERE hash = md5($1)";
   clt_pq_rows *rows = NULL;
   int rc = clt_pq_run(pq, &rows, ask, error, "t", text);
   if (rc) return rc;
   if (clt_pq_n_rows(rows) == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "the plan was not submitted to '%s'", clt_pq_url(pq));
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the plan was not submitted to '%s', or was withdrawn", clt_pq_url(pq));
   else
     *id = clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
@@ -66,8 +95,9 @@ int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) 
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
   static const char ask[] =
       "SELECT id, floor(extract(epoch FROM submitted))::bigint, left(name, 200), hash FROM plan p WHERE id > $1 AND"
-      " (NOT EXISTS (SELECT FROM target t WHERE t.plan = p.id) OR EXISTS (SELECT FROM target t JOIN cell"
-      " ON cell.target = t.id WHERE t.plan = p.id AND cell.state IN ('open', 'running'))) ORDER BY id LIMIT 50";
+      " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
+      "p.id AND cell.state IN ('open', 'running')))"
+      " ORDER BY id LIMIT 50";
   return clt_pq_run(pq, rows, ask, error, "w", after);
 }
 
@@ -124,7 +154,7 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
       rc = add_rows(pq, *target, sweep, at, sweep->n_cells - at < AT_ONCE ? sweep->n_cells - at : AT_ONCE, error);
     if (found) return rc;
   }
-  return clt_fail(error, CLT_E_STORE, "the database has no plan %lld any more", (long long)plan);
+  return clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
 }
 
 /* --- claims --- */
@@ -183,36 +213,36 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   return rc;
 }
 
-/* Runs a statement whose first places are targets, rows and ids of claims, and whose others are two more arrays. */
-static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims,
-                         const char *const *outputs, size_t n, clt_error *error) {
+/* Runs a statement whose places are targets, rows, ids, progress and outputs of claims. */
+static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims, size_t n,
+                         clt_error *error) {
   int64_t *numbers = clt_new_array(3 * n, sizeof *numbers);
-  const char **ids = clt_new_array(n, sizeof *ids);
-  int rc = numbers && ids ? CLT_OK : clt_fail_memory(error);
+  const char **texts = clt_new_array(2 * n, sizeof *texts);
+  int rc = numbers && texts ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     numbers[i] = claims[i]->target;
     numbers[n + i] = claims[i]->n;
     numbers[2 * n + i] = claims[i]->progress;
-    ids[i] = claims[i]->id;
+    texts[i] = claims[i]->id;
+    texts[n + i] = claims[i]->output;
   }
-  if (rc == CLT_OK)
-    rc = outputs ? clt_pq_run(pq, rows, sql, error, "WWTWT", n, numbers, n, numbers + n, n, ids, n, numbers + 2 * n, n,
-                              outputs)
-                 : clt_pq_run(pq, rows, sql, error, "WWT", n, numbers, n, numbers + n, n, ids);
+  if (rc == CLT_OK && n > 0)
+    rc = clt_pq_run(pq, rows, sql, error, "WWTWT", n, numbers, n, numbers + n, n, texts, n, numbers + 2 * n, n,
+                    texts + n);
   free(numbers);
-  free(ids);
+  free(texts);
   return rc;
 }
 
-int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, const char *const *outputs, size_t n, clt_error *error) {
+#define CLAIMS                                                                     \
+  " FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])" \
+  " AS u(target, n, claim, progress, output), target t WHERE t.id = cell.target AND " IS_OURS
+
+int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
   static const char renew[] = "UPDATE cell SET lease = clock_timestamp() + " LEASE
-                              ", progress = u.progress, output = u.output"
-                              " FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])"
-                              " AS u(target, n, claim, progress, output), target t WHERE " IS_OURS
-                              " AND t.id = cell.target"
-                              " RETURNING cell.claim";
+                              ", progress = u.progress, output = u.output" CLAIMS " RETURNING cell.claim";
   clt_pq_rows *rows = NULL;
-  int rc = n ? run_of_claims(pq, &rows, renew, claims, outputs, n, error) : CLT_OK;
+  int rc = run_of_claims(pq, &rows, renew, claims, n, error);
   for (size_t i = 0; rows && i < n; i++) {
     claims[i]->lost = true;
     for (size_t k = 0; k < clt_pq_n_rows(rows); k++)
@@ -223,10 +253,8 @@ int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, const char *const *out
 }
 
 int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
-  static const char release[] =
-      "UPDATE cell SET state = 'open', lease = NULL FROM unnest($1::bigint[], $2::bigint[], $3::text[])"
-      " AS u(target, n, claim) WHERE " IS_OURS;
-  return n ? run_of_claims(pq, NULL, release, claims, NULL, n, error) : CLT_OK;
+  static const char release[] = "UPDATE cell SET state = 'open', lease = NULL" CLAIMS;
+  return run_of_claims(pq, NULL, release, claims, n, error);
 }
 
 int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error) {
@@ -265,24 +293,15 @@ int clt_queue_expire(clt_pq *pq, clt_error *error) {
 
 /* --- what became of them --- */
 
-int clt_queue_count(clt_pq *pq, int64_t plan, int64_t *n_rows, int64_t *n_left, clt_error *error) {
-  static const char count[] =
-      "SELECT count(*), count(*) FILTER (WHERE state IN ('open', 'running')) FROM target t JOIN cell"
-      " ON cell.target = t.id WHERE t.plan = $1";
-  clt_pq_rows *rows = NULL;
-  int rc = clt_pq_run(pq, &rows, count, error, "w", plan);
-  if (rc) return rc;
-  *n_rows = clt_pq_whole(rows, 0, 0);
-  *n_left = clt_pq_whole(rows, 0, 1);
-  clt_pq_rows_free(rows);
-  return CLT_OK;
-}
-
 int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
   static const char greet[] =
       "INSERT INTO agent(name, devices, lost) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE"
       " SET devices = excluded.devices, lost = excluded.lost, seen = clock_timestamp()";
   return clt_pq_run(pq, NULL, greet, error, "ttt", agent, devices, lost);
+}
+
+int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error) {
+  return clt_pq_run(pq, NULL, "UPDATE agent SET seen = 'epoch' WHERE name = $1", error, "t", agent);
 }
 
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error) {
@@ -298,30 +317,101 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
   return clt_pq_run(pq, rows, ask, error, "ww", target, after);
 }
 
-int clt_queue_status(clt_pq *pq, clt_pq_rows **plans, clt_pq_rows **running, clt_pq_rows **agents, clt_error *error) {
+/* --- for people --- */
+
+/* Times may be infinite, as a worker may have written: numbers are subtracted, not times. */
+#define NOW_S "extract(epoch FROM clock_timestamp())::float8"
+#define SINCE NOW_S " - extract(epoch FROM "
+#define FREE_S "extract(epoch FROM greatest(cell.lease, pg_postmaster_start_time() + " LEASE "))::float8 - " NOW_S
+#define OF_AGENT " LEFT JOIN agent a ON a.name = cell.agent AND cell.state = 'running'"
+#define IS_SILENT "coalesce(a.seen < clock_timestamp() - make_interval(secs => " TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
+#define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
+#define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"
+/* What a tuning takes on a target; until one is done there, on those of the plan. */
+#define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
+
+/* Adds the rows of a query to out under a name, as objects. Each column is the letter of its kind, a whole number, a
+ * real one or a text, and its name. */
+static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql, const char *const *columns,
+                     int64_t plan, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  json_t *list = json_array();
+  int rc = clt_pq_run(pq, &rows, sql, error, "w", plan);
+  for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
+    json_t *object = json_object();
+    for (int c = 0; columns[c]; c++)
+      json_object_set_new(object, columns[c] + 1,
+                          columns[c][0] == 'w'   ? json_integer((json_int_t)clt_pq_whole(rows, i, c))
+                          : columns[c][0] == 'r' ? clt_json_real(clt_pq_number(rows, i, c))
+                                                 : clt_json_text(clt_pq_text(rows, i, c)));
+    json_array_append_new(list, object);
+  }
+  clt_pq_rows_free(rows);
+  if (json_object_set_new(out, name, list) && rc == CLT_OK) rc = clt_fail_memory(error);
+  return rc;
+}
+
+/* "pocl, gpu; matmul.json": devices and problems of a plan's text, which may be any. */
+static json_t *needs_of(const char *text) {
+  json_t *plan = json_loads(text, 0, NULL);
+  clt_text out = {0};
+  for (int p = 0; p < 2; p++) {
+    const json_t *all = json_object_get(plan, p ? "Problems" : "Devices");
+    const size_t n = json_is_array(all) ? json_array_size(all) : all != NULL;
+    for (size_t i = 0; i < n; i++) {
+      const json_t *item = json_is_array(all) ? json_array_get(all, i) : all;
+      const char *name = json_string_value(json_is_object(item) ? json_object_get(item, "Problem") : item);
+      if (name == NULL) continue;
+      clt_text_printf(&out, "%s%.*s", i ? ", " : out.n ? "; " : "", (int)(p ? strcspn(name, "#") : strlen(name)), name);
+    }
+  }
+  json_t *needs = clt_json_text(out.bytes ? out.bytes : "");
+  clt_text_release(&out);
+  json_decref(plan);
+  return needs;
+}
+
+int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
+  /* What is silent is begun anew once it is free. */
   static const char of_plans[] =
-      "WITH k AS (SELECT t.plan, count(*) AS n, count(*) FILTER (WHERE state = 'open') AS o, count(*) FILTER (WHERE"
-      " state = 'running') AS r, count(*) FILTER (WHERE state = 'done') AS d, count(*) FILTER (WHERE state = 'failed')"
-      " AS f, count(*) FILTER (WHERE state = 'done' AND finished > clock_timestamp() - interval '1 hour') AS h,"
-      " sum(extract(epoch FROM finished - began)) FILTER (WHERE state = 'done') AS s"
-      " FROM target t JOIN cell ON cell.target = t.id GROUP BY t.id),"
-      " m AS (SELECT plan, sum(s) / nullif(sum(d), 0) AS s FROM k GROUP BY plan)"
-      " SELECT p.id, p.name, extract(epoch FROM clock_timestamp() - p.submitted)::float8, coalesce(sum(n), 0)::bigint,"
-      " coalesce(sum(o), 0)::bigint, coalesce(sum(r), 0)::bigint, coalesce(sum(d), 0)::bigint,"
-      " coalesce(sum(f), 0)::bigint, coalesce(sum(h), 0)::bigint, max(m.s)::float8,"
-      " max((o + r) * coalesce(k.s / nullif(d, 0), m.s) / greatest(r, 1))::float8"
-      " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id GROUP BY p.id"
-      " ORDER BY coalesce(sum(o + r), 1) > 0 DESC, p.id DESC LIMIT 100";
+      "WITH k AS (SELECT t.plan, count(*) AS n, " N_OF("open") " AS open, " N_OF("running") " AS running, "
+      N_OF("done") " AS done, " N_OF("failed") " AS failed, " N_OF("failed' AND output = 'withdrawn") " AS withdrawn,"
+      " count(*) FILTER (WHERE state = 'done' AND finished > clock_timestamp() - interval '1 hour') AS lately,"
+      " count(*) FILTER (WHERE state = 'running' AND NOT " IS_SILENT ") AS alive,"
+      " max(" FREE_S ") FILTER (WHERE state = 'running' AND " IS_SILENT ") AS free,"
+      " sum(extract(epoch FROM finished)::float8 - extract(epoch FROM cell.began)::float8)"
+      " FILTER (WHERE state = 'done') AS s"
+      " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
+      " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
+      " p AS (SELECT p.id, p.name, " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("withdrawn") ", " WHOLE("lately") ", max(m.s),"
+      " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
+      " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
+      " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id WHERE $1 IN (0, p.id) GROUP BY p.id"
+      " ORDER BY coalesce(sum(open + running), 1) > 0 DESC, p.id DESC LIMIT 100) SELECT * FROM p ORDER BY id";
+  static const char *const plan_columns[] = {"wid",       "tname",   "rage_s",  "wtunings",   "wopen",
+                                             "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
+                                             "rtuning_s", "rleft_s", "tneeds",  NULL};
   static const char of_rows[] =
-      "SELECT t.plan, t.name, left(cell.text, 1000), coalesce(agent, ''), extract(epoch FROM clock_timestamp() - "
-      "began)::float8,"
-      " extract(epoch FROM lease - clock_timestamp())::float8, progress, attempts"
-      " FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running' ORDER BY t.plan, began LIMIT 10000";
+      "SELECT t.plan, t.name, left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE "cell.began)::float8, " FREE_S
+      ", progress, attempts, " SINCE "a.seen)::float8 FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
+      " WHERE state = 'running' AND $1 IN (0, t.plan) ORDER BY t.plan, cell.began LIMIT 10000";
+  static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
+                                            "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};
   static const char of_agents[] =
-      "SELECT name, devices, lost, extract(epoch FROM clock_timestamp() - seen)::float8 FROM agent WHERE"
-      " seen > clock_timestamp() - make_interval(secs => 60 + coalesce((SELECT max(lease_s) FROM plan), 0))"
-      " ORDER BY name LIMIT 10000";
-  int rc = clt_pq_run(pq, plans, of_plans, error, "");
-  if (rc == CLT_OK) rc = clt_pq_run(pq, running, of_rows, error, "");
-  return rc == CLT_OK ? clt_pq_run(pq, agents, of_agents, error, "") : rc;
+      "SELECT name, devices, lost, " SINCE
+      "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
+      " OR name IN (SELECT agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
+      " AND $1 IN (0, t.plan)) ORDER BY name LIMIT 10000";
+  static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
+  json_t *status = *out = json_object(), *object;
+  size_t i;
+  int rc = status ? list_rows(status, "plans", pq, of_plans, plan_columns, plan, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = list_rows(status, "running", pq, of_rows, row_columns, plan, error);
+  if (rc == CLT_OK) rc = list_rows(status, "agents", pq, of_agents, agent_columns, plan, error);
+  json_array_foreach(json_object_get(status, "plans"), i, object) {
+    json_object_set_new(object, "needs", needs_of(clt_json_string(object, "needs")));
+  }
+  if (rc) json_decref(status), *out = NULL;
+  return rc;
 }

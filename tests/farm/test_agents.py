@@ -27,6 +27,7 @@ class Agents(SimulatedTest):
             self.server.query("create database empty")
             self.clatune("store", "init", self.server.local_url("empty"))
             self.server.login("agent", "clatune_worker")
+            self.server.login("owner", "clatune_owner")
         self.database = self.server.database("empty")
         self.url = self.server.url(self.database, "agent")
         self.plan(PLAN)
@@ -107,10 +108,13 @@ class Agents(SimulatedTest):
         self.assertEqual([plan[key] for key in ("name", "tunings", "done", "open", "running", "failed")],
                          ["a try", TUNINGS, TUNINGS, 0, 0, 0])
         self.assertEqual([agent["quarantined"] for agent in status["agents"]], ["", ""])
-        self.assertIn("12 finished", self.sweep("submitter", "--status", self.url).stdout)
         for agent in agents:
             agent.terminate()
             self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
+        for command in (("--status", self.url), ("plan.json", "--store", self.url, "--submit")):
+            said = self.sweep("submitter", *command).stdout
+            self.assertIn("'a try': 12 tunings, all finished; 12 in the last hour\n", said)
+            self.assertNotIn("agent", said)  # those that have ended are not listed
         self.sweep("submitter", "plan.json", "--store", self.url, "--device", "Simulated")
         self.assertEqual(self.found(), self.alone())
 
@@ -243,12 +247,56 @@ class Agents(SimulatedTest):
         self.assertEqual(self.value("select count(*) from clatune.target"), "0")
         self.server.query("update clatune.plan set text = replace(text, 'random', '../../random')", self.database)
         hostile = self.serve("hostile")
-        self.wait_for(hostile, lambda: "is left alone" in self.said("hostile"), "it is not refused")
+        self.wait_for(hostile, lambda: "is left to others" in self.said("hostile"), "it is not refused")
+
+    def test_a_plan_for_other_devices_is_waited_for_until_it_is_withdrawn(self):
+        self.plan({**PLAN, "Devices": ["gpu", "Board X"], "Problems": [{"Problem": "copy.json", "Sizes": [{"n": 512}]}, "other.json"]})
+        (self.folder / "other.json").write_text((self.folder / "copy.json").read_text().replace("BenchmarkName\": \"copy", "BenchmarkName\": \"other"))
+        self.simulate(type="cpu", time_s=TIME_S)
+        waits = self.start("waits", "plan.json", "--store", self.url)
+        self.wait_for(waits, lambda: "waiting for" in self.said("waits"), "it waits without a word")
+        said = self.said("waits")
+        self.assertIn("clatune: warning: no device fits 'Board X'; there are: 0:0 Simulated device", said)
+        self.assertIn("clatune: this machine has none of the plan's devices; waiting for other agents\n", said)
+        (self.folder / "elsewhere").mkdir()
+        (self.folder / "elsewhere" / "other.json").write_text("{}")
+        other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
+        self.wait_for(other, lambda: "plan 1 'a try' is left to others, all of it: " in self.said("other"), "it is not said")
+        self.assertIn("plan 1 'a try': no agent has taken it up yet (needs: gpu, Board X; copy.json, other.json)\n",
+                      self.sweep("a", "--status", self.url).stdout)
+        run = self.sweep("a", "--withdraw", "1", "--store", self.url, expect=6)
+        self.assertRegex(run.stderr, "withdrawing a plan needs the role clatune_owner: GRANT clatune_owner TO \"agent\"\n$")
+        run = self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner"))
+        self.assertEqual(run.stdout, "plan 1: 0 tunings withdrawn; what was measured is kept\n")
+        self.assertEqual(waits.wait(), 1, self.said("waits"))
+        self.assertIn(", or was withdrawn", self.said("waits"))
+
+    def test_what_a_silent_agent_has_is_waited_for_by_name_and_withdrawn(self):
+        self.plan({**PLAN, "Problems": "copy.json", "Seeds": 1, "Searchers": "random"})
+        self.sweep("submitter", "plan.json", "--store", self.url, "--submit", "--lease", "9000")
+        taken = self.serve("taken")
+        self.wait_for(taken, lambda: self.count("done") == 1, "it is not done")
+        taken.terminate()
+        taken.wait()
+        self.server.query("update clatune.cell set state = 'running', agent = 'vm:1:x', line = null, lease = now() + interval '2 hours';"
+                          "insert into clatune.agent(name, devices, lost, seen) values ('vm:1:x', 'Simulated device', '', now() - interval '69 s')",
+                          self.database)
+        waits = self.start("waits", "plan.json", "--store", self.url)
+        self.wait_for(waits, lambda: "waiting for" in self.said("waits"), "it waits without a word")
+        row = "vm:1:x: Simulated device: copy n=1024 random budget=15 seed=1 since .*, silent for [1-9]m..s, lease ends in 2h..m\n"
+        self.assertRegex(self.said("waits"), "clatune: nothing is left to begin here; waiting for " + row)
+        self.assertRegex(self.sweep("a", "--status", self.url).stdout, row + "(.*\n)*agent vm:1:x: Simulated device; silent for")
+        self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner"))
+        self.assertEqual(waits.wait(), 1, self.said("waits"))
+        self.assertRegex(self.said("waits"), "1 failed: withdrawn\n")
+        self.assertNotIn("results in", self.said("waits"))
 
     def test_mistakes_are_one_line(self):
         for arguments, words in [(("--serve",), "needs a database"), ((), "needs a PLAN"), (("plan.json", "--submit"), "--store postgresql"),
                                  (("plan.json", "--store", self.url, "--only", "x"), "--only does not go"),
-                                 (("--serve", self.url, "--submit"), "--submit needs a PLAN")]:
+                                 (("--serve", self.url, "--submit"), "--submit needs a PLAN; --serve has none"),
+                                 (("plan.json", "--submit", self.url), "'clatune sweep' takes the database from --store"),
+                                 (("plan.json", "--withdraw", "1", "--store", self.url), "--withdraw needs a database that machines share, and no PLAN")]:
             run = self.sweep("a", *arguments, expect=2)
             self.assertIn(words, run.stderr)
         run = self.sweep("a", "plan.json", "--store", self.server.url(self.database, "agent", password="wrong"), expect=6)

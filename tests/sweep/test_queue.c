@@ -3,6 +3,7 @@
  * (tests/farm/with_database.py). */
 #include "../problem/scratch.h"
 
+#include "base/json.h"
 #include "base/parallel.h"
 #include "session/session.h"
 #include "store/schema.h"
@@ -112,10 +113,19 @@ static void finish(clt_claim *claim, bool lost) {
 
 static void renew(clt_claim *claim, int64_t progress, bool lost) {
   clt_error error = {0};
-  const char *said = "said last";
+  snprintf(claim->output, sizeof claim->output, "said last");
   claim->progress = progress;
-  check(clt_queue_renew(pq, &claim, &said, 1, &error), &error);
+  check(clt_queue_renew(pq, &claim, 1, &error), &error);
   assert_int_equal(claim->lost, lost);
+}
+
+static bool is_unfinished(void) {
+  clt_error error = {0};
+  clt_pq_rows *rows = NULL;
+  check(clt_queue_plans(pq, &rows, plan - 1, &error), &error);
+  const bool is = clt_pq_n_rows(rows) > 0 && clt_pq_whole(rows, 0, 0) == plan;
+  clt_pq_rows_free(rows);
+  return is;
 }
 
 /* --- who gets what --- */
@@ -216,7 +226,6 @@ static void within_a_lease_of_the_servers_start_nothing_has_run_out(void **state
 static void what_ends_without_a_word_three_times_has_failed(void **state) {
   (void)state;
   clt_error error = {0};
-  int64_t n_rows = 0, n_left = 0;
   submit("range(1, 3)", 0.001);
   for (int i = 0; i < CLT_QUEUE_ATTEMPTS; i++) { /* always at the same evaluation */
     clt_claim claim = {0};
@@ -232,9 +241,9 @@ static void what_ends_without_a_word_three_times_has_failed(void **state) {
   assert_int_equal(next.n, 1);
   check(clt_queue_expire(pq, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed' AND n = 0 AND output LIKE '%said last'"), 1);
-  check(clt_queue_count(pq, plan, &n_rows, &n_left, &error), &error);
-  assert_int_equal(n_rows, 2);
-  assert_int_equal(n_left, 1);
+  assert_true(is_unfinished());
+  finish(&next, false);
+  assert_false(is_unfinished());
   clt_claim_release(&next);
 }
 
@@ -311,6 +320,98 @@ static void what_is_given_back_was_no_attempt(void **state) {
     finish(&claim, true);
     clt_claim_release(&claim);
   }
+}
+
+/* --- who withdraws it, who is there --- */
+
+/* The i-th of what is listed there, of a status that the caller frees. */
+static const json_t *listed(const json_t *status, const char *name, size_t i) {
+  const json_t *object = json_array_get(json_object_get(status, name), i);
+  assert_non_null(object);
+  return object;
+}
+
+static json_t *look(int64_t id) {
+  clt_error error = {0};
+  json_t *status = NULL;
+  check(clt_queue_status(pq, &status, id, &error), &error);
+  return status;
+}
+
+static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) {
+  (void)state;
+  clt_error error = {0};
+  int64_t n = 0, id = 0, submitted_s = 0;
+  char *text = NULL;
+  submit("range(1, 4)", 60);
+  clt_claim done = {0}, running = {0};
+  assert_true(take(&done, "a"));
+  finish(&done, false);
+  assert_true(take(&running, "a"));
+  run("SET ROLE clatune_worker");
+  assert_int_equal(clt_queue_withdraw(pq, &n, plan, &error), CLT_E_STORE);
+  assert_non_null(strstr(error.message, "GRANT clatune_owner TO"));
+  run("SET ROLE clatune_owner");
+  error = (clt_error){0};
+  check(clt_queue_withdraw(pq, &n, plan, &error), &error);
+  run("RESET ROLE");
+  assert_int_equal(n, 2);
+  assert_false(is_unfinished());
+  renew(&running, 1, true);
+  finish(&running, true);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'done' AND line LIKE '{%'"), 1);
+  json_t *status = look(plan);
+  assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "withdrawn")), 2);
+  json_decref(status);
+  clt_sweep *sweep = load("range(1, 4)");
+  check(clt_sweep_share(&text, sweep, &error), &error);
+  check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, 60, true, &error), &error);
+  assert_int_equal(id, plan);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 2);
+  /* One that nobody has taken up goes altogether; and numbers are not used up by what is there. */
+  check(clt_queue_submit(pq, &id, &submitted_s, "another", "{\"Devices\": \"x\", \"Problems\": [\"a#0\", {\"Problem\": \"b#0\"}]}",
+                         60, true, &error), &error);
+  assert_int_equal(id, plan + 1);
+  status = look(id);
+  assert_string_equal(clt_json_string(listed(status, "plans", 0), "needs"), "x; a, b");
+  json_decref(status);
+  check(clt_queue_withdraw(pq, &n, id, &error), &error);
+  assert_int_equal(n, 0);
+  assert_int_equal(clt_queue_withdraw(pq, &n, id, &error), CLT_E_NOT_FOUND);
+  clt_sweep_free(sweep);
+  free(text);
+  clt_claim_release(&done);
+  clt_claim_release(&running);
+}
+
+static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **state) {
+  (void)state;
+  clt_error error = {0};
+  submit("range(1, 4)", 60);
+  clt_claim done = {0}, of_silent = {0};
+  for (const char *const *name = (const char *const[]){"gone", "here", "silent", NULL}; *name; name++)
+    check(clt_queue_greet(pq, *name, "Board", "", &error), &error);
+  check(clt_queue_leave(pq, "gone", &error), &error);
+  assert_true(take(&done, "here"));
+  finish(&done, false);
+  assert_true(take(&of_silent, "silent"));
+  run("UPDATE clatune.cell SET began = finished - interval '8 seconds' WHERE state = 'done'");
+  run("UPDATE clatune.cell SET lease = clock_timestamp() + interval '5000 seconds' WHERE state = 'running'");
+  run("UPDATE clatune.agent SET seen = clock_timestamp() - interval '69 seconds' WHERE name = 'silent'");
+  json_t *status = look(0);
+  assert_int_equal(json_array_size(json_object_get(status, "agents")), 2);
+  assert_string_equal(clt_json_string(listed(status, "agents", 0), "name"), "here");
+  assert_string_equal(clt_json_string(listed(status, "running", 0), "agent"), "silent");
+  assert_true(clt_json_number(listed(status, "running", 0), "seen_s") >= 69);
+  assert_true(clt_json_number(listed(status, "plans", 0), "left_s") > 1000); /* until it is free, not 16 s */
+  json_decref(status);
+  finish(&of_silent, false);
+  run("UPDATE clatune.agent SET seen = 'infinity'; UPDATE clatune.cell SET began = '-infinity', lease = 'infinity'");
+  status = look(0);
+  assert_int_equal(json_array_size(json_object_get(status, "agents")), 3);
+  json_decref(status);
+  clt_claim_release(&done);
+  clt_claim_release(&of_silent);
 }
 
 /* --- who may what --- */
@@ -427,6 +528,8 @@ int main(void) {
       cmocka_unit_test_setup(where_many_end_without_a_word_it_is_nobodys_fault, empty),
       cmocka_unit_test_setup(a_failure_is_left_to_others_first, empty),
       cmocka_unit_test_setup(what_is_given_back_was_no_attempt, empty),
+      cmocka_unit_test_setup(what_is_withdrawn_is_over_until_it_is_submitted_again, empty),
+      cmocka_unit_test_setup(who_is_silent_is_waited_for_and_who_has_left_is_not_there, empty),
       cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
       cmocka_unit_test_setup(records_are_brought_once_and_found_by_others, empty),
   };
