@@ -40,7 +40,9 @@ OPTIONS = parse()
 sys.path.insert(0, str(ROOT / "tests" / "farm"))
 from farm import CLATUNE, FarmTest, until  # noqa: E402
 from proxy import Proxy  # noqa: E402
-from server import need  # noqa: E402
+from server import SETTINGS, need  # noqa: E402
+
+SETTINGS["fsync"] = "on"
 
 
 class Farm(FarmTest):

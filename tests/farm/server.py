@@ -17,8 +17,13 @@ import urllib.parse
 
 SUPERUSER, PASSWORD = "postgres", "se cret%&/?"
 GUARD = pathlib.Path(__file__).parent / "guard.py"
-SETTINGS = {"fsync": "on", "max_connections": "300", "shared_buffers": "128MB", "dynamic_shared_memory_type": "mmap",
-            "listen_addresses": "127.0.0.1", "timezone": "UTC", "log_line_prefix": "%m [%p] %u@%d "}
+PSQL = ("-X", "-w", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1")
+MOST_SESSIONS = 3
+LOST = 2  # psql's exit code
+# Whatever kills a server, what it has written to files stays. Only where something is timed does it wait for the disk.
+SETTINGS = {"fsync": "on" if os.environ.get("CLATUNE_FIGURES") else "off", "max_connections": "300", "shared_buffers": "128MB",
+            "dynamic_shared_memory_type": "mmap", "listen_addresses": "127.0.0.1",
+            "timezone": "UTC", "log_line_prefix": "%m [%p] %u@%d "}
 CA_SETTINGS = """[ca]
 default_ca = own
 [own]
@@ -70,12 +75,47 @@ def unused_port():
                 pass
 
 
+class Session:
+    """psql that stays: tests ask a hundred times a second whether something has happened."""
+    MARK = "-- that was all"
+
+    def __init__(self, url):
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([str(programs() / "psql"), *PSQL, "-d", url, "-f", "-"], cwd="/", env=clean_environment(), text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+
+    def ask(self, sql):
+        try:
+            self.process.stdin.write(f"{sql}\n;\n\\echo '{self.MARK}'\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        lines = []
+        for line in self.process.stdout:
+            if line.rstrip("\n") == self.MARK:
+                return "".join(lines)
+            lines.append(line)
+        raise RuntimeError(self.close())
+
+    def close(self):
+        """What psql has said of errors."""
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.stdout.close()
+        self.process.wait(120)
+        self.errors.seek(0)
+        with self.errors:
+            return "psql: " + self.errors.read()
+
+
 class Server:
     """`with Server() as server: server.query(...)`. settings: of postgresql.conf."""
 
     def __init__(self, tls=False, **settings):
         self.tls, self.port, self.process, self.n_databases = tls, unused_port(), None, 0
-        self.user = {}
+        self.user, self.sessions = {}, {}  # sessions: of the superuser, by database
         if os.getuid() == 0:  # PostgreSQL refuses root
             name = next(name for name in ("postgres", "nobody") if any(user.pw_name == name for user in pwd.getpwall()))
             user = pwd.getpwnam(name)
@@ -150,12 +190,14 @@ class Server:
 
     def stop(self, mode="fast"):
         """smart: waits for clients; fast: rolls back; immediate: as good as a crash, and recovers at the next start."""
+        self.close_sessions(self.sessions)
         if self.process and self.process.poll() is None:
             self.process.send_signal({"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}[mode])
             self.process.wait(120)
 
     def kill(self):
         """SIGKILL for every process of the server at once, as when the power fails."""
+        self.close_sessions(self.sessions)
         self.guard.stdin.write("kill\n")
         self.guard.stdin.flush()
         if self.guard.stdout.readline() != "killed\n":
@@ -169,6 +211,7 @@ class Server:
     def close(self):
         if self.guard.stdin.closed:
             return
+        self.close_sessions(self.sessions)
         self.guard.stdin.close()
         while self.guard.poll() is None:  # the server is this process's child, and ends for the guard once it is waited for
             if self.process:
@@ -185,17 +228,38 @@ class Server:
 
     def query(self, sql, database="postgres", url=None):
         """The rows as lists of texts; as the superuser, by the socket, if no URL is given. NULL is the empty text."""
-        return list(csv.reader(io.StringIO(self.psql(sql, url or self.local_url(database)))))
+        return list(csv.reader(io.StringIO(self.psql(sql, url) if url else self.ask(sql, database))))
+
+    def ask(self, sql, database):
+        for _ in range(2):  # the first may be of a connection that was lost meanwhile
+            session = self.sessions.pop(database, None) or Session(self.local_url(database))
+            try:
+                text = session.ask(sql)
+            except RuntimeError as error:
+                said = error
+                if session.process.returncode != LOST:
+                    break
+                continue
+            self.close_sessions(list(self.sessions)[:1 - MOST_SESSIONS])
+            self.sessions[database] = session
+            return text
+        raise said
+
+    def close_sessions(self, databases):
+        for database in list(databases):
+            if database in self.sessions:
+                self.sessions.pop(database).close()
 
     def value(self, sql, database="postgres"):
         return self.query(sql, database)[0][0]
 
     def psql(self, sql, url, **more):
-        return self.run(str(programs() / "psql"), "-X", "-w", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1", "-d", url, "-f", "-", input=sql, **more)
+        return self.run(str(programs() / "psql"), *PSQL, "-d", url, "-f", "-", input=sql, **more)
 
     def database(self, template="template1"):
         """A new database's name. Nobody may be connected to the template."""
         self.n_databases += 1
+        self.close_sessions([template])
         self.query(f'create database d{self.n_databases} template "{template}"')
         return f"d{self.n_databases}"
 
