@@ -86,6 +86,10 @@ class SimulatedTest(CliTest):
             out.append((float(when), int(process), point, deed, dict(o.split("=", 1) for o in options)))
         return out
 
+    def n_rows(self, store):
+        """How many measurements a store has: for who asks again and again."""
+        return sum(n for n, in self.rows(store, "count(*)"))
+
     def figure(self, name, value, limit):
         """Prints a figure of docs/reliability.md; holds it against its limit where nothing else runs (suite long)."""
         print(f"{name}: {value:.3g} (at most {limit:.3g})", file=sys.stderr)
@@ -101,14 +105,13 @@ class SimulatedTest(CliTest):
                                 cwd=self.folder, env={**self.environment, **more}, text=True, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
-    def rows(self, store):
+    def rows(self, store, what="configuration, reason, time_s"):
         """[(configuration, reason, time_s)] of the measurements in a store, in the order they came."""
         if not (self.folder / store).exists():
             return []
         connection = sqlite3.connect(f"file:{self.folder / store}?mode=ro", uri=True, timeout=30)
         try:
-            return connection.execute(
-                "select configuration, reason, time_s from measurement where kind = 'search' order by id").fetchall()
+            return connection.execute(f"select {what} from measurement where kind = 'search' order by id").fetchall()
         except sqlite3.OperationalError as error:  # its tables are being made
             if "no such table" in str(error):
                 return []

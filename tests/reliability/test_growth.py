@@ -43,7 +43,7 @@ class Growth(SimulatedTest):
         def look():
             nonlocal files
             size, files = resident_bytes(process.pid), max(files, bytes_under(self.temporary))
-            n = len(self.rows("s.sqlite"))
+            n = self.n_rows("s.sqlite")
             if size:
                 sizes.append((n, size))
 
@@ -57,7 +57,7 @@ class Growth(SimulatedTest):
     def test_nothing_is_left_after_sigkill_and_the_next_start(self):
         process = self.start(*OPTIONS, "--budget", "5000")
         # Not as soon as there is a folder: the first one belongs to the listing of devices, and goes by itself.
-        self.assertTrue(until(lambda: self.rows("s.sqlite"), process))
+        self.assertTrue(until(lambda: self.n_rows("s.sqlite"), process))
         kill_session(process)
         self.assertEqual(len(list(self.temporary.glob("clatune-*"))), 1)
         self.tune(*OPTIONS, "--budget", "5")

@@ -24,7 +24,7 @@ class Signals(SimulatedTest):
         return process
 
     def count(self):
-        return len(self.rows("s.sqlite"))
+        return self.n_rows("s.sqlite")
 
     def test_one_signal_saves_and_ends(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
