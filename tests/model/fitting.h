@@ -38,21 +38,28 @@ static inline int tear_down(void **state) {
   return 0;
 }
 
-/* Fits a model of n rows with one option; option NULL: none. Fails the test where that fails. */
-static inline clt_model *fit_named(const struct setting *s, const char *type, size_t n, uint64_t seed, unsigned threads,
-                                   const char *option, const char *value) {
+/* Fits a model of n rows with options. Fails the test where that fails. */
+static inline clt_model *fit_with(const struct setting *s, const char *type, size_t n, uint64_t seed, unsigned threads,
+                                  const clt_setting *settings, size_t n_settings) {
   clt_model *model = NULL;
   clt_error error = {0};
-  clt_setting setting = {option, value};
-  int rc = fit_rows(&model, type, &setting, option ? 1 : 0, s->space, NULL, s->rows, n, seed, threads, &error);
+  int rc = fit_rows(&model, type, settings, n_settings, s->space, NULL, s->rows, n, seed, threads, &error);
   if (rc) fail_msg("%s", error.message);
   return model;
 }
 
-/* Trained briefly: for what does not depend on how good the model is. */
-static inline clt_model *fit(const struct setting *s, size_t n) {
-  return fit_named(s, "ensemble", n, 1, 0, "iterations", "100");
+/* With one option; option NULL: none. */
+static inline clt_model *fit_named(const struct setting *s, const char *type, size_t n, uint64_t seed, unsigned threads,
+                                   const char *option, const char *value) {
+  return fit_with(s, type, n, seed, threads, &(clt_setting){option, value}, option ? 1 : 0);
 }
+
+/* Trained briefly: for what does not depend on how good the model is. */
+static inline clt_model *fit_briefly(const struct setting *s, size_t n, const char *option, const char *value) {
+  return fit_with(s, "ensemble", n, 1, 0, (clt_setting[]){{"iterations", "100"}, {option, value}}, option ? 2 : 1);
+}
+
+static inline clt_model *fit(const struct setting *s, size_t n) { return fit_briefly(s, n, NULL, NULL); }
 
 static inline void predictions_of(const clt_model *model, const struct setting *s, clt_prediction *out, size_t n) {
   clt_config configs[N];

@@ -8,7 +8,7 @@ static void add_parameter(clt_space_builder *builder, const char *name, int n, i
 }
 
 /* 8 * 8 * 2 * 2 * 12 = 3072 configurations, fewer with the constraint. */
-clt_space *bench_space(bool with_aliases) {
+static clt_space *make_space(const char *constraint, bool with_aliases) {
   clt_space_builder *builder;
   clt_space *space;
   assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
@@ -17,13 +17,17 @@ clt_space *bench_space(bool with_aliases) {
   add_parameter(builder, "c", 2, 0, 1, 1);
   add_parameter(builder, "d", 2, 0, 1, 1);
   add_parameter(builder, "e", 12, 1, 1, 1);
-  assert_int_equal(clt_space_builder_constraint(builder, "a * b <= 1024", CLT_CONDITION, NULL, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, constraint, CLT_CONDITION, NULL, NULL), 0);
   if (with_aliases)
     assert_int_equal(clt_space_builder_alias(builder, "c == 1", "d", (clt_value){CLT_INT, .integer = 0}, NULL), 0);
   assert_int_equal(clt_space_new(&space, builder, NULL), 0);
   clt_space_builder_free(builder);
   return space;
 }
+
+clt_space *bench_space(bool with_aliases) { return make_space("a * b <= 1024", with_aliases); }
+
+clt_space *bench_small_space(void) { return make_space("a * b <= 4", true); }
 
 static double number(const clt_space *space, clt_config config, const char *name) {
   return clt_value_number(clt_space_value(space, config, (size_t)clt_space_find_parameter(space, name)));

@@ -42,6 +42,7 @@ typedef struct bench {
 } bench;
 
 clt_space *bench_space(bool with_aliases);
+clt_space *bench_small_space(void); /* 288 configurations, with aliases */
 double bench_bowl(const clt_space *space, clt_config config);         /* optimum 1 ms inside the space */
 double bench_bowl_failing(const clt_space *space, clt_config config); /* the same, a region around large a*e fails */
 double bench_optimum_s(const clt_space *space, bench_objective objective);

@@ -91,7 +91,7 @@ static size_t n_canonical(const clt_space *space) {
 
 static void the_end_of_the_space_ends_the_search(void **state) {
   (void)state;
-  clt_space *space = bench_space(true);
+  clt_space *space = bench_small_space();
   size_t all = n_canonical(space);
   assert_true(all < clt_space_valid(space));
   for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
