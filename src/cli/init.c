@@ -458,6 +458,7 @@ static int run_init(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_init_build(&kernels, &n, &d, &device, text, folder);
   if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
   if (rc == 0) cli_init_explore(&d, &device, text, folder);
+  clt_inspector_free(d.inspector);
   if (rc == 0) cli_init_read_kernel(&d, kernels, n);
   if (!quiet) note_macros(&d, path, n_typed);
   if (rc == 0) rc = write_problem(arguments, &d, kernels, n);

@@ -21,6 +21,7 @@ typedef struct tuned_macro {
 } tuned_macro;
 
 typedef struct draft {
+  clt_inspector *inspector; /* builds */
   const clt_kernel_info *kernel;
   clt_words options; /* "-DNAME=value", for all builds */
   char *plain;       /* the kernel file and those that it includes, without comments, and without its other kernels */

@@ -115,7 +115,7 @@ static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_devi
     clt_error said = {0};
     clt_text_printf(&options, "-w -I \"%s\"", folder); /* -w: the log, which is cut, holds errors alone */
     add_defines(&options, d, last);
-    int rc = options.rc ? options.rc : clt_inspect(out, n, device, text, options.bytes, &said);
+    int rc = options.rc ? options.rc : clt_inspect(out, n, &d->inspector, device, text, options.bytes, &said);
     clt_text_release(&options);
     if (rc != CLT_E_OPENCL || !learn_names(d, said.message)) return *error = said, rc;
   }

@@ -177,7 +177,8 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
   if (clt_plan_new(&plan, instance, config, NULL)) return;
-  bool said = clt_inspect(&kernels, &n, clt_instance_device(instance), plan->source, plan->options, NULL) != CLT_OK;
+  const clt_device_info *device = clt_instance_device(instance);
+  bool said = clt_inspect(&kernels, &n, NULL, device, plan->source, plan->options, NULL) != CLT_OK;
   for (size_t l = 0; l < plan->n_launches; l++) {
     const clt_plan_launch *launch = &plan->launches[l];
     const clt_kernel_info *kernel = kernels;

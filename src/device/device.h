@@ -62,11 +62,16 @@ typedef struct clt_kernel_info {
   clt_kernel_argument arguments[CLT_MAX_KERNEL_ARGUMENTS];
 } clt_kernel_info;
 
+/* A worker process that builds; a driver's first build in a process takes much longer than those that follow. */
+typedef struct clt_inspector clt_inspector;
+void clt_inspector_free(clt_inspector *inspector); /* NULL does nothing */
+
 /* Builds a text in a worker process on a device, with options (include paths, definitions; "" for none), and lists its
  * kernels. *out is malloc'ed and owned by the caller; no kernel is no error. CLT_E_OPENCL with the compiler's words
- * where it does not build, CLT_E_WORKER where the compiler crashes or takes longer than a minute. */
-int clt_inspect(clt_kernel_info **out, size_t *n, const clt_device_info *device, const char *text, const char *options,
-                clt_error *error);
+ * where it does not build, CLT_E_WORKER where the compiler crashes or takes longer than a minute.
+ * kept (nullable): where the worker is kept for further calls; NULL at first, in the end the caller's to free. */
+int clt_inspect(clt_kernel_info **out, size_t *n, clt_inspector **kept, const clt_device_info *device, const char *text,
+                const char *options, clt_error *error);
 
 /* A "#define" in a kernel's text. */
 typedef struct clt_define {

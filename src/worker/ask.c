@@ -14,29 +14,48 @@
 #define LISTING_S 20  /* a driver that hangs when asked for its devices is noticed after so long */
 #define MAX_DEVICES 1024
 
-/* Starts a worker, asks (request is taken over; NULL: out of memory), and ends it. CLT_E_WORKER where it ends or its
- * time is up, or the error that it reports. */
-static int ask_worker(json_t **reply, json_t *request, double patience_s, clt_error *error) {
+struct clt_inspector {
+  clt_run_folder folder;
+  clt_process process;
+};
+
+void clt_inspector_free(clt_inspector *inspector) {
+  if (inspector == NULL) return;
+  clt_process_stop(&inspector->process, false, NULL);
+  clt_run_folder_remove(&inspector->folder);
+  free(inspector);
+}
+
+/* Asks *kept, a worker (kept NULL or nothing there: a new one), and leaves it there (kept NULL: ends it). request is
+ * taken over (NULL: out of memory). CLT_E_WORKER where it ends or its time is up, and is no longer there, or the error
+ * that it reports. */
+static int ask_worker(json_t **reply, clt_inspector **kept, json_t *request, double patience_s, clt_error *error) {
   const clt_deadlines limits = {patience_s, patience_s, patience_s};
-  clt_run_folder folder = {NULL, -1};
-  clt_process process = {.alive = false};
+  clt_inspector *worker = kept ? *kept : NULL;
   char *path = NULL;
-  int rc = clt_worker_path(&path, error);
-  if (rc == 0) rc = clt_run_folder_new(&folder, error);
-  const clt_process_setup setup = {.path = path, .folder = folder.path};
-  if (rc == 0) rc = clt_process_begin(&process, &setup, &limits, error);
-  if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
-  if (rc == 0) rc = clt_process_await(&process, reply, error);
+  int rc = CLT_OK;
+  if (worker == NULL) {
+    worker = calloc(1, sizeof *worker);
+    rc = worker ? clt_worker_path(&path, error) : clt_fail_memory(error);
+    if (worker) worker->folder.lock_fd = -1;
+    if (rc == 0) rc = clt_run_folder_new(&worker->folder, error);
+    const clt_process_setup setup = {.path = path, .folder = rc ? NULL : worker->folder.path};
+    if (rc == 0) rc = clt_process_begin(&worker->process, &setup, &limits, error);
+  }
+  const bool begun = rc == 0;
+  if (rc == 0) rc = clt_process_request(&worker->process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
+  if (rc == 0) rc = clt_process_await(&worker->process, reply, error);
   json_decref(request);
-  clt_process_stop(&process, false, NULL);
-  clt_run_folder_remove(&folder);
+  const bool stays = kept && begun && rc != CLT_E_WORKER;
+  if (!stays) clt_inspector_free(worker);
+  if (kept) *kept = stays ? worker : NULL;
   free(path);
   return rc;
 }
 
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
   json_t *reply = NULL;
-  int rc = ask_worker(&reply, json_pack("{s:s}", "request", "devices"), LISTING_S, error);
+  int rc = ask_worker(&reply, NULL, json_pack("{s:s}", "request", "devices"), LISTING_S, error);
   if (rc) return rc;
   const json_t *list = json_object_get(reply, "devices");
   size_t count = json_array_size(list);
@@ -53,14 +72,14 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
   return CLT_OK;
 }
 
-int clt_inspect(clt_kernel_info **out, size_t *n, const clt_device_info *device, const char *text, const char *options,
-                clt_error *error) {
+int clt_inspect(clt_kernel_info **out, size_t *n, clt_inspector **kept, const clt_device_info *device, const char *text,
+                const char *options, clt_error *error) {
   json_t *reply = NULL;
   if (2 * strlen(text) > CLT_MAX_FRAME_BYTES) /* escaped */
     return clt_fail(error, CLT_E_RANGE, "the kernel's text is larger than %d bytes", (int)CLT_MAX_FRAME_BYTES / 2);
   json_t *request = json_pack("{s:s, s:i, s:i, s:o, s:s}", "request", "inspect", "platform", device->platform_index,
                               "device", device->device_index, "text", clt_json_text(text), "options", options);
-  int rc = ask_worker(&reply, request, PATIENCE_S, error);
+  int rc = ask_worker(&reply, kept, request, PATIENCE_S, error);
   if (rc == CLT_OK) rc = clt_message_to_kernels(out, n, json_object_get(reply, "kernels"), error);
   json_decref(reply);
   return rc;

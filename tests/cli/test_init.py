@@ -203,6 +203,17 @@ kernel void branch(global float *out, int n) {
                          {"MODE": [0, 1, 2], "local_x": [4, 8, 16, 32, 64, 128, 256]})
         self.assertNotIn("CompilerOptions", problem["KernelSpecification"])
 
+    def test_one_process_builds_as_often_as_it_takes(self):
+        """Beside the one that lists the devices: a driver's first build in a process takes much longer than those that follow."""
+        worker = self.folder / "worker"
+        worker.write_text(f'#!/bin/sh\necho >>"{self.folder}/begun"\nexec "{os.environ["CLATUNE_WORKER"]}" "$@"\n')
+        worker.chmod(0o755)
+        self.write("often.cl", "#if MODE\nfloat x = FIRST;\n#endif\nkernel void often(global float *out) { TYPE v = SECOND; out[0] = v; }\n")
+        self.init("often.cl", CLATUNE_WORKER=str(worker))
+        names = [p["Name"] for p in self.problem("often.json")["ConfigurationSpace"]["TuningParameters"]]
+        self.assertEqual(names[:3], ["MODE", "SECOND", "FIRST"])
+        self.assertEqual((self.folder / "begun").read_text().count("\n"), 2)
+
     def test_what_other_kernels_say_is_no_part_of_it(self):
         self.write("two.cl", """#ifndef ROWS
 #define ROWS 4
