@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The value of a macro, as a text. */
+#define CLT_TEXT_OF_THIS(x) #x
+#define CLT_TEXT_OF(x) CLT_TEXT_OF_THIS(x)
+
 /* Text that grows. All zeros is empty. Adding has no result: the first failure is kept, what comes after it does
  * nothing, and clt_text_take reports it. */
 typedef struct clt_text {

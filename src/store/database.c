@@ -20,9 +20,6 @@
 #define BUSY_TIMEOUT_MS 30000
 #define MAX_VALUE_BYTES (16 << 20) /* of a text in a file that somebody else may have written */
 
-#define TO_TEXT(x) #x
-#define TEXT_OF(x) TO_TEXT(x)
-
 /* Files that were made before it was thought of get it when they are next opened for writing. */
 #define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
@@ -36,29 +33,32 @@
  * program adds many; what came by a merge has an identity. What was there before version 2 has neither: a hash of it
  * serves, and nobody waits for a large file when it is opened. file: its id, drawn at random, and the highest id
  * of a measurement before the last removal, so that none is used again. */
-#define CREATE_TABLES                                                                                       \
-  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J"      \
-  " REAL NOT NULL); "                                                                                       \
-  "CREATE TABLE IF NOT EXISTS figure(measurement INTEGER NOT NULL REFERENCES measurement,"                  \
-  " position INTEGER NOT NULL, figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "            \
-  "CREATE TABLE IF NOT EXISTS use(measurement INTEGER NOT NULL REFERENCES measurement,"                     \
-  " position INTEGER NOT NULL, use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID; "               \
-  "CREATE TABLE IF NOT EXISTS confirmed(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone"      \
-  " INTEGER NOT NULL); "                                                                                    \
-  "CREATE TABLE IF NOT EXISTS tuning(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT"       \
-  " NULL REFERENCES device, json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID; "              \
-  "CREATE TABLE IF NOT EXISTS kernel(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL); " \
-  "CREATE TABLE IF NOT EXISTS origin(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE); "                  \
-  "CREATE TABLE IF NOT EXISTS span(first INTEGER PRIMARY KEY, origin INTEGER NOT NULL REFERENCES origin); " \
-  "CREATE TABLE IF NOT EXISTS identity(measurement INTEGER PRIMARY KEY REFERENCES measurement,"             \
-  " origin INTEGER NOT NULL REFERENCES origin, number INTEGER NOT NULL, UNIQUE(origin, number)); "          \
-  "CREATE TABLE IF NOT EXISTS file(id INTEGER NOT NULL, highest INTEGER NOT NULL)"
+#define TABLES(ROW)                                                                                    \
+  ROW("energy", "(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J REAL NOT NULL)")    \
+  ROW("figure",                                                                                        \
+      "(measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL,"               \
+      " figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID")                               \
+  ROW("use",                                                                                           \
+      "(measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL,"               \
+      " use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID")                                  \
+  ROW("confirmed", "(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone INTEGER NOT NULL)") \
+  ROW("tuning",                                                                                        \
+      "(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT NULL REFERENCES device,"       \
+      " json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID")                              \
+  ROW("kernel", "(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL)")                \
+  ROW("origin", "(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")                                 \
+  ROW("span", "(first INTEGER PRIMARY KEY, origin INTEGER NOT NULL REFERENCES origin)")                \
+  ROW("identity",                                                                                      \
+      "(measurement INTEGER PRIMARY KEY REFERENCES measurement, origin INTEGER NOT NULL"               \
+      " REFERENCES origin, number INTEGER NOT NULL, UNIQUE(origin, number))")                          \
+  ROW("file", "(id INTEGER NOT NULL, highest INTEGER NOT NULL)")
+#define CREATE_TABLE(name, columns) "; CREATE TABLE IF NOT EXISTS " name columns
 
 /* What makes a file of version 1, or one that has just been made, one of this version. */
-#define BRING_UP_TO_DATE                                                                     \
-  CREATE_INDEX "; " CREATE_TABLES                                                            \
-               "; INSERT INTO file SELECT random(), 0 WHERE NOT EXISTS(SELECT 1 FROM file);" \
-               "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION)
+#define BRING_UP_TO_DATE \
+  CREATE_INDEX TABLES(CREATE_TABLE)                                             \
+  "; INSERT INTO file SELECT random(), 0 WHERE NOT EXISTS(SELECT 1 FROM file);" \
+  "PRAGMA user_version=" CLT_TEXT_OF(SCHEMA_VERSION)
 
 static const char schema[] =
     "CREATE TABLE problem("
@@ -76,7 +76,7 @@ static const char schema[] =
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
-    "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID);
+    "PRAGMA application_id=" CLT_TEXT_OF(CLT_APPLICATION_ID);
 
 static int fail_read_only(clt_error *error, const char *path) {
   return clt_fail(error, CLT_E_STORE,
@@ -215,8 +215,8 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   if (rc == CLT_OK && version < SCHEMA_VERSION) rc = check_or_create(db, path, true, &version, error);
   if (rc == CLT_OK)
     rc = execute(db, path,
-                 CREATE_INDEX "; " CREATE_TABLES
-                              "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON",
+                 CREATE_INDEX TABLES(
+                     CREATE_TABLE) "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON",
                  error);
   return rc;
 }
@@ -265,24 +265,16 @@ int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error)
 }
 
 void clt_database_complete(sqlite3 *db) {
-  static const char *const tables[] = {"energy(measurement, energy_J)",
-                                       "figure(measurement, position, figure)",
-                                       "use(measurement, position, use)",
-                                       "confirmed(measurement, alone)",
-                                       "tuning(problem, device, json)",
-                                       "kernel(problem, hash)",
-                                       "origin(id, name)",
-                                       "identity(measurement, origin, number)",
-                                       "file(id, highest)",
-                                       "span(first, origin)"};
+#define NAME_AND_COLUMNS(name, columns) {name, columns},
+  static const char *const tables[][2] = {TABLES(NAME_AND_COLUMNS)};
   sqlite3_exec(db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     sqlite3_stmt *statement = NULL;
-    char text[100];
-    snprintf(text, sizeof text, "SELECT 1 FROM %.*s", (int)strcspn(tables[i], "("), tables[i]);
+    char text[400];
+    snprintf(text, sizeof text, "SELECT 1 FROM %s", tables[i][0]);
     const bool is_missing = sqlite3_prepare_v2(db, text, -1, &statement, NULL) == SQLITE_ERROR;
     sqlite3_finalize(statement);
-    snprintf(text, sizeof text, "CREATE TEMP TABLE %s", tables[i]);
+    snprintf(text, sizeof text, "CREATE TEMP TABLE %s%s", tables[i][0], tables[i][1]);
     if (is_missing) sqlite3_exec(db, text, NULL, NULL, NULL);
   }
   sqlite3_exec(db, "PRAGMA query_only=ON", NULL, NULL, NULL);

@@ -7,12 +7,12 @@
 #include <libpq-fe.h>
 
 /* clang-format off */
-#define CLT_LIBPQ_FUNCTIONS(X)                                                                              \
-  X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconnectionNeedsPassword)           \
-  X(PQconninfoFree) X(PQconninfoParse) X(PQconsumeInput) X(PQdb) X(PQerrorMessage) X(PQfformat) X(PQfinish) \
-  X(PQflush) X(PQftype) X(PQgetResult) X(PQgetisnull) X(PQgetlength) X(PQgetvalue) X(PQisBusy) X(PQnfields) \
-  X(PQntuples) X(PQparameterStatus) X(PQresultErrorField) X(PQresultErrorMessage) X(PQresultStatus)         \
-  X(PQsendPrepare) X(PQsendQuery) X(PQsendQueryParams) X(PQsendQueryPrepared) X(PQsetErrorVerbosity)        \
+#define CLT_LIBPQ_FUNCTIONS(X)                                                                            \
+  X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconnectionNeedsPassword)         \
+  X(PQconninfoFree) X(PQconninfoParse) X(PQconsumeInput) X(PQdb) X(PQerrorMessage) X(PQfinish)            \
+  X(PQflush) X(PQftype) X(PQgetResult) X(PQgetisnull) X(PQgetvalue) X(PQisBusy) X(PQnfields)              \
+  X(PQntuples) X(PQparameterStatus) X(PQresultErrorField) X(PQresultErrorMessage) X(PQresultStatus)       \
+  X(PQsendPrepare) X(PQsendQuery) X(PQsendQueryParams) X(PQsendQueryPrepared) X(PQsetErrorVerbosity)      \
   X(PQsetNoticeReceiver) X(PQsetnonblocking) X(PQsocket) X(PQstatus) X(PQuser)
 /* clang-format on */
 
@@ -37,13 +37,11 @@ int clt_libpq_load(clt_error *error);
 #define PQconsumeInput clt_pq_library.PQconsumeInput_
 #define PQdb clt_pq_library.PQdb_
 #define PQerrorMessage clt_pq_library.PQerrorMessage_
-#define PQfformat clt_pq_library.PQfformat_
 #define PQfinish clt_pq_library.PQfinish_
 #define PQflush clt_pq_library.PQflush_
 #define PQftype clt_pq_library.PQftype_
 #define PQgetResult clt_pq_library.PQgetResult_
 #define PQgetisnull clt_pq_library.PQgetisnull_
-#define PQgetlength clt_pq_library.PQgetlength_
 #define PQgetvalue clt_pq_library.PQgetvalue_
 #define PQisBusy clt_pq_library.PQisBusy_
 #define PQnfields clt_pq_library.PQnfields_

@@ -12,7 +12,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "measurement/statistics.h"
 #include "store/pq_records.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -291,23 +290,10 @@ static int step_in_postgresql(void *state, clt_store_step step, uint64_t *versio
 
 /* --- reading --- */
 
-static void copy_text(char *out, size_t capacity, const char *text) {
-  const size_t n = strnlen(text, capacity - 1);
-  memcpy(out, text, n);
-  out[n] = '\0';
-}
-
 static clt_store_description read_key(const clt_pq_rows *rows, size_t row, int first) {
-  clt_store_description d = {.problem_name = clt_pq_text(rows, row, first + 3),
-                             .problem_path = clt_pq_text(rows, row, first + 4),
-                             .sizes = clt_pq_text(rows, row, first + 5),
-                             .device_json = clt_pq_text(rows, row, first + 6),
-                             .tuning_json = clt_pq_text(rows, row, first + 7),
-                             .kernel = clt_pq_text(rows, row, first + 8)};
-  copy_text(d.key.problem, sizeof d.key.problem, clt_pq_text(rows, row, first));
-  copy_text(d.key.device, sizeof d.key.device, clt_pq_text(rows, row, first + 1));
-  copy_text(d.key.driver, sizeof d.key.driver, clt_pq_text(rows, row, first + 2));
-  return d;
+  const char *texts[9];
+  for (int i = 0; i < 9; i++) texts[i] = clt_pq_text(rows, row, first + i);
+  return clt_row_key(texts);
 }
 
 static double or_nothing(double x) { return isnan(x) ? 0 : x; }
@@ -315,12 +301,8 @@ static double or_nothing(double x) { return isnan(x) ? 0 : x; }
 static int visit_record(const clt_pq_rows *rows, size_t row, bool with_key, clt_store_walk_visit visit, void *user) {
   clt_measurement m;
   double figures[1 + CLT_MAX_RUNS];
-  clt_measurement_init(&m, CLT_CONFIG_NONE);
-  m.reason = CLT_REASON_UNKNOWN;
-  clt_reason_parse(&m.reason, clt_pq_text(rows, row, REASON), NULL);
+  clt_row_begin(&m, clt_pq_text(rows, row, REASON), clt_pq_text(rows, row, CLOCK));
   m.time_s = clt_pq_number(rows, row, TIME);
-  m.clock =
-      strcmp(clt_pq_text(rows, row, CLOCK), clt_pq_clocks[CLT_CLOCK_HOST]) == 0 ? CLT_CLOCK_HOST : CLT_CLOCK_DEVICE;
   m.phases =
       (clt_phases){or_nothing(clt_pq_number(rows, row, BUILD)), or_nothing(clt_pq_number(rows, row, FIRST_LAUNCH)),
                    or_nothing(clt_pq_number(rows, row, RUNS_TIME)), or_nothing(clt_pq_number(rows, row, VERIFY)),
@@ -331,24 +313,13 @@ static int visit_record(const clt_pq_rows *rows, size_t row, bool with_key, clt_
   const bool correct = m.reason == CLT_REASON_NONE;
   if (correct) m.energy_J = clt_pq_number(rows, row, ENERGY);
   const size_t n = correct ? clt_pq_numbers(rows, row, FIGURES, figures, 1 + CLT_MAX_RUNS) : 0;
-  if (n > 0) m.figure = figures[0];
-  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
-#define NOTHING(member) NAN,
-#define READ(member) m.use.member = *next++;
-  double use[] = {CLT_KERNEL_USE_TABLE(NOTHING)}, *next = use;
-  clt_pq_numbers(rows, row, USE, use, sizeof use / sizeof *use);
-  CLT_KERNEL_USE_TABLE(READ)
+  clt_pq_numbers(rows, row, USE, (double *)&m.use, CLT_N_USE);
   m.confirmed_alone = !correct && clt_pq_whole(rows, row, CONFIRMED) > 0;
   clt_store_record record = {.created_s = clt_pq_whole(rows, row, CREATED),
-                             .measurement = &m,
                              .number = clt_pq_whole(rows, row, NUMBER),
                              .origin = clt_pq_text(rows, row, ORIGIN),
                              .sequence = clt_pq_whole(rows, row, SEQUENCE)};
-  for (size_t i = 0; i < sizeof clt_pq_kinds / sizeof *clt_pq_kinds; i++) {
-    if (strcmp(clt_pq_kinds[i], clt_pq_text(rows, row, KIND)) != 0) continue;
-    record.kind = (clt_record_kind)i;
-    record.configuration = clt_pq_text(rows, row, CONFIGURATION);
-  }
+  clt_row_end(&record, &m, clt_pq_text(rows, row, KIND), clt_pq_text(rows, row, CONFIGURATION), figures, n);
   const clt_store_description d = with_key ? read_key(rows, row, AFTER_RECORD) : (clt_store_description){0};
   return visit(user, with_key ? &d : NULL, &record);
 }

@@ -18,9 +18,7 @@
 #define FIRST_NAP_S 0.02   /* before an attempt is repeated; then twice as long each time */
 #define LONGEST_NAP_S 0.5  /* so that a server that is back is noticed within a second */
 #define MOST_STATEMENTS 64 /* that are known, and kept prepared */
-#define TO_TEXT(x) #x
-#define TEXT_OF(x) TO_TEXT(x)
-#define SAID_BYTES 600 /* of what the server says in a message */
+#define SAID_BYTES 600     /* of what the server says in a message */
 
 struct clt_pq {
   char *url, *shown;
@@ -226,11 +224,13 @@ static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlim
 /* --- connecting --- */
 
 /* Both ends notice a connection that is dead. What a statement waits for is limited; operators are those of PostgreSQL,
- * whatever others have put into the database; plans of statements that take a millisecond are not compiled. */
+ * whatever others have put into the database; plans of statements that take a millisecond are not compiled; numbers
+ * come with all their digits. */
 static const char session_text[] =
     "SET search_path=pg_catalog,clatune,pg_temp; SET statement_timeout='5s'; SET lock_timeout='4s';"
     "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
-    "SET synchronous_commit=on; SET jit=off; SET tcp_keepalives_idle=5; SET tcp_keepalives_interval=2;"
+    "SET synchronous_commit=on; SET jit=off; SET extra_float_digits=1; SET tcp_keepalives_idle=5;"
+    "SET tcp_keepalives_interval=2;"
     "SET tcp_keepalives_count=3; SET tcp_user_timeout='10s'; SELECT ";
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
@@ -245,7 +245,7 @@ static int begin_session(clt_pq *pq, clt_error *error) {
                     "the database '%s' has texts in %.32s; make one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "an unknown code");
   snprintf(text, sizeof text, "%s%s", session_text,
-           pq->schema == CLT_PQ_BARE ? TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
+           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
   int rc = send_text(pq, text, &rows, false, error);
   if (rc) return rc;
   const long version = PQntuples(rows) == 1 ? strtol(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
@@ -307,9 +307,7 @@ static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *valu
   while (i < pq->n_known && pq->known[i] != sql) i++;
   if (i == pq->n_known) {
     if (i < MOST_STATEMENTS) pq->known[pq->n_known++] = sql;
-    return finish(pq,
-                  PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, values->lengths,
-                                    values->formats, 1),
+    return finish(pq, PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, NULL, NULL, 0),
                   rows, false, error);
   }
   snprintf(name, sizeof name, "%zu", i);
@@ -318,9 +316,8 @@ static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *valu
     if (rc) return rc;
     pq->prepared[i] = true;
   }
-  return finish(
-      pq, PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, values->lengths, values->formats, 1),
-      rows, false, error);
+  return finish(pq, PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, NULL, NULL, 0), rows, false,
+                error);
 }
 
 /* What one attempt does: values NULL, a text with statements; sql NULL, nothing but connecting. */

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 typedef struct clt_pq clt_pq;         /* for one thread at a time */
 typedef struct pg_result clt_pq_rows; /* what a statement gave */
 
@@ -21,6 +23,10 @@ bool clt_pq_is_url(const char *path);
 
 /* The URL as it may be shown: without a password. malloc'ed. */
 int clt_pq_shown(char **out, const char *url, clt_error *error);
+
+/* Adds an element of an array that is written as a text: "{...,...}". NULL and NaN are NULL. */
+void clt_pq_add_text(clt_text *out, const char *text);
+void clt_pq_add_number(clt_text *out, double number);
 
 /* Which database is asked for. */
 typedef enum clt_pq_schema {
@@ -52,7 +58,7 @@ const char *clt_pq_state(const clt_pq *pq);
 /* Runs one statement, a text that lives as long as pq does (it is known by its address). What $1, $2 ... stand for
  * follows places, a letter each:
  *   't' const char * (NULL is NULL; any bytes but 0)   'w' int64_t   'n' double (NaN is NULL)
- *   'T' 'W' 'N' an array of them: size_t n, then const char *const *, const int64_t *, const double *
+ *   'T' 'W' an array of them: size_t n, then const char *const *, const int64_t *
  * rows (nullable): what it gave, of whole numbers, float8, text and arrays of float8 alone (cast others);
  * free with clt_pq_rows_free. Within a transaction of the caller's a loss is CLT_E_STORE: it has to be begun anew. */
 int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error, const char *places, ...);

@@ -31,7 +31,4 @@ int clt_store_over(clt_store **out, clt_pq *pq, clt_error *error);
 /* Makes the rows that a key's records and descriptions belong to. */
 int clt_pq_add_key(clt_pq *pq, const clt_store_key *key, clt_error *error);
 
-/* How records name what they were measured for, and by which clock. */
-extern const char *const clt_pq_kinds[CLT_RECORD_COMPARED + 1], *const clt_pq_clocks[2];
-
 #endif

@@ -1,8 +1,8 @@
-/* What a URL says without a server, and without libpq. */
+/* What needs neither a server nor libpq: what may be shown of a URL, and values as PostgreSQL reads them. */
+#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/text.h"
 #include "store/pq.h"
 
 bool clt_pq_is_url(const char *path) {
@@ -35,4 +35,21 @@ int clt_pq_shown(char **out, const char *url, clt_error *error) {
     option += n;
   }
   return clt_text_take(out, &text, error);
+}
+
+void clt_pq_add_text(clt_text *out, const char *text) {
+  clt_text_add(out, text ? "\"" : "NULL");
+  for (size_t n; text && *text; text += n) {
+    n = strcspn(text, "\"\\");
+    clt_text_add_bytes(out, text, n);
+    if (n == 0) clt_text_add(out, "\\"), clt_text_add_bytes(out, text, n = 1);
+  }
+  if (text) clt_text_add(out, "\"");
+}
+
+void clt_pq_add_number(clt_text *out, double number) {
+  if (isnan(number))
+    clt_text_add(out, "NULL");
+  else
+    clt_text_printf(out, "%.17g", number);
 }

@@ -1,4 +1,4 @@
-/* store/pq_values.h - what stands for the places of a statement, and what it gave, in PostgreSQL's binary form. */
+/* store/pq_values.h - what stands for the places of a statement, and what it gave, in PostgreSQL's text form. */
 #ifndef CLT_STORE_PQ_VALUES_H
 #define CLT_STORE_PQ_VALUES_H
 
@@ -9,10 +9,9 @@
 
 typedef struct clt_pq_values {
   clt_text bytes; /* of all of them */
-  size_t n, begins[CLT_PQ_MOST_PLACES];
+  size_t n;
   Oid types[CLT_PQ_MOST_PLACES];
   const char *values[CLT_PQ_MOST_PLACES];
-  int lengths[CLT_PQ_MOST_PLACES], formats[CLT_PQ_MOST_PLACES];
 } clt_pq_values;
 
 /* Reads what follows places in a call of clt_pq_run. Release what was made also on failure. */

@@ -6,9 +6,6 @@
 #include "base/text.h"
 #include "store/pq.h"
 
-#define TO_TEXT(x) #x
-#define TEXT_OF(x) TO_TEXT(x)
-
 /* Logins get these roles; nobody logs in as them. Somebody else may make the same ones at the same time: roles belong
  * to the server, not to the database. */
 #define ROLE(name)                                                           \
@@ -117,7 +114,7 @@ static const char *const schema[] = {
     MEASUREMENTS,
     QUEUE,
     RIGHTS
-    "DELETE FROM clatune.about; INSERT INTO clatune.about VALUES(" TEXT_OF(CLT_SCHEMA_VERSION) ")"};
+    "DELETE FROM clatune.about; INSERT INTO clatune.about VALUES(" CLT_TEXT_OF(CLT_SCHEMA_VERSION) ")"};
 
 /* A database that was made by a newer version stays as it is. */
 int clt_schema_init(const char *url, clt_error *error) {

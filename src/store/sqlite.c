@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "measurement/statistics.h"
 #include "store/database.h"
 #include "store/statements.h"
 #include "store/store.h"
@@ -33,12 +32,6 @@ typedef struct sqlite_store {
   clt_store_key old_key;                  /* for which `old` holds, in this transaction */
   clt_map old;                            /* sequences of records of version 1 */
 } sqlite_store;
-
-static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
-                                         [CLT_RECORD_FINALIST] = "finalist",
-                                         [CLT_RECORD_ATTEMPT] = "attempt",
-                                         [CLT_RECORD_COMPARED] = "compared"};
-static const char *const clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
 
 static int fail_sqlite(const sqlite_store *store, clt_error *error) {
   return clt_database_fail(error, store->db, store->path);
@@ -225,9 +218,9 @@ static int add_measurement(sqlite_store *store, const clt_store_key *key, const 
                            clt_error *error) {
   const clt_measurement *m = record->measurement;
   const clt_phases *phases = &m->phases;
-  int rc = run_statement(store, ADD_MEASUREMENT, NULL, error, "ktttntnnnnnntw", key, kind_names[record->kind],
+  int rc = run_statement(store, ADD_MEASUREMENT, NULL, error, "ktttntnnnnnntw", key, clt_kind_names[record->kind],
                          record->configuration, clt_reason_name(m->reason), m->time_s,
-                         clock_names[m->clock == CLT_CLOCK_HOST], phases->build_s, phases->first_launch_s,
+                         clt_clock_names[m->clock == CLT_CLOCK_HOST], phases->build_s, phases->first_launch_s,
                          phases->runs_s, phases->verify_s, phases->wait_s, m->max_abs_error, m->log, record->created_s);
   int64_t id = sqlite3_last_insert_rowid(store->db);
   if (rc == CLT_OK && record->own)
@@ -242,12 +235,9 @@ static int add_measurement(sqlite_store *store, const clt_store_key *key, const 
   if (rc == CLT_OK && m->confirmed_alone) rc = run_statement(store, ADD_CONFIRMED, NULL, error, "ww", id, (int64_t)1);
   for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++)
     rc = run_statement(store, ADD_FIGURE, NULL, error, "wwn", id, (int64_t)i, i ? m->figures[i - 1] : m->figure);
-#define VALUE(member) m->use.member,
-  const double use[] = {CLT_KERNEL_USE_TABLE(VALUE)};
-  const size_t n_use = sizeof use / sizeof *use;
-  bool any = false;
-  for (size_t i = 0; i < n_use; i++) any = any || !isnan(use[i]);
-  for (size_t i = 0; rc == CLT_OK && any && i < n_use; i++)
+  const double *use = (const double *)&m->use;
+  const size_t n_use = clt_use_is_known(&m->use) ? CLT_N_USE : 0;
+  for (size_t i = 0; rc == CLT_OK && i < n_use; i++)
     rc = run_statement(store, ADD_USE, NULL, error, "wwn", id, (int64_t)i, use[i]);
   return rc;
 }
@@ -318,24 +308,11 @@ static int read_numbers(sqlite_store *store, int statement, int64_t id, double *
   return rc;
 }
 
-static void copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column) {
-  const char *text = column_text(s, column);
-  const size_t n = strnlen(text, capacity - 1);
-  memcpy(out, text, n);
-  out[n] = '\0';
-}
-
 static clt_store_description read_key(sqlite3_stmt *s) {
-  clt_store_description d = {.n_records = (uint64_t)sqlite3_column_int64(s, 0),
-                             .problem_name = column_text(s, 4),
-                             .problem_path = column_text(s, 5),
-                             .sizes = column_text(s, 6),
-                             .device_json = column_text(s, 7),
-                             .tuning_json = column_text(s, 8),
-                             .kernel = column_text(s, 9)};
-  copy_text(d.key.problem, sizeof d.key.problem, s, 1);
-  copy_text(d.key.device, sizeof d.key.device, s, 2);
-  copy_text(d.key.driver, sizeof d.key.driver, s, 3);
+  const char *texts[9];
+  for (int i = 0; i < 9; i++) texts[i] = column_text(s, 1 + i);
+  clt_store_description d = clt_row_key(texts);
+  d.n_records = (uint64_t)sqlite3_column_int64(s, 0);
   return d;
 }
 
@@ -377,11 +354,8 @@ static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_ke
 static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_walk_visit visit, void *user,
                      clt_error *error) {
   clt_measurement m;
-  clt_measurement_init(&m, CLT_CONFIG_NONE);
-  m.reason = CLT_REASON_UNKNOWN;
-  clt_reason_parse(&m.reason, column_text(s, 3), NULL);
+  clt_row_begin(&m, column_text(s, 3), column_text(s, 5));
   m.time_s = column_number(s, 4, NAN);
-  m.clock = strcmp(column_text(s, 5), clock_names[CLT_CLOCK_HOST]) == 0 ? CLT_CLOCK_HOST : CLT_CLOCK_DEVICE;
   m.phases.build_s = column_number(s, 6, 0);
   m.phases.first_launch_s = column_number(s, 7, 0);
   m.phases.runs_s = column_number(s, 8, 0);
@@ -398,24 +372,14 @@ static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_w
     rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n_one, error);
   if (rc == CLT_OK && correct && (store->present & HAS_FIGURE))
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
-#define NOTHING(member) NAN,
-#define READ(member) m.use.member = *next++;
-  double use[] = {CLT_KERNEL_USE_TABLE(NOTHING)}, *next = use;
   if (rc == CLT_OK && (store->present & HAS_USE))
-    rc = read_numbers(store, USE, id, use, sizeof use / sizeof *use, &n_one, error);
-  CLT_KERNEL_USE_TABLE(READ)
+    rc = read_numbers(store, USE, id, (double *)&m.use, CLT_N_USE, &n_one, error);
   if (rc == CLT_OK && !correct && (store->present & HAS_CONFIRMED))
     rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n_one, error);
   m.confirmed_alone = alone > 0;
   if (rc) return rc;
-  if (n > 0) m.figure = figures[0];
-  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
-  clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .measurement = &m, .number = id};
-  for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++) {
-    if (strcmp(kind_names[i], column_text(s, 1)) != 0) continue;
-    record.kind = (clt_record_kind)i;
-    record.configuration = (const char *)sqlite3_column_text(s, 2);
-  }
+  clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .number = id};
+  clt_row_end(&record, &m, column_text(s, 1), (const char *)sqlite3_column_text(s, 2), figures, n);
   if (walk != BY_NUMBER && walk != BY_NUMBER_OF_KEY) return visit(user, NULL, &record);
   return visit_identified(store, s, walk == BY_NUMBER, &record, visit, user, error);
 }

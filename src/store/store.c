@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "store/pq.h"
 
@@ -179,6 +180,59 @@ bool clt_record_plausible(const clt_store_record *record) {
     if (!usable_number(m->runs_s[i]) && !(isnan(m->runs_s[i]) && usable_number(m->figure))) return false;
   return true;
 }
+
+/* --- rows --- */
+
+const char *const clt_kind_names[] = {[CLT_RECORD_SEARCH] = "search",
+                                      [CLT_RECORD_FINALIST] = "finalist",
+                                      [CLT_RECORD_ATTEMPT] = "attempt",
+                                      [CLT_RECORD_COMPARED] = "compared"};
+const char *const clt_clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
+
+bool clt_use_is_known(const clt_kernel_use *use) {
+#define IS_KNOWN(member) || !isnan(use->member)
+  return false CLT_KERNEL_USE_TABLE(IS_KNOWN);
+}
+
+void clt_row_begin(clt_measurement *out, const char *reason, const char *clock) {
+  clt_measurement_init(out, CLT_CONFIG_NONE);
+  out->reason = CLT_REASON_UNKNOWN;
+  clt_reason_parse(&out->reason, reason, NULL);
+  out->clock = strcmp(clock, clt_clock_names[CLT_CLOCK_HOST]) == 0 ? CLT_CLOCK_HOST : CLT_CLOCK_DEVICE;
+}
+
+void clt_row_end(clt_store_record *record, clt_measurement *m, const char *kind, const char *configuration,
+                 const double *figures, size_t n) {
+  if (n > 0) m->figure = figures[0];
+  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m->figures[i] = i + 1 < n ? figures[i + 1] : NAN;
+  record->measurement = m;
+  for (size_t i = 0; i < sizeof clt_kind_names / sizeof *clt_kind_names; i++) {
+    if (strcmp(clt_kind_names[i], kind) != 0) continue;
+    record->kind = (clt_record_kind)i;
+    record->configuration = configuration;
+  }
+}
+
+static void copy_text(char *out, size_t capacity, const char *text) {
+  const size_t n = strnlen(text, capacity - 1);
+  memcpy(out, text, n);
+  out[n] = '\0';
+}
+
+clt_store_description clt_row_key(const char *const texts[9]) {
+  clt_store_description d = {.problem_name = texts[3],
+                             .problem_path = texts[4],
+                             .sizes = texts[5],
+                             .device_json = texts[6],
+                             .tuning_json = texts[7],
+                             .kernel = texts[8]};
+  copy_text(d.key.problem, sizeof d.key.problem, texts[0]);
+  copy_text(d.key.device, sizeof d.key.device, texts[1]);
+  copy_text(d.key.driver, sizeof d.key.driver, texts[2]);
+  return d;
+}
+
+/* --- adding --- */
 
 /* Of an opened store, not of a file: files are copied and brought back from backups, and then go on side by side. */
 static int draw_origin(clt_store *store, clt_error *error) {

@@ -40,6 +40,22 @@ int clt_store_place(char **out, const char *path, clt_error *error);
 /* Whether a record can be right, on its way in and on its way out. */
 bool clt_record_plausible(const clt_store_record *record);
 
+/* --- what the rows of SQLite and PostgreSQL have in common --- */
+
+extern const char *const clt_kind_names[CLT_RECORD_COMPARED + 1], *const clt_clock_names[2];
+
+#define CLT_N_USE (sizeof(clt_kernel_use) / sizeof(double)) /* kept in the order of its members */
+bool clt_use_is_known(const clt_kernel_use *use);           /* any of it */
+
+/* A measurement without a configuration, and its record, from a row, whose texts are borrowed. figures: the summary and
+ * those of the runs; n 0: none. Of a kind that nobody knows, the record has no configuration. */
+void clt_row_begin(clt_measurement *out, const char *reason, const char *clock);
+void clt_row_end(clt_store_record *record, clt_measurement *m, const char *kind, const char *configuration,
+                 const double *figures, size_t n);
+
+/* A key's description: its problem, device, driver; name, path, sizes, device, tuning, kernel. */
+clt_store_description clt_row_key(const char *const texts[9]);
+
 /* As clt_store_each, for the records that may be a key's best (CLT_STORE_BEST_FIRST). */
 int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, clt_error *error);

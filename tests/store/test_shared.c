@@ -55,11 +55,17 @@ static void values_of_any_bytes_come_back(void **state) {
   const size_t n = sizeof texts / sizeof *texts;
   clt_pq_rows *rows = NULL;
   clt_error error = {0};
-  static const char echo[] = "SELECT $1, $2, $3, $4, (SELECT sum(length(t)) FROM unnest($5) AS t)::bigint, $6[2]::bigint, $7";
+  clt_text array = {0};
+  for (size_t i = 0; i < 6; i++) {
+    clt_text_add(&array, i ? "," : "{");
+    clt_pq_add_number(&array, numbers[i]);
+  }
+  clt_text_add(&array, "}");
+  static const char echo[] = "SELECT $1, $2, $3, $4, (SELECT sum(length(t)) FROM unnest($5) AS t)::bigint, $6[2]::bigint, $7::float8[]";
   for (size_t i = 0; i < n; i++) {
     const double x = numbers[i % 6];
-    if (clt_pq_run(pq, &rows, echo, &error, "ttwnTWN", texts[i], NULL, whole[i % 4], x, n, texts, (size_t)4, whole,
-                   (size_t)6, numbers))
+    if (clt_pq_run(pq, &rows, echo, &error, "ttwnTWt", texts[i], NULL, whole[i % 4], x, n, texts, (size_t)4, whole,
+                   array.bytes))
       fail_msg("%s", error.message);
     assert_int_equal(clt_pq_n_rows(rows), 1);
     assert_string_equal(clt_pq_text(rows, 0, 0), texts[i]);
@@ -73,6 +79,7 @@ static void values_of_any_bytes_come_back(void **state) {
     assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 5), 6); /* more than there is room for */
     clt_pq_rows_free(rows);
   }
+  clt_text_release(&array);
 }
 
 static void what_is_not_what_was_expected_is_nothing(void **state) {
