@@ -249,12 +249,14 @@ static void forget_claim(cli_farm_lane *l) {
   l->works = false;
 }
 
-/* A row that this agent cannot work on as it stands. */
+/* A row that this agent cannot work on as it stands; p NULL: of a database that was another one a moment ago. */
 static void give_back(cli_farm *f, cli_farm_lane *l, cli_farm_plan *p, size_t device) {
   clt_error error = {0};
-  if (p) p->targets[device] = 0;
-  fprintf(stderr, "clatune: warning: rows of plan %lld are of another version of clatune, and are left to others\n",
-          (long long)(p ? p->id : 0));
+  if (p) {
+    p->targets[device] = 0;
+    fprintf(stderr, "clatune: warning: rows of plan %lld are of another version of clatune, and are left to others\n",
+            (long long)p->id);
+  }
   cli_farm_note(f, clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error), &error);
   forget_claim(l);
 }
@@ -275,15 +277,10 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   if (cli_farm_is_away(f) || f->released || !is_its_turn(f, l)) return CLI_WAIT;
   int rc = cli_farm_know_plans(f, &error);
   if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
-  if (found && f->connection != clt_pq_connection(f->pq)) { /* the targets may have been another database's */
-    rc = clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
-    clt_claim_release(&l->claim);
-    return cli_farm_note(f, rc, &error), CLI_WAIT;
-  }
   if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;
   if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
-  *plan = find_target(f, l, l->claim.target, device);
+  *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
   if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;
   l->works = true;
   __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
