@@ -1,7 +1,7 @@
 /* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
- * sizes that no tile divides, on sizes that tiles divide, and others that matter. The problem's name is the first
- * argument; 77: there is no device. Work-items stay under 65,536 loop iterations, because llvmpipe silently ends all
- * loops there. */
+ * sizes that no tile divides, on sizes that tiles divide, and others that matter. The arguments are a problem's name, or
+ * that of a folder of them, and how many are sampled of each size, if not as many as below; 77: there is no device. Work-
+ * items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +70,44 @@ static const trial trials[] = {
       "maxrreg=unlimited fast_math=0",
       "block_h=4 block_w=32 n_filter_rows=2 n_output_4s=2 spill=0 imul_fast=1 pad_shared=0 use_tex1d=0 "
       "maxrreg=unlimited fast_math=1"}},
+    /* Rows of a length that vectors of all lengths divide, and of one that none does. */
+    {"polybench/gemm", {{{"ni", 37}, {"nj", 48}, {"nk", 29}}, {{"ni", 23}, {"nj", 19}, {"nk", 31}}}, 3, 1, {0}},
+    {"polybench/2mm",
+     {{{"ni", 37}, {"nj", 48}, {"nk", 29}, {"nl", 80}}, {{"ni", 19}, {"nj", 21}, {"nk", 23}, {"nl", 25}}},
+     4,
+     1,
+     {0}},
+    {"polybench/3mm",
+     {{{"ni", 37}, {"nj", 48}, {"nk", 29}, {"nl", 80}, {"nm", 21}},
+      {{"ni", 19}, {"nj", 21}, {"nk", 23}, {"nl", 25}, {"nm", 27}}},
+     5,
+     1,
+     {0}},
+    {"polybench/syrk", {{{"n", 48}, {"m", 29}}, {{"n", 37}, {"m", 41}}}, 2, 1, {0}},
+    {"polybench/syr2k", {{{"n", 48}, {"m", 29}}, {{"n", 37}, {"m", 41}}}, 2, 1, {0}},
+    {"polybench/correlation", {{{"n", 37}, {"m", 48}}, {{"n", 29}, {"m", 21}}}, 2, 1, {0}},
+    {"polybench/covariance", {{{"n", 37}, {"m", 48}}, {{"n", 29}, {"m", 21}}}, 2, 1, {0}},
+    {"polybench/atax", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {0}},
+    {"polybench/bicg", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {0}},
+    {"polybench/mvt", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
+    {"polybench/gesummv", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
+    {"polybench/gemver", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
+    {"polybench/2dconv", {{{"width", 80}, {"height", 37}}, {{"width", 71}, {"height", 83}}}, 2, 1, {0}},
+    {"polybench/3dconv",
+     {{{"width", 48}, {"height", 27}, {"depth", 5}}, {{"width", 21}, {"height", 37}, {"depth", 3}}},
+     3,
+     1,
+     {0}},
+    {"polybench/jacobi-2d",
+     {{{"width", 80}, {"height", 37}, {"steps", 3}}, {{"width", 71}, {"height", 83}, {"steps", 2}}},
+     3,
+     1,
+     {0}},
+    {"polybench/fdtd-2d",
+     {{{"nx", 37}, {"ny", 80}, {"steps", 3}}, {{"nx", 83}, {"ny", 71}, {"steps", 2}}},
+     3,
+     1,
+     {0}},
 };
 
 /* What one size of one problem on one device needs. */
@@ -169,27 +207,37 @@ static int run_device(const trial *t, const clt_problem *problem, const clt_devi
   return rc;
 }
 
-static const trial *find_trial(const char *name) {
-  for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
-    if (strcmp(trials[i].name, name) == 0) return &trials[i];
-  return NULL;
+static int run_problem(const trial *t, const clt_device_info *devices, size_t n_devices, size_t *wrong, clt_error *error) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
+  clt_problem *problem = NULL;
+  int rc = clt_problem_new(&problem, path, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, &devices[i], wrong, error);
+  clt_problem_free(problem);
+  return rc;
+}
+
+static bool is_asked(const trial *t, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(t->name, name, n) == 0 && (t->name[n] == '\0' || t->name[n] == '/');
 }
 
 int main(int argc, char **argv) {
-  const trial *t = argc == 2 ? find_trial(argv[1]) : NULL;
-  if (!t) return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank\n", argv[0]), 2;
-  char path[1024];
-  snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
   clt_error error = {0};
-  clt_problem *problem = NULL;
   clt_device_info *devices = NULL;
-  size_t n_devices = 0, wrong = 0;
-  int rc = clt_problem_new(&problem, path, &error);
-  if (rc == CLT_OK) rc = clt_opencl_devices(&devices, &n_devices, &error);
-  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, &devices[i], &wrong, &error);
+  size_t n_devices = 0, wrong = 0, n_tried = 0;
+  int rc = clt_opencl_devices(&devices, &n_devices, &error);
+  for (size_t i = 0; rc == CLT_OK && argc > 1 && i < sizeof trials / sizeof *trials; i++) {
+    trial t = trials[i];
+    if (!is_asked(&t, argv[1])) continue;
+    if (argc > 2) t.n_sampled = strtoul(argv[2], NULL, 10);
+    rc = run_problem(&t, devices, n_devices, &wrong, &error);
+    n_tried++;
+  }
   if (rc != CLT_OK) fprintf(stderr, "%s\n", error.message);
   free(devices);
-  clt_problem_free(problem);
+  if (rc == CLT_OK && n_tried == 0)
+    return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench [N]\n", argv[0]), 2;
   if (rc == CLT_OK && n_devices == 0) return 77;
   return rc != CLT_OK || wrong > 0;
 }

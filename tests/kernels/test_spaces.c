@@ -41,19 +41,48 @@ static const shipped all[] = {
 };
 enum { N_SHIPPED = sizeof all / sizeof *all };
 
+static void is_complete(const shipped *s) {
+  clt_problem *problem = load(s->path);
+  clt_instance *instance = instantiate(problem, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  assert_string_equal(clt_problem_name(problem), s->name);
+  assert_int_equal(clt_space_cartesian(space), s->cartesian);
+  assert_int_equal(clt_space_valid(space), s->valid);
+  assert_true(clt_space_contains(space, clt_instance_default(instance)));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void spaces_are_complete(void **state) {
   (void)state;
-  for (size_t i = 0; i < N_SHIPPED; i++) {
-    clt_problem *problem = load(all[i].path);
-    clt_instance *instance = instantiate(problem, NULL);
-    const clt_space *space = clt_instance_space(instance);
-    assert_string_equal(clt_problem_name(problem), all[i].name);
-    assert_int_equal(clt_space_cartesian(space), all[i].cartesian);
-    assert_int_equal(clt_space_valid(space), all[i].valid);
-    assert_true(clt_space_contains(space, clt_instance_default(instance)));
-    clt_instance_free(instance);
-    clt_problem_free(problem);
-  }
+  for (size_t i = 0; i < N_SHIPPED; i++) is_complete(&all[i]);
+}
+
+/* Products of matrices: 42 work-groups, of 20 shapes of sums the 19 of at most 64, 4 depths of tiles and 4 of unrolling, less
+ * those of 512 columns or more. Fields: 10 pairs of rows and unrolling. Vectors: 7^4 work-groups, or 7^2. */
+static const shipped polybench[] = {
+#define POLYBENCH(name, cartesian, valid) {KERNELS_FOLDER "/polybench/" name ".json", name, cartesian, valid}
+    POLYBENCH("2mm", 13440, 11808),
+    POLYBENCH("3mm", 13440, 11808),
+    POLYBENCH("gemm", 13440, 11808),
+    POLYBENCH("syrk", 13440, 11808),
+    POLYBENCH("syr2k", 13440, 11808),
+    POLYBENCH("correlation", 13440, 11808),
+    POLYBENCH("covariance", 13440, 11808),
+    POLYBENCH("atax", 7 * 7 * 3 * 7 * 7 * 5 * 4, 144060),
+    POLYBENCH("bicg", 7 * 7 * 3 * 7 * 7 * 5 * 4, 144060),
+    POLYBENCH("mvt", 7 * 7 * 3 * 7 * 7 * 5 * 4, 144060),
+    POLYBENCH("gemver", 7 * 7 * 3 * 7 * 7 * 5 * 4, 144060),
+    POLYBENCH("gesummv", 7 * 7 * 3 * 5 * 4, 2940),
+    POLYBENCH("2dconv", 6720, 7 * 6 * 10 * 5 * 2),
+    POLYBENCH("3dconv", 6720, 3248),
+    POLYBENCH("jacobi-2d", 6720, 4080),
+    POLYBENCH("fdtd-2d", 6720, 4080),
+};
+
+static void polybench_is_complete(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof polybench / sizeof *polybench; i++) is_complete(&polybench[i]);
 }
 
 /* A device with just so much local memory, and otherwise generous. */
@@ -206,6 +235,7 @@ static void the_papers_grid_is_in_the_space(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spaces_are_complete),
+      cmocka_unit_test(polybench_is_complete),
       cmocka_unit_test(tiles_must_fit_into_local_memory),
       cmocka_unit_test(work_groups_must_fit_the_device),
       cmocka_unit_test(a_device_without_images_keeps_the_buffers),
