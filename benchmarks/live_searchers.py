@@ -18,7 +18,7 @@ def sweep(options):
     """The sweep's lines, with the default's time in them."""
     return json.loads(tables.run([tables.clatune(options), "sweep", options.plan, "--device", options.device, "--store", options.store,
                                   "--output", options.results, *(["--summary"] if options.summary else []), "--format", "json",
-                                  "--quiet"]))
+                                  "--quiet"]))["table"]
 
 
 def table(lines):

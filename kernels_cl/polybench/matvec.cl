@@ -22,6 +22,7 @@ KERNEL(row_x, row_y) void by_rows(RESULT out, INPUT a, INPUT x, __global const f
   }
 }
 
+#ifdef column_x
 /* out = alpha a' x + beta other. column_y work-items share `vec` columns. */
 KERNEL(column_x, column_y) void by_columns(RESULT out, INPUT a, INPUT x, __global const float *other, float alpha,
                                            float beta) {
@@ -42,3 +43,4 @@ KERNEL(column_x, column_y) void add_rank_two(RESULT a, INPUT u1, INPUT v1, INPUT
   if (row < ROWS && column < COLUMNS)
     VSTORE(VLOAD(place) + u1[row] * VLOAD(v1 + column) + u2[row] * VLOAD(v2 + column), place);
 }
+#endif

@@ -16,17 +16,14 @@ typedef JOIN(float, vec) floatv;
 #define INPUT __global const float *restrict
 #define RESULT __global float *
 
-/* The sum of the values of `count` (a power of two) work-items, which are `step` work-items apart; `i` is this one's
- * number among them. All of a work-group take part; `shared` has a place for each, and may be used anew at once. */
+/* The sum of the values of `count` work-items, which are `step` apart; `i` is this one's number among them. All of a
+ * work-group take part; `shared` has a place for each, and may be used anew at once. */
 static inline floatv add_up(floatv value, __local floatv *shared, int i, int count, int step) {
-  const int mine = get_local_id(1) * get_local_size(0) + get_local_id(0);
-  shared[mine] = value;
-  for (int left = count / 2; left > 0; left /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (i < left) shared[mine] += shared[mine + left * step];
-  }
+  __local floatv *const mine = shared + get_local_id(1) * get_local_size(0) + get_local_id(0);
+  *mine = value;
   barrier(CLK_LOCAL_MEM_FENCE);
-  value = shared[mine - i * step];
+  value = 0;
+  for (int other = 0; other < count; other++) value += mine[(other - i) * step];
   barrier(CLK_LOCAL_MEM_FENCE);
   return value;
 }

@@ -18,6 +18,9 @@ typedef struct trial {
   const char *extremes[MAX_EXTREMES];
 } trial;
 
+/* Those that rusticl takes. */
+#define SMALL_GROUPS "row_x=2 row_y=8 row_tile=2 column_x=8 column_y=2 vec=1 unroll=2"
+
 static const trial trials[] = {
     {"convolution",
      {{{"width", 100}, {"height", 61}}, {{"width", 128}, {"height", 256}}},
@@ -87,11 +90,11 @@ static const trial trials[] = {
     {"polybench/syr2k", {{{"n", 48}, {"m", 29}}, {{"n", 37}, {"m", 41}}}, 2, 1, {0}},
     {"polybench/correlation", {{{"n", 37}, {"m", 48}}, {{"n", 29}, {"m", 21}}}, 2, 1, {0}},
     {"polybench/covariance", {{{"n", 37}, {"m", 48}}, {{"n", 29}, {"m", 21}}}, 2, 1, {0}},
-    {"polybench/atax", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {0}},
-    {"polybench/bicg", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {0}},
-    {"polybench/mvt", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
-    {"polybench/gesummv", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
-    {"polybench/gemver", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {0}},
+    {"polybench/atax", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {SMALL_GROUPS}},
+    {"polybench/bicg", {{{"m", 37}, {"n", 80}}, {{"m", 83}, {"n", 71}}}, 2, 1, {SMALL_GROUPS}},
+    {"polybench/mvt", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {SMALL_GROUPS}},
+    {"polybench/gesummv", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {"row_x=2 row_y=8 row_tile=2 vec=1 unroll=2"}},
+    {"polybench/gemver", {{{"n", 80}}, {{"n", 71}}}, 1, 1, {SMALL_GROUPS}},
     {"polybench/2dconv", {{{"width", 80}, {"height", 37}}, {{"width", 71}, {"height", 83}}}, 2, 1, {0}},
     {"polybench/3dconv",
      {{{"width", 48}, {"height", 27}, {"depth", 5}}, {{"width", 21}, {"height", 37}, {"depth", 3}}},
