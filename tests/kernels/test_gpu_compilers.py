@@ -132,7 +132,7 @@ if not shutil.which("ptxas"):
 problems = [path for path in find_problems() if PART in str(path.relative_to(ROOT))]
 assert len(problems) >= (1 if PART else 17), problems
 wrong = []
-print(f"{'problem':<28} {'GPU':<7} {'compiled':>9} {'images':>7} {'registers: median':>18} {'largest':>8} {'spilling':>9}")
+print(f"{'problem':<32} {'GPU':<7} {'compiled':>9} {'images':>7} {'registers: median':>18} {'largest':>8} {'spilling':>9}")
 with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool, tempfile.TemporaryDirectory() as folder:
     for problem in problems:
         name = str(problem.relative_to(ROOT).with_suffix(""))
@@ -157,7 +157,7 @@ with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool
                     used.append(registers)
                     spilling += spilled > 0
             figures = (f"{statistics.median(used):>18g} {max(used):>8} {spilling:>9}") if used else ""
-            print(f"{name:<28} {gpu.name:<7} {len(jobs) - len(failed):>4}/{len(jobs):<4} {images:>7} {figures}", flush=True)
+            print(f"{name:<32} {gpu.name:<7} {len(jobs) - len(failed):>4}/{len(jobs):<4} {images:>7} {figures}", flush=True)
             for line in failed:
                 print(line)
             if len(failed) * 100 > len(jobs):
