@@ -36,7 +36,8 @@ static void clear(floatv *sums) {
 /* Copies the part of matrix a from (top, left) on, in the order in which a lies; zeros stand for what is beyond a. */
 static void load_tile(__local float *tile, int tile_height, int tile_width, matrix a, int top, int left) {
   for (int i = get_local_id(1) * wg_x + get_local_id(0); i < tile_height * tile_width; i += wg_x * wg_y) {
-    const int y = a.right == 1 ? i / tile_width : i % tile_height, x = a.right == 1 ? i % tile_width : i / tile_height;
+    const int line = a.right == 1 ? tile_width : tile_height, slow = i / line, fast = i - slow * line;
+    const int y = a.right == 1 ? slow : fast, x = a.right == 1 ? fast : slow;
     const bool exists = top + y < a.height && left + x < a.width;
     tile[y * tile_width + x] = exists ? a.first[(top + y) * a.down + (left + x) * a.right] : 0;
   }

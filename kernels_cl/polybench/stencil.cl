@@ -45,8 +45,9 @@ KERNEL(wg_x, wg_y) void stencil(RESULT out, INPUT in) {
 #if use_local
   __local float tile[TILE_X * TILE_Y * TILE_Z];
   for (int i = get_local_id(1) * wg_x + get_local_id(0); i < TILE_X * TILE_Y * TILE_Z; i += wg_x * wg_y) {
-    const int x = min(first_x + i % TILE_X, width + 1), y = min(first_y + i / TILE_X % TILE_Y, height + 1);
-    tile[i] = in[((z + i / (TILE_X * TILE_Y)) * (height + 2) + y) * (width + 2) + x];
+    const int line = i / TILE_X, plane = line / TILE_Y;
+    const int x = min(first_x + i - line * TILE_X, width + 1), y = min(first_y + line - plane * TILE_Y, height + 1);
+    tile[i] = in[((z + plane) * (height + 2) + y) * (width + 2) + x];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
