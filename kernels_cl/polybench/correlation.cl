@@ -42,9 +42,8 @@ KERNEL(wg_x, wg_y) void centre(RESULT data, INPUT mean, INPUT scale) {
 KERNEL(wg_x, wg_y) void products(RESULT result, INPUT data) {
   ROOM_FOR_TILES;
   floatv sums[rows];
-  if (IS_ABOVE) return;
   clear(sums);
-  add_product(sums, TRANSPOSED(data, n, m), AS_STORED(data, n, m), tiles);
+  add_product(sums, TRANSPOSED(data, n, m), AS_STORED(data, n, m), DEPTH_OF_LOWER(n), tiles);
   for (int r = 0; r < rows; r++) {
     float sum[vec];
     VSTORE(sums[r], sum);

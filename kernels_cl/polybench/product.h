@@ -10,8 +10,9 @@
 #define ROW(r) (FIRST_ROW + (int)get_local_id(1) + (r)*wg_y)
 #define COLUMN (FIRST_COLUMN + (int)get_local_id(0) * vec)
 
-/* A tile wholly above the diagonal: of a symmetric result, the other half suffices. */
-#define IS_ABOVE (FIRST_COLUMN >= FIRST_ROW + TILE_ROWS)
+/* Of a symmetric result one half suffices: nothing is added up in a tile wholly above the diagonal. A `return` there,
+ * before the barriers, makes PoCL 3.1 write where it must not. */
+#define DEPTH_OF_LOWER(depth) (FIRST_COLUMN < FIRST_ROW + TILE_ROWS ? (depth) : 0)
 
 #if tile_k
 #define ROOM_FOR_TILES __local float tiles[tile_k * (TILE_ROWS + TILE_COLUMNS)]
@@ -43,10 +44,10 @@ static void load_tile(__local float *tile, int tile_height, int tile_width, matr
   }
 }
 
-/* Adds a b to the work-item's sums. All of a work-group take part. */
-static void add_product(floatv *sums, matrix a, matrix b, __local float *tiles) {
+/* Adds a b, up to a's column `depth`, to the work-item's sums. All of a work-group take part. */
+static void add_product(floatv *sums, matrix a, matrix b, int depth, __local float *tiles) {
   __local float *const left = tiles, *const right = tiles + TILE_ROWS * tile_k;
-  for (int start = 0; start < a.width; start += tile_k) {
+  for (int start = 0; start < depth; start += tile_k) {
     load_tile(left, TILE_ROWS, tile_k, a, FIRST_ROW, start);
     load_tile(right, tile_k, TILE_COLUMNS, b, start, FIRST_COLUMN);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -66,10 +67,10 @@ static floatv neighbours(matrix b, int row, int column) {
   return VLOAD(found);
 }
 
-static void add_product(floatv *sums, matrix a, matrix b, __local float *tiles) {
+static void add_product(floatv *sums, matrix a, matrix b, int depth, __local float *tiles) {
   if (COLUMN >= b.width) return;
 #pragma unroll unroll
-  for (int k = 0; k < a.width; k++) {
+  for (int k = 0; k < depth; k++) {
     const floatv factor = neighbours(b, k, COLUMN);
     for (int r = 0; r < rows; r++) sums[r] += a.first[min(ROW(r), a.height - 1) * a.down + k * a.right] * factor;
   }

@@ -6,7 +6,7 @@ static void product(RESULT result, INPUT left, INPUT right, int height, int widt
                     __local float *tiles) {
   floatv sums[rows];
   clear(sums);
-  add_product(sums, AS_STORED(left, height, depth), AS_STORED(right, depth, width), tiles);
+  add_product(sums, AS_STORED(left, height, depth), AS_STORED(right, depth, width), depth, tiles);
   for (int r = 0; r < rows; r++) {
     RESULT place = result + ROW(r) * width + COLUMN;
     if (ROW(r) >= height || COLUMN >= width) continue;

@@ -16,18 +16,16 @@ static void store_lower(RESULT c, const floatv *sums, float alpha, float beta) {
 KERNEL(wg_x, wg_y) void syrk(RESULT c, INPUT a, float alpha, float beta) {
   ROOM_FOR_TILES;
   floatv sums[rows];
-  if (IS_ABOVE) return;
   clear(sums);
-  add_product(sums, AS_STORED(a, n, m), TRANSPOSED(a, n, m), tiles);
+  add_product(sums, AS_STORED(a, n, m), TRANSPOSED(a, n, m), DEPTH_OF_LOWER(m), tiles);
   store_lower(c, sums, alpha, beta);
 }
 
 KERNEL(wg_x, wg_y) void syr2k(RESULT c, INPUT a, INPUT b, float alpha, float beta) {
   ROOM_FOR_TILES;
   floatv sums[rows];
-  if (IS_ABOVE) return;
   clear(sums);
-  add_product(sums, AS_STORED(a, n, m), TRANSPOSED(b, n, m), tiles);
-  add_product(sums, AS_STORED(b, n, m), TRANSPOSED(a, n, m), tiles);
+  add_product(sums, AS_STORED(a, n, m), TRANSPOSED(b, n, m), DEPTH_OF_LOWER(m), tiles);
+  add_product(sums, AS_STORED(b, n, m), TRANSPOSED(a, n, m), DEPTH_OF_LOWER(m), tiles);
   store_lower(c, sums, alpha, beta);
 }
