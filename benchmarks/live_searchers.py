@@ -2,7 +2,7 @@
 """How much faster than the default is what each searcher of a plan finds, problem by problem, on a real device?
 
     benchmarks/live_searchers.py examples/plans/polybench.json --device pocl --store live.sqlite --results live.jsonl \\
-        [--page docs/results.md]
+        [--page docs/kernels.md]
 
 Runs `clatune sweep` on the plan, which goes on where it was stopped, or with --summary only takes what is finished. The table has the
 medians over the seeds of the default's time and of the speed-ups; winner and default took turns.
