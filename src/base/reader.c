@@ -20,8 +20,11 @@ static int parse(clt_source *source, size_t n, clt_error *error) {
   json_error_t mistake;
   source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
   if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
+  /* The parser speaks of the bracket alone. */
+  const bool ends = clt_starts_with(mistake.text, "'}' expected") || clt_starts_with(mistake.text, "']' expected");
   if (source->root == NULL)
-    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s", mistake.text);
+    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s%s", ends ? "',' or " : "",
+                       mistake.text);
   return CLT_OK;
 }
 
@@ -268,8 +271,14 @@ bool clt_read_object(const clt_node *node, const char *const *known, bool strict
     for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
       if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
     clt_node here = clt_node_member(node, name);
-    if (strict || clt_nearest_name(name, absent, n_absent))
+    const bool near = clt_nearest_name(name, absent, n_absent) != NULL;
+    clt_text others = {0};
+    for (i = 0; strict && !near && known[i]; i++) clt_text_printf(&others, "%s%s", i ? ", " : "; there are ", known[i]);
+    if (strict && !near)
+      clt_node_fail(&here, "there is no key \"%s\"%s", name, others.bytes ? others.bytes : "");
+    else if (near)
       clt_node_fail_name(&here, "key", name, absent, n_absent, sizeof *absent);
+    clt_text_release(&others);
   }
   return clt_node_ok(node);
 }

@@ -361,6 +361,9 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   static const char *const here[] = {"."};
   options.trust.folders = folders;
   if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
+  for (size_t i = 0; rc == 0 && i < options.trust.n_folders; i++)
+    if (access(options.trust.folders[i], X_OK))
+      rc = cli_failure("cannot open the folder '%s' of --problems: %s", options.trust.folders[i], strerror(errno));
   if (rc == 0) rc = run_agent(arguments, &options, format);
   free(folders);
   return rc;

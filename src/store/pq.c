@@ -26,7 +26,7 @@ struct clt_pq {
   double patience_s;
   PGconn *conn; /* NULL: there is none */
   uint64_t connection;
-  bool in_transaction;
+  bool in_transaction, removes;       /* removes: the statement under way does */
   const char *known[MOST_STATEMENTS]; /* statements that were run before; by its number each is named */
   bool prepared[MOST_STATEMENTS];     /* on this connection */
   size_t n_known;
@@ -95,6 +95,7 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
   const char *message = PQerrorMessage(pq->conn);
   const bool needs_password = PQconnectionNeedsPassword(pq->conn), is_bad_name = strstr(message, "translate host name");
   const bool is_certificate = strstr(message, "certificate"), no_tls = strstr(message, "does not support SSL");
+  const bool is_service = strstr(message, "definition of service") || strstr(message, "service file");
   copy_said(said, find_refusal(pq->state, message));
   snprintf(user, sizeof user, "%s", PQuser(pq->conn) ? PQuser(pq->conn) : "");
   snprintf(database, sizeof database, "%s", PQdb(pq->conn) ? PQdb(pq->conn) : "");
@@ -108,6 +109,9 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
     return clt_fail(error, CLT_E_STORE,
                     "cannot open the store '%s': %s; the server's certificate must be signed by the authority in "
                     "sslrootcert (else ~/.postgresql/root.crt), name the host, and not have expired",
+                    url, said);
+  if (is_service)
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; services are defined in ~/.pg_service.conf",
                     url, said);
   if (no_tls)
     return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; let the server use TLS (ssl = on)", url, said);
@@ -142,11 +146,20 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' is no store of clatune's (%s); its owner makes it one: 'clatune store init URL'",
                     url, said);
-  if (strcmp(state, "42501") == 0)
+  if (strcmp(state, "42501") == 0 && pq->schema == CLT_PQ_BARE)
     return clt_fail(error, CLT_E_STORE,
-                    "'%.64s' may not do that in the store '%s' (%s); its owner can grant " CLT_ROLE_READER
-                    ", " CLT_ROLE_WORKER " or " CLT_ROLE_OWNER,
+                    "'%.64s' may not do that in the store '%s' (%s); its owner, who may make roles, may",
                     PQuser(pq->conn), url, said);
+  if (strcmp(state, "42501") == 0) {
+    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes;
+    return clt_fail(error, CLT_E_STORE,
+                    "'%.64s' may not do that in the store '%s' (%s); its owner says: GRANT %s TO \"%.64s\"%s",
+                    PQuser(pq->conn), url, said,
+                    removes ? CLT_ROLE_OWNER
+                    : looks ? CLT_ROLE_READER
+                            : CLT_ROLE_WORKER,
+                    PQuser(pq->conn), looks ? ", or " CLT_ROLE_WORKER " to who measures" : "");
+  }
   if (strcmp(state, "25006") == 0)
     return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is for reading alone (%s); use the primary one",
                     url, said);
@@ -343,6 +356,7 @@ static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, c
   for (;;) {
     clt_error why = {0};
     pq->state[0] = '\0';
+    pq->removes = sql && clt_starts_with(sql, "DELETE");
     if (pq->in_transaction && pq->conn == NULL)
       return clt_fail(error, CLT_E_STORE, "the connection to the store '%s' was lost: run it again", pq->shown);
     int rc = try_once(pq, sql, values, rows, &why);

@@ -305,6 +305,10 @@ class Sweep(SimulatedTest):
         self.plan(good.replace('"Budgets"', '"Budget"'))
         message = self.clatune("sweep", "plan.json", expect=1).stderr
         self.assertRegex(message, r'plan.json:\d+: Budget: there is no key "Budget"; did you mean "Budgets"\?')
+        self.plan(good.replace("],", "]", 1))
+        self.assertRegex(self.clatune("sweep", "plan.json", expect=1).stderr, r"plan.json:\d+: ',' or '}' expected near")
+        self.plan({**PLAN, "Sizes": []})
+        self.assertIn('there is no key "Sizes"; there are Name, Devices', self.clatune("sweep", "plan.json", expect=1).stderr)
         for n in range(0, len(good) - 1, 23):
             self.plan(good[:n])
             self.assertIn("plan.json:", self.clatune("sweep", "plan.json", expect=1).stderr)

@@ -299,6 +299,7 @@ class Agents(SimulatedTest):
                                  (("plan.json", "--withdraw", "1", "--store", self.url), "--withdraw needs a database that machines share, and no PLAN")]:
             run = self.sweep("a", *arguments, expect=2)
             self.assertIn(words, run.stderr)
+        self.assertIn("'nowhere' of --problems", self.sweep("a", "--serve", self.url, "--problems", "nowhere", expect=1).stderr)
         run = self.sweep("a", "plan.json", "--store", self.server.url(self.database, "agent", password="wrong"), expect=6)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertNotIn("wrong", run.stderr)

@@ -97,7 +97,7 @@ class Shared(SimulatedTest):
 
     def test_prune(self):
         self.sample(self.owner)
-        self.refused(self.url, "'agent' may not do that", "clatune_owner", action=("prune", "--problem", "copy"))
+        self.refused(self.url, "'agent' may not do that", 'GRANT clatune_owner TO "agent"', action=("prune", "--problem", "copy"))
         self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--dry-run", "--store", self.owner)["would_remove"], 20)
         self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--store", self.owner)["removed"], 20)
         self.assertEqual(self.clatune_json("store", "list", "--store", self.owner), [])
@@ -118,7 +118,8 @@ class Shared(SimulatedTest):
         self.server.query("do $$ begin create role looker login password 'x' in role clatune_reader; exception when duplicate_object then end $$")
         looker = self.server.local_url(self.database, "looker")
         self.assertEqual(self.clatune_json("store", "list", "--store", looker)[0]["records"], 20)
-        self.assertIn("'looker' may not do that", self.clatune("sample", *self.subject, "--samples", "1", "--store", looker, expect=6).stderr)
+        said = self.clatune("sample", *self.subject, "--samples", "1", "--store", looker, expect=6).stderr
+        self.assertRegex(said, "'looker' may not do that.*GRANT clatune_worker TO \"looker\"")
         worker = self.server.local_url(self.database, "agent")
         for statement in ("delete from clatune.measurement", "update clatune.measurement set time_s = 1", "truncate clatune.measurement",
                           "delete from clatune.problem", "update clatune.problem set hash = ''", "drop table clatune.measurement",
@@ -143,6 +144,7 @@ class Shared(SimulatedTest):
         self.refused(url(self.database, "agent").replace("127.0.0.1", "no.such.host.invalid"), "there is no such host")
         self.refused(url(self.database, "agent", port=1), "Connection refused", "is PostgreSQL running there?")
         self.refused("postgresql://agent:" + PASSWORD + "@h:port/", "cannot be read", expect=2)
+        self.refused("postgresql:///?service=nowhere", "service", "~/.pg_service.conf")
         self.refused(url(self.database, "agent", sslmode="require"), "does not support SSL")
         self.server.query("update clatune.about set version = 99", self.database)
         self.refused(self.owner, "newer clatune", "version 99", "update clatune")
