@@ -142,6 +142,8 @@ typedef struct clt_tune_settings {
   size_t n_more_devices;
   int64_t learn_before_s; /* of what the store knows of other devices and sizes, only what was measured before this Unix
                              time is learnt from; 0: all */
+  int64_t *steps; /* nullable: grows as long as something is under way that is looked after, also where `progress` shows
+                     no more evaluations, as among finalists. For other threads: added to atomically */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 

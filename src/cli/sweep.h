@@ -78,7 +78,8 @@ typedef struct cli_lane {
   const volatile int *stop; /* of its tuning */
   pthread_mutex_t *lock;    /* of what follows; who holds it waits for nobody */
   char now[160], said[512]; /* the tuning under way ("": none), and what it warned of last */
-  int64_t progress;         /* grows as it gets on, from tuning to tuning */
+  int64_t progress;         /* grows with its evaluations, from tuning to tuning */
+  int64_t steps;            /* clt_tune_settings.steps: read atomically */
   double longest_s;         /* that one took, also before */
 } cli_lane;
 

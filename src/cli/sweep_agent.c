@@ -21,6 +21,7 @@
 static int renew_leases(cli_farm *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
   cli_farm_lane *of[MOST_LANES];
+  int64_t got_on[MOST_LANES];
   size_t n = 0;
   const double now_s = clt_now_s();
   for (cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++) {
@@ -30,13 +31,14 @@ static int renew_leases(cli_farm *f, clt_error *error) {
     l->claim.progress = l->lane->progress - l->begun;
     memcpy(l->claim.output, l->lane->said, sizeof l->claim.output);
     pthread_mutex_unlock(l->lane->lock);
-    if (l->claim.progress == l->renewed) continue;
+    got_on[n] = l->claim.progress + __atomic_load_n(&l->lane->steps, __ATOMIC_RELAXED);
+    if (got_on[n] == l->renewed) continue;
     claims[n] = &l->claim;
     of[n++] = l;
   }
   int rc = clt_queue_renew(f->pq, claims, n, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    of[i]->renewed = claims[i]->progress;
+    of[i]->renewed = got_on[i];
     of[i]->renewed_s = now_s;
     if (claims[i]->lost) __atomic_store_n(&of[i]->stop, 1, __ATOMIC_RELAXED);
   }

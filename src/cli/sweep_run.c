@@ -246,6 +246,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   settings.log = on_log;
   settings.user = l;
   settings.stop = l->shown.stop;
+  settings.steps = &l->shown.steps;
   clt_objective *objective = NULL;
   bool has_events = run->sweep->events && clt_objective_new(&objective, t->instance, settings.objective, NULL) == 0;
   l->events = (cli_events){.out = has_events ? run->sweep->events : NULL,

@@ -196,6 +196,7 @@ static int run_built(clt_command_state *s, size_t most, clt_error *error) {
 /* Takes what has happened. What is lost with its process is begun once more, unless it was before, or is a finalist. */
 static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_evaluation *e, clt_error *error) {
   clt_error why = {0};
+  if (s->setup.steps && clt_evaluation_active(e)) __atomic_add_fetch(s->setup.steps, 1, __ATOMIC_RELAXED);
   int rc = clt_evaluation_poll(e, &why);
   if (rc && rc != CLT_E_WORKER && error && error->code == 0) *error = why;
   if (rc != CLT_E_WORKER) return rc;

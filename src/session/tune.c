@@ -245,6 +245,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .n_machine_busy = &s->result->n_machine_busy,
                                .waited_s = &s->result->waited_s,
                                .unbound = &s->unbound,
+                               .steps = settings->steps,
                                .more_devices = settings->more_devices,
                                .n_more_devices = settings->n_more_devices};
   void *state = clt_new_array(1, s->evaluator->state_size);

@@ -32,6 +32,7 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
   setup.space = clt_instance_space(instance);
   setup.hostile = contest == NULL;
   setup.stop = settings->stop;
+  setup.steps = settings->steps;
   setup.log = settings->log;
   setup.log_user = settings->user;
   int rc = all && state ? CLT_OK : clt_fail_memory(error);

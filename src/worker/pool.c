@@ -304,14 +304,17 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
     }
   }
   now_s = clt_now_s();
+  bool busy = false;
   for (size_t i = 0; rc == 0 && i < n_workers; i++) {
     clt_process *process = &pool->workers[i].process;
+    busy = busy || (process->alive && process->busy && process->paused_s == 0);
     /* Compiling is done on the processor, and so is everything where that is the device. */
     bool computes = pool->setup.quiet_builds || process->phase != CLT_PHASE_RUNNING;
     if (process->alive && clt_process_expired(process, now_s) && !clt_process_excuse(process, computes, now_s))
       rc = lose_process(pool, &pool->workers[i], true, error);
     if (rc == 0) rc = clt_pool_usable(pool, error);
   }
+  if (busy && pool->setup.evaluator.steps) __atomic_add_fetch(pool->setup.evaluator.steps, 1, __ATOMIC_RELAXED);
   return rc;
 }
 

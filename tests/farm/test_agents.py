@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
+from simulation import CLATUNE, MODULE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
 from harness import until  # noqa: E402
 from server import Server, need  # noqa: E402
 
@@ -192,6 +192,23 @@ class Agents(SimulatedTest):
         asleep.wait()
         self.assertEqual(self.value("select line from clatune.cell"), line)
         self.assertEqual(self.value("select count(*) - count(distinct (origin, number)) from clatune.measurement"), "0")
+
+    def test_references_and_finalists_hold_the_lease(self):
+        """Renewals without one more evaluation: while the reference is made, which takes until the test has seen some, and afterwards."""
+        go = self.folder / "go"
+        (self.folder / "copy.c").write_text(MODULE.replace("int copy(", "#include <poll.h>\n#include <unistd.h>\nint copy(").replace(
+            "  memcpy", f'  while (access("{go}", F_OK)) poll(NULL, 0, 20);\n  memcpy'))
+        self.server.query("create table public.renewed(progress bigint); create function public.note() returns trigger language plpgsql "
+                          "security definer as $$ begin insert into public.renewed values (new.progress); return new; end $$; create trigger "
+                          "note after update on clatune.cell for each row when (old.claim = new.claim and new.state = 'running' and "
+                          "old.progress = new.progress) execute function public.note()", self.database)
+        self.plan({**PLAN, "Seeds": 1, "Searchers": "random", "Problems": "copy.json", "Budgets": 3, "Tuning": {"Finalists": 2}})
+        self.simulate(time_s="0.02 + 1e-4 * abs(a - 17)", waits=True)
+        agent = self.start("a", "plan.json", "--store", self.url, "--lease", "1")
+        self.wait_for(agent, lambda: int(self.value("select count(*) from public.renewed")) > 2, "the reference does not hold the lease")
+        go.touch()
+        self.assertEqual(agent.wait(), 0, self.said("a"))
+        self.assertGreater(int(self.value("select count(*) from public.renewed where progress >= 3")), 0)
 
     def test_a_dropped_database_comes_back_from_the_outboxes(self):
         self.plan({**PLAN, "Seeds": [1, 2], "Budgets": 40})

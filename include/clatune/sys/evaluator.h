@@ -48,6 +48,7 @@ typedef struct clt_evaluator_setup {
   const clt_device_info *more_devices; /* n_more_devices, equal to the instance's device: evaluations are spread over
                                           all of them, and what is said is true of the instance's */
   size_t n_more_devices;
+  int64_t *steps; /* nullable: added to, atomically, whenever the evaluator looks after work whose time is limited */
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */
