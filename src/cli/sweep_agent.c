@@ -187,9 +187,12 @@ static int open_farm(cli_farm *f) {
   if (rc) return cli_report(&error);
   rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, 0, &error);
   if (f->pq == NULL) return cli_report(&error);
-  rc = clt_shipper_init(&f->shipper, f->pq, &why);
+  rc = clt_shipper_init(&f->shipper, f->pq, 0, &why);
   if (rc) return cli_report(&why);
   do {
+    if (rc == CLT_E_AGAIN && !f->said_away && why.message[0])
+      fprintf(stderr, "clatune: %s; it is asked again for %d s\n", why.message, CLT_PQ_PATIENCE_S);
+    f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
     if (rc == CLT_E_AGAIN) poll(NULL, 0, CLI_FARM_TICK_MS);
     rc = cli_farm_know_plans(f, &why);
@@ -209,7 +212,7 @@ static void close_farm(cli_farm *f) {
     free(f->plans[i]);
   }
   for (size_t i = 0; f->lanes && i < f->sweep->n_devices; i++) {
-    clt_claim_release(&f->lanes[i].claim);
+    cli_farm_forget_past(&f->lanes[i]);
     cli_farm_clear_row(&f->lanes[i].row);
   }
   free(f->plans);

@@ -237,7 +237,8 @@ int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
   if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
-  rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
+  rc = clt_queue_reject(f->pq, f->plans[0]->id, f->plans[0]->sweep.n_cells, error);
+  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
   f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
   clt_pq_rows_free(rows);
@@ -245,28 +246,18 @@ int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
 }
 
 static void forget_claim(cli_farm_lane *l) {
-  clt_claim_release(&l->claim);
+  l->claim = (clt_claim){0};
   l->works = false;
 }
 
-/* A row that this agent cannot work on as it stands; p NULL: of a database that was another one a moment ago. */
-static void give_back(cli_farm *f, cli_farm_lane *l, cli_farm_plan *p, size_t device) {
+/* A row that somebody has added to those of the plan's cells; p NULL: of a database that was another one a moment
+ * ago. */
+static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
   clt_error error = {0};
-  if (p) {
-    p->targets[device] = 0;
-    fprintf(stderr, "clatune: warning: rows of plan %lld are of another version of clatune, and are left to others\n",
-            (long long)p->id);
-  }
-  cli_farm_note(f, clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error), &error);
+  int rc = p ? clt_queue_reject(f->pq, p->id, p->sweep.n_cells, &error)
+             : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
+  cli_farm_note(f, rc, &error);
   forget_claim(l);
-}
-
-static bool is_row_of(const cli_farm_plan *p, const clt_claim *claim) {
-  if (p == NULL || claim->n < 0 || claim->n >= (int64_t)p->sweep.n_cells) return false;
-  char *text = clt_sweep_cell_text(&p->sweep.cells[claim->n]);
-  const bool same = text && strcmp(text, claim->text) == 0;
-  free(text);
-  return same;
 }
 
 /* Under the lock: takes a row and says what it is of. */
@@ -281,7 +272,8 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   l->idle = rc == CLT_OK && !found;
   if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
   *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
-  if (!is_row_of(*plan, &l->claim)) return give_back(f, l, *plan, *device), CLI_WAIT;
+  if (*plan == NULL || l->claim.n < 0 || l->claim.n >= (int64_t)(*plan)->sweep.n_cells)
+    return put_away(f, l, *plan), CLI_WAIT;
   l->works = true;
   __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
   l->renewed = -1;
@@ -298,16 +290,50 @@ void cli_farm_clear_row(cli_row *row) {
   *row = (cli_row){0};
 }
 
-/* What others know of it. Where the server cannot say, the tuning goes on without. */
-static void pull(cli_farm *f, clt_store *store, const cli_sweep_tuning *t) {
+void cli_farm_forget_past(cli_farm_lane *l) {
+  clt_shipper_release(&l->past_shipper);
+  clt_store_free(l->past);
+  l->past = NULL;
+}
+
+/* What tunings of a plan may learn from that says until when: what the server had when the plan was submitted, whatever
+ * is measured, or sent late, since then. */
+static int pull_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, const clt_store_key *key,
+                     const char *name, clt_error *error) {
+  const clt_sweep *sweep = plan->sweep.plan;
+  int rc = CLT_OK;
+  if (l->past == NULL || l->past_of != plan->id || l->past_shipper.connection != clt_pq_connection(f->pq)) {
+    cli_farm_forget_past(l);
+    rc = clt_store_new(&l->past, "memory", NULL, error);
+    if (rc == CLT_OK) rc = clt_shipper_init(&l->past_shipper, f->pq, plan->id, error);
+    if (rc) return cli_farm_forget_past(l), rc;
+    l->past_of = plan->id;
+    l->past->before_s = sweep->learns_before_submission ? INT64_MAX : sweep->tuning.learn_before_s;
+  }
+  return clt_pull(&l->past_shipper, l->past, key, name, true, error);
+}
+
+/* What others know of it. Where the server cannot say, the tuning goes on without, unless all have to learn from the
+ * same: then false. */
+static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_store *store,
+                 const cli_sweep_tuning *t) {
+  const bool frozen = t->settings.learn_before_s && !t->settings.no_transfer;
   clt_error error = {0};
   clt_store_key key;
   const char *name = clt_problem_name(clt_instance_problem(t->instance));
-  if (t->settings.no_reuse || clt_store_key_init(&key, t->instance, NULL)) return;
+  int rc = CLT_OK;
+  store->past = NULL;
+  store->ahead_s = l->claim.ahead_s;
+  if ((t->settings.no_reuse && !frozen) || clt_store_key_init(&key, t->instance, NULL)) return true;
   pthread_mutex_lock(&f->lock);
-  if (!cli_farm_is_away(f))
-    cli_farm_note(f, clt_pull(&f->shipper, store, &key, name, !t->settings.no_transfer, &error), &error);
+  if (frozen)
+    rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, pull_past(f, l, plan, &key, name, &error), &error);
+  if (frozen && rc == CLT_OK) store->past = l->past;
+  if (rc == CLT_OK && !t->settings.no_reuse && !cli_farm_is_away(f))
+    cli_farm_note(f, clt_pull(&f->shipper, store, &key, name, !t->settings.no_transfer && !frozen, &error), &error);
+  l->works = rc == CLT_OK;
   pthread_mutex_unlock(&f->lock);
+  return rc == CLT_OK;
 }
 
 static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_tuning *t, cli_row **row) {
@@ -321,7 +347,7 @@ static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_t
   pthread_mutex_unlock(&f->lock);
   if (what != CLI_WORK) return what;
   if (cli_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
-    pull(f, store, t);
+    if (!pull(f, l, plan, store, t)) return CLI_WAIT; /* the claim stays, and is taken up again */
     *row = &l->row;
     return CLI_WORK;
   }

@@ -53,10 +53,13 @@ typedef struct cli_farm_lane {
   volatile int stop; /* its tuning's */
   clt_claim claim;
   cli_row row;
-  int64_t begun, renewed; /* the lane's progress when it began, and the tuning's when it was renewed */
+  int64_t begun, renewed; /* the lane's progress when it began; how far it had got on when it was renewed */
   double renewed_s;
   size_t lost; /* the device that was lost; SIZE_MAX: none */
   bool works, idle;
+  clt_store *past; /* what tunings of this plan learn from that says until when; NULL: none yet */
+  clt_shipper past_shipper;
+  int64_t past_of;
 } cli_farm_lane;
 
 typedef struct cli_farm {
@@ -94,6 +97,7 @@ int cli_farm_know_plans(cli_farm *f, clt_error *error);
 int cli_farm_look_for_end(cli_farm *f, clt_error *error);
 
 void cli_farm_clear_row(cli_row *row);
+void cli_farm_forget_past(cli_farm_lane *lane);
 cli_work cli_farm_work(cli_farm *f);
 
 #endif

@@ -219,10 +219,11 @@ static int find_sources(clt_session *s, clt_error *error) {
   const char *name = clt_problem_name(clt_instance_problem(settings->instance));
   const clt_related_query query = {&l->key, kernel, name, sizes, true};
   rc = sizes ? clt_instance_kernel_key(kernel, settings->instance, error) : clt_fail_memory(error);
-  settings->store->before_s = settings->learn_before_s;
+  clt_store *past = settings->store->past;
+  if (past == NULL) settings->store->before_s = settings->learn_before_s;
   if (rc == CLT_OK)
-    rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &query, settings->log,
-                                settings->user, error);
+    rc = clt_sources_add_stored(&s->sources, l->space, l->objective, past ? past : settings->store, &query,
+                                settings->log, settings->user, error);
   settings->store->before_s = 0;
   free(sizes);
   return rc;

@@ -65,13 +65,15 @@ enum {
 
 #define OF_KEY " m.key=(SELECT k.id FROM key AS k" JOIN_NAMES " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3)"
 
-/* $1 to $3 the key, $4 and $5 where the page before ended, $6 the size of the page, $7 "after". */
+/* $1 to $3 the key, $4 and $5 where the page before ended, $6 the size of the page, $7 "after", $8 the plan (0: none)
+ * at whose submission they could be seen. */
 #define RECORDS_OF_KEY RECORD_COLUMNS " FROM measurement AS m WHERE" OF_KEY
+#define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
-static const char oldest_first[] = RECORDS_OF_KEY FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
+static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = RECORDS_OF_KEY " AND m.kind='finalist'" BACKWARDS,
                   fastest[] = RECORDS_OF_KEY
                   " AND m.kind='search' AND m.reason='none' AND (coalesce(m.time_s, 0), m.id)"
@@ -119,6 +121,7 @@ typedef struct postgresql_store {
   bool to_read, in_transaction, borrows; /* borrows: pq is another's */
   uint64_t version;
   int64_t oldest; /* when the version was asked for */
+  int64_t plan;   /* clt_store_over */
 } postgresql_store;
 
 static int open_postgresql(void *state, const char *path, bool to_read, clt_error *error) {
@@ -136,11 +139,11 @@ static void close_postgresql(void *state) {
   if (!store->borrows) clt_pq_free(store->pq);
 }
 
-int clt_store_over(clt_store **out, clt_pq *pq, clt_error *error) {
+int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error) {
   clt_store *store = calloc(1, sizeof *store);
   postgresql_store *state = calloc(1, sizeof *state);
   if (store) *store = (clt_store){.path = strdup(clt_pq_url(pq)), .state = state};
-  if (state) *state = (postgresql_store){.pq = pq, .borrows = true, .oldest = INT64_MAX};
+  if (state) *state = (postgresql_store){.pq = pq, .borrows = true, .oldest = INT64_MAX, .plan = plan};
   int rc = store && state && store->path ? clt_pq_records_new(&state->records, error) : clt_fail_memory(error);
   if (rc == CLT_OK) {
     store->type = &clt_store_postgresql;
@@ -335,6 +338,9 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     clt_pq_rows *rows = NULL;
     if (sql == fastest)
       rc = clt_pq_run(store->pq, &rows, sql, error, "tttnww", key->problem, key->device, key->driver, time_s, id, page);
+    else if (sql == oldest_first)
+      rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwww", key->problem, key->device, key->driver, txid, id, page,
+                      after, store->plan);
     else
       rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwww", key ? key->problem : "", key ? key->device : "",
                       key ? key->driver : "", txid, id, page, after);

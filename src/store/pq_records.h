@@ -25,8 +25,9 @@ int clt_pq_records_take(clt_pq_records *records, const clt_store_key *key, const
 int clt_pq_records_send(clt_pq_records *records, clt_pq *pq, uint64_t *n_added, clt_error *error);
 void clt_pq_records_forget(clt_pq_records *records);
 
-/* The store that a connection leads to, for those who do more with it; pq is borrowed. */
-int clt_store_over(clt_store **out, clt_pq *pq, clt_error *error);
+/* The store that a connection leads to, for those who do more with it; pq is borrowed. plan: 0, or of one whose keys'
+ * records are those alone that could be seen when it was submitted, by whatever clock they were measured. */
+int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error);
 
 /* Makes the rows that a key's records and descriptions belong to. */
 int clt_pq_add_key(clt_pq *pq, const clt_store_key *key, clt_error *error);

@@ -42,7 +42,8 @@
   "  WHERE kind='search' AND reason='none';"                                                                         \
   "UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::bigint;"
 
-/* Plans, a target for each kind of device that takes part in one, a row for each of its tunings (sweep/queue.c).
+/* Plans, a target for each kind of device that takes part in one, a row for each of its tunings (sweep/queue.c). seen:
+ * what could be seen of the measurements when the plan was submitted.
  * attempts: that ended without a word and without getting further than all before them (best); they are counted when
  * the next one begins. lease: of an open row, when the agent that failed on it may try again. shipper: how far an
  * agent's file has come (sweep/ship.c). What is done is changed by owners alone. lease_s and attempts have bounds:
@@ -53,6 +54,8 @@
   "  hash text GENERATED ALWAYS AS (md5(text)) STORED UNIQUE,"                                                    \
   "  lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7),"                                                   \
   "  submitted timestamptz NOT NULL DEFAULT clock_timestamp());"                                                  \
+  "ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS"                                                             \
+  "  seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();"                                                    \
   "CREATE TABLE IF NOT EXISTS clatune.target("                                                                    \
   "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,"           \
   "  device text COLLATE \"C\" NOT NULL, driver text COLLATE \"C\" NOT NULL, name text NOT NULL,"                 \

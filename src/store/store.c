@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -252,7 +253,7 @@ int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *s
   if (rc == CLT_OK) rc = clt_config_text(&text, space, measurement->config, error);
   if (rc) return rc;
   record.configuration = text;
-  record.created_s = (int64_t)time(NULL);
+  record.created_s = store->ahead_s != 0 ? (int64_t)(clt_now_s() + store->ahead_s) : (int64_t)time(NULL);
   record.origin = store->origin;
   record.sequence = ++store->sequence;
   record.own = true;

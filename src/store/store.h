@@ -21,6 +21,9 @@ struct clt_store {
   char origin[CLT_ORIGIN_BYTES]; /* of what is added to it; "": nothing was yet */
   int64_t sequence;              /* of the last one */
   int64_t before_s;              /* 0; else only records that were added before this Unix time are read */
+  double ahead_s;                /* 0; else added to clt_now_s it is the time of what is added, by a server's clock */
+  clt_store *past;               /* nullable, borrowed: in its place, what a session learns from about other devices
+                                    and sizes */
 };
 
 extern const clt_store_type clt_store_sqlite;     /* one file, shared by processes, survives kill -9 */

@@ -406,7 +406,13 @@ int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) { return
 int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust,
                           clt_error *error) {
   if (strlen(text) > CLT_MAX_PLAN_BYTES) return clt_fail(error, CLT_E_RANGE, "the plan '%s' is too large", name);
-  return load(out, name, text, trust, error);
+  int rc = load(out, name, text, trust, error);
+  if (rc == CLT_OK && (rc = clt_sweep_check_cells(*out, error))) {
+    clt_sweep_free(*out);
+    *out = NULL;
+  }
+  if (rc && error && strcmp(error->file, name) == 0) error->line = 0; /* all of it is one line */
+  return rc;
 }
 
 void clt_sweep_free(clt_sweep *sweep) {

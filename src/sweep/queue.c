@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -136,7 +137,7 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
   static const char add[] =
       "WITH made AS (INSERT INTO target(plan, device, driver, name, lease_s) SELECT id, $2, $3, $4, lease_s FROM plan"
       " WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id) SELECT id, 0::bigint FROM made UNION ALL"
-      " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id) FROM target t"
+      " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id AND n >= 0 AND n < $5) FROM target t"
       " WHERE plan = $1 AND device = $2 AND driver = $3";
   char key[512];
   clt_pq_rows *rows = NULL;
@@ -144,7 +145,8 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
   if (length < 0 || (size_t)length >= sizeof key)
     return clt_fail(error, CLT_E_RANGE, "the name of the device '%.64s' is too long", device->name);
   for (int i = 0; i < 3; i++) {
-    int rc = clt_pq_run(pq, &rows, add, error, "wttt", plan, key, device->driver_version, device->name);
+    int rc = clt_pq_run(pq, &rows, add, error, "wtttw", plan, key, device->driver_version, device->name,
+                        (int64_t)sweep->n_cells);
     if (rc) return rc;
     const bool found = clt_pq_n_rows(rows) > 0;
     const size_t n = found ? (size_t)clt_pq_whole(rows, 0, 1) : 0;
@@ -158,11 +160,6 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
 }
 
 /* --- claims --- */
-
-void clt_claim_release(clt_claim *claim) {
-  free(claim->text);
-  *claim = (clt_claim){0};
-}
 
 int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
                     clt_error *error) {
@@ -181,9 +178,9 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
       " best = CASE cell.state WHEN 'running' THEN greatest(cell.best, cell.progress) ELSE cell.best END,"
       " progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s)"
       " FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n,"
-      " left(cell.text, 65536), c.lease_s) SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, cell.text, "
-      "t.lease_s FROM cell"
-      " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running'";
+      " c.lease_s), s AS (SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, t.lease_s FROM cell"
+      " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running')"
+      " SELECT *, extract(epoch FROM clock_timestamp())::float8 FROM s";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   if (claim->id[0] == '\0' && !clt_draw_hex(claim->id, sizeof claim->id - 1))
@@ -200,12 +197,11 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   if (clt_pq_n_rows(rows) > 0) {
     claim->target = clt_pq_whole(rows, 0, 0);
     claim->n = clt_pq_whole(rows, 0, 1);
-    claim->text = strdup(clt_pq_text(rows, 0, 2));
-    claim->lease_s = clt_pq_number(rows, 0, 3);
+    claim->lease_s = clt_pq_number(rows, 0, 2);
+    claim->ahead_s = clt_pq_number(rows, 0, 3) - clt_now_s();
     claim->progress = 0;
     claim->lost = false;
-    *found = claim->text != NULL;
-    if (!*found) rc = clt_fail_memory(error);
+    *found = true;
   } else {
     claim->id[0] = '\0';
   }
@@ -289,6 +285,14 @@ int clt_queue_expire(clt_pq *pq, clt_error *error) {
                                ", ' times', ': ' || nullif(output, '')) FROM target t"
                                " WHERE t.id = cell.target AND " RAN_OUT " AND " USED_UP;
   return clt_pq_run(pq, NULL, expire, error, "");
+}
+
+int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error) {
+  static const char reject[] =
+      "UPDATE cell SET state = 'failed', output = 'the plan has no such tuning', finished = clock_timestamp()"
+      " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND (cell.n < 0 OR cell.n >= $2)"
+      " AND cell.state IN ('open', 'running')";
+  return clt_pq_run(pq, NULL, reject, error, "ww", plan, (int64_t)n_cells);
 }
 
 /* --- what became of them --- */

@@ -43,12 +43,11 @@ typedef struct clt_claim {
   char id[33]; /* "": none */
   int64_t target, n;
   double lease_s;
-  char *text;       /* the cell as the plan's first agent printed it; owned */
+  double ahead_s;   /* the server's clock is of clt_now_s's */
   int64_t progress; /* of the tuning: a number that grows as it gets on */
   char output[512]; /* what it said last */
   bool lost;        /* another one may have the row */
 } clt_claim;
-void clt_claim_release(clt_claim *claim); /* leaves none */
 
 /* Takes a row of one of the targets. claim->id is drawn where it is "", and stays on a failure: the next call then gets
  * the row that this one may have got. *found: whether there was a row; the id is "" again where there was none. What
@@ -68,6 +67,9 @@ int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *
 /* The tuning could not do its work: others, and later this agent, try again; after the last attempt, or where
  * for_good, the row has failed with this output and exit code. */
 int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error);
+
+/* Rows that somebody has added to those of a plan's cells have failed. */
+int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error);
 
 /* Rows whose last attempt has ended without a word have failed. */
 int clt_queue_expire(clt_pq *pq, clt_error *error);

@@ -7,11 +7,15 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "problem/guidance.h"
 #include "problem/parts.h"
 #include "sweep/sweep.h"
+
+#define CELLS "#cells" /* in the text of a plan: name_cells */
 
 /* --- problems --- */
 
@@ -73,12 +77,45 @@ int clt_sweep_resolve(char **out, const char *name, const clt_sweep_trust *trust
     if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc;
     differs = differs || rc == CLT_E_FORMAT;
   }
-  return clt_fail(error, CLT_E_NOT_FOUND, "%s '%.*s' in the folders of --problems%s",
-                  differs ? "there is another" : "there is no", (int)(mark - name), name,
-                  differs ? ": it, or a file that it uses, differs from what the plan was submitted with" : "");
+  clt_text folders = {0};
+  for (size_t i = 0; i < trust->n_folders; i++) clt_text_printf(&folders, "%s'%s'", i ? ", " : "", trust->folders[i]);
+  clt_fail(error, CLT_E_NOT_FOUND, "there is %s '%.*s' in %.500s%s", differs ? "another" : "no", (int)(mark - name),
+           name, folders.bytes ? folders.bytes : "no folder",
+           differs ? ": it, or a file that it uses, differs from what the plan was submitted with"
+                   : "; --problems names the folder where it lies");
+  clt_text_release(&folders);
+  return CLT_E_NOT_FOUND;
 }
 
 /* --- plans --- */
+
+/* How many cells a plan has and a hash of what they are called: a row of the queue is no more than the number of one.
+ */
+static char *name_cells(const clt_sweep *sweep) {
+  char hash[33], *text = NULL;
+  clt_hasher *hasher = clt_hasher_new();
+  bool whole = hasher != NULL;
+  for (size_t i = 0; whole && i < sweep->n_cells; i++) {
+    whole = (text = clt_sweep_cell_text(&sweep->cells[i])) != NULL;
+    if (whole) clt_hasher_add_text(hasher, text);
+    free(text);
+  }
+  if (whole) clt_hasher_hex(hasher, hash);
+  clt_hasher_free(hasher);
+  return whole ? clt_format("%zu %s", sweep->n_cells, hash) : NULL;
+}
+
+int clt_sweep_check_cells(const clt_sweep *sweep, clt_error *error) {
+  const char *named = clt_json_string(sweep->source.root, CELLS);
+  char *own = name_cells(sweep);
+  const bool same = own && strcmp(own, named) == 0;
+  if (own == NULL) return clt_fail_memory(error);
+  free(own);
+  return named[0] == '\0' || same ? CLT_OK
+                                  : clt_fail(error, CLT_E_UNSUPPORTED,
+                                             "its tunings are others in this version of clatune; use the version that "
+                                             "it was submitted by");
+}
 
 int clt_sweep_share(char **out, const clt_sweep *sweep, clt_error *error) {
   json_t *plan = json_deep_copy(sweep->source.root), *given = json_object_get(plan, "Problems"),
@@ -96,8 +133,12 @@ int clt_sweep_share(char **out, const clt_sweep *sweep, clt_error *error) {
     json_decref(text);
     free(name);
   }
-  if (rc == CLT_OK && json_object_set(plan, "Problems", problems)) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && (*out = json_dumps(plan, JSON_COMPACT | JSON_SORT_KEYS)) == NULL) rc = clt_fail_memory(error);
+  char *cells = rc == CLT_OK ? name_cells(sweep) : NULL;
+  if (rc == CLT_OK && (cells == NULL || json_object_set(plan, "Problems", problems) ||
+                       json_object_set_new(plan, CELLS, json_string(cells))))
+    rc = clt_fail_memory(error);
+  free(cells);
+  if (rc == CLT_OK && (*out = json_dumps(plan, JSON_COMPACT)) == NULL) rc = clt_fail_memory(error);
   json_decref(problems);
   json_decref(plan);
   return rc;

@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "store/pq_records.h"
 
-int clt_shipper_init(clt_shipper *out, clt_pq *pq, clt_error *error) {
+int clt_shipper_init(clt_shipper *out, clt_pq *pq, int64_t plan, clt_error *error) {
   *out = (clt_shipper){.pq = pq};
   int rc = clt_pq_records_new(&out->records, error);
-  return rc ? rc : clt_store_over(&out->shared, pq, error);
+  return rc ? rc : clt_store_over(&out->shared, pq, plan, error);
 }
 
 void clt_shipper_release(clt_shipper *s) {

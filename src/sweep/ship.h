@@ -20,7 +20,8 @@ typedef struct clt_shipper {
   clt_map described, seen; /* by hashes of keys: described in the database; the last record that was taken from it */
 } clt_shipper;
 
-int clt_shipper_init(clt_shipper *out, clt_pq *pq, clt_error *error);
+/* plan: as in clt_store_over. */
+int clt_shipper_init(clt_shipper *out, clt_pq *pq, int64_t plan, clt_error *error);
 void clt_shipper_release(clt_shipper *shipper);
 
 /* Brings what a file holds, and the database lacks, into the database, in pieces. *n_left (nullable): 0, or, where one

@@ -88,6 +88,9 @@ int clt_sweep_share(char **out, const clt_sweep *sweep, clt_error *error);
 int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust,
                           clt_error *error);
 
+/* CLT_E_UNSUPPORTED where a plan was shared by a version that read it as other cells. */
+int clt_sweep_check_cells(const clt_sweep *sweep, clt_error *error);
+
 /* The path of the file that a shared plan's problem means here. *out is malloc'ed. */
 int clt_sweep_resolve(char **out, const char *name, const clt_sweep_trust *trust, clt_error *error);
 

@@ -165,6 +165,14 @@ class Agents(SimulatedTest):
         outbox, = (self.folder / "a" / "clatune" / "outbox").glob("*.sqlite")
         self.assertEqual(self.clatune_json("store", "merge", str(outbox), "--store", self.url)["added"], 0)
 
+    def test_one_that_begins_without_the_server_says_so_and_asks_again(self):
+        self.server.kill()
+        agent = self.serve("a")
+        until(lambda: "it is asked again" in self.said("a"), agent, limit_s=60)
+        self.server.start()
+        self.assertIn("it is asked again", self.said("a"))
+        self.wait_for(agent, lambda: self.value("select count(*) from clatune.agent") == "1", "it does not begin")
+
     def test_while_the_server_is_away_it_goes_on(self):
         self.plan({**PLAN, "Seeds": [1, 2]})
         self.simulate(time_s=TIME_S, build_s=0.02)
@@ -260,7 +268,7 @@ class Agents(SimulatedTest):
         (self.folder / "elsewhere").mkdir()
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
         self.wait_for(modules, lambda: "--allow-programs" in self.said("modules"), "modules are not refused")
-        self.wait_for(other, lambda: "there is no 'copy.json'" in self.said("other"), "it is not said")
+        self.wait_for(other, lambda: "there is no 'copy.json' in 'elsewhere'; --problems names" in self.said("other"), "it is not said")
         self.assertEqual(self.value("select count(*) from clatune.target"), "0")
         self.server.query("update clatune.plan set text = replace(text, 'random', '../../random')", self.database)
         hostile = self.serve("hostile")

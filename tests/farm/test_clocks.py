@@ -30,7 +30,7 @@ class Clocks(FarmTest):
             self.agents[n % 3].start()
         self.check(n_tunings)
         created_s = [measured[6] for measured in self.records().values()]
-        self.assertGreater(max(created_s) - min(created_s), 3600, "no clock was wrong")
+        self.assertLess(max(created_s) - min(created_s), 3600, "measurements have the times of wrong clocks")
         took = self.server.query("select extract(epoch from began - ended) from public.took", self.database)
         late_s = [float(row[0]) for row in took]
         self.assertTrue(all(s >= 0 for s in late_s), f"taken before the end of the lease: {late_s}")

@@ -130,6 +130,24 @@ class Hostile(FarmTest):
             self.assertNotIn(byte, said, f"{command}: a control character comes through")
         self.assertNotIn(PASSWORD.encode(), said, f"{command}: the password is said")
 
+    def test_rows_that_a_plan_does_not_have(self):
+        self.write_plan(1, "first.json")
+        self.clatune("sweep", "first.json", "--store", self.url, "--submit")
+        agent = self.agent()
+        self.until_finished()
+        agent.stop()
+        self.write_plan(4)
+        self.submit()
+        device = "select (select max(id) from clatune.plan), device, driver, name, lease_s from clatune.target"
+        self.server.psql(f"insert into clatune.target(plan, device, driver, name, lease_s) {device};"
+                         "insert into clatune.cell(target, n, text) select max(id), n, 'x' from clatune.target, (values (-1), (2), (4), (99)) as v(n) "
+                         "group by n; update clatune.cell set state = 'running', lease = 'infinity' where n = 99", self.url)
+        agent.start()
+        _, found = self.collect()
+        self.assertEqual(agent.stop(), 143, agent.said[-3000:])
+        self.assertEqual(found, self.on_one_machine())
+        self.assertEqual(self.states(), {"done": 1 + 4, "failed": 3})
+
     def test_a_worker_adds_and_changes_nothing_that_is_finished(self):
         self.write_plan(1)
         self.submit()

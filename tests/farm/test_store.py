@@ -108,7 +108,7 @@ class Shared(SimulatedTest):
         self.sample(self.owner)
         self.server.query("update clatune.measurement set txid = 4000000000000", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 1))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 2))
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
         self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
         self.refused(self.url, "'agent' may not do that", action=("init",))

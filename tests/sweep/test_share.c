@@ -78,6 +78,17 @@ static void a_problem_that_has_changed_is_another_one(void **state) {
   free(text);
 }
 
+static void another_version_may_read_other_cells(void **state) {
+  (void)state;
+  char *text = share(PLAN("")), *cells = strstr(text, "\"#cells\":\"2 ");
+  assert_non_null(cells);
+  cells[10] = '7';
+  expect_refused(text, CLT_E_UNSUPPORTED, "others in this version");
+  memcpy(cells, "\"#other", 7); /* of a version that did not say so */
+  clt_sweep_free(load_shared(text, false, CLT_OK, ""));
+  free(text);
+}
+
 static void rows_name_no_files(void **state) {
   (void)state;
   char *text = share(PLAN("")), json[400], name[80] = "";
@@ -152,6 +163,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_plan_means_the_same_elsewhere),
       cmocka_unit_test(a_problem_that_has_changed_is_another_one),
+      cmocka_unit_test(another_version_may_read_other_cells),
       cmocka_unit_test(rows_name_no_files),
       cmocka_unit_test(modules_need_to_be_allowed),
       cmocka_unit_test(a_plan_may_freeze_what_it_learns_from),
