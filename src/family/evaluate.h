@@ -22,9 +22,11 @@ static inline void FAMILY(time)(double *scores, const float *x, const float *val
     for (int u = 0; u < n_units; u++) z[u] = bias[u];
     for (int k = 0; k < n_inputs; k++)
       for (int u = 0; u < n_units; u++) z[u] += w[k * n_units + u] * x[k];
-    for (int u = 0; u < n_units; u++) { /* Lambert's continued fraction: 1e-4 from the tangent */
-      const float t = z[u] < -4.97f ? -4.97f : z[u] > 4.97f ? 4.97f : z[u], q = t * t;
-      z[u] = t * (135135.0f + q * (17325.0f + q * (378.0f + q))) /
+    for (int u = 0; u < n_units; u++) z[u] = z[u] < -4.97f ? -4.97f : z[u];
+    for (int u = 0; u < n_units; u++) z[u] = z[u] > 4.97f ? 4.97f : z[u];
+    for (int u = 0; u < n_units; u++) { /* Lambert's continued fraction: 1e-4 from the tangent; alone it vectorises */
+      const float q = z[u] * z[u];
+      z[u] = z[u] * (135135.0f + q * (17325.0f + q * (378.0f + q))) /
              (135135.0f + q * (62370.0f + q * (3150.0f + q * 28.0f)));
     }
     for (int u = 0; u < n_units; u += 4)

@@ -51,8 +51,13 @@ static int read_inputs(family_run *r) {
   for (size_t i = 0; rc == CLT_OK && i < f->n_inputs; i++) {
     if (!r->wanted[i]) continue;
     if (clt_stop_asked(how->stop)) return clt_fail(r->error, CLT_E_STOPPED, "stopped on request");
-    rc = clt_family_input_get(&r->inputs[i], f, f->inputs + i * f->n_parameters, how->store, how->device, false,
-                              r->error);
+    const int64_t *values = f->inputs + i * f->n_parameters;
+    clt_error cause = {0};
+    rc = clt_family_input_get(&r->inputs[i], f, values, how->store, how->device, true, &cause);
+    if (rc == CLT_OK) continue;
+    clt_family_input_release(&r->inputs[i]);
+    tell(r, i, "features");
+    rc = clt_family_input_get(&r->inputs[i], f, values, how->store, how->device, false, r->error);
   }
   return rc;
 }

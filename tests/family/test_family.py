@@ -111,8 +111,8 @@ class Family(SimulatedTest):
         self.assertEqual(self.stored(), rows, "what the store has was measured again")
         report = self.clatune_json("family", "report", *LEARN)
         self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (15, 8, False))
-        self.assertEqual({arm["variant"] for arm in report["arms"]}, {"every", "some", "few"})
-        self.assertTrue(all("wg=2" in arm["configuration"] for arm in report["arms"]), report["arms"])
+        self.assertNotIn("wrong", {arm["variant"] for arm in report["arms"]})
+        self.assertEqual({arm["variant"] for arm in report["arms"] if "wg=2" in arm["configuration"]}, {"every", "some", "few"})
         figures = {row["choice"]: row for row in report["rows"]}
         self.assertGreater(figures["time"]["mean"], 0.95)
         self.assertGreater(figures["pairwise"]["mean"], 0.9)

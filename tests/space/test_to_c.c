@@ -179,8 +179,24 @@ static void what_c_cannot_say_is_refused(void **state) {
   }
 }
 
+static void variables_may_be_real(void **state) {
+  static const char *const texts[][2] = {{"a + b > 1.5", "((a + b) > 1.5)"}, {"a % b", "(@remainder_real(a, b, &failed) != 0)"},
+                                         {"a and b", "(a != 0) && (b != 0)"}, {"a & 1", NULL}};
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    clt_expr *expr = NULL;
+    clt_text out = {0};
+    assert_int_equal(clt_expr_compile(&expr, texts[i][0], symbols, N_SYMBOLS, NULL), 0);
+    assert_int_equal(clt_expr_write_c(&out, expr, names, true, true, NULL), texts[i][1] ? CLT_OK : CLT_E_UNSUPPORTED);
+    if (texts[i][1] && strstr(out.bytes, texts[i][1]) == NULL) fail_msg("%s: %s", texts[i][0], out.bytes);
+    clt_text_release(&out);
+    clt_expr_free(expr);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(variables_may_be_real),
       cmocka_unit_test(a_program_comes_to_the_same),
       cmocka_unit_test(what_c_cannot_say_is_refused),
   };
