@@ -280,9 +280,8 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
   return CLT_OK;
 }
 
-int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index, int device_index, const char *text,
+int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, clt_executor *executor, const char *text,
                        const char *options, clt_error *error) {
-  clt_executor *executor = NULL;
   cl_program program = NULL;
   cl_kernel *kernels = NULL;
   clt_kernel_info *infos = NULL;
@@ -291,7 +290,7 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index,
   cl_uint n = 0;
   cl_int status = CL_SUCCESS;
   char *all = clt_format("%s" CLT_ARGUMENT_OPTION, options);
-  int rc = all ? clt_executor_new(&executor, platform_index, device_index, error) : clt_fail_memory(error);
+  int rc = all ? CLT_OK : clt_fail_memory(error);
   if (rc == 0) rc = clt_program_build_text(&program, &status, executor, text, all, error);
   if (rc) goto done;
   if (status) {
@@ -319,7 +318,6 @@ done:
   for (cl_uint i = 0; kernels && i < n; i++)
     if (kernels[i]) clReleaseKernel(kernels[i]);
   if (program) clReleaseProgram(program);
-  clt_executor_free(executor);
   free(arguments);
   free(kernels);
   free(all);

@@ -19,11 +19,11 @@
  * is left out. */
 int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error);
 
-/* The kernels of a program and their arguments, on the device "P:D"; see clt_inspect. In the calling process. */
-int clt_opencl_inspect(clt_kernel_info **out, size_t *n, int platform_index, int device_index, const char *text,
-                       const char *options, clt_error *error);
-
 typedef struct clt_executor clt_executor;
+
+/* The kernels of a program and their arguments; see clt_inspect. In the calling process. */
+int clt_opencl_inspect(clt_kernel_info **out, size_t *n, clt_executor *executor, const char *text, const char *options,
+                       clt_error *error);
 typedef struct clt_prepared clt_prepared;
 
 /* Phases, told to the caller as they begin: the parent's deadlines hang on them. A phase callback is called in the

@@ -89,11 +89,12 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
   int64_t platform, device;
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
-  (void)s;
   int rc = clt_message_integer(&platform, request, "platform", 0, INT32_MAX, error);
   if (rc == 0) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
+  /* Kept, on the first request's device: a compiler loads its library for each context anew. */
+  if (rc == 0 && s->executor == NULL) rc = clt_executor_new(&s->executor, (int)platform, (int)device, error);
   if (rc == 0)
-    rc = clt_opencl_inspect(&kernels, &n, (int)platform, (int)device, clt_json_string(request, "text"),
+    rc = clt_opencl_inspect(&kernels, &n, s->executor, clt_json_string(request, "text"),
                             clt_json_string(request, "options"), error);
   if (rc == 0) *out = json_pack("{s:s, s:o}", "reply", "kernels", "kernels", clt_message_from_kernels(kernels, n));
   free(kernels);
