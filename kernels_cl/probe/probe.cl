@@ -36,7 +36,7 @@ kernel SIZED void read_local(global int *data) {
 #define MULTIPLY_ADD(real, rounds)                                                                       \
   const real##16 start = (real)get_global_id(0), x = (real)0.99f, y = (real)0.01f;                       \
   real##16 a = start, b = start + (real)1, c = start + (real)2, d = start + (real)3;                     \
-  for (int i = 0; i < rounds; i++) a = mad(a, x, y), b = mad(b, x, y), c = mad(c, x, y), d = mad(d, x, y); \
+  for (int i = 0; i < rounds; i++) a = a * x + y, b = b * x + y, c = c * x + y, d = d * x + y; \
   const real##16 sum = a + b + c + d;                                                                    \
   const real##8 eight = sum.lo + sum.hi;                                                                 \
   const real##4 four = eight.lo + eight.hi;                                                              \
