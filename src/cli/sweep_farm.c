@@ -296,21 +296,44 @@ void cli_farm_forget_past(cli_farm_lane *l) {
   l->past = NULL;
 }
 
-/* What tunings of a plan may learn from that says until when: what the server had when the plan was submitted, whatever
- * is measured, or sent late, since then. */
-static int pull_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, const clt_store_key *key,
-                     const char *name, clt_error *error) {
-  const clt_sweep *sweep = plan->sweep.plan;
+/* Brings what the server knows into a store of the lane's. Other lanes get on between pieces, and while this one
+ * writes. */
+static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
+  clt_pull all = {0};
   int rc = CLT_OK;
-  if (l->past == NULL || l->past_of != plan->id || l->past_shipper.connection != clt_pq_connection(f->pq)) {
-    cli_farm_forget_past(l);
-    rc = clt_store_new(&l->past, "memory", NULL, error);
-    if (rc == CLT_OK) rc = clt_shipper_init(&l->past_shipper, f->pq, plan->id, error);
-    if (rc) return cli_farm_forget_past(l), rc;
-    l->past_of = plan->id;
-    l->past->before_s = sweep->learns_before_submission ? INT64_MAX : sweep->tuning.learn_before_s;
+  for (bool more = true; rc == CLT_OK && more;) {
+    clt_store *piece = NULL;
+    clt_error error = {0};
+    pthread_mutex_lock(&f->lock);
+    rc =
+        cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, clt_pull_next(&piece, &all, s, key, name, &error), &error);
+    pthread_mutex_unlock(&f->lock);
+    more = rc == CLT_OK && piece;
+    if (more && (rc = clt_store_merge(into, piece, NULL, NULL, &error)) != CLT_OK) {
+      pthread_mutex_lock(&f->lock);
+      cli_farm_note(f, rc, &error);
+      pthread_mutex_unlock(&f->lock);
+    }
+    clt_store_free(piece);
+    if (more) poll(NULL, 0, 1); /* a lock goes to who asks first, and that would be this lane */
+    if (*cli_signals_flag()) rc = CLT_E_STOPPED;
   }
-  return clt_pull(&l->past_shipper, l->past, key, name, true, error);
+  clt_pull_release(&all);
+  return rc;
+}
+
+/* What tunings of a plan may learn from that says until when: what the server had when the plan was submitted, whatever
+ * is measured, or sent late, since then. Under the lock. */
+static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_error *error) {
+  const clt_sweep *sweep = plan->sweep.plan;
+  if (l->past && l->past_of == plan->id && l->past_shipper.connection == clt_pq_connection(f->pq)) return CLT_OK;
+  cli_farm_forget_past(l);
+  int rc = clt_store_new(&l->past, "memory", NULL, error);
+  if (rc == CLT_OK) rc = clt_shipper_init(&l->past_shipper, f->pq, plan->id, error);
+  if (rc) return cli_farm_forget_past(l), rc;
+  l->past_of = plan->id;
+  l->past->before_s = sweep->learns_before_submission ? INT64_MAX : sweep->tuning.learn_before_s;
+  return CLT_OK;
 }
 
 /* What others know of it. Where the server cannot say, the tuning goes on without, unless all have to learn from the
@@ -325,12 +348,16 @@ static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_s
   store->past = NULL;
   store->ahead_s = l->claim.ahead_s;
   if ((t->settings.no_reuse && !frozen) || clt_store_key_init(&key, t->instance, NULL)) return true;
+  if (frozen) {
+    pthread_mutex_lock(&f->lock);
+    rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, open_past(f, l, plan, &error), &error);
+    pthread_mutex_unlock(&f->lock);
+    if (rc == CLT_OK) rc = fetch(f, &l->past_shipper, l->past, &key, name);
+    if (rc == CLT_OK) store->past = l->past;
+  }
+  if (rc == CLT_OK && !t->settings.no_reuse)
+    fetch(f, &f->shipper, store, &key, t->settings.no_transfer || frozen ? NULL : name);
   pthread_mutex_lock(&f->lock);
-  if (frozen)
-    rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, pull_past(f, l, plan, &key, name, &error), &error);
-  if (frozen && rc == CLT_OK) store->past = l->past;
-  if (rc == CLT_OK && !t->settings.no_reuse && !cli_farm_is_away(f))
-    cli_farm_note(f, clt_pull(&f->shipper, store, &key, name, !t->settings.no_transfer && !frozen, &error), &error);
   l->works = rc == CLT_OK;
   pthread_mutex_unlock(&f->lock);
   return rc == CLT_OK;

@@ -87,7 +87,8 @@ static int take_record(void *user, const clt_store_description *d, const clt_sto
 static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n = 0;
-  int rc = t->keys.n == 0 ? CLT_OK : clt_store_keys_of(&keys, &n, file, t->keys.n == 1 ? &t->newest : NULL, false, error);
+  int rc =
+      t->keys.n == 0 ? CLT_OK : clt_store_keys_of(&keys, &n, file, t->keys.n == 1 ? &t->newest : NULL, false, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const uint64_t key = hash_key(&keys[i].key);
     if (!clt_map_find(&t->keys, key)) continue;
@@ -148,6 +149,9 @@ int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_er
 
 /* --- from the database --- */
 
+#define PULLED_AT_ONCE 1000 /* records of a piece */
+#define ASKED_AT_ONCE 50    /* keys */
+
 typedef struct pulling {
   clt_store *into;
   int64_t newest;
@@ -155,46 +159,71 @@ typedef struct pulling {
   clt_error *error;
 } pulling;
 
+/* A piece ends between two numbers: what shares one would not come again. */
 static int keep_record(void *user, const clt_store_description *d, const clt_store_record *record) {
   pulling *p = user;
   clt_store_record copy = *record;
+  if (p->n >= PULLED_AT_ONCE && record->number > p->newest) return 1;
   if (record->number > p->newest) p->newest = record->number;
   copy.own = false;
   p->n++;
   return p->into->type->add(p->into->state, &(clt_store_description){.key = d->key}, &copy, NULL, p->error);
 }
 
-/* By way of memory: while the network is waited for nobody's file is locked. */
-static int pull_key(clt_shipper *s, clt_store *file, const clt_store_description *d, clt_error *error) {
-  clt_store *between = NULL;
-  uint64_t *since = clt_map_find(&s->seen, hash_key(&d->key));
-  pulling p = {.newest = since ? (int64_t)*since : 0, .error = error};
-  int rc = clt_store_new(&between, "memory", NULL, error);
-  if (rc) return rc;
-  p.into = between;
-  rc = clt_store_each_identified(s->shared, &d->key, p.newest, keep_record, &p, error);
-  if (rc == CLT_OK && p.n > 0) rc = clt_store_describe(between, d, error);
-  if (rc == CLT_OK && p.n > 0) rc = clt_store_merge(file, between, NULL, NULL, error);
-  clt_store_free(between);
-  uint64_t *seen =
-      rc == CLT_OK && s->connection == clt_pq_connection(s->pq) ? clt_map_add(&s->seen, hash_key(&d->key), NULL) : NULL;
-  if (seen) *seen = (uint64_t)p.newest;
-  return rc;
+static bool is_wanted(const clt_store_description *d, const clt_store_key *key, const char *problem_name) {
+  return clt_store_same_key(&d->key, key) ||
+         (problem_name && (strcmp(d->problem_name, problem_name) == 0 || strcmp(d->key.problem, key->problem) == 0));
 }
 
-int clt_pull(clt_shipper *s, clt_store *file, const clt_store_key *key, const char *problem_name, bool related,
-             clt_error *error) {
-  clt_store_description *keys = NULL;
-  size_t n = 0;
-  forget_what_may_be_gone(s);
-  int rc = clt_store_keys_of(&keys, &n, s->shared, related ? NULL : key, false, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const bool wanted = related && problem_name ? strcmp(keys[i].problem_name, problem_name) == 0 ||
-                                                      strcmp(keys[i].key.problem, key->problem) == 0
-                                                : clt_store_same_key(&keys[i].key, key);
-    if (wanted) rc = pull_key(s, file, &keys[i], error);
+void clt_pull_release(clt_pull *p) {
+  clt_store_keys_free(p->keys, p->n);
+  free(p->newest);
+  *p = (clt_pull){0};
+}
+
+static int begin_pull(clt_pull *p, clt_shipper *s, const clt_store_key *key, bool related, clt_error *error) {
+  clt_pull_release(p);
+  p->connection = s->connection;
+  int rc = clt_store_keys_of(&p->keys, &p->n, s->shared, related ? NULL : key, false, error);
+  p->newest = rc ? NULL : clt_new_array(p->n, sizeof *p->newest);
+  for (size_t i = 0; p->newest && i < p->n; i++) {
+    const uint64_t *seen = clt_map_find(&s->seen, hash_key(&p->keys[i].key));
+    p->newest[i] = seen ? (int64_t)*seen : 0;
   }
-  clt_store_keys_free(keys, n);
+  return rc || p->newest ? rc : clt_fail_memory(error);
+}
+
+/* By way of memory: while the network is waited for nobody's file is locked, and while a file is written nobody waits
+ * for the connection. */
+int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_store_key *key, const char *problem_name,
+                  clt_error *error) {
+  pulling now = {.error = error};
+  *piece = NULL;
+  forget_what_may_be_gone(s);
+  int rc =
+      p->newest == NULL || p->connection != s->connection ? begin_pull(p, s, key, problem_name != NULL, error) : CLT_OK;
+  for (; rc == CLT_OK && p->kept < p->next; p->kept++) {
+    uint64_t *seen = clt_map_add(&s->seen, hash_key(&p->keys[p->kept].key), NULL);
+    if (seen) *seen = (uint64_t)p->newest[p->kept];
+  }
+  if (rc || p->next == p->n) return rc;
+  rc = clt_store_new(&now.into, "memory", NULL, error);
+  for (size_t n_asked = 0; rc == CLT_OK && p->next < p->n && now.n < PULLED_AT_ONCE && n_asked < ASKED_AT_ONCE;) {
+    const clt_store_description *d = &p->keys[p->next];
+    const uint64_t n_before = now.n;
+    now.newest = p->newest[p->next];
+    if (is_wanted(d, key, problem_name)) {
+      n_asked++;
+      rc = clt_store_each_identified(s->shared, &d->key, now.newest, keep_record, &now, error);
+    }
+    if (rc == CLT_OK && now.n > n_before) rc = clt_store_describe(now.into, d, error);
+    p->newest[p->next] = now.newest;
+    p->next += now.n < PULLED_AT_ONCE;
+  }
+  if (rc)
+    clt_store_free(now.into);
+  else
+    *piece = now.into;
   return rc;
 }
 

@@ -28,10 +28,21 @@ void clt_shipper_release(clt_shipper *shipper);
  * piece alone was asked for, whether there may be more. */
 int clt_ship(clt_shipper *shipper, clt_store *file, bool one_piece, bool *more, clt_error *error);
 
-/* Brings what others know of a problem into a file: of this key, or, where related, of all keys of problems of the
- * name. */
-int clt_pull(clt_shipper *shipper, clt_store *file, const clt_store_key *key, const char *problem_name, bool related,
-             clt_error *error);
+/* What others know of a problem, on its way into a file: piece by piece, so that whoever shares the connection gets on
+ * between two. Zeroed at the begin. */
+typedef struct clt_pull {
+  clt_store_description *keys;
+  int64_t *newest;      /* of each: the last record that was brought */
+  size_t n, kept, next; /* kept: the file has what was brought of those before it */
+  uint64_t connection;
+} clt_pull;
+
+/* A piece of about 1,000 records, in memory: clt_store_merge it, which needs no connection, and free it; the next call
+ * takes it for kept. Of this key, or, where a name is given, of all keys of problems of the name. *piece NULL: there is
+ * no more. */
+int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const clt_store_key *key,
+                  const char *problem_name, clt_error *error);
+void clt_pull_release(clt_pull *pull);
 
 /* --- the files --- */
 

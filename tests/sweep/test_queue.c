@@ -472,6 +472,23 @@ static size_t count_of(clt_store *store, const clt_instance *instance) {
   return n;
 }
 
+/* Returns how many pieces there were, none of them larger than it should be. */
+static size_t pull(clt_shipper *shipper, clt_store *file, const clt_store_key *key, const char *name, size_t most) {
+  clt_pull all = {0};
+  clt_store *piece = NULL;
+  clt_error error = {0};
+  size_t n = 0;
+  while (check(clt_pull_next(&piece, &all, shipper, key, name, &error), &error), piece) {
+    uint64_t n_added = 0;
+    check(clt_store_merge(file, piece, NULL, &n_added, &error), &error);
+    assert_in_range(n_added, 0, most);
+    clt_store_free(piece);
+    n++;
+  }
+  clt_pull_release(&all);
+  return n;
+}
+
 static void records_are_brought_once_and_found_by_others(void **state) {
   (void)state;
   clt_error error = {0};
@@ -492,11 +509,11 @@ static void records_are_brought_once_and_found_by_others(void **state) {
   check(clt_ship(&shipper, mine, false, NULL, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 2);
   measure(others, instance, clt_space_at(space, 2), 3);
-  check(clt_pull(&shipper, others, &key, "bank", false, &error), &error);
+  pull(&shipper, others, &key, NULL, 2);
   assert_int_equal(count_of(others, instance), 3);
   check(clt_ship(&shipper, others, false, NULL, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
-  check(clt_pull(&shipper, mine, &key, "bank", true, &error), &error);
+  pull(&shipper, mine, &key, "bank", 1);
   assert_int_equal(count_of(mine, instance), 3);
   assert_int_equal(number("SELECT count(*) FROM clatune.problem WHERE name = 'bank' AND sizes = 'R=64'"), 1);
   /* Somebody drops the database: what the files hold comes again, and what others' files had brought with it. */
@@ -532,15 +549,49 @@ static void a_plan_learns_from_what_was_there_when_it_was_submitted(void **state
   run("UPDATE clatune.measurement SET created_s = 4102444800 - created_s"); /* whatever clocks said */
   check(clt_shipper_init(&of_plan, pq, plan, &error), &error);
   for (int i = 0; i < 2; i++) {
-    check(clt_pull(&of_plan, past, &key, "bank", true, &error), &error);
+    pull(&of_plan, past, &key, "bank", 1);
     assert_int_equal(count_of(past, instance), 1);
   }
-  check(clt_pull(&shipper, past, &key, "bank", true, &error), &error);
+  pull(&shipper, past, &key, "bank", 1);
   assert_int_equal(count_of(past, instance), 2);
   clt_shipper_release(&shipper);
   clt_shipper_release(&of_plan);
   clt_store_free(mine);
   clt_store_free(past);
+  clt_instance_free(instance);
+  clt_sweep_free(sweep);
+}
+
+/* So that nobody waits for the connection until all of it is there. What one transaction has added stays together. */
+static void many_records_come_in_pieces(void **state) {
+  (void)state;
+  clt_error error = {0};
+  clt_shipper shipper;
+  clt_store_key key;
+  clt_sweep *sweep = load("1");
+  clt_instance *instance = instance_of(sweep);
+  clt_store *mine = open_file("first.sqlite"), *others = open_file("second.sqlite");
+  check(clt_store_key_init(&key, instance, &error), &error);
+  check(clt_shipper_init(&shipper, pq, 0, &error), &error);
+  measure(mine, instance, clt_space_at(clt_instance_space(instance), 0), 1);
+  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  for (int i = 1; i <= 4; i++) {
+    char sql[500];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO clatune.measurement(origin, number, key, kind, configuration, reason, time_s, clock, created_s, runs)"
+             " SELECT '0123456789abcdef', 700 * %d + i, k.id, 'search', 'wg=' || (1 << i %% 4), 'none', 1, 'device', 1, array[1]"
+             " FROM generate_series(1, 700) i, clatune.key k", i);
+    run(sql);
+  }
+  assert_in_range(pull(&shipper, others, &key, "bank", 1401), 2, 4);
+  assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 2801);
+  assert_int_equal(pull(&shipper, others, &key, "bank", 0), 1); /* nothing new */
+  uint64_t n_added = 0;
+  check(clt_store_merge(mine, others, NULL, &n_added, &error), &error);
+  assert_int_equal(n_added, 2800);
+  clt_shipper_release(&shipper);
+  clt_store_free(mine);
+  clt_store_free(others);
   clt_instance_free(instance);
   clt_sweep_free(sweep);
 }
@@ -562,6 +613,7 @@ int main(void) {
       cmocka_unit_test_setup(rows_that_are_no_cells_have_failed, empty),
       cmocka_unit_test_setup(records_are_brought_once_and_found_by_others, empty),
       cmocka_unit_test_setup(a_plan_learns_from_what_was_there_when_it_was_submitted, empty),
+      cmocka_unit_test_setup(many_records_come_in_pieces, empty),
   };
   if (getenv("CLATUNE_TEST_DATABASE") == NULL) return 77;
   return cmocka_run_group_tests(tests, setup, teardown);
