@@ -17,6 +17,7 @@
 #include "cli/sweep.h"
 #include "device/device.h"
 #include "worker/lock.h"
+#include "worker/reserve.h"
 
 #define TERMINAL_PERIOD_S 0.1
 #define WAIT_MS 50 /* how long a request to end may go unseen while there is nothing to do */
@@ -362,6 +363,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     cli_row *row = NULL;
     what = run->work->next(run->work->user, &l->shown, store, &t, &row);
     for (int i = 0; what == CLI_WAIT && i < WAITS && may_go_on(l); i++) poll(NULL, 0, WAIT_MS);
+    clt_workers_reserve(what == CLI_WORK); /* who waits for work holds nothing meanwhile */
     if (what != CLI_WORK) continue;
     name_row(l, &t);
     tune_row(l, &t, store, row);
@@ -370,6 +372,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     l->shown.now[0] = '\0';
     pthread_mutex_unlock(&run->lock);
   }
+  clt_workers_reserve(false);
   cli_sweep_tuning_release(&t);
   clt_store_free(store);
   return 0;

@@ -164,6 +164,12 @@ void clt_executor_free(clt_executor *executor) {
   free(executor);
 }
 
+void clt_executor_reset(clt_executor *executor) {
+  clt_executor_forget(executor, NULL);
+  clt_executor_free_other(executor);
+  executor->types_of = executor->source_hash = 0;
+}
+
 const clt_device_info *clt_executor_device(const clt_executor *executor) { return &executor->info; }
 
 void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user) {

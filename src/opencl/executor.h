@@ -38,6 +38,7 @@ int clt_executor_new(clt_executor **out, int platform_index, int device_index, c
 int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id device, cl_command_queue queue,
                         clt_error *error);
 void clt_executor_free(clt_executor *executor);
+void clt_executor_reset(clt_executor *executor); /* for another problem: only context and queue stay */
 const clt_device_info *clt_executor_device(const clt_executor *executor);
 void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user);
 

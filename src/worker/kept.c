@@ -245,7 +245,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
                     CLT_POOL_MAX_WORKERS);
   if (n == 0) { /* nobody holds the device any more */
     clt_pool_give_up_kept(pool);
-    for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_pool_replace(pool, &pool->workers[i]);
+    for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_pool_dismiss(pool, &pool->workers[i]);
     return CLT_OK;
   }
   clt_kept *list = clt_new_array(n, sizeof *list);
@@ -268,7 +268,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   /* Whatever else has a process gives it up, and the memory that it holds. */
   for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
     if (taken[i]) continue;
-    clt_pool_replace(pool, &pool->workers[i]);
+    clt_pool_dismiss(pool, &pool->workers[i]);
     pool->workers[i].heap_checks = false;
   }
   for (size_t i = 0; i < n; i++) list[i].worker->heap_checks = true;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,9 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   pool->jobs = clt_new_array(capacity, sizeof *pool->jobs);
   int rc = pool->workers && pool->jobs ? CLT_OK : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&pool->worker_path, error);
-  if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
-  if (rc == 0) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
+  if (rc == 0) clt_pool_take_reserve(pool);
+  if (rc == 0 && pool->folder.path == NULL) rc = clt_run_folder_new(&pool->folder, error);
+  if (rc == 0 && pool->cache == NULL) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
   /* A lock that cannot be made must not keep anybody from tuning. */
   if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key[0] ? setup->lock_key : NULL, &why))
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
@@ -100,6 +102,8 @@ static void give_up_device(clt_pool *pool, pid_t left_behind) {
 void clt_pool_close(clt_pool *pool) {
   const bool was_broken = pool->broken != 0;
   clt_pool_give_up_kept(pool);
+  for (size_t i = 0; pool->workers && i < pool->n_workers; i++)
+    if (clt_pool_idle(&pool->workers[i])) clt_pool_dismiss(pool, &pool->workers[i]);
   clt_pool_kill(pool);
   for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) {
     pid_t left_behind = clt_process_stop(&pool->workers[i].process, false, NULL);
@@ -109,6 +113,7 @@ void clt_pool_close(clt_pool *pool) {
   if (pool->broken && !was_broken) clt_pool_log(pool, CLT_LOG_WARNING, "%s", pool->broken_error.message);
   for (size_t i = 0; pool->jobs && i < pool->capacity; i++) clt_measurement_release(&pool->jobs[i].measurement);
   clt_lock_close(&pool->lock);
+  clt_pool_leave_reserve(pool);
   clt_run_folder_remove(&pool->folder);
   json_decref(pool->setup.open);
   free(pool->workers);
@@ -374,6 +379,20 @@ static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) 
   return true;
 }
 
+static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
+
+static int open_device(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
+  json_t *open = json_deep_copy(pool->setup.open);
+  const clt_deadlines limits = clt_pool_deadlines(pool, 0);
+  const double probe_s = fmin(limits.compile_s, limits.host_s);
+  worker->stage = CLT_STAGE_OPENING;
+  worker->probe = pool->in_doubt ? pool->n_unanswered + 1 : 0;
+  if (worker->probe) json_object_set_new(open, "probe", json_true());
+  return clt_pool_request(pool, worker, open, CLT_PHASE_VERIFY,
+                          worker->probe ? &(clt_deadlines){probe_s, probe_s, probe_s} : NULL, start_load(pool),
+                          note_started, error);
+}
+
 /* The end of a step of a start. What failed by the worker's own word would fail again; what crashed is tried some
  * times.
  */
@@ -394,21 +413,16 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     if (reply) pool->in_doubt = false, pool->n_unanswered = 0;
   }
   if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* tried again without */
+  /* One that was in use before is no longer of use where it fails: a new one tells whether that means anything. */
+  if (worker->n_problems > 1 && (reply == NULL || strcmp(clt_json_string(reply, "reply"), "error") == 0)) {
+    if (reply) clt_pool_replace(pool, worker);
+    return CLT_OK;
+  }
   if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
   if (worker->stage == CLT_STAGE_GREETING) {
     int rc = clt_process_check_greeting(reply, error);
     if (rc) return rc;
-    if (pool->setup.open) {
-      json_t *open = json_deep_copy(pool->setup.open);
-      const clt_deadlines limits = clt_pool_deadlines(pool, 0);
-      const double probe_s = fmin(limits.compile_s, limits.host_s);
-      worker->stage = CLT_STAGE_OPENING;
-      worker->probe = pool->in_doubt ? pool->n_unanswered + 1 : 0;
-      if (worker->probe) json_object_set_new(open, "probe", json_true());
-      return clt_pool_request(pool, worker, open, CLT_PHASE_VERIFY,
-                              worker->probe ? &(clt_deadlines){probe_s, probe_s, probe_s} : NULL, start_load(pool),
-                              note_started, error);
-    }
+    if (pool->setup.open) return open_device(pool, worker, error);
   } else if (strcmp(clt_json_string(reply, "reply"), "ok") != 0) {
     clt_error why = {0};
     bool refused = clt_message_to_error(reply, &why) == CLT_E_OPENCL && worker->stage == CLT_STAGE_OPENING;
@@ -429,6 +443,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     }
     if (pool->setup.evaluator.quality) *pool->setup.evaluator.quality = quality;
     pool->data_made = true;
+    /* Its first build would take longer than opening the problem in one that has built before. */
+    if (pool->setup.quiet_builds && pool->n_spare > 0) return clt_pool_replace(pool, worker), CLT_OK;
   }
   worker->stage = CLT_STAGE_UP;
   clt_process_forget_output(&worker->process);
@@ -436,10 +452,15 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
 }
 
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
+  static atomic_uint n_folders; /* a pool may have the folders of workers that others have started */
   const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* a greeting has the host's */
+  if (worker->stage == CLT_STAGE_DOWN && clt_pool_use_spare(pool, worker)) {
+    worker->generation++;
+    return open_device(pool, worker, error);
+  }
   if (worker->stage == CLT_STAGE_DOWN) {
     char name[32];
-    snprintf(name, sizeof name, "worker-%zu", (size_t)(worker - pool->workers));
+    snprintf(name, sizeof name, "worker-%u", atomic_fetch_add(&n_folders, 1));
     int rc = worker->folder ? CLT_OK : clt_run_folder_make(&worker->folder, &pool->folder, name, error);
     if (rc) return rc;
     const clt_process_setup setup = {.path = pool->worker_path,
@@ -452,6 +473,8 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
     if (rc) return rc;
     worker->generation++;
     worker->n_prepared = 0;
+    worker->n_problems = 1;
+    worker->doubtful = false;
     worker->stage = CLT_STAGE_GREETING;
     worker->done = note_started;
     worker->load = start_load(pool);
@@ -459,7 +482,7 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
     const bool made = (pool->setup.data_of ? pool->setup.data_of : pool)->data_made;
     bool being_made = pool->setup.data_of != NULL;
     for (size_t k = 0; k < pool->n_workers; k++) being_made = being_made || pool->workers[k].makes_data;
-    if (!made && being_made) return CLT_OK;
+    if (!made && (being_made || !clt_pool_may_make_data(pool, worker))) return CLT_OK;
     worker->makes_data = !made;
     worker->stage = CLT_STAGE_LOADING;
     return clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,

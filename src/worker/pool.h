@@ -2,7 +2,7 @@
  * tuning over several equal devices has a pool on each.
  *
  * Files: pools.c (a pool on each device), pool.c (starting workers, requests and how they end), schedule.c (who does
- * what next, and what becomes of a configuration), kept.c (finalists).
+ * what next, and what becomes of a configuration), kept.c (finalists), reserve.c (workers between two tunings).
  *
  * Blame: what fails in a process that has run other configurations may be their doing, so it is prepared once more by a
  * process of its own, and only what fails there is believed. */
@@ -122,6 +122,8 @@ struct clt_pool_worker {
   clt_stage stage;
   bool makes_data;
   bool heap_checks;            /* for its next process */
+  bool doubtful;               /* something was wrong in its process */
+  size_t n_problems;           /* that its process has opened */
   int probe;                   /* its opening asks whether the device lives, as the n-th in a row; 0: it does not ask */
   size_t n_prepared;           /* configurations that its process was asked to prepare */
   uint64_t generation;         /* counts its processes */
@@ -153,6 +155,8 @@ struct clt_pool {
   clt_pool_worker
       *workers; /* CLT_POOL_MAX_WORKERS; n_workers: those of the search, or more where finalists need them */
   size_t n_workers;
+  clt_pool_worker *spare; /* idle processes of earlier tunings, or of this one's search; CLT_POOL_MAX_WORKERS */
+  size_t n_spare;
   double opened_s;
   double waited_s;             /* for other tuners that have the device */
   double looked_s, computed_s; /* when the workers were last looked at, and our own processor time by then */
@@ -199,6 +203,18 @@ bool clt_pool_taints(clt_reason reason); /* whether a process that did this is n
 /* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone, unless
  * that was killed by somebody. */
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
+
+/* reserve.c */
+/* At the begin: takes the thread's reserve where it fits, with folder and cache. At the end: gives it what is left. */
+void clt_pool_take_reserve(clt_pool *pool);
+void clt_pool_leave_reserve(clt_pool *pool);
+/* Makes a worker without a process one that was in use before; false: it needs a new one. */
+bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker);
+/* A process that is not needed any more: waits for other work where it may, else ends. */
+void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker);
+/* Whether a worker may make the data: no kernel has run in its process, and no module. One that never may is replaced
+ * where nobody else will. */
+bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker);
 
 /* kept.c */
 void clt_pool_give_up_kept(clt_pool *pool); /* ends the processes that hold them */

@@ -41,7 +41,7 @@ int clt_pools_open(clt_pools *s, const clt_pool_setup *setups, size_t n, clt_con
 
 void clt_pools_close(void *state) {
   clt_pools *s = state;
-  for (size_t i = 0; i < s->n; i++) clt_pool_kill(&s->devices[i].pool);
+  for (size_t i = 1; i < s->n; i++) clt_pool_kill(&s->devices[i].pool); /* together; the first one's may be kept */
   for (size_t i = s->n; i-- > 0;) clt_pool_close(&s->devices[i].pool);
   free(s->devices);
   free(s->tasks);

@@ -137,6 +137,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     clt_pool_replace(pool, worker);
     return CLT_OK;
   }
+  if (m.reason == CLT_REASON_WRONG_OUTPUT || m.reason == CLT_REASON_OUT_OF_MEMORY) worker->doubtful = true;
   clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(job, worker, outcome, &m);
   if (timed) {
     const clt_phases *before = &job->measurement.phases;

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "clatune/sys/evaluator.h"
 #include "session/session.h"
+#include "worker/reserve.h"
 #include "base/plugin.h"
 
 #define SKIPPED 77
@@ -318,6 +319,32 @@ static void files_that_change_while_tuning_are_noticed(void **state) {
 }
 
 /* Last of all: from here on this process has used OpenCL. */
+/* Its processes wait for the next one, whose kernel may be another. */
+static void workers_serve_one_problem_after_the_other(void **state) {
+  bench *b = *state;
+  static const char *const files[] = {"faults.json", "bare.json", "faults.json"};
+  const clt_setting settings[] = {{"workers", "2"}};
+  for (size_t d = 0; d < b->n_devices; d++) {
+    clt_workers_reserve(true);
+    for (size_t i = 0; i < 3; i++) {
+      run r;
+      clt_measurement m[4];
+      write_file(b, "twice.cl", i == 1 ? "// again\n%s" : "%s", kernel_text);
+      open_run(&r, b, &b->devices[d], files[i], "opencl", settings, 1);
+      clt_config configs[] = {config_of(&r, 0, 16), config_of(&r, 5, 32), config_of(&r, 8, 32), config_of(&r, 0, 32)};
+      measure_all(&r, configs, 4, m);
+      assert_true(m[1].reason == CLT_REASON_COMPILE_ERROR);
+      for (size_t k = 0; k < 4; k++) assert_true(k == 1 || m[k].reason == CLT_REASON_NONE);
+      assert_true(m[2].time_s > m[0].time_s);
+      for (size_t k = 0; k < 4; k++) clt_measurement_release(&m[k]);
+      close_run(&r);
+      assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* they are alive */
+    }
+    clt_workers_reserve(false);
+    assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+  }
+}
+
 static void in_process_measures_the_same_way(void **state) {
   bench *b = *state;
   run r;
@@ -361,6 +388,7 @@ int main(void) {
       cmocka_unit_test_prestate(one_configuration_is_verified, &b),
       cmocka_unit_test_prestate(without_a_reference_the_default_is_right_and_that_is_said, &b),
       cmocka_unit_test_prestate(files_that_change_while_tuning_are_noticed, &b),
+      cmocka_unit_test_prestate(workers_serve_one_problem_after_the_other, &b),
       cmocka_unit_test_prestate(in_process_measures_the_same_way, &b),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,10 @@ static void serve(const json_t *request) {
   note(strcmp(what, "data") == 0 && json_is_true(json_object_get(request, "make")) ? "make data" : what);
   if (start && strcmp(start, "crash-data") == 0 && strcmp(what, "data") == 0) abort();
   if (start && strcmp(start, "crash-reference") == 0 && strcmp(what, "data") == 0) crash_reference();
+  if (strcmp(what, "close") == 0) {
+    say(clt_message_hello());
+    return;
+  }
   json_t *reply = json_pack("{s:s}", "reply", "ok");
   if (start && strcmp(start, "quality") == 0) json_object_set_new(reply, "quality", json_real(0.375));
   if (start && strcmp(start, "warnings") == 0 && strcmp(what, "data") == 0)

@@ -104,11 +104,11 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
 /* --- the problem and its data --- */
 
 static int serve_open(server *s, const json_t *request, json_t **out, clt_error *error) {
-  if (s->executor) return clt_fail(error, CLT_E_ARGUMENT, "the worker is open already");
+  if (s->instance) return clt_fail(error, CLT_E_ARGUMENT, "the worker is open already");
   int rc = clt_message_to_instance(&s->instance, request, error);
   if (rc) return rc;
   const clt_device_info *wanted = clt_instance_device(s->instance);
-  rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
+  if (s->executor == NULL) rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
   if (rc) return rc;
   /* The parent chose this place from a list that another process made. */
   const clt_device_info *found = clt_executor_device(s->executor);
@@ -232,6 +232,26 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
   return rc;
 }
 
+/* As new, but for what the driver keeps: on a CPU also the context, with which PoCL keeps its compiler. On other
+ * devices that would keep memory, and the device where it takes one process alone. */
+static int serve_close(server *s, const json_t *request, json_t **out, clt_error *error) {
+  (void)request;
+  (void)error;
+  for (size_t i = 0; i < CLT_WORKER_SLOTS; i++) empty_slot(&s->slots[i]);
+  clt_executor *kept = NULL;
+  if (s->executor && clt_executor_device(s->executor)->type == CLT_DEVICE_CPU)
+    clt_executor_reset(kept = s->executor);
+  else
+    clt_executor_free(s->executor);
+  for (size_t i = 0; i < DATA_SETS; i++) clt_data_free(s->data[i]);
+  clt_problem *problem = s->instance ? (clt_problem *)clt_instance_problem(s->instance) : NULL; /* ours, too */
+  clt_instance_free(s->instance);
+  clt_problem_free(problem);
+  *s = (server){.reader = s->reader, .executor = kept};
+  *out = clt_message_hello();
+  return CLT_OK;
+}
+
 /* --- the program --- */
 
 /* Answers requests until the parent closes its end. Ends without cleaning up: drivers hang and crash in their exit
@@ -241,9 +261,14 @@ int main(int n, char **arguments) {
     const char *name;
     int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
     bool measures;
-  } table[] = {{"devices", serve_devices},    {"inspect", serve_inspect},       {"open", serve_open},
-               {"data", serve_data},          {"prepare", serve_prepare, true}, {"time", serve_time, true},
-               {"verify", serve_verify, true}};
+  } table[] = {{"devices", serve_devices},
+               {"inspect", serve_inspect},
+               {"open", serve_open},
+               {"data", serve_data},
+               {"prepare", serve_prepare, true},
+               {"time", serve_time, true},
+               {"verify", serve_verify, true},
+               {"close", serve_close}};
   static server s;
   long long parent = 0, memory_bytes = 0;
   for (int i = 1; i < n; i++) {
