@@ -9,11 +9,11 @@ from farm import CLATUNE, FAKETIME, FarmTest, run
 
 HOUR_S = 3600
 SEARCH = {"Searchers": ["surrogate"], "Budgets": 8, "Evaluator": {"Evaluator": "opencl", "Options": {"workers": 1, "prepare-ahead": 1}}}
-N_TUNINGS = 6
+N_TUNINGS = 4
 
 
 class Frozen(FarmTest):
-    def measure(self, store, n, seed, budget=40, clock_s=0):
+    def measure(self, store, n, seed, budget, clock_s=0):
         """On a machine whose clock is so far off."""
         more = {"LD_PRELOAD": FAKETIME, "FAKETIME": f"{clock_s:+d}", "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"} if clock_s else {}
         self.clatune("tune", *self.subject, "--size", f"n={n}", "--searcher", "random", "--budget", str(budget), "--seed", str(seed),
@@ -44,7 +44,7 @@ class Frozen(FarmTest):
     @unittest.skipIf(os.environ.get("CLATUNE_SANITIZED"), "a sanitizer must be the first library")
     def test_at_submission(self):
         """What was there counts though its clock was ahead; what comes later does not though its clock, and agents', are behind."""
-        self.measure("sources.sqlite", 2048, 1, clock_s=HOUR_S)
+        self.measure("sources.sqlite", 2048, 1, budget=12, clock_s=HOUR_S)
         self.measure("late.sqlite", 4096, 2, budget=400, clock_s=-HOUR_S)
         self.merge("sources.sqlite", self.url)
         self.plan("submission")
@@ -59,7 +59,7 @@ class Frozen(FarmTest):
         self.check_equal()
 
     def test_at_a_time(self):
-        self.measure("sources.sqlite", 2048, 1)
+        self.measure("sources.sqlite", 2048, 1, budget=12)
         self.measure("late.sqlite", 4096, 2, budget=400)
         self.shift("sources.sqlite", -30 * 24 * HOUR_S)
         for store in ("sources.sqlite", "late.sqlite"):
