@@ -9,8 +9,9 @@ if not has_device("pocl"):
     sys.exit(77)
 
 FAST = ("--device", "pocl")
-# For a tuning whose search is what is looked at: finalists cost more than the search itself.
-NO_FINALISTS = (*FAST, "--finalists", "0")
+# For a tuning whose search is what is looked at: finalists cost more than the search itself, and so does a second worker, which has
+# to load the compiler, too.
+NO_FINALISTS = (*FAST, "--finalists", "0", "--workers", "1")
 
 
 class Probe(CliTest):
@@ -33,7 +34,7 @@ class Tune(CliTest):
 
     def test_the_figure_of_quality_is_said(self):
         for evaluator in ("opencl", "in-process"):
-            answer = self.clatune_json("tune", "scale.json", *NO_FINALISTS, "--budget", "2", "--no-store", "--searcher",
+            answer = self.clatune_json("tune", "scale.json", *FAST, "--finalists", "0", "--budget", "2", "--no-store", "--searcher",
                                        "random", "--evaluator", evaluator)
             self.assertEqual(answer["quality"], {"name": "error of the sum", "unit": "units", "value": 0.125})
         text = self.clatune("tune", "scale.json", *NO_FINALISTS, "--budget", "1", "--no-store").stdout
@@ -44,7 +45,7 @@ class Tune(CliTest):
     def test_a_reference_that_says_little_is_warned_of_once(self):
         self.edit("scale.c", "out->data)[i] = 2 *", "out->data)[i] = i % 8 == 0 ? 0.0f / 0 : 1e-9f *")
         self.edit("scale.cl", "out[i] = 2 *", "out[i] = i % 8 == 0 ? NAN : 1e-9f *")
-        for arguments in (("tune", "--budget", "2", "--no-store", "--finalists", "2"), ("verify",),
+        for arguments in (("tune", "--budget", "2", "--no-store", "--finalists", "2", "--workers", "1"), ("verify",),
                           ("tune", "--budget", "1", "--no-store", "--evaluator", "in-process", "--finalists", "0")):
             text = self.clatune(arguments[0], "scale.json", *FAST, *arguments[1:]).stderr
             self.assertEqual(text.count("the reference of argument 'out' is NaN in 512 of 4096 numbers"), 1, text)
@@ -94,7 +95,7 @@ class Examples(CliTest):
     """The problems in examples/ give right results for whatever is drawn, at their own size and at one that nothing divides."""
 
     def assertRight(self, path, *sizes):
-        result = self.clatune_json("sample", str(path), "--device", "pocl", "--samples", "4", "--quiet", *sizes)
+        result = self.clatune_json("sample", str(path), "--device", "pocl", "--workers", "1", "--samples", "4", "--quiet", *sizes)
         self.assertEqual((result["evaluations"]["total"], result["evaluations"]["correct"]), (4, 4), path)
 
     def test_matmul(self):
@@ -138,7 +139,7 @@ class Verify(CliTest):
 class T1(CliTest):
     def test_a_problem_of_kernel_tuner_tunes_unchanged(self):
         problem = pathlib.Path(__file__).parents[2] / "examples" / "t1" / "matmul.json"
-        answer = self.clatune_json("tune", str(problem), *FAST, "--budget", "4", "--finalists", "2", "--store", "s.sqlite")
+        answer = self.clatune_json("tune", str(problem), *FAST, "--budget", "4", "--finalists", "2", "--workers", "1", "--store", "s.sqlite")
         self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (246, 4))
         for options in ((), ("--format", "kernel-tuner")):
             self.clatune("record", str(problem), *FAST, "--stored-only", "--store", "s.sqlite", "-o", "r.json", *options)

@@ -45,7 +45,7 @@ class Blame(SimulatedTest):
 
     def search(self, *options):
         order = ("--searcher", "random", "--seed", str(seed)) if seed else ("--searcher", "exhaustive")
-        return self.tune(*order, "--budget", str(N_A * N_B), "--finalists", "3", "--store", "s.sqlite",
+        return self.tune(*order, "--budget", str(N_A * N_B), "--finalists", "2" if FEW else "3", "--store", "s.sqlite",
                          "--lock=no", "--oclgrind", "no", *options)
 
     def check(self, answer, guilty=None):

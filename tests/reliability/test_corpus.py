@@ -38,6 +38,7 @@ EXPECTED = {
 }
 # What ends by a limit of time alone, and so costs seconds: with one size of work-group.
 LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
+LIMITS_S = ("3", "1") if DRIVER == "pocl" else ("6", "3")  # until it runs, and of a run; PoCL builds in 0.9 s at most
 # On rusticl an endless loop "ends", far writes are nobody's fault (or end in
 # a lock that is never given back), and what it leaves behind is poison or wrong. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
@@ -82,7 +83,8 @@ class Corpus(CliTest):
         problem["ConfigurationSpace"]["TuningParameters"][1]["Values"] = blocks
         (self.folder / "defects.json").write_text(json.dumps(problem))
         answer = self.clatune_json("tune", "defects.json", "--device", DRIVER, "--searcher", "exhaustive", "--budget", "66",
-                                   "--compile-timeout", "6", "--run-timeout", "3", "--store", "s.sqlite", "--oclgrind", "no")
+                                   "--finalists", "2", "--compile-timeout", LIMITS_S[0], "--run-timeout", LIMITS_S[1],
+                                   "--store", "s.sqlite", "--oclgrind", "no")
         got = self.reasons("s.sqlite")
         self.assertEqual(len(got), len(blocks) * len(EXPECTED) - (len(blocks) - 1) * len(LIMITED))
         for (defect, block), reason in sorted(got.items()):

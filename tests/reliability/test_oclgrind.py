@@ -89,7 +89,7 @@ int twice(const clt_module_call *call) {
 """)
         argument = {"Type": "float", "MemoryType": "Vector", "Size": "n"}
         problem = {
-            "General": {"BenchmarkName": "race"}, "ProblemParameters": [{"Name": "n", "Default": 4096, "Min": 64}],
+            "General": {"BenchmarkName": "race"}, "ProblemParameters": [{"Name": "n", "Default": 1024, "Min": 64}],
             "ConfigurationSpace": {"TuningParameters": [{"Name": "race", "Values": [0, 1], "Default": 0}]},
             "KernelSpecification": {
                 "KernelName": "twice", "KernelFile": "race.cl", "GlobalSize": ["n"], "LocalSize": [16], "Arguments": [
