@@ -21,10 +21,11 @@
 #define ITERATIONS 300
 #define NEVER 1e6f /* of an arm that is known nowhere */
 
+/* Decays of 0.02 to 3 hardly differ on made-up tables of 54 inputs and 10 arms; less than 0.1 is worse. */
 static const struct network_setting {
   int hidden;
   double decay; /* divided by the number of rows */
-} network_settings[] = {{4, 0.02}, {8, 0.02}, {8, 0.3}};
+} network_settings[] = {{4, 0.1}, {8, 0.1}, {8, 1}};
 
 /* Fits the networks of one arm into its block of values. */
 static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const struct network_setting *setting,
