@@ -4,13 +4,15 @@
     benchmarks/farm.py [network] [agents] [scaling] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
 
 network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and beside a reader of a row a second;
-agents: 100 agents with evaluations of 0.05 s; scaling: 8 agents against 1 with evaluations of 0.5 s; records:
+agents: 100 agents with evaluations of 0.05 s, and what claims take in the server and for a client;
+scaling: 8 agents against 1 with evaluations of 0.5 s; records:
 looking up and starting a search beside a million records. One tuning on several devices: benchmarks/several_devices.py.
 """
 import argparse
 import math
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -113,35 +115,73 @@ def network():
         figure(f"evaluations a second, {name}", f"{rate:.2f}, {100 * (rate / base - 1):+.1f} %", "within 5 % of undisturbed")
 
 
+def duration_of(claims, level):
+    claims = sorted(claims)
+    return f"{claims[math.ceil(level * len(claims)) - 1]:.1f} ms"
+
+
+def in_log(farm, at):
+    """What claims took in the server, by its log behind a place: parsing, planning and carrying out, in milliseconds; and their text."""
+    claims, under_way, text = [], {}, ""
+    for line in farm.server.log()[at:].splitlines():
+        found = re.search(r"\[(\d+)\] .* duration: ([0-9.]+) ms  (parse|bind|execute) [^:]*: (WITH .*)", line)
+        if not found or CLAIM not in found[4]:
+            continue
+        pid, took = found[1], under_way.pop(found[1], 0) + float(found[2])
+        if found[3] == "execute":
+            claims.append(took)
+            text = found[4]
+        else:
+            under_way[pid] = took
+    return claims, text
+
+
+def by_psql(farm, claim):
+    """What claims take for a client that waits for a processor as every agent does, in milliseconds; each is given back at once."""
+    n = 200
+    targets = farm.value("select string_agg(id::text, ',') from clatune.target")
+    release = "update clatune.cell set state = 'open', lease = null where claim = 'probe %d';"
+    script = ["set search_path = pg_catalog, clatune;", f"prepare claim(text, text, bigint[]) as {claim};", "\\timing on"]
+    for i in range(n):
+        script += [f"execute claim('probe {i}', 'probe', array[{targets}]);", release % i]
+    said = farm.server.psql("\n".join(script), farm.server.local_url(farm.database))
+    return [float(took) for took in re.findall(r"^Time: ([0-9.]+) ms", said, re.M)[::2]]
+
+
 def agents():
-    """So many at once; how long claims take is seen by the proxy that all go through."""
+    """So many at once. How long claims take comes afterwards, with the server's log on."""
     n, window_s = OPTIONS.agents, 20
-    with Farm() as farm, Proxy(farm.server.port) as proxy:
-        farm.write_plan(20 * n, Budgets=20, Tuning={"Finalists": 0, "Fresh": True})
+    with Farm() as farm:
+        farm.write_plan(40 * n, Budgets=20, Tuning={"Finalists": 0, "Fresh": True})
         farm.submit(lease_s=60)
-        proxy.timed = CLAIM
         for _ in range(n):
-            farm.agent(url=farm.server.url(farm.database, "agent", port=proxy.port), build_s=0.05)
+            farm.agent(build_s=0.05)
         until(lambda: int(farm.value("select count(distinct agent) from clatune.cell")) >= n, limit_s=300)
-        proxy.times_s.clear()
         cpu_s, began_s = farm.server_cpu_s(), time.time()
         time.sleep(window_s)
         cpu_s, ended_s = farm.server_cpu_s() - cpu_s, time.time()
-        claims_s = sorted(proxy.times_s)
-        over = farm.finished()
+        within = farm.value(f"select count(*) from clatune.measurement where created_s >= {math.ceil(began_s)} and created_s < {int(ended_s)}")
+        farm.server.query("alter system set log_min_duration_statement = 0; alter system set track_wal_io_timing = on")
+        at = len(farm.server.log())
+        farm.server.query("select pg_reload_conf(); select pg_stat_reset_shared('wal')")
+        time.sleep(window_s)
+        claims, text = in_log(farm, at)
+        syncs = farm.server.query("select wal_sync, wal_sync_time / greatest(wal_sync, 1) from pg_stat_wal")[0]
+        farm.server.query("alter system reset log_min_duration_statement; select pg_reload_conf()")
+        seen = by_psql(farm, text) if text else []
+        if farm.finished():
+            print("all tunings were over before the end: the figures are too low")
         for agent in farm.agents:
             agent.process.terminate()
         for agent in farm.agents:
             agent.process.wait()
-        within = farm.value(f"select count(*) from clatune.measurement where created_s >= {math.ceil(began_s)} and created_s < {int(ended_s)}")
         rate = int(within) / (int(ended_s) - math.ceil(began_s))
-        if over:
-            print("all tunings were over before the end: the figures are too low")
         figure(f"{n} agents, evaluations a second", f"{rate:.0f}", "at least 300")
-        if claims_s:
-            at = claims_s[min(len(claims_s) - 1, math.ceil(0.99 * len(claims_s)) - 1)]
-            figure("99 % of claims", f"{1000 * at:.0f} ms of {len(claims_s)} claims, median {1000 * statistics.median(claims_s):.1f} ms",
-                   "at most 50 ms")
+        for what, took in (("in the server, without the commit", claims), ("by psql, with it", seen)):
+            if took:
+                figure(f"99 % of claims, {what}", f"{duration_of(took, 0.99)} of {len(took)} claims, median {duration_of(took, 0.5)}",
+                       "at most 50 ms")
+        print(f"{syncs[0]} times the log was synchronised, {float(syncs[1]):.2f} ms each")
         figure("the server's share of a core", f"{100 * cpu_s / (ended_s - began_s):.0f} %", "at most 30 %")
 
 
