@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "family/family.h"
+#include "worker/reserve.h"
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 
@@ -238,9 +239,11 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
     rc = clt_fail(error, CLT_E_RANGE, "at most %d inputs to tune on, and %d configurations in a portfolio", MAX_TUNED,
                   CLT_MAX_PORTFOLIO);
   if (rc == CLT_OK) rc = read_inputs(&r);
+  clt_workers_reserve(true);
   for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++) rc = tune_variant(&r, v);
   for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
     if (r.wanted[i]) rc = measure_input(&r, i);
+  clt_workers_reserve(false);
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);
   free(r.wanted);
