@@ -28,6 +28,7 @@ class Install(TreeTest):
         self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")),
                    "share/clatune/probe/probe.json", "share/clatune/probe/probe.cl")
         self.there(*(f"share/clatune/problems/polybench/{name}" for name in ("gemm.json", "products.cl", "product.h", "references.c")))
+        self.there(*(f"share/clatune/problems/families/{name}" for name in ("vectors.h", "spmv/spmv.family.json", "spmv/sell.json", "spmv/matrix.c")))
         headers = {p.relative_to(SOURCE / "include") for p in (SOURCE / "include").rglob("*.h")}
         self.assertEqual({p.relative_to(self.prefix / "include") for p in (self.prefix / "include").rglob("*.h")}, headers)
         if shutil.which("scdoc"):

@@ -111,6 +111,62 @@ static const trial trials[] = {
      3,
      1,
      {0}},
+    /* Numbers that follow from the other sizes (count, in spmv.c) stand behind them. Work-groups of 16 are those that
+     * rusticl takes. */
+    {"families/spmv/csr_scalar",
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
+     4,
+     2,
+     {"wg=16 rows=4 interleave=1 sums=4 unroll=2", "wg=16 rows=1 interleave=0 sums=1 unroll=1"}},
+    {"families/spmv/csr_vector",
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
+     4,
+     2,
+     {"wg=16 lanes=4 rows=2 vec=2 tree=1", "wg=16 lanes=16 rows=1 vec=8 tree=0"}},
+    {"families/spmv/ell",
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"longest_row", 7}}, {{"kind", 3}, {"n", 200}, {"degree", 3}, {"longest_row", 21}}},
+     4,
+     2,
+     {"wg=16 vec=4 rows=2 interleave=1 unroll=2 stop=1", "wg=16 vec=1 rows=1 interleave=0 unroll=1 stop=0"}},
+    {"families/spmv/dia",
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"n_diagonals", 7}}, {{"kind", 2}, {"n", 331}, {"degree", 6}, {"n_diagonals", 6}}},
+     4,
+     2,
+     {"wg=16 vec=4 rows=2 interleave=1 unroll=2 pad_x=1 constant_offsets=1",
+      "wg=16 vec=2 rows=1 interleave=0 unroll=1 pad_x=0 constant_offsets=0"}},
+    {"families/spmv/sell",
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"sell_elements", 12468}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"sell_elements", 12396}}},
+     4,
+     2,
+     {"chunk=4 sigma=256 wg=16 vec=4 unroll=2 stop=1", "chunk=16 sigma=1 wg=16 vec=1 unroll=1 stop=0"}},
+#define HISTOGRAM_SIZES \
+  {{{"kind", 0}, {"n", 20011}, {"bins", 300}, {"spread", 1}}, \
+   {{"kind", 5}, {"n", 9000}, {"bins", 5}, {"spread", 7}}, \
+   {{"kind", 1}, {"n", 9999}, {"bins", 1}, {"spread", 3}}}, \
+      4, 1
+    {"families/histogram/global_even", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
+    {"families/histogram/global_dynamic", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
+    {"families/histogram/local_even", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
+    {"families/histogram/local_dynamic", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
+    {"families/histogram/sorted_even", HISTOGRAM_SIZES, {"wg=16 items=8 radix_bits=3 groups=16 local_sums=1"}},
+    {"families/histogram/sorted_dynamic", HISTOGRAM_SIZES, {"wg=16 items=8 radix_bits=3 groups=16 local_sums=1"}},
+/* One, two and several passes of merging, nothing to do, and something to do in some places. */
+#define SORT_SIZES \
+  {{{"kind", 0}, {"n", 20011}, {"key_bits", 32}, {"disorder", 0}}, \
+   {{"kind", 4}, {"n", 10007}, {"key_bits", 64}, {"disorder", 3}}, \
+   {{"kind", 6}, {"n", 9000}, {"key_bits", 17}, {"disorder", 9}}}, \
+      4, 1
+    {"families/sort/merge",
+     SORT_SIZES,
+     {"wg=16 items=8 network=1 merge_wg=16 merge_items=4 merge_local=0",
+      "wg=16 items=32 network=0 merge_wg=32 merge_items=16 merge_local=1"}},
+    {"families/sort/locality",
+     SORT_SIZES,
+     {"wg=16 items=8 network=1 merge_wg=16 merge_items=4 merge_local=0",
+      "wg=16 items=32 network=0 merge_wg=32 merge_items=16 merge_local=1"}},
+    {"families/sort/radix",
+     SORT_SIZES,
+     {"wg=16 items=8 radix_bits=5 groups=16 staged=1", "wg=16 items=8 radix_bits=8 groups=4 staged=0"}},
 };
 
 /* What one size of one problem on one device needs. */
@@ -240,7 +296,7 @@ int main(int argc, char **argv) {
   if (rc != CLT_OK) fprintf(stderr, "%s\n", error.message);
   free(devices);
   if (rc == CLT_OK && n_tried == 0)
-    return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench [N]\n", argv[0]), 2;
+    return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench|families/NAME [N]\n", argv[0]), 2;
   if (rc == CLT_OK && n_devices == 0) return 77;
   return rc != CLT_OK || wrong > 0;
 }

@@ -85,6 +85,29 @@ static void polybench_is_complete(void **state) {
   for (size_t i = 0; i < sizeof polybench / sizeof *polybench; i++) is_complete(&polybench[i]);
 }
 
+static const shipped families[] = {
+#define VARIANT(file, name, cartesian, valid) {KERNELS_FOLDER "/families/" file ".json", name, cartesian, valid}
+    VARIANT("spmv/csr_scalar", "csr-scalar", 7 * 4 * 2 * 4 * 3, 672),
+    VARIANT("spmv/csr_vector", "csr-vector", 7 * 6 * 4 * 4 * 2, (7 * 6 - 3) * 4 * 4 * 2), /* 16 < 32 and 64, 32 < 64 */
+    VARIANT("spmv/ell", "ell", 7 * 5 * 3 * 2 * 3 * 2, (7 * 5 * 3 - 1) * 2 * 3 * 2),
+    VARIANT("spmv/dia", "dia", 7 * 5 * 3 * 2 * 3 * 2 * 2, (7 * 5 * 3 - 1) * 2 * 3 * 2 * 2),
+    VARIANT("spmv/sell", "sell", 3 * 3 * 7 * 5 * 3 * 2, (3 + 5 + 5) * 3 * 7 * 3 * 2), /* vectors up to a chunk */
+    VARIANT("histogram/global_even", "global-even", 6 * 4 * 3 * 4 * 2 * 3, 1350),
+    VARIANT("histogram/global_dynamic", "global-dynamic", 6 * 4 * 3 * 4 * 2 * 3, 1350),
+    VARIANT("histogram/local_even", "local-even", 6 * 4 * 3 * 4 * 2 * 4, 1800),
+    VARIANT("histogram/local_dynamic", "local-dynamic", 6 * 4 * 3 * 4 * 2 * 4, 1800),
+    VARIANT("histogram/sorted_even", "sorted-even", 6 * 4 * 4 * 4 * 2, 664),
+    VARIANT("histogram/sorted_dynamic", "sorted-dynamic", 6 * 4 * 4 * 4 * 2, 664),
+    VARIANT("sort/merge", "merge", 5 * 6 * 2 * 5 * 6 * 2, 1524),
+    VARIANT("sort/locality", "locality", 5 * 6 * 2 * 5 * 6 * 2, 1524),
+    VARIANT("sort/radix", "radix", 5 * 6 * 7 * 4 * 2, 1372),
+};
+
+static void variants_are_complete(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++) is_complete(&families[i]);
+}
+
 /* A device with just so much local memory, and otherwise generous. */
 static clt_device_info device_with_local_memory(uint64_t bytes) {
   clt_device_info d = {.local_memory_bytes = bytes,
@@ -236,6 +259,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spaces_are_complete),
       cmocka_unit_test(polybench_is_complete),
+      cmocka_unit_test(variants_are_complete),
       cmocka_unit_test(tiles_must_fit_into_local_memory),
       cmocka_unit_test(work_groups_must_fit_the_device),
       cmocka_unit_test(a_device_without_images_keeps_the_buffers),
