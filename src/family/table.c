@@ -34,9 +34,13 @@ static int compare_answers(const void *left, const void *right) {
   return (a->input > b->input) - (a->input < b->input);
 }
 
-/* The answers of one configuration on inputs below n_train: [first, first + n). */
+static const clt_family_answer *find_answer(const clt_family_answers *a, const clt_family_answer *wanted) {
+  return a->n ? bsearch(wanted, a->all, a->n, sizeof *a->all, compare_answers) : NULL;
+}
+
+/* The answers of one configuration on inputs below n_train: [first, first + n); n_answers: on all. */
 typedef struct candidate {
-  size_t first, n;
+  size_t first, n, n_answers;
   bool wrong;
 } candidate;
 
@@ -56,7 +60,7 @@ static double mean_with(const clt_family_answers *a, const candidate *c, const d
 }
 
 size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a, size_t variant, size_t n_train) {
-  size_t n_candidates = 0, n_out = 0, most_inputs = 0, n_inputs = 0;
+  size_t n_candidates = 0, n_out = 0, most_answers = 0, n_inputs = 0;
   if (a->n) qsort(a->all, a->n, sizeof *a->all, compare_answers);
   for (size_t i = 0; i < a->n; i++)
     if (a->all[i].input < n_train && a->all[i].input >= n_inputs) n_inputs = a->all[i].input + 1;
@@ -69,10 +73,10 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
     if (!same) all[n_candidates++] = (candidate){.first = i};
     candidate *c = &all[n_candidates - 1];
     c->wrong |= answer->wrong;
+    if (++c->n_answers > most_answers) most_answers = c->n_answers;
     if (answer->input >= n_train) continue;
     c->n++;
     if (isfinite(answer->time_s)) longest[answer->input] = fmax(longest[answer->input], answer->time_s);
-    if (c->n > most_inputs) most_inputs = c->n;
   }
   for (size_t i = 0; least && i < n_inputs; i++) least[i] = INFINITY;
   double mean = INFINITY;
@@ -80,7 +84,7 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
     const candidate *best = NULL;
     double best_mean = n_out ? mean - log(1 + LEAST_GAIN) : INFINITY;
     for (const candidate *c = all; c < all + n_candidates; c++) {
-      if (c->wrong || (double)c->n < 0.9 * (double)most_inputs) continue;
+      if (c->wrong || (double)c->n_answers < 0.9 * (double)most_answers) continue;
       const double with = mean_with(a, c, least, longest, n_inputs);
       if (with < best_mean) best_mean = with, best = c;
     }
@@ -134,41 +138,55 @@ static int read_answers(clt_family_table *t, clt_family_answers *a, clt_store *s
   return CLT_OK;
 }
 
-/* The costs of arms. A configuration that is not valid on an input fails there. An input on which most of the arms that
- * may run have no answer is left out: measuring was stopped before it. */
-static void fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses) {
+/* The costs of arms on an input. A configuration that is not valid there fails. *complete: no other arm that may run is
+ * without an answer. */
+static int fill_row(bool *complete, double *row, const clt_family_table *t, size_t input,
+                    const clt_family_answers *answers, double uses, const clt_device_info *device, clt_error *error) {
   const clt_family *f = t->family;
-  const size_t n = t->n;
-  for (size_t i = 0; i < n * t->n_arms; i++) t->cost[i] = NAN;
-  for (size_t k = 0; k < t->n_arms; k++)
-    for (const clt_family_answer *a = answers->all; a < answers->all + answers->n; a++) {
-      if (a->variant != t->arms[k].variant || a->config != t->arms[k].config) continue;
-      const double conversion_s = uses > 0 ? t->inputs[a->input].conversion_s[a->variant] / uses : 0;
-      t->cost[a->input * t->n_arms + k] = a->time_s + conversion_s;
+  const clt_family_input *in = &t->inputs[input];
+  *complete = t->n_arms > 0;
+  for (size_t k = 0; k < t->n_arms && *complete; k++) {
+    const size_t v = t->arms[k].variant;
+    clt_family_answer wanted = {.input = input, .variant = v, .config = t->arms[k].config};
+    row[k] = NAN;
+    if (!clt_family_holds(f->variants[v].where, in->features, f->n_features)) continue;
+    const clt_family_answer *a = find_answer(answers, &wanted);
+    if (a == NULL) {
+      clt_instance *instance = NULL;
+      const int rc = clt_family_instance(&instance, f, v, in, device, error);
+      if (rc) return rc;
+      const clt_space *space = clt_instance_space(instance);
+      const bool valid = clt_space_contains(space, wanted.config);
+      if (valid) wanted.config = clt_space_canonical(space, wanted.config);
+      clt_instance_free(instance);
+      if (valid) a = find_answer(answers, &wanted);
+      *complete = a || !valid;
     }
-  t->n = 0;
-  for (size_t i = 0, was_train = t->n_train; i < n; i++) {
-    double *row = &t->cost[t->n * t->n_arms];
-    size_t n_answers = 0, n_allowed = 0;
-    memmove(row, &t->cost[i * t->n_arms], t->n_arms * sizeof *row);
-    for (size_t k = 0; k < t->n_arms; k++) {
-      const clt_expr *where = f->variants[t->arms[k].variant].where;
-      const bool allowed = clt_family_holds(where, t->inputs[i].features, f->n_features);
-      n_allowed += allowed;
-      n_answers += allowed && !isnan(row[k]);
-      if (allowed && isnan(row[k])) row[k] = INFINITY;
-    }
-    if (2 * n_answers >= n_allowed && n_answers > 0) {
-      if (t->n != i) {
-        t->inputs[t->n] = t->inputs[i];
-        t->inputs[i] = (clt_family_input){0};
-      }
-      t->number[t->n++] = t->number[i];
+    row[k] = a ? a->time_s + (uses > 0 ? in->conversion_s[v] / uses : 0) : INFINITY;
+  }
+  return CLT_OK;
+}
+
+/* All costs. An input that was measured in part is left out: measuring was stopped there. */
+static int fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses,
+                      const clt_device_info *device, clt_error *error) {
+  const size_t n = t->n, n_train = t->n_train;
+  t->n = t->n_train = 0;
+  int rc = CLT_OK;
+  for (size_t i = 0; i < n; i++) {
+    clt_family_input input = t->inputs[i];
+    bool complete = false;
+    if (rc == CLT_OK) rc = fill_row(&complete, &t->cost[t->n * t->n_arms], t, i, answers, uses, device, error);
+    t->inputs[i] = (clt_family_input){0};
+    if (complete && rc == CLT_OK) {
+      t->number[t->n] = t->number[i];
+      t->inputs[t->n++] = input;
+      t->n_train += i < n_train;
     } else {
-      clt_family_input_release(&t->inputs[i]);
-      t->n_train -= i < was_train;
+      clt_family_input_release(&input);
     }
   }
+  return rc;
 }
 
 static int add_arm(clt_family_table *t, size_t variant, clt_config config, const clt_device_info *device,
@@ -204,7 +222,7 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_s
     for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], device, error);
   }
   if (rc == CLT_OK && (t->cost = clt_new_array(t->n * t->n_arms, sizeof *t->cost)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) fill_costs(t, &answers, uses);
+  if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, device, error);
   if (rc == CLT_OK && t->n_train == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "nothing of the family '%s' was measured on this device; 'clatune family measure' does that",

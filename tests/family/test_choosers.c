@@ -2,6 +2,7 @@
  * its file, and obeys each "Where". */
 #include "../problem/scratch.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -30,7 +31,7 @@ static void make(landscape *l) {
   clt_symbol symbols[2] = {{.name = "size", .slot = 0}, {.name = "skew", .slot = 1}};
   clt_rng rng;
   *l = (landscape){.variants = {{.name = "plain"}, {.name = "wide"}, {.name = "near"}, {.name = "broken"}}};
-  assert_int_equal(clt_expr_compile(&l->variants[2].where, "skew <= 4", symbols, 2, NULL), CLT_OK);
+  assert_int_equal(clt_expr_compile(&l->variants[2].where, "skew > 4 ? 0 :\n 1", symbols, 2, NULL), CLT_OK);
   l->family = (clt_family){.name = "tiny",
                            .features = feature_names,
                            .n_features = 2,
@@ -177,21 +178,54 @@ static void what_is_wrong_everywhere_is_no_answer(void **state) {
   for (size_t i = 0; i < N_ROWS; i++) l.table.cost[i * 4] = l.table.cost[i * 4 + 1] = INFINITY;
   assert_int_equal(clt_family_train(&model, &l.table, &how, &error), CLT_E_NO_VALID);
   assert_non_null(strstr(error.message, "may always run"));
+  for (size_t i = 0; i < N_TRAIN * 4; i++) l.table.cost[i] = INFINITY;
+  clt_family_figures figures[CLT_N_JUDGED];
+  size_t n;
+  error = (clt_error){0};
+  assert_int_equal(clt_family_train(&model, &l.table, &how, &error), CLT_E_NO_VALID);
+  l.table.n = N_TRAIN;
+  assert_int_equal(clt_family_judge(figures, &n, &l.table, &how, &error), CLT_E_NO_VALID);
+  assert_non_null(strstr(error.message, "on any input to learn from"));
+  release(&l);
+}
+
+/* Features as large as numbers are, and ones that hardly differ. */
+static void features_of_any_size_make_a_model_that_can_be_read(void **state) {
+  landscape l;
+  clt_family_model *back = NULL;
+  double mean = 0, squares = 0;
+  (void)state;
+  make(&l);
+  for (size_t i = 0; i < N_TRAIN; i++) {
+    l.table.inputs[i].features[0] = i ? (double)i : DBL_MAX;
+    l.table.inputs[i].features[1] = 1e9 + 1e-4 * (double)i;
+  }
+  clt_family_model *m = train(&l, clt_family_choosers[0]);
+  for (size_t i = 0; i < N_TRAIN; i++) {
+    const double x = (log(l.table.inputs[i].features[1] + m->scales[1][2]) - m->scales[1][3]) * m->scales[1][4];
+    mean += x / N_TRAIN, squares += x * x / N_TRAIN;
+  }
+  assert_true(fabs(mean) < 0.01 && fabs(squares - 1) < 0.01);
+  assert_int_equal(clt_family_model_save(m, scratch_path("m.json"), NULL), CLT_OK);
+  assert_int_equal(clt_family_model_new(&back, NULL, scratch_path("m.json"), NULL), CLT_OK);
+  clt_family_model_free(back);
+  clt_family_model_free(m);
   release(&l);
 }
 
 /* --- portfolios --- */
 
 static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **state) {
-  /* Configuration 0 is good on even inputs, 1 on odd ones, 2 is the best everywhere and wrong on one, 3 is known on one input alone. */
+  /* Configuration 0 is good on even inputs, 1 on odd ones, 2 is the best everywhere and wrong on one, 3 is known on one input alone,
+   * 4 on those to learn from alone. */
   clt_family_answers a = {0};
   clt_config chosen[CLT_MAX_PORTFOLIO];
   (void)state;
   a.all = calloc(100, sizeof *a.all);
   for (size_t i = 0; i < 10; i++)
-    for (clt_config c = 0; c < 4; c++) {
-      if (c == 3 && i > 0) continue;
-      a.all[a.n++] = (clt_family_answer){i, 7, c, c == 2 ? 0.1 : c == 3 ? 0.01 : c == i % 2 ? 1 : 3, c == 2 && i == 9};
+    for (clt_config c = 0; c < 5; c++) {
+      if ((c == 3 && i > 0) || (c == 4 && i >= 8)) continue;
+      a.all[a.n++] = (clt_family_answer){i, 7, c, c == 2 ? 0.1 : c >= 3 ? 0.01 : c == i % 2 ? 1 : 3, c == 2 && i == 9};
     }
   assert_int_equal(clt_family_portfolio(chosen, 8, &a, 7, 8), 2); /* 9 is an input to judge by: wrong is wrong */
   assert_int_equal(chosen[0] + chosen[1], 1);
@@ -202,9 +236,9 @@ static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **st
 
 /* --- the file --- */
 
-#define PROBLEM                                                                                                        \
+#define PROBLEM(values)                                                                                                     \
   "{\"General\": {\"BenchmarkName\": \"p\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 8}],"              \
-  "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"int\", \"Values\": [1, 2]}]},"       \
+  "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"int\", \"Values\": " values "}]},"       \
   "\"KernelSpecification\": {\"KernelName\": \"f\", \"KernelFile\": \"f.cl\", \"GlobalSize\": [\"n\"], \"Arguments\": " \
   "[]}}"
 #define FAMILY(train, features, variants)                                                                             \
@@ -218,7 +252,7 @@ static void inputs_are_all_combinations(void **state) {
   clt_family *f = NULL;
   clt_error error = {0};
   (void)state;
-  scratch_write("p.json", PROBLEM);
+  scratch_write("p.json", PROBLEM("[1, 2]"));
   scratch_write("f.json", FAMILY(TRAIN, FEATURES, VARIANTS));
   if (clt_family_load(&f, scratch_path("f.json"), &error)) fail_msg("%s: %s", error.key, error.message);
   assert_int_equal(f->n_train, 6);
@@ -230,6 +264,25 @@ static void inputs_are_all_combinations(void **state) {
   clt_family_free(f);
 }
 
+/* Otherwise an arm is something else on each input. */
+static void values_of_parameters_are_the_same_on_each_input(void **state) {
+  clt_family *f = NULL;
+  clt_error error = {0};
+  clt_size size = {"n", 8};
+  const clt_family_input input = {.n = 1, .sizes = &size};
+  clt_instance *instance = NULL;
+  (void)state;
+  scratch_write("p.json", PROBLEM("\"[1, n]\""));
+  scratch_write("f.json", FAMILY(TRAIN, FEATURES, VARIANTS));
+  assert_int_equal(clt_family_load(&f, scratch_path("f.json"), &error), CLT_OK);
+  assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_OK);
+  clt_instance_free(instance);
+  size.value = 16;
+  assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_E_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "'a': the values of its tuning parameters depend on the input"));
+  clt_family_free(f);
+}
+
 static void mistakes_are_reported_with_line_and_key(void **state) {
   static const struct {
     const char *json, *says;
@@ -237,6 +290,10 @@ static void mistakes_are_reported_with_line_and_key(void **state) {
       {FAMILY("[{\"n\": 8}]", FEATURES, VARIANTS), "f.json:2: Inputs.Train[0]: needs \"seed\""},
       {FAMILY("[{\"n\": 8, \"sed\": 1}]", FEATURES, VARIANTS), "did you mean \"seed\"?"},
       {FAMILY("[]", FEATURES, VARIANTS), "needs \"Train\""},
+      {FAMILY("[{\"n\": 8, \"seed\": 1}, {\"n\": [4, 8], \"seed\": 1}]", FEATURES, VARIANTS),
+       "Inputs.Train[1]: the input n=8 seed=1 stands twice"},
+      {FAMILY(TRAIN ", \"Test\": [{\"n\": 16, \"seed\": 2}]", FEATURES, VARIANTS),
+       "Inputs.Test[0]: the input n=16 seed=2 stands twice"},
       {FAMILY(TRAIN, "{\"Numbers\": [\"m\"]}", VARIANTS), "f.json:3: Features.Numbers[0]: there is no input parameter"},
       {FAMILY(TRAIN, "{\"Fom\": \"a\", \"Numbers\": [\"n\"]}", VARIANTS), "did you mean \"From\"?"},
       {FAMILY(TRAIN, "{\"Numbers\": []}", VARIANTS), "needs 1 to 32 features"},
@@ -253,7 +310,7 @@ static void mistakes_are_reported_with_line_and_key(void **state) {
        "\"a\" stands twice"},
       {FAMILY(TRAIN, FEATURES, "[]"), "needs 1 to 64 variants"}};
   (void)state;
-  scratch_write("p.json", PROBLEM);
+  scratch_write("p.json", PROBLEM("[1, 2]"));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     clt_family *f = NULL;
     clt_error error = {0};
@@ -272,8 +329,10 @@ int main(void) {
       cmocka_unit_test(the_same_seed_gives_the_same_model_and_files_bring_it_back),
       cmocka_unit_test(damaged_models_are_refused_or_harmless),
       cmocka_unit_test(what_is_wrong_everywhere_is_no_answer),
+      cmocka_unit_test(features_of_any_size_make_a_model_that_can_be_read),
       cmocka_unit_test(a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong),
       cmocka_unit_test(inputs_are_all_combinations),
+      cmocka_unit_test(values_of_parameters_are_the_same_on_each_input),
       cmocka_unit_test(mistakes_are_reported_with_line_and_key),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -187,6 +187,19 @@ class Family(SimulatedTest):
         report = self.clatune_json("family", "report", *LEARN)
         self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (7, 7, True))
 
+    def test_an_input_measured_in_part_is_left_out(self):
+        self.clatune(*MEASURE, "--inputs", "4", "--train-only")
+        self.assertEqual(self.clatune_json("family", "report", *LEARN)["learnt_from"], 4)
+        connection = sqlite3.connect(self.folder / "s.sqlite")
+        some = {row[0] for row in self.stored() if "which=1" in row[1]}
+        self.assertEqual(len(some), 4)
+        with connection:
+            connection.execute("delete from measurement where problem = ?", [min(some)])
+        connection.close()
+        self.assertEqual(self.clatune_json("family", "report", *LEARN)["learnt_from"], 3)
+        self.clatune(*MEASURE, "--inputs", "4", "--train-only")
+        self.assertEqual(self.clatune_json("family", "report", *LEARN)["learnt_from"], 4)
+
     def test_mistakes(self):
         said = self.clatune("family", "train", *LEARN, expect=1).stderr
         self.assertIn("store", said)
@@ -200,6 +213,13 @@ class Family(SimulatedTest):
         self.clatune("family", "train", *LEARN)
         self.assertIn("'--feature density=NUMBER' is missing",
                       self.clatune("family", "select", "tiny.model.json", "--feature", "n=3", expect=2).stderr)
+        for words, says in [(("--input", "n=2.5", "--input", "every=1"), "'--input n=' needs a whole number, not '2.5'"),
+                            (("--input", "n=99999999999999999999", "--input", "every=1"), "needs a whole number"),
+                            (("--input", "n=2", "--input", "n=3", "--input", "every=1"), "'--input n=' stands twice"),
+                            (("--feature", "n=2", "--feature", "density"), "needs NAME=NUMBER, not 'density'"),
+                            (("--feature", "n=2x", "--feature", "density=1"), "'--feature n=' needs a number, not '2x'"),
+                            (("--feature", "n=2", "--feature", "desity=1"), "did you mean 'density'?")]:
+            self.assertIn(says, self.clatune("family", "select", "tiny.model.json", *words, expect=2).stderr)
         self.assertIn("no model of", self.clatune("family", "select", "tiny.family.json", expect=1).stderr)
         self.edit("tiny.c", "sum / in->extent[0]", "0.0 / 0.0")
         self.assertIn("no finite number", self.clatune(*MEASURE, expect=1).stderr)
