@@ -29,6 +29,7 @@ typedef struct clt_family_function {
 typedef struct clt_family_variant {
   const char *name;
   clt_problem *problem;
+  clt_instance *standard; /* at the problem's own sizes, for its parameters; NULL: it has none there */
   clt_expr *where;        /* over the features; NULL: always */
   const char *conversion; /* a function of the module; NULL: none */
 } clt_family_variant;

@@ -112,7 +112,16 @@ static int make_instance(clt_instance **out, const clt_problem *problem, const c
 
 int clt_family_instance(clt_instance **out, const clt_family *family, size_t variant, const clt_family_input *input,
                         const clt_device_info *device, clt_error *error) {
-  return make_instance(out, family->variants[variant].problem, input, device, error);
+  const clt_family_variant *v = &family->variants[variant];
+  int rc = make_instance(out, v->problem, input, device, error);
+  if (rc || !v->standard || clt_space_same_parameters(clt_instance_space(*out), clt_instance_space(v->standard)))
+    return rc;
+  clt_instance_free(*out);
+  *out = NULL; /* a configuration is to mean the same on each input */
+  return clt_fail(error, CLT_E_UNSUPPORTED,
+                  "variant '%s': the values of its tuning parameters depend on the input; a family needs constant ones "
+                  "(conditions may depend on it)",
+                  v->name);
 }
 
 static int calculate(clt_family_input *input, const clt_family *f, const clt_device_info *device, clt_error *error) {

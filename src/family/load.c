@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "family/family.h"
 #include "sweep/sweep.h"
@@ -42,8 +43,23 @@ static void read_function(clt_family_function *out, const clt_node *node, clt_wo
   if (out->n == 0) clt_node_fail(names.json ? &names : node, "needs \"Names\": what the function gives");
 }
 
+/* Whether an input stands there already. known: by a hash of its values. */
+static bool is_known(const clt_family *f, clt_map *known, size_t input) {
+  const int64_t *values = f->inputs + input * f->n_parameters;
+  uint64_t hash = 0;
+  bool is_new = true;
+  for (size_t i = 0; i < f->n_parameters; i++) {
+    hash = (hash ^ (uint64_t)values[i]) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  uint64_t *first = clt_map_add(known, hash >> 1, &is_new);
+  if (first && is_new) *first = input;
+  return first && !is_new &&
+         memcmp(f->inputs + *first * f->n_parameters, values, f->n_parameters * sizeof *values) == 0;
+}
+
 /* Adds all combinations of the values of each entry, the last parameter fastest. */
-static void read_inputs(clt_family *f, const clt_node *inputs, const char *key) {
+static void read_inputs(clt_family *f, const clt_node *inputs, const char *key, clt_map *known) {
   clt_node list = clt_node_member(inputs, key);
   const size_t n_entries = clt_read_list(&list);
   for (size_t e = 0; e < n_entries && clt_node_ok(inputs); e++) {
@@ -64,9 +80,14 @@ static void read_inputs(clt_family *f, const clt_node *inputs, const char *key) 
       clt_node_fail_as(&entry, CLT_E_MEMORY, "out of memory");
       return;
     }
-    for (size_t k = 0; k < n; k++, f->n_inputs++)
+    for (size_t k = 0; k < n && clt_node_ok(inputs); k++, f->n_inputs++) {
       for (size_t i = f->n_parameters, rest = k; i-- > 0; rest /= counts[i])
         f->inputs[f->n_inputs * f->n_parameters + i] = values[i][rest % counts[i]];
+      if (!is_known(f, known, f->n_inputs)) continue;
+      char *text = clt_family_input_text(f, f->inputs + f->n_inputs * f->n_parameters);
+      clt_node_fail(&entry, "the input %s stands twice", text ? text : "");
+      free(text);
+    }
   }
 }
 
@@ -142,6 +163,7 @@ static void read_variants(clt_family *f, const clt_node *list, const clt_node *f
     for (size_t k = 0; k < i; k++)
       if (strcmp(f->variants[k].name, v->name) == 0) clt_node_fail(&named, "\"%s\" stands twice", v->name);
     v->problem = read_problem(f, &place, path);
+    if (v->problem && clt_instance_new(&v->standard, v->problem, NULL, 0, NULL, NULL)) v->standard = NULL;
     if (origin && f->from == NULL && strcmp(origin, v->name) == 0) {
       f->from = read_problem(f, &place, path);
       if (f->from) clt_problem_drop_reference(f->from);
@@ -174,10 +196,12 @@ static int read_sections(clt_family *f, clt_error *error) {
     f->parameters = read_names(&f->n_parameters, &inputs, "Parameters", &taken);
     if (f->n_parameters == 0) clt_node_fail(&inputs, "needs \"Parameters\": what makes an input");
     if (derived.json) read_function(&f->derived, &derived, &taken);
-    read_inputs(f, &inputs, "Train");
+    clt_map known = {0};
+    read_inputs(f, &inputs, "Train", &known);
     f->n_train = f->n_inputs;
     if (f->n_train == 0) clt_node_fail(&inputs, "needs \"Train\": inputs to learn from");
-    read_inputs(f, &inputs, "Test");
+    read_inputs(f, &inputs, "Test", &known);
+    clt_map_release(&known);
   }
   if (clt_node_ok(&root)) read_features(f, &features, &taken);
   if (clt_node_ok(&root)) read_variants(f, &variants, &from);
@@ -202,6 +226,7 @@ int clt_family_load(clt_family **out, const char *path, clt_error *error) {
 void clt_family_free(clt_family *f) {
   if (f == NULL) return;
   for (size_t i = 0; f->variants && i < f->n_variants; i++) {
+    clt_instance_free(f->variants[i].standard);
     clt_problem_free(f->variants[i].problem);
     clt_expr_free(f->variants[i].where);
   }
