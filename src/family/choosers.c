@@ -181,6 +181,7 @@ static bool pairwise_fits(const clt_family_numbers *numbers, size_t n_inputs, si
   if (numbers->n < n_roots || (numbers->n - n_roots) % 3 != 0) return false;
   const float *nodes = numbers->values + n_roots;
   const size_t n = (numbers->n - n_roots) / 3;
+  if (n > MOST_NODES) return false; /* beyond, a node could be its own successor */
   for (size_t i = 0; i < n_roots; i++)
     if (!clt_family_is_index(numbers->values[i], 0, n)) return false;
   for (size_t i = 0; i < n; i++)

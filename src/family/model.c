@@ -67,13 +67,17 @@ int clt_family_model_save(const clt_family_model *m, const char *path, clt_error
   return rc;
 }
 
-/* A copy of a text that may stand in a string of C: printable, without quotes and backslashes. */
+static char *copy(const clt_node *node, const char *text) {
+  char *out = text ? strdup(text) : NULL;
+  if (out == NULL && text) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  return out;
+}
+
+/* What may stand in a string of C: printable, without quotes and backslashes. */
 static char *copy_plain(const clt_node *node, const char *text) {
   for (const char *at = text; text && *at; at++)
     if (*at < ' ' || *at > '~' || strchr("\"\\?", *at)) clt_node_fail(node, "must be plain text");
-  char *copy = text && clt_node_ok(node) ? strdup(text) : NULL;
-  if (copy == NULL && text) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
-  return copy;
+  return copy(node, clt_node_ok(node) ? text : NULL);
 }
 
 static void read_feature(clt_family_model *m, size_t i, const clt_node *node) {
@@ -95,7 +99,7 @@ static void read_arm(clt_family_model *m, size_t i, const clt_node *node) {
   clt_symbol symbols[CLT_MAX_FEATURES];
   arm->variant = copy_plain(node, clt_read_required_text(node, "Variant"));
   arm->configuration = copy_plain(node, clt_read_text(node, "Configuration"));
-  arm->condition = copy_plain(node, clt_read_text(node, "Where"));
+  arm->condition = copy(node, clt_read_text(node, "Where"));
   if (arm->configuration == NULL || (arm->variant && !clt_family_is_name(arm->variant)))
     clt_node_fail(node, "needs a \"Variant\" and its \"Configuration\"");
   for (size_t k = 0; k < m->n_features; k++) symbols[k] = (clt_symbol){.name = m->names.all[k], .slot = (uint32_t)k};
@@ -111,10 +115,10 @@ static void read_model(clt_family_model *m, const clt_node *root) {
   if (version != FORMAT_VERSION)
     clt_node_fail(
         root, version > FORMAT_VERSION ? "a newer clatune wrote this model" : "is no model of 'clatune family train'");
-  m->family = copy_plain(root, clt_read_required_text(root, "Family"));
+  m->family = copy(root, clt_read_required_text(root, "Family"));
   if (m->family && !clt_is_name(m->family)) clt_node_fail(root, "\"Family\" needs a name");
   const char *path = clt_read_text(root, "File"), *name = clt_read_required_text(root, "Chooser");
-  m->path = strdup(path ? path : "");
+  m->path = copy(root, path ? path : "");
   m->chooser = name ? clt_family_chooser_find(name) : NULL;
   if (name && m->chooser == NULL) clt_node_fail(&chooser, "there is no chooser \"%.64s\"", name);
   m->n_features = clt_read_list(&features);
@@ -126,7 +130,7 @@ static void read_model(clt_family_model *m, const clt_node *root) {
   m->arms = calloc(n_arms, sizeof *m->arms);
   m->numbers.n = clt_read_list(&values);
   m->numbers.values = clt_new_array(m->numbers.n, sizeof *m->numbers.values);
-  if (!m->scales || !m->arms || !m->numbers.values || !m->path)
+  if (!m->scales || !m->arms || !m->numbers.values)
     clt_node_fail_as(root, CLT_E_MEMORY, "out of memory");
   else
     m->n_arms = n_arms;
