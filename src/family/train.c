@@ -1,4 +1,5 @@
 /* Training a chooser on a table, and judging it on inputs that it has not seen. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,10 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
     }
     if (longest > 0) (*rows)[(*n)++] = i;
   }
+  if (*n == 0 || (*rows)[0] >= table->n_train)
+    return clt_fail(error, CLT_E_NO_VALID,
+                    "no variant of the family '%s' gave a right result on any input to learn from",
+                    table->family->name);
   return CLT_OK;
 }
 
@@ -76,13 +81,16 @@ static void fit_scale(double scale[5], const double *values, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const double t = offset < 0 ? values[i] : log(values[i] + offset);
     mean += t / (double)n;
-    squares += t * t / (double)n;
   }
-  scale[0] = offset < 0 ? first - margin : exp(first - margin) - offset;
-  scale[1] = offset < 0 ? last + margin : exp(last + margin) - offset;
+  for (size_t i = 0; i < n; i++) {
+    const double t = offset < 0 ? values[i] : log(values[i] + offset);
+    squares += (t - mean) * (t - mean) / (double)n;
+  }
+  scale[0] = fmax(-DBL_MAX, offset < 0 ? first - margin : exp(first - margin) - offset);
+  scale[1] = fmin(DBL_MAX, offset < 0 ? last + margin : exp(last + margin) - offset);
   scale[2] = offset;
   scale[3] = mean;
-  scale[4] = last > first ? 1 / sqrt(fmax(squares - mean * mean, 1e-12)) : 0;
+  scale[4] = last > first ? 1 / sqrt(fmax(squares, DBL_MIN)) : 0;
 }
 
 /* Arms by what they cost on the whole, and the one that always works. */
