@@ -1,4 +1,5 @@
 /* clatune family: which of several kernels is the fastest on an input (docs/families.md). */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,34 +280,37 @@ static int open_model(clt_family_model **out, const cli_arguments *arguments) {
   return rc ? rc : clt_family_model_new(out, NULL, arguments->positional[1], &error) ? cli_report(&error) : 0;
 }
 
-/* Which of n names a typed "NAME=NUMBER" is of; its number. A name may be given once. */
-static int read_assignment(size_t *index, double *number, const char *flag, const char *typed, const char *const *names,
-                           size_t n) {
-  char guess[CLI_GUESS_BYTES], name[64], *end = NULL;
-  const size_t length = strcspn(typed, "=");
-  snprintf(name, sizeof name, "%.*s", (int)length, typed);
-  if (typed[length] != 0) *number = clt_strtod(typed + length + 1, &end);
-  if (typed[length] == 0 || end == typed + length + 1 || *end)
-    return cli_usage("option '--%s' needs NAME=NUMBER, not '%s'", flag, typed);
-  for (*index = 0; *index < n; ++*index)
-    if (strcmp(names[*index], name) == 0) return 0;
-  return cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
-}
-
-/* All n numbers of --feature or --input. */
-static int read_assignments(double *out, const cli_arguments *arguments, const char *flag, const char *const *names,
-                            size_t n) {
+/* All n numbers of --feature or --input, each typed once as "NAME=NUMBER". whole: nullable, for whole numbers. */
+static int read_assignments(double *out, int64_t *whole, const cli_arguments *arguments, const char *flag,
+                            const char *const *names, size_t n) {
+  char guess[CLI_GUESS_BYTES], *end = NULL;
+  bool given[64] = {false};
   const char **typed = NULL;
-  size_t n_typed = 0, index = 0;
+  size_t n_typed = 0;
   int rc = cli_texts(&typed, &n_typed, arguments, flag);
-  for (size_t i = 0; i < n; i++) out[i] = NAN;
   for (size_t i = 0; rc == 0 && i < n_typed; i++) {
-    double number = 0;
-    rc = read_assignment(&index, &number, flag, typed[i], names, n);
-    if (rc == 0) out[index] = number;
+    char *name = strndup(typed[i], strcspn(typed[i], "="));
+    const char *number = typed[i] + strcspn(typed[i], "=") + 1;
+    size_t k = 0;
+    while (name && k < n && strcmp(names[k], name) != 0) k++;
+    if (name == NULL)
+      rc = cli_failure("out of memory");
+    else if (strchr(typed[i], '=') == NULL)
+      rc = cli_usage("option '--%s' needs NAME=NUMBER, not '%s'", flag, typed[i]);
+    else if (k == n)
+      rc = cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
+    else if (given[k])
+      rc = cli_usage("'--%s %s=' stands twice", flag, name);
+    else if (whole && (errno = 0, whole[k] = strtoll(number, &end, 10), errno || end == number || *end))
+      rc = cli_usage("'--%s %s=' needs a whole number, not '%s'", flag, name, number);
+    else if (!whole && ((out[k] = clt_strtod(number, &end)), end == number || *end))
+      rc = cli_usage("'--%s %s=' needs a number, not '%s'", flag, name, number);
+    else
+      given[k] = true;
+    free(name);
   }
   for (size_t i = 0; rc == 0 && i < n; i++)
-    if (isnan(out[i])) rc = cli_usage("'--%s %s=NUMBER' is missing", flag, names[i]);
+    if (!given[i]) rc = cli_usage("'--%s %s=NUMBER' is missing", flag, names[i]);
   free(typed);
   return rc;
 }
@@ -314,14 +318,12 @@ static int read_assignments(double *out, const cli_arguments *arguments, const c
 /* The features of an input, by the functions of the family's module. */
 static int features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "family");
-  double numbers[64];
   int64_t values[64];
   clt_family *family = NULL;
   clt_family_input input = {0};
   clt_error error = {0};
   int rc = open_family(&family, typed ? typed : model->path);
-  if (rc == 0) rc = read_assignments(numbers, arguments, "input", family->parameters, family->n_parameters);
-  for (size_t i = 0; rc == 0 && i < family->n_parameters; i++) values[i] = (int64_t)numbers[i];
+  if (rc == 0) rc = read_assignments(NULL, values, arguments, "input", family->parameters, family->n_parameters);
   if (rc == 0 && clt_family_input_get(&input, family, values, NULL, NULL, false, &error)) rc = cli_report(&error);
   for (size_t k = 0; rc == 0 && k < model->n_features; k++) {
     size_t i = 0;
@@ -346,7 +348,8 @@ static int run_select(const cli_arguments *arguments) {
     rc = cli_given(arguments, "feature") ? cli_usage("'--input' and '--feature' do not go together")
                                          : features_of_input(features, model, arguments);
   else if (rc == 0)
-    rc = read_assignments(features, arguments, "feature", (const char *const *)model->names.all, model->n_features);
+    rc = read_assignments(features, NULL, arguments, "feature", (const char *const *)model->names.all,
+                          model->n_features);
   if (rc == 0) clt_family_select(&choice, model, features);
   if (rc == 0 && cli_given(arguments, "json")) {
     json_t *values = json_object();
