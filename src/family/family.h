@@ -103,7 +103,8 @@ typedef struct clt_family_table {
 
 /* What the store knows. The arms are, for each variant, at most `most` of its configurations that were measured on
  * (nearly) all inputs, chosen greedily by the times on those to learn from. uses: above 0, conversions count, as a
- * share of so many runs. CLT_E_NOT_FOUND where nothing was measured. Release also after a failure. */
+ * share of so many runs. CLT_E_NOT_FOUND where nothing was measured, CLT_E_NO_VALID where nothing is right. Release
+ * also after a failure. */
 int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_store *store,
                           const clt_device_info *device, size_t most, double uses, clt_error *error);
 void clt_family_table_release(clt_family_table *table);

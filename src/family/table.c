@@ -223,9 +223,14 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_s
   }
   if (rc == CLT_OK && (t->cost = clt_new_array(t->n * t->n_arms, sizeof *t->cost)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, device, error);
+  if (rc == CLT_OK && answers.n && t->n_arms == 0)
+    rc = clt_fail(error, CLT_E_NO_VALID,
+                  "no variant of the family '%s' has a configuration that is right on every input that was measured",
+                  family->name);
   if (rc == CLT_OK && t->n_train == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
-                  "nothing of the family '%s' was measured on this device; 'clatune family measure' does that",
+                  "no input of the family '%s' to learn from was measured to its end on this device; 'clatune family "
+                  "measure' does that",
                   family->name);
   free(answers.all);
   return rc;

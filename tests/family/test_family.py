@@ -222,6 +222,11 @@ class Family(SimulatedTest):
                             (("--feature", "n=2", "--feature", "desity=1"), "did you mean 'density'?")]:
             self.assertIn(says, self.clatune("family", "select", "tiny.model.json", *words, expect=2).stderr)
         self.assertIn("no model of", self.clatune("family", "select", "tiny.family.json", expect=1).stderr)
+        self.write_family(Features={"Numbers": ["n"]}, Variants=[{"Name": "wrong", "Problem": "v3.json"}],
+                          Inputs={"Parameters": ["n", "every"], "Train": [{"n": 128, "every": 2}]})
+        self.clatune(*MEASURE)
+        self.assertIn("right on every input", self.clatune("family", "train", *LEARN, expect=4).stderr)
+        self.write_family()
         self.edit("tiny.c", "sum / in->extent[0]", "0.0 / 0.0")
         self.assertIn("no finite number", self.clatune(*MEASURE, expect=1).stderr)
 
