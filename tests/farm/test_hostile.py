@@ -103,7 +103,7 @@ class Hostile(FarmTest):
         fuzz = Fuzz(int(os.environ.get("CLATUNE_SEED", 1)), shared)
         script = FUNCTION + "".join(f"select pg_temp.try({fuzz.quoted(fuzz.row())}) where false is null or true;\n" for _ in range(N_ROWS))
         self.server.psql(script, self.url)
-        self.assertGreater(int(self.value("select count(*) from clatune.measurement")), N_ROWS // 40)
+        self.assertGreater(int(self.value("select count(*) from clatune.measurement")), min(N_ROWS // 40, 1000))  # of many rows most have an identity that is there
         self.write_plan(4, Budgets=6)
         self.submit()
         self.assertTrue(until(self.is_done, agent.process), agent.said[-3000:])
