@@ -192,7 +192,6 @@ static const trial trials[] = {
 #define PLANE SYSTEM(0, 196, 924)
 #define BAND SYSTEM(2, 203, 1025)
 #define BLOCKS SYSTEM(3, 196, 5776)
-#define CONVECTION SYSTEM(4, 196, 924)
 #define ONE_WAY_BAND SYSTEM(5, 203, 1025)
 #define IN_BLOCKS(method, two, four, eight) {method "_2", two}, {method "_4", four}, {method "_8", eight}
 #define SMALL_SOLVER "wg=16 groups=4 team=4 unroll=2 chunked=1"
@@ -201,7 +200,7 @@ static const trial trials[] = {
     {"families/solvers/cg_inverse", {{PLANE, {"cg_inverse", 7}}, {BAND, {"cg_inverse", 6}}}, 9, 1, {SMALL_SOLVER}},
     {"families/solvers/bicgstab_jacobi", {{PLANE, {"bicgstab_jacobi", 9}}, {ONE_WAY_BAND, {"bicgstab_jacobi", 8}}}, 9, 1, {SMALL_SOLVER}},
     {"families/solvers/bicgstab_blocks",
-     {{BLOCKS, IN_BLOCKS("bicgstab_block", 7, 5, 5)}, {CONVECTION, IN_BLOCKS("bicgstab_block", 7, 7, 7)}},
+     {{BLOCKS, IN_BLOCKS("bicgstab_block", 7, 5, 5)}, {ONE_WAY_BAND, IN_BLOCKS("bicgstab_block", 8, 8, 7)}},
      11,
      1,
      {SMALL_SOLVER " block=8"}},
