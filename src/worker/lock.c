@@ -41,7 +41,7 @@ static char *waiting_text(const clt_device_lock *lock) {
   ssize_t n = pread(lock->fd, line, sizeof line - 1, 0);
   line[strcspn(line, "\n")] = '\0';
   bool known = n > 0 && sscanf(line, "%ld %lld %n", &pid, &start, &at) == 2 && pid > 0 && pid != getpid() &&
-               kill((pid_t)pid, 0) == 0;
+               (kill((pid_t)pid, 0) == 0 || errno == EPERM);
   time_t when = (time_t)start;
   struct tm local;
   if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);

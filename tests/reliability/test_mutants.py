@@ -31,7 +31,7 @@ def with_mutants(text, mutants):
 class Mutants(CliTest):
     def write(self, name):
         mutants = MUTANTS[name]
-        for file in KERNELS.iterdir():
+        for file in KERNELS.glob("*.*"):
             shutil.copy(file, self.folder)
         problem = json.loads((self.folder / f"{name}.json").read_text())
         parameters = problem["ConfigurationSpace"]["TuningParameters"]
