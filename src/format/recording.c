@@ -218,6 +218,9 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     if (root == NULL)
       rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text)
                          : clt_fail_memory(error);
+    if (rc == CLT_OK && json_object_get(root, "Problems"))
+      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                       "is a plan, not a recording; 'clatune sweep PLAN --summary' says what it has found");
     if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
     if (rc == CLT_OK) rc = clt_recording_read(recording, path, root, builder, error);
     json_decref(root);

@@ -205,6 +205,23 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
   return rc < 0 ? rc : finish_tuning(t, error);
 }
 
+/* Nothing is known of a tuning: at which sizes something is, of the same kernel on its device. */
+static int fail_at_sizes(const clt_tuning *t, const clt_store_key *key, const clt_store_description *keys, size_t n,
+                         clt_error *error) {
+  char kernel[33];
+  clt_text known = {0};
+  int rc = clt_instance_kernel_key(kernel, t->instance, error);
+  for (const clt_store_description *d = keys; rc == CLT_OK && d < keys + n && known.n < 200; d++)
+    if (strcmp(d->kernel, kernel) == 0 && strcmp(d->key.problem, key->problem) != 0 &&
+        strcmp(d->key.device, key->device) == 0 && strcmp(d->key.driver, key->driver) == 0)
+      clt_text_printf(&known, "%s%.100s", known.n ? ", " : "; known: ", d->sizes);
+  if (rc == CLT_OK)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'%s%s%s%s", t->title, t->sizes[0] ? " at " : "",
+                  t->sizes, known.n ? known.bytes : "", known.n < 200 ? "" : ", ...");
+  clt_text_release(&known);
+  return rc;
+}
+
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
@@ -212,6 +229,7 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   clt_store_key key;
   clt_store_description *keys = NULL;
   size_t n_keys = 0;
+  clt_error why = {0};
   *out = (clt_tuning){.space = clt_instance_space(instance),
                       .instance = instance,
                       .title = strdup(clt_problem_name(problem)),
@@ -224,7 +242,12 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   if (rc == CLT_OK) rc = clt_store_keys(&keys, &n_keys, store, false, error);
   for (size_t i = 0; i < n_keys; i++)
     if (clt_store_same_key(&keys[i].key, &key)) session = keys[i].tuning_json;
-  if (rc == CLT_OK) rc = read_store(out, store, &key, clt_problem_path(problem), session, error);
+  if (rc == CLT_OK && (rc = read_store(out, store, &key, clt_problem_path(problem), session, &why)) != CLT_OK) {
+    if (rc == CLT_E_NOT_FOUND)
+      rc = fail_at_sizes(out, &key, keys, n_keys, error);
+    else
+      clt_fail(error, rc, "%s", why.message);
+  }
   clt_store_keys_free(keys, n_keys);
   return rc;
 }

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import SimulatedTest, main  # noqa: E402
+from simulation import KERNEL, SimulatedTest, main  # noqa: E402
 
 STORE = ("--store", "s.sqlite")
 
@@ -162,6 +162,20 @@ class Report(SimulatedTest):
             self.assertNotIn(here, shared)
             self.assertIn("clatune lookup copy.json --size n=1024", shared)
             self.assertEqual((self.folder / "page.html").stat().st_mode & 0o777, 0o644)
+
+    def test_at_a_size_of_which_nothing_is_known_the_others_are_named(self):
+        problem = ("report", "copy.json", "--device", "Simulated", *STORE)
+        self.tuned(2048)
+        self.tuned(4096)
+        said = self.clatune(*problem, expect=1).stderr
+        self.assertEqual(said, "clatune: nothing is known of 'copy' at n=1024; known: n=2048, n=4096\n")
+        self.clatune(*problem, "--size", "n=4096")
+        (self.folder / "copy.cl").write_text(KERNEL + "/* another one */")
+        self.assertEqual(self.clatune(*problem, expect=1).stderr, "clatune: nothing is known of 'copy' at n=1024\n")
+
+    def test_a_plan_is_no_recording(self):
+        (self.folder / "plan.json").write_text('{"Problems": "copy.json"}')
+        self.assertIn("plan.json: is a plan, not a recording; ", self.clatune("report", "plan.json", expect=1).stderr)
 
     def test_csv(self):
         best = self.tuned(1024)["best"]
