@@ -280,8 +280,9 @@ int cli_run_action(const cli_arguments *arguments, const cli_action *actions, si
                      cli_guess(guess, "", what, &near, near != NULL));
   }
   if (arguments->n_positional > action->max_positional)
-    return cli_usage("'clatune %s %s' does not know what to do with '%s'", command, what,
-                     arguments->positional[action->max_positional]);
+    return cli_usage("'clatune %s %s' does not know what to do with '%s'%s", command, what,
+                     arguments->positional[action->max_positional],
+                     strcmp(command, "store") == 0 ? "; the store that is meant is named by --store" : "");
   /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
   for (size_t k = 0; k < arguments->n_typed; k++) {
     char word[64];

@@ -67,14 +67,6 @@ static void disconnect(clt_pq *pq) {
   memset(pq->prepared, 0, sizeof pq->prepared);
 }
 
-/* The connection is no longer of use: CLT_E_AGAIN. */
-static int fail_lost(clt_pq *pq, const char *why, clt_error *error) {
-  char said[SAID_BYTES];
-  copy_said(said, why);
-  disconnect(pq);
-  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", pq->shown, said);
-}
-
 /* libpq has no SQLSTATE for a connection that the server refuses, but puts it into its message: "FATAL:  28P01: ...".
  */
 static const char *find_refusal(char state[6], const char *message) {
@@ -87,6 +79,14 @@ static const char *find_refusal(char state[6], const char *message) {
   }
   state[0] = '\0';
   return message;
+}
+
+/* The connection is no longer of use: CLT_E_AGAIN. */
+static int fail_lost(clt_pq *pq, const char *why, clt_error *error) {
+  char said[SAID_BYTES], state[6];
+  copy_said(said, find_refusal(state, why));
+  disconnect(pq);
+  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", pq->shown, said);
 }
 
 /* Why there is no connection. One that was never there, to a server that nobody ever reached, is not waited for. */
@@ -404,19 +404,35 @@ int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) {
 
 /* --- making, asking --- */
 
+/* What libpq says of a URL that it cannot read may hold the password, so each key of the URL that may be shown is tried
+ * alone: the first that it does not know, *n bytes; NULL: none. */
+static const char *find_unknown_key(size_t *n, const char *shown) {
+  char alone[128];
+  for (const char *at = strchr(shown, '?'); at; at = strchr(at, '&')) {
+    *n = strcspn(++at, "=&");
+    if (clt_snprintf(alone, sizeof alone, "postgresql:///?%.*s=true", (int)*n, at) >= (int)sizeof alone) return at;
+    PQconninfoOption *options = PQconninfoParse(alone, NULL);
+    if (options == NULL) return at;
+    PQconninfoFree(options);
+  }
+  return NULL;
+}
+
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {
   clt_pq *pq = calloc(1, sizeof *pq);
   if (pq == NULL) return clt_fail_memory(error);
   *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
   int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_libpq_load(error);
-  /* What libpq says of a URL that it cannot read may hold the password. */
   PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? PQconninfoParse(url, NULL) : NULL;
-  if (rc == CLT_OK && options == NULL)
-    rc =
-        clt_fail(error, CLT_E_ARGUMENT,
-                 "'%s' cannot be read: postgresql://[USER@]HOST[:PORT]/DATABASE[?sslmode=verify-full&...] is asked for",
-                 pq->shown);
+  if (rc == CLT_OK && options == NULL) {
+    size_t n = 0;
+    const char *key = find_unknown_key(&n, pq->shown);
+    rc = clt_fail(error, CLT_E_ARGUMENT,
+                  "'%s' cannot be read%s%.*s%s: postgresql://[USER@]HOST[:PORT]/DATABASE[?sslmode=verify-full&...] is "
+                  "asked for",
+                  pq->shown, key ? ", for there is no option '" : "", (int)n, key ? key : "", key ? "'" : "");
+  }
   if (options) PQconninfoFree(options);
   if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);
   if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) return clt_pq_free(pq), rc;
