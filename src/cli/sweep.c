@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -361,9 +362,13 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   static const char *const here[] = {"."};
   options.trust.folders = folders;
   if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
-  for (size_t i = 0; rc == 0 && i < options.trust.n_folders; i++)
-    if (access(options.trust.folders[i], X_OK))
-      rc = cli_failure("cannot open the folder '%s' of --problems: %s", options.trust.folders[i], strerror(errno));
+  for (size_t i = 0; rc == 0 && i < options.trust.n_folders; i++) {
+    struct stat info;
+    const char *folder = options.trust.folders[i];
+    const bool is_file = stat(folder, &info) == 0 && !S_ISDIR(info.st_mode);
+    if (is_file || access(folder, X_OK))
+      rc = cli_failure("cannot open the folder '%s' of --problems: %s", folder, strerror(is_file ? ENOTDIR : errno));
+  }
   if (rc == 0) rc = run_agent(arguments, &options, format);
   free(folders);
   return rc;

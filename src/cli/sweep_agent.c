@@ -53,6 +53,8 @@ static int release_all(cli_farm *f, clt_error *error) {
     if (l->claim.id[0]) claims[n++] = &l->claim;
   int rc = clt_queue_release(f->pq, claims, n, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) claims[i]->id[0] = '\0';
+  if (rc == CLT_OK && !f->options->quiet)
+    fprintf(stderr, "clatune: ends; gave back %zu tuning%s\n", n, n == 1 ? "" : "s");
   return rc;
 }
 
@@ -201,6 +203,16 @@ static int open_farm(cli_farm *f) {
   return rc ? cli_report(&why) : 0;
 }
 
+/* An agent of its own says nothing for as long as nothing is submitted. */
+static void say_serves(const cli_farm *f) {
+  const clt_sweep_trust *trust = &f->options->trust;
+  fprintf(stderr, "clatune: serves %s on", clt_pq_url(f->pq));
+  for (size_t d = 0; d < f->sweep->n_devices; d++) fprintf(stderr, "%s %s", d ? "," : "", f->sweep->devices[d].name);
+  fputs("; problems in", stderr);
+  for (size_t i = 0; i < trust->n_folders; i++) fprintf(stderr, "%s '%s'", i ? "," : "", trust->folders[i]);
+  fputs("; Ctrl-C ends it\n", stderr);
+}
+
 static void close_farm(cli_farm *f) {
   clt_shipper_release(&f->shipper);
   clt_outbox_close(&f->leftover);
@@ -239,6 +251,7 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
   cli_signals_install();
   int rc = f.lanes ? open_farm(&f) : cli_failure("out of memory");
   if (rc || options->submits_only) return close_farm(&f), rc;
+  if (f.text == NULL && !options->quiet) say_serves(&f);
   devices.store_path = f.outbox.path;
   if (pthread_create(&beside, NULL, run_beside, &f)) return close_farm(&f), cli_failure("no thread can be started");
   rc = cli_sweep_run(&devices, &work, 0, options->quiet);

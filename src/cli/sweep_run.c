@@ -32,6 +32,7 @@ typedef struct lane {
   double run_s;               /* that the run ones took */
   size_t lost;                /* the device that was lost last; SIZE_MAX: none */
   int64_t done, total;        /* evaluations of the tuning under way */
+  bool waits;                 /* it was said that it waits for the device */
   cli_events events;
 } lane;
 
@@ -160,11 +161,13 @@ static void on_progress(void *user, const clt_progress *now) {
 static void on_log(void *user, clt_log_level level, const char *text) {
   lane *l = user;
   bool waits = level == CLT_LOG_INFO && clt_starts_with(text, CLT_LOCK_WAITS) && !l->runner->progress.quiet;
-  if (level != CLT_LOG_WARNING && !waits) return;
+  const char *command = waits ? strstr(text, " (") : NULL; /* of who has it, which may be long */
+  if (level != CLT_LOG_WARNING && (!waits || l->waits)) return;
   pthread_mutex_lock(&l->runner->lock);
-  snprintf(l->shown.said, sizeof l->shown.said, "%s", text);
+  l->waits = l->waits || waits;
+  snprintf(l->shown.said, sizeof l->shown.said, "%.*s", (int)(command ? command - text : (long)strlen(text)), text);
   cli_progress_end(&l->runner->progress);
-  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->shown.now, text);
+  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->shown.now, waits ? l->shown.said : text);
   pthread_mutex_unlock(&l->runner->lock);
 }
 
@@ -293,6 +296,7 @@ static void name_row(lane *l, const cli_sweep_tuning *t) {
   clt_sweep_cell_print(t->cell, text, sizeof text);
   pthread_mutex_lock(&l->runner->lock);
   l->done = l->total = 0;
+  l->waits = false;
   l->shown.said[0] = '\0';
   snprintf(l->shown.now, sizeof l->shown.now, "%.40s: %.100s", l->runner->sweep->devices[t->device].name, text);
   pthread_mutex_unlock(&l->runner->lock);

@@ -134,21 +134,25 @@ char *cli_farm_row_text(const json_t *row) {
 static void print_plan(const json_t *plan, const json_t *running) {
   static const struct {
     const char *key, *name;
-  } states[] = {{"done", "finished"}, {"failed", "failed"}, {"running", "running"}, {"open", "to do"}};
+  } states[] = {{"done", "finished"},
+                {"failed", "failed"},
+                {"withdrawn", "withdrawn"},
+                {"running", "running"},
+                {"open", "to do"}};
   const long long n = whole_of(plan, "tunings"), n_withdrawn = whole_of(plan, "withdrawn");
+  const char *needs = clt_json_string(plan, "needs");
   const double left_s = clt_json_number(plan, "left_s");
   const json_t *row;
   char left[32];
   size_t i;
   printf("plan %lld '%s': ", whole_of(plan, "id"), clt_json_string(plan, "name"));
-  if (n == 0) printf("no agent has taken it up yet (needs: %s)\n", clt_json_string(plan, "needs"));
+  if (n == 0) printf("waits for an agent%s%s\n", needs[0] ? " that has " : "", needs);
   if (n == 0) return;
   printf("%lld tunings", n);
   for (i = 0; i < sizeof states / sizeof *states; i++) {
-    const long long k = whole_of(plan, states[i].key);
+    const long long k = whole_of(plan, states[i].key) - (i == 1 ? n_withdrawn : 0);
     if (k == n) printf(", all %s", states[i].name);
     if (k > 0 && k < n) printf(", %lld %s", k, states[i].name);
-    if (i == 1 && n_withdrawn) printf(" (%lld withdrawn)", n_withdrawn);
   }
   printf("; %lld in the last hour", whole_of(plan, "done_in_the_last_hour"));
   if (whole_of(plan, "running") > 0 && isfinite(left_s)) printf("; left %s", cli_duration(left, left_s));
@@ -177,7 +181,8 @@ int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
     const char *lost = clt_json_string(object, "quarantined");
     printf("agent %s: %s; %s %s%s%s%s\n", clt_json_string(object, "name"), clt_json_string(object, "devices"),
            seen_s > CLT_QUEUE_SILENT_S ? "silent for" : "seen", cli_duration(seen, seen_s),
-           seen_s > CLT_QUEUE_SILENT_S ? "" : " ago", lost[0] ? "; lost: " : "", lost);
+           seen_s > CLT_QUEUE_SILENT_S ? " (listed for 1m, or while it has a tuning)" : " ago",
+           lost[0] ? "; lost: " : "", lost);
   }
   json_decref(status);
   return 0;
@@ -191,6 +196,10 @@ int cli_farm_status(const char *url, int64_t withdrawn, bool as_json) {
   if (rc == CLT_OK && withdrawn) rc = clt_queue_withdraw(pq, &n, withdrawn, &error);
   if (rc)
     rc = cli_report(&error);
+  else if (withdrawn && n < 0)
+    printf("plan %lld: withdrawn; no agent had taken it up\n", (long long)withdrawn);
+  else if (withdrawn && n == 0)
+    printf("plan %lld: all its tunings had ended already; none is withdrawn\n", (long long)withdrawn);
   else if (withdrawn)
     printf("plan %lld: %lld tunings withdrawn; what was measured is kept\n", (long long)withdrawn, (long long)n);
   else

@@ -62,8 +62,8 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND cell.state IN ('open', 'running') RETURNING 1),"
       " empty AS (DELETE FROM target t WHERE t.plan = $1 AND NOT EXISTS (SELECT FROM cell WHERE cell.target = t.id)),"
       " p AS (DELETE FROM plan WHERE id = $1 AND NOT EXISTS (" ROWS_OF_PLAN
-      "$1))"
-      " SELECT (SELECT count(*) FROM c) FROM plan WHERE id = $1";
+      "$1) RETURNING 1)"
+      " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
   int rc = clt_pq_run(pq, &rows, withdraw, &why, "w", plan);
@@ -330,6 +330,7 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 #define OF_AGENT " LEFT JOIN agent a ON a.name = cell.agent AND cell.state = 'running'"
 #define IS_SILENT "coalesce(a.seen < clock_timestamp() - make_interval(secs => " TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
 #define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
+#define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* others may take them */
 #define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"
 /* What a tuning takes on a target; until one is done there, on those of the plan. */
 #define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
@@ -378,7 +379,8 @@ static json_t *needs_of(const char *text) {
 int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
   /* What is silent is begun anew once it is free. */
   static const char of_plans[] =
-      "WITH k AS (SELECT t.plan, count(*) AS n, " N_OF("open") " AS open, " N_OF("running") " AS running, "
+      "WITH k AS (SELECT t.plan, count(*) AS n, " N_OF("open") " + " N_RAN_OUT " AS open, " N_OF("running")
+      " - " N_RAN_OUT " AS running, "
       N_OF("done") " AS done, " N_OF("failed") " AS failed, " N_OF("failed' AND output = 'withdrawn") " AS withdrawn,"
       " count(*) FILTER (WHERE state = 'done' AND finished > clock_timestamp() - interval '1 hour') AS lately,"
       " count(*) FILTER (WHERE state = 'running' AND NOT " IS_SILENT ") AS alive,"

@@ -23,8 +23,8 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
                      bool again, clt_error *error);
 
 /* What is not finished of a plan, *n rows, has failed as withdrawn: who works on it has lost it. What is finished
- * stays, and submitting the plan again opens the rest. A plan that has no row yet is removed. CLT_E_NOT_FOUND: there is
- * none; CLT_E_STORE: who is no owner may not. */
+ * stays, and submitting the plan again opens the rest. A plan that has no row yet is removed (*n is -1).
+ * CLT_E_NOT_FOUND: there is none; CLT_E_STORE: who is no owner may not. */
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 
 /* The plan of a text; CLT_E_NOT_FOUND. */
@@ -84,7 +84,8 @@ int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *e
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error);
 
 /* What is there and who does what, of a plan (0: of all), for people: an object that the caller owns.
- *   plans: id, name, age_s, tunings, open, running, done, failed, withdrawn (of those), done_in_the_last_hour,
+ *   plans: id, name, age_s, tunings, open (also those whose lease has ended), running, done, failed, withdrawn (of
+ *     those), done_in_the_last_hour,
  *     tuning_s (what one takes; null), left_s (null), needs (devices and problems, where it has no tunings yet)
  *   running: plan, device, tuning, agent, since_s, lease_s (until others may take it), progress, attempts, seen_s
  *     (since its agent was; null)

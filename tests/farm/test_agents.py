@@ -1,4 +1,5 @@
 """clatune sweep among machines that share a database: agents on simulated devices, each with a home of its own."""
+import errno
 import json
 import os
 import pathlib
@@ -111,6 +112,8 @@ class Agents(SimulatedTest):
         for agent in agents:
             agent.terminate()
             self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
+        self.assertRegex(self.said("a"), "^clatune: serves postgresql://.* on Simulated device.*; problems in '.'; Ctrl-C ends it\n")
+        self.assertRegex(self.said("a"), "(?m)^clatune: ends; gave back 0 tunings$")
         for command in (("--status", self.url), ("plan.json", "--store", self.url, "--submit")):
             said = self.sweep("submitter", *command).stdout
             self.assertIn("'a try': 12 tunings, all finished; 12 in the last hour\n", said)
@@ -287,12 +290,12 @@ class Agents(SimulatedTest):
         (self.folder / "elsewhere" / "other.json").write_text("{}")
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
         self.wait_for(other, lambda: "plan 1 'a try' is left to others, all of it: " in self.said("other"), "it is not said")
-        self.assertIn("plan 1 'a try': no agent has taken it up yet (needs: gpu, Board X; copy.json, other.json)\n",
+        self.assertIn("plan 1 'a try': waits for an agent that has gpu, Board X; copy.json, other.json\n",
                       self.sweep("a", "--status", self.url).stdout)
         run = self.sweep("a", "--withdraw", "1", "--store", self.url, expect=6)
         self.assertRegex(run.stderr, "withdrawing a plan needs the role clatune_owner: GRANT clatune_owner TO \"agent\"\n$")
         run = self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner"))
-        self.assertEqual(run.stdout, "plan 1: 0 tunings withdrawn; what was measured is kept\n")
+        self.assertEqual(run.stdout, "plan 1: withdrawn; no agent had taken it up\n")
         self.assertEqual(waits.wait(), 1, self.said("waits"))
         self.assertIn(", or was withdrawn", self.said("waits"))
 
@@ -311,7 +314,10 @@ class Agents(SimulatedTest):
         row = "vm:1:x: Simulated device: copy n=1024 random budget=15 seed=1 since .*, silent for [1-9]m..s, lease ends in 2h..m\n"
         self.assertRegex(self.said("waits"), "clatune: nothing is left to begin here; waiting for " + row)
         self.assertRegex(self.sweep("a", "--status", self.url).stdout, row + "(.*\n)*agent vm:1:x: Simulated device; silent for")
-        self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner"))
+        for n, words in enumerate(("1 tunings withdrawn; what was measured is kept", "all its tunings had ended already; none is withdrawn")):
+            self.assertEqual(self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner")).stdout,
+                             f"plan 1: {words}\n", n)
+        self.assertIn("plan 1 'a try': 1 tunings, all withdrawn; ", self.sweep("a", "--status", self.url).stdout)
         self.assertEqual(waits.wait(), 1, self.said("waits"))
         self.assertRegex(self.said("waits"), "1 failed: withdrawn\n")
         self.assertNotIn("results in", self.said("waits"))
@@ -324,7 +330,12 @@ class Agents(SimulatedTest):
                                  (("plan.json", "--withdraw", "1", "--store", self.url), "--withdraw needs a database that machines share, and no PLAN")]:
             run = self.sweep("a", *arguments, expect=2)
             self.assertIn(words, run.stderr)
-        self.assertIn("'nowhere' of --problems", self.sweep("a", "--serve", self.url, "--problems", "nowhere", expect=1).stderr)
+        for folder, number in (("nowhere", errno.ENOENT), ("copy.json", errno.ENOTDIR)):
+            run = self.sweep("a", "--serve", self.url, "--problems", folder, expect=1)
+            self.assertEqual(run.stderr, f"clatune: cannot open the folder '{folder}' of --problems: {os.strerror(number)}\n")
+        self.assertIn("; the store that is meant is named by --store", self.clatune("store", "list", self.url, expect=2).stderr)
+        run = self.sweep("a", "--status", "postgresql:///?user=a&sevice=farm", expect=2)
+        self.assertIn("cannot be read, for there is no option 'sevice': ", run.stderr)
         run = self.sweep("a", "plan.json", "--store", self.server.url(self.database, "agent", password="wrong"), expect=6)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertNotIn("wrong", run.stderr)

@@ -362,6 +362,9 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   assert_string_equal(clt_json_string(listed(status, "plans", 0), "needs"), "x; a, b");
   json_decref(status);
   check(clt_queue_withdraw(pq, &n, id, &error), &error);
+  assert_int_equal(n, -1);
+  check(clt_queue_withdraw(pq, &n, plan, &error), &error);
+  check(clt_queue_withdraw(pq, &n, plan, &error), &error);
   assert_int_equal(n, 0);
   assert_int_equal(clt_queue_withdraw(pq, &n, id, &error), CLT_E_NOT_FOUND);
   clt_sweep_free(sweep);
@@ -388,6 +391,12 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   assert_string_equal(clt_json_string(listed(status, "running", 0), "agent"), "silent");
   assert_true(clt_json_number(listed(status, "running", 0), "seen_s") >= 69);
   assert_true(clt_json_number(listed(status, "plans", 0), "left_s") > 1000); /* until it is free, not 16 s */
+  json_decref(status);
+  run("UPDATE clatune.target SET lease_s = 0.001");
+  end_leases();
+  status = look(0); /* what others may take is to be done */
+  assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "open")), 2);
+  assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "running")), 0);
   json_decref(status);
   finish(&of_silent, false);
   run("UPDATE clatune.agent SET seen = 'infinity'; UPDATE clatune.cell SET began = '-infinity', lease = 'infinity'");
