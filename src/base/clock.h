@@ -1,4 +1,4 @@
-/* base/clock.h - the host's monotonic clock. */
+/* base/clock.h - the host's monotonic clock, and the processor time of a thread. */
 #ifndef CLT_BASE_CLOCK_H
 #define CLT_BASE_CLOCK_H
 
@@ -9,6 +9,13 @@ static inline double clt_now_s(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Seconds of processor time that the calling thread has used. */
+static inline double clt_thread_time_s(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -37,12 +36,6 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
   pool->setup.evaluator.log(pool->setup.evaluator.log_user, level, text);
 }
 
-static double thread_time_s(void) {
-  struct timespec t = {0};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error) {
   clt_error why = {0};
   size_t n_workers = setup->n_workers, capacity = n_workers * setup->n_slots;
@@ -51,7 +44,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
                      .n_workers = n_workers,
                      .opened_s = clt_now_s(),
                      .looked_s = clt_now_s(),
-                     .computed_s = thread_time_s(),
+                     .computed_s = clt_thread_time_s(),
                      .capacity = capacity,
                      .no_heap_checks = setup->no_heap_checks,
                      .lock = {.fd = -1}};
@@ -68,7 +61,9 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
                  why.message);
   pool->lock.waited_s = &pool->waited_s;
-  if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
+  const bool locked = rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED);
+  for (size_t i = 0; locked && rc == 0 && i < n_workers; i++)
+    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
   if (rc) clt_pool_close(pool);
   return rc;
 }
@@ -282,7 +277,7 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
   const size_t n_workers = pool->n_workers;
   double now_s = clt_now_s();
   /* Not what we asked for and not what our caller computed: we were stopped, or others had the processors. */
-  double computed_s = thread_time_s(), late_s = now_s - pool->looked_s - waited_s - (computed_s - pool->computed_s);
+  double computed_s = clt_thread_time_s(), late_s = now_s - pool->looked_s - waited_s - (computed_s - pool->computed_s);
   for (size_t i = 0; late_s > LATENESS_S && i < n_workers; i++)
     clt_process_add_lateness(&pool->workers[i].process, now_s, late_s);
   pool->looked_s = now_s;
@@ -379,6 +374,13 @@ static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) 
   return true;
 }
 
+/* Whether another process is at a configuration: that may be what kills its neighbours, with every launch again. */
+static bool has_company(const clt_pool *pool, const clt_pool_worker *worker) {
+  for (const clt_pool_worker *other = pool->workers; other < pool->workers + pool->n_workers; other++)
+    if (other != worker && other->process.busy && other->n_prepared > 0) return true;
+  return false;
+}
+
 static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
 
 static int open_device(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
@@ -393,9 +395,7 @@ static int open_device(clt_pool *pool, clt_pool_worker *worker, clt_error *error
                           note_started, error);
 }
 
-/* The end of a step of a start. What failed by the worker's own word would fail again; what crashed is tried some
- * times.
- */
+/* The end of a step of a start. What failed by the worker's own word would fail again; a crash is tried again. */
 static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   const json_t *reply = outcome->reply;
   const char *what = worker->stage == CLT_STAGE_GREETING  ? "starting a worker"
@@ -418,6 +418,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     if (reply) clt_pool_replace(pool, worker);
     return CLT_OK;
   }
+  /* Killed in company, it is started anew until the company has had its answer, which its deadline bounds. */
+  if (outcome->killed && has_company(pool, worker)) return CLT_OK;
   if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
   if (worker->stage == CLT_STAGE_GREETING) {
     int rc = clt_process_check_greeting(reply, error);
@@ -489,11 +491,4 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
                             start_load(pool), note_started, error);
   }
   return CLT_OK;
-}
-
-int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
-    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
-  return rc;
 }

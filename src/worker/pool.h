@@ -178,9 +178,8 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
 int clt_pool_usable(const clt_pool *pool, clt_error *error);
 void clt_pool_break(clt_pool *pool, int rc, const clt_error *why);
 void clt_pool_kill(clt_pool *pool); /* all its processes, without waiting for their end */
-/* The next step of starting a worker, where one is due, and of all that the search has; does not wait for them. */
+/* The next step of starting a worker, where one is due; does not wait for it. */
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
-int clt_pool_start_workers(clt_pool *pool, clt_error *error);
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
 /* Sends a request; done is called when it has ended, however it ended. The request is taken over. limits NULL: those of
  * what the host does. */

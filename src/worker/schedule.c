@@ -227,7 +227,9 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     n_fresh++;
   }
   size_t n_emptied = n_alone > n_fresh ? n_alone - n_fresh : 0; /* get no more until what they hold is measured */
-  int rc = clt_pool_start_workers(pool, error);
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
+    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     bool shared = true, taken[CLT_POOL_MAX_SLOTS] = {false};
