@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "family/family.h"
+#include "space/space.h"
 
 #define SHORT_S 0.05 /* functions that take less are timed again: the least of */
 #define TIMES 3
