@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "measurement/objective.h"
@@ -65,63 +66,43 @@ int clt_recording_add_size(clt_recording *recording, const char *name, int64_t v
   return CLT_OK;
 }
 
-typedef struct place {
-  clt_config config;
-  size_t index; /* in the order of the file */
-} place;
-
-static int by_config_then_index(const void *a, const void *b) {
-  const place *x = a, *y = b;
-  if (x->config != y->config) return x->config > y->config ? 1 : -1;
-  return (x->index > y->index) - (x->index < y->index);
+/* Of measurements, whose first member it is. */
+static int by_config(const void *a, const void *b) {
+  clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
+  return (x > y) - (x < y);
 }
 
-#define NOWHERE SIZE_MAX
-
-/* Sorts the measurements by configuration, keeps the last of several of one, finds the optimum and makes the space. */
+/* Keeps the last of several measurements of a configuration and sorts them, finds the optimum and makes the space. */
 static int finish_recording(clt_recording *r, const clt_space_builder *builder, clt_error *error) {
-  size_t n_read = r->n, n = 0, n_kept = 0, n_ordered = 0;
-  clt_measurement *m = r->measurements; /* a kilobyte each: they are sorted in their place */
-  place *places = clt_new_array(n_read, sizeof *places);
-  clt_config *configs = clt_new_array(n_read, sizeof *configs);
-  size_t *order = clt_new_array(n_read, sizeof *order); /* where each of the file's is now; NOWHERE: replaced */
-  int rc = places && configs && order ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    for (size_t i = 0; i < n_read; i++) places[i] = (place){m[i].config, i};
-    qsort(places, n_read, sizeof *places, by_config_then_index);
-    for (size_t i = 0; i < n_read; i++) {
-      bool is_last = i + 1 == n_read || places[i + 1].config != places[i].config;
-      order[places[i].index] = is_last ? n : NOWHERE;
-      if (is_last) configs[n++] = places[i].config;
-    }
-    for (size_t i = 0; i < n_read; i++) { /* cycle by cycle */
-      clt_measurement held = m[i];
-      size_t at = i;
-      for (size_t from; (from = places[at].index) != i; at = from) {
-        places[at].index = at;
-        m[at] = m[from];
-      }
-      places[at].index = at;
-      m[at] = held;
-    }
-    for (size_t i = 0; i < n_read; i++) {
-      if (i + 1 < n_read && places[i + 1].config == places[i].config)
-        clt_measurement_release(&m[i]);
-      else
-        m[n_kept++] = m[i];
-    }
-    for (size_t i = 0; i < n_read; i++)
-      if (order[i] != NOWHERE) order[n_ordered++] = order[i];
-    r->order = order;
-    r->n = n;
-    r->optimum_s = NAN;
-    for (size_t i = 0; i < n; i++)
-      if (clt_measurement_correct(&m[i])) r->optimum_s = fmin(r->optimum_s, m[i].time_s);
-    rc = clt_space_new_explicit(&r->space, builder, configs, n, error);
-  } else {
-    free(order);
+  clt_measurement *m = r->measurements;
+  clt_map seen = {0};
+  size_t left = r->n, kept = r->n; /* from the end on */
+  int rc = CLT_OK;
+  while (left > 0 && rc == CLT_OK) {
+    bool is_new = false;
+    if (clt_map_add(&seen, m[left - 1].config, &is_new) == NULL)
+      rc = clt_fail_memory(error);
+    else if (is_new)
+      m[--kept] = m[--left];
+    else
+      clt_measurement_release(&m[--left]);
   }
-  free(places);
+  clt_map_release(&seen);
+  memmove(&m[left], &m[kept], (r->n - kept) * sizeof *m);
+  r->n -= kept - left;
+  clt_config *configs = clt_new_array(r->n, sizeof *configs); /* in the order of the file */
+  r->order = clt_new_array(r->n, sizeof *r->order);
+  if (rc == CLT_OK && !(configs && r->order)) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; i < r->n; i++) configs[i] = m[i].config;
+    qsort(m, r->n, sizeof *m, by_config);
+    r->optimum_s = NAN;
+    for (size_t i = 0; i < r->n; i++) {
+      r->order[i] = (size_t)(clt_recording_find(r, configs[i]) - m);
+      if (clt_measurement_correct(&m[i])) r->optimum_s = fmin(r->optimum_s, m[i].time_s);
+    }
+    rc = clt_space_new_explicit(&r->space, builder, configs, r->n, error);
+  }
   free(configs);
   return rc;
 }
@@ -255,13 +236,8 @@ void clt_recording_free(clt_recording *recording) {
 const char *clt_recording_name(const clt_recording *recording) { return recording->name; }
 const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }
 
-static int find_config(const void *key, const void *element) {
-  clt_config config = *(const clt_config *)key, other = ((const clt_measurement *)element)->config;
-  return (config > other) - (config < other);
-}
-
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config) {
-  return bsearch(&config, recording->measurements, recording->n, sizeof *recording->measurements, find_config);
+  return bsearch(&config, recording->measurements, recording->n, sizeof *recording->measurements, by_config);
 }
 
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index) {
