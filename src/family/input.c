@@ -66,14 +66,8 @@ static int call_function(double *out, size_t n, double *seconds, const clt_famil
   const clt_module_array target = {"result", "double", {n, 1, 1}, out, n * sizeof *out};
   int rc =
       arrays && scalars ? clt_module_find_function(&run, c->family->module, function, error) : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++) {
-    const clt_array *a = &c->data->arrays[i];
-    arrays[i] = (clt_module_array){.name = a->name,
-                                   .type = a->type,
-                                   .data = a->data,
-                                   .bytes = a->data ? a->bytes : 0,
-                                   .extent = {a->extent[0], a->extent[1], a->extent[2]}};
-  }
+  for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++)
+    arrays[i] = clt_module_array_of(&c->data->arrays[i], c->data->arrays[i].data);
   for (size_t i = 0; rc == CLT_OK && i < c->n_sizes; i++)
     scalars[i] = (clt_module_scalar){c->input->sizes[i].name, (double)c->input->sizes[i].value};
   const clt_module_call call = {.arrays = arrays,

@@ -94,11 +94,14 @@ static void view_release(module_view *view) {
   free(view->scalars);
 }
 
+clt_module_array clt_module_array_of(const clt_array *array, void *content) {
+  const size_t *n = array->extent;
+  return (clt_module_array){array->name, array->type, {n[0], n[1], n[2]}, content, content ? array->bytes : 0};
+}
+
 static const clt_module_array *show_array(module_view *view, const clt_array *array, void *content) {
-  clt_module_array *shown = &view->arrays[view->call.n_arrays++];
-  *shown = (clt_module_array){.name = array->name, .type = array->type, .data = content, .bytes = array->bytes};
-  memcpy(shown->extent, array->extent, sizeof shown->extent);
-  return shown;
+  view->arrays[view->call.n_arrays] = clt_module_array_of(array, content);
+  return &view->arrays[view->call.n_arrays++];
 }
 
 static int new_content(void **out, const clt_array *array, clt_error *error) {

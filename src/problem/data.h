@@ -63,6 +63,9 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
 
+/* An array as a module's function sees it, with this content (NULL: none, of 0 bytes). */
+clt_module_array clt_module_array_of(const clt_array *array, void *content);
+
 /* Judges the results of a configuration by data->verify: 0, 1 where they are wrong, or CLT_E_MEMORY. results: logical
  * arrays, by index in data->arrays; NULL: no output. message: why they are wrong, in the function's words. */
 int clt_data_verify(char message[CLT_MODULE_MESSAGE_BYTES], const clt_data *data, clt_config config,
