@@ -61,6 +61,12 @@ int clt_value_print(char *out, size_t capacity, clt_value v) {
   }
 }
 
+void clt_text_add_value(clt_text *text, clt_value value) {
+  char number[64];
+  if (value.type != CLT_STRING) clt_value_print(number, sizeof number, value);
+  clt_text_add(text, value.type == CLT_STRING ? value.text : number);
+}
+
 /* --- as JSON --- */
 json_t *clt_json_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 /* New references; NULL when out of memory. What JSON does not know becomes null: NaN and infinities. Bytes of a text
  * that are no UTF-8 become '?'. */
 json_t *clt_json_real(double x);
@@ -17,6 +19,9 @@ json_t *clt_json_value(clt_value value);
 
 /* A number, a truth value or a string, whose text is borrowed. False for anything else. */
 bool clt_json_to_value(clt_value *out, const json_t *json);
+
+/* Adds a value as clt_value_print writes it. */
+void clt_text_add_value(clt_text *text, clt_value value);
 
 /* The text of a member; "" where that is missing or no text. */
 const char *clt_json_string(const json_t *object, const char *key);

@@ -35,11 +35,10 @@ int cli_choose_configuration(clt_config *out, const char *typed, const clt_insta
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, space, standard);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
-    char value[512];
     const clt_parameter *parameter = clt_space_parameter(space, p);
     if (given[p]) continue;
-    clt_value_spell(value, sizeof value, parameter, positions[p]);
-    clt_text_printf(&rest, " %s=%s", parameter->name, value);
+    clt_text_printf(&rest, " %s=", parameter->name);
+    clt_value_spell(&rest, parameter, positions[p]);
   }
   if (rest.n > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
   clt_text_release(&rest);

@@ -320,12 +320,9 @@ static bool keys_may_collide(const clt_space *space) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
     bool comma = false;
     for (size_t k = 0; k < parameter->n_values; k++) {
-      char spelled[4];
       if (parameter->values[k].type != CLT_STRING) continue;
-      const char *text = parameter->values[k].text;
-      clt_value_spell(spelled, sizeof spelled, parameter, k);
-      if (spelled[0] == '%' && text[0] && strchr("+-.0123456789TtFf", text[0])) return true;
-      comma = comma || strchr(text, ',');
+      if (clt_value_looks_listed(parameter, parameter->values[k].text)) return true;
+      comma = comma || strchr(parameter->values[k].text, ',');
     }
     n_with_commas += comma;
   }
@@ -339,16 +336,10 @@ static void add_key(clt_text *out, const writer *w, clt_config config) {
     const clt_parameter *parameter = clt_space_parameter(w->from.space, i);
     clt_value value = parameter->values[positions[i]];
     if (i) clt_text_add(out, ",");
-    if (!w->spell_keys || value.type != CLT_STRING) {
+    if (w->spell_keys && value.type == CLT_STRING)
+      clt_value_spell(out, parameter, positions[i]);
+    else
       add_python(out, value);
-    } else {
-      size_t bytes = (size_t)clt_value_spell(NULL, 0, parameter, positions[i]) + 1;
-      char *spelled = malloc(bytes);
-      if (spelled) clt_value_spell(spelled, bytes, parameter, positions[i]);
-      if (spelled == NULL) out->rc = CLT_E_MEMORY;
-      clt_text_add(out, spelled ? spelled : "");
-      free(spelled);
-    }
   }
 }
 

@@ -34,12 +34,6 @@ static clt_value define_at(const clt_calculation *c, size_t index, const char **
   return index < n ? c->slots[index] : (clt_value){.type = CLT_INT, .integer = c->instance->sizes[index - n]};
 }
 
-void clt_text_add_value(clt_text *text, clt_value value) {
-  char number[64];
-  if (value.type != CLT_STRING) clt_value_print(number, sizeof number, value);
-  clt_text_add(text, value.type == CLT_STRING ? value.text : number);
-}
-
 void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between) {
   const char *name;
   clt_value value = define_at(c, index, &name);

@@ -5,6 +5,7 @@
 #include <clatune/module.h>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/reader.h"
 #include "base/text.h"
 #include "problem/data.h"
@@ -309,7 +310,6 @@ void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, co
 /* Everything that is passed as name=value, the tuning parameters before the sizes: "<before><name><between><value>". */
 size_t clt_n_defines(const clt_instance *instance);
 void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
-void clt_text_add_value(clt_text *text, clt_value value);
 
 /* One launch of a configuration (plan.c): its sizes and repetitions, without kernel and arguments. False: it does not
  * take place, or something is wrong. */

@@ -333,15 +333,16 @@ void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_u
   for (size_t i = 0; i < problem->n_parameters; i++) {
     const clt_parameter *parameter = &instance->parameters[i];
     const json_t *standard = problem->parameters[i].standard;
-    char first[512], *typed = standard ? json_dumps(standard, JSON_ENCODE_ANY) : NULL, *text = NULL;
+    char *typed = standard ? json_dumps(standard, JSON_ENCODE_ANY) : NULL;
+    clt_text text = {0};
     if (typed && find_value(parameter, standard) == parameter->n_values) {
-      clt_value_spell(first, sizeof first, parameter, 0);
-      text = clt_format("the \"Default\" of '%s', %.100s, is not among its values: %.100s stands in for it",
-                        parameter->name, typed, first);
+      clt_text_printf(&text, "the \"Default\" of '%s', %.100s, is not among its values: ", parameter->name, typed);
+      clt_value_spell(&text, parameter, 0);
+      clt_text_add(&text, " stands in for it");
     }
-    if (text) log(log_user, CLT_LOG_WARNING, text);
+    if (text.bytes) log(log_user, CLT_LOG_WARNING, text.bytes);
     free(typed);
-    free(text);
+    clt_text_release(&text);
   }
   clt_instance_slots(instance, clt_instance_reference_configuration(instance), slots);
   for (size_t i = 0; i < problem->n_launches; i++) {

@@ -32,6 +32,11 @@ size_t clt_parameter_find(const clt_parameter *parameter, clt_value value) {
   return v;
 }
 
+bool clt_value_looks_listed(const clt_parameter *parameter, const char *text) {
+  clt_value number;
+  return clt_value_parse(&number, text, strlen(text)) && clt_parameter_find(parameter, number) < parameter->n_values;
+}
+
 /* --- in another space --- */
 
 clt_space_match clt_space_match_new(const clt_space *from, const clt_space *to) {
@@ -62,43 +67,37 @@ clt_config clt_space_translate(const clt_space_match *match, clt_config config) 
 
 /* --- writing --- */
 
-int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position) {
-  clt_value value = parameter->values[position], number;
-  if (value.type != CLT_STRING) return clt_value_print(out, capacity, value);
-  bool numeric = clt_value_parse(&number, value.text, strlen(value.text)) &&
-                 clt_parameter_find(parameter, number) < parameter->n_values;
-  size_t n = 0;
-  if (capacity) out[0] = '\0';
+void clt_value_spell(clt_text *out, const clt_parameter *parameter, size_t position) {
+  clt_value value = parameter->values[position];
+  if (value.type != CLT_STRING) {
+    clt_text_add_value(out, value);
+    return;
+  }
+  bool numeric = clt_value_looks_listed(parameter, value.text);
   for (const char *c = value.text; *c; c++) {
     unsigned char byte = (unsigned char)*c;
     bool plain = byte < 128 && (isalnum(byte) || strchr("_.+-", byte)) && !(numeric && c == value.text);
-    n +=
-        (size_t)snprintf(n < capacity ? out + n : NULL, n < capacity ? capacity - n : 0, plain ? "%c" : "%%%02X", byte);
+    clt_text_printf(out, plain ? "%c" : "%%%02X", byte);
   }
-  return (int)n;
-}
-
-int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  size_t used = 0;
-  clt_space_positions(positions, space, config);
-  if (capacity) out[0] = '\0';
-  for (size_t i = 0; i < 2 * space->n_parameters; i++) { /* names and values in turn */
-    const clt_parameter *parameter = &space->parameters[i / 2];
-    char *at = used < capacity ? out + used : NULL;
-    size_t left = used < capacity ? capacity - used : 0;
-    int n = i % 2 ? clt_value_spell(at, left, parameter, positions[i / 2])
-                  : snprintf(at, left, "%s%s=", i ? " " : "", parameter->name);
-    used += n > 0 ? (size_t)n : 0;
-  }
-  return (int)used;
 }
 
 char *clt_config_string(const clt_space *space, clt_config config) {
-  size_t bytes = (size_t)clt_config_print(NULL, 0, space, config) + 1;
-  char *out = malloc(bytes);
-  if (out) clt_config_print(out, bytes, space, config);
-  return out;
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_text text = {0};
+  char *out = NULL;
+  clt_space_positions(positions, space, config);
+  for (size_t i = 0; i < space->n_parameters; i++) {
+    clt_text_printf(&text, "%s%s=", i ? " " : "", space->parameters[i].name);
+    clt_value_spell(&text, &space->parameters[i], positions[i]);
+  }
+  return clt_text_take(&out, &text, NULL) ? NULL : out;
+}
+
+int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config) {
+  char *text = clt_config_string(space, config);
+  int n = snprintf(out, capacity, "%s", text ? text : "");
+  free(text);
+  return n;
 }
 
 /* --- reading --- */

@@ -98,7 +98,7 @@ static int compare_values(const void *left, const void *right) {
 
 /* Takes the block of values over, also on failure. NULL: out of memory. */
 static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
-  char *copy = strdup(name), text[200];
+  char *copy = strdup(name);
   const clt_value **sorted = NULL;
   int rc = CLT_OK;
   if (copy == NULL || values == NULL ||
@@ -121,8 +121,10 @@ static int add_parameter(clt_space_builder *builder, const char *name, clt_value
   if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
   for (size_t i = 1; rc == CLT_OK && i < n; i++) {
     if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
-    clt_value_spell(text, sizeof text, &(clt_parameter){name, values, n}, (size_t)(sorted[i] - values));
-    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
+    clt_text text = {0};
+    clt_value_spell(&text, &(clt_parameter){name, values, n}, (size_t)(sorted[i] - values));
+    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text.n ? text.bytes : "");
+    clt_text_release(&text);
   }
   if (rc) {
     free(sorted);

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space_new took */
 
@@ -28,8 +29,10 @@ int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *er
  * One spelling serves what is printed, typed and stored: bytes of texts outside of [A-Za-z0-9_.+-] are written as %XX,
  * so that a space ends a value; so is the first byte of a text that would be read as a number of its parameter. */
 
-/* A parameter's value in that spelling; the length needed, as snprintf. */
-int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position);
+/* Adds a parameter's value in that spelling. */
+void clt_value_spell(clt_text *out, const clt_parameter *parameter, size_t position);
+/* Whether a text would be read as a number of the parameter. */
+bool clt_value_looks_listed(const clt_parameter *parameter, const char *text);
 
 /* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
 bool clt_value_parse(clt_value *out, const char *text, size_t length);

@@ -34,14 +34,6 @@ struct clt_config_reader {
   size_t n_parameters;
 };
 
-/* malloc'ed; NULL when out of memory. */
-static char *spell_value(const clt_parameter *parameter, size_t position) {
-  size_t bytes = (size_t)clt_value_spell(NULL, 0, parameter, position) + 1;
-  char *out = malloc(bytes);
-  if (out) clt_value_spell(out, bytes, parameter, position);
-  return out;
-}
-
 static int by_name(const void *a, const void *b) {
   return strcmp(((const parameter_text *)a)->name, ((const parameter_text *)b)->name);
 }
@@ -62,10 +54,8 @@ int clt_config_text(char **out, const clt_space *space, clt_config config, clt_e
   clt_space_positions(positions, space, config);
   for (size_t i = 0; i < n; i++) {
     size_t index = parameters[i].index;
-    char *value = spell_value(clt_space_parameter(space, index), positions[index]);
-    if (value == NULL) return clt_text_release(&text), clt_fail_memory(error);
-    clt_text_printf(&text, "%s%s=%s", i ? " " : "", parameters[i].name, value);
-    free(value);
+    clt_text_printf(&text, "%s%s=", i ? " " : "", parameters[i].name);
+    clt_value_spell(&text, clt_space_parameter(space, index), positions[index]);
   }
   if (text.n >= CLT_MAX_CONFIG_TEXT) {
     clt_fail(error, CLT_E_RANGE, "a configuration is too long for the store: %zu bytes", text.n);
@@ -90,8 +80,10 @@ int clt_config_reader_new(clt_config_reader **out, const clt_space *space, clt_e
     p->values = clt_new_array(parameter->n_values, sizeof *p->values);
     if (p->values == NULL) rc = clt_fail_memory(error);
     for (; rc == CLT_OK && p->n_values < parameter->n_values; p->n_values++) {
-      p->values[p->n_values] = (value_text){spell_value(parameter, p->n_values), (uint32_t)p->n_values};
-      if (p->values[p->n_values].text == NULL) rc = clt_fail_memory(error);
+      clt_text text = {0};
+      clt_value_spell(&text, parameter, p->n_values);
+      p->values[p->n_values].position = (uint32_t)p->n_values;
+      rc = clt_text_take(&p->values[p->n_values].text, &text, error);
     }
     if (rc == CLT_OK) qsort(p->values, p->n_values, sizeof *p->values, by_text);
   }
