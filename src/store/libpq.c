@@ -1,4 +1,3 @@
-#define CLT_LIBPQ_LOADS
 #include "store/libpq.h"
 
 #include <dlfcn.h>
@@ -16,9 +15,9 @@ static char why[256]; /* it is not there; "": it is */
 static void load_library(void) {
   void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
   const char *missing = library ? NULL : dlerror();
-#define FIND(name)                                                            \
-  *(void **)&clt_pq_library.name##_ = library ? dlsym(library, #name) : NULL; \
-  if (library && !clt_pq_library.name##_) missing = dlerror();
+#define FIND(name)                                                         \
+  *(void **)&clt_pq_library.name = library ? dlsym(library, #name) : NULL; \
+  if (library && !clt_pq_library.name) missing = dlerror();
   CLT_LIBPQ_FUNCTIONS(FIND)
   if (missing) snprintf(why, sizeof why, "%s", missing);
 }

@@ -62,7 +62,7 @@ static bool is_collision(const char *state) {
 }
 
 static void disconnect(clt_pq *pq) {
-  if (pq->conn) PQfinish(pq->conn);
+  if (pq->conn) libpq.PQfinish(pq->conn);
   pq->conn = NULL;
   memset(pq->prepared, 0, sizeof pq->prepared);
 }
@@ -92,13 +92,14 @@ static int fail_lost(clt_pq *pq, const char *why, clt_error *error) {
 /* Why there is no connection. One that was never there, to a server that nobody ever reached, is not waited for. */
 static int fail_to_connect(clt_pq *pq, clt_error *error) {
   char said[SAID_BYTES], user[64], database[64];
-  const char *message = PQerrorMessage(pq->conn);
-  const bool needs_password = PQconnectionNeedsPassword(pq->conn), is_bad_name = strstr(message, "translate host name");
+  const char *message = libpq.PQerrorMessage(pq->conn);
+  const bool needs_password = libpq.PQconnectionNeedsPassword(pq->conn),
+             is_bad_name = strstr(message, "translate host name");
   const bool is_certificate = strstr(message, "certificate"), no_tls = strstr(message, "does not support SSL");
   const bool is_service = strstr(message, "definition of service") || strstr(message, "service file");
   copy_said(said, find_refusal(pq->state, message));
-  snprintf(user, sizeof user, "%s", PQuser(pq->conn) ? PQuser(pq->conn) : "");
-  snprintf(database, sizeof database, "%s", PQdb(pq->conn) ? PQdb(pq->conn) : "");
+  snprintf(user, sizeof user, "%s", libpq.PQuser(pq->conn) ? libpq.PQuser(pq->conn) : "");
+  snprintf(database, sizeof database, "%s", libpq.PQdb(pq->conn) ? libpq.PQdb(pq->conn) : "");
   const char *state = pq->state, *url = pq->shown;
   disconnect(pq);
   if (needs_password || strcmp(state, "28P01") == 0)
@@ -132,12 +133,12 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
 /* What the server says of a statement. */
 static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) {
   char said[SAID_BYTES];
-  const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), *url = pq->shown;
-  if (message == NULL) message = PQresultErrorMessage(result);
+  const char *state = libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char *message = libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), *url = pq->shown;
+  if (message == NULL) message = libpq.PQresultErrorMessage(result);
   snprintf(pq->state, sizeof pq->state, "%s", state ? state : "");
   state = pq->state;
-  if (PQstatus(pq->conn) == CONNECTION_BAD || is_away(state)) return fail_lost(pq, message, error);
+  if (libpq.PQstatus(pq->conn) == CONNECTION_BAD || is_away(state)) return fail_lost(pq, message, error);
   /* What was prepared is no longer known, or is for tables that are others by now. */
   if (strcmp(state, "26000") == 0 || strcmp(state, "0A000") == 0) return fail_lost(pq, message, error);
   copy_said(said, message);
@@ -149,16 +150,16 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
   if (strcmp(state, "42501") == 0 && pq->schema == CLT_PQ_BARE)
     return clt_fail(error, CLT_E_STORE,
                     "'%.64s' may not do that in the store '%s' (%s); its owner, who may make roles, may",
-                    PQuser(pq->conn), url, said);
+                    libpq.PQuser(pq->conn), url, said);
   if (strcmp(state, "42501") == 0) {
     const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes;
     return clt_fail(error, CLT_E_STORE,
                     "'%.64s' may not do that in the store '%s' (%s); its owner says: GRANT %s TO \"%.64s\"%s",
-                    PQuser(pq->conn), url, said,
+                    libpq.PQuser(pq->conn), url, said,
                     removes ? CLT_ROLE_OWNER
                     : looks ? CLT_ROLE_READER
                             : CLT_ROLE_WORKER,
-                    PQuser(pq->conn), looks ? ", or " CLT_ROLE_WORKER " to who measures" : "");
+                    libpq.PQuser(pq->conn), looks ? ", or " CLT_ROLE_WORKER " to who measures" : "");
   }
   if (strcmp(state, "25006") == 0)
     return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is for reading alone (%s); use the primary one",
@@ -173,7 +174,7 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
 
 /* Whether the socket is ready in time. */
 static bool wait_socket(PGconn *conn, short events, double deadline_s) {
-  struct pollfd socket = {.fd = PQsocket(conn), .events = events};
+  struct pollfd socket = {.fd = libpq.PQsocket(conn), .events = events};
   for (;;) {
     const double left_s = deadline_s - clt_now_s();
     const int n = left_s > 0 ? poll(&socket, 1, (int)ceil(left_s * 1e3)) : 0;
@@ -187,25 +188,25 @@ static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
   PGresult *last = NULL, *next;
   double deadline_s = unlimited ? INFINITY : clt_now_s() + SILENCE_S;
   for (int unsent = 1; unsent;) {
-    unsent = PQflush(pq->conn);
+    unsent = libpq.PQflush(pq->conn);
     if (unsent < 0) return false;
-    struct pollfd socket = {.fd = PQsocket(pq->conn), .events = POLLIN | POLLOUT};
+    struct pollfd socket = {.fd = libpq.PQsocket(pq->conn), .events = POLLIN | POLLOUT};
     if (unsent && poll(&socket, 1, SILENCE_S * 1000) == 0) return false;
-    if (unsent && (socket.revents & POLLIN) && !PQconsumeInput(pq->conn)) return false;
+    if (unsent && (socket.revents & POLLIN) && !libpq.PQconsumeInput(pq->conn)) return false;
   }
   for (;;) {
-    while (PQisBusy(pq->conn)) {
+    while (libpq.PQisBusy(pq->conn)) {
       const bool ready = wait_socket(pq->conn, POLLIN, isinf(deadline_s) ? clt_now_s() + 3600 : deadline_s);
-      if ((!ready && !unlimited) || !PQconsumeInput(pq->conn)) return PQclear(last), false;
+      if ((!ready && !unlimited) || !libpq.PQconsumeInput(pq->conn)) return libpq.PQclear(last), false;
       if (!unlimited) deadline_s = clt_now_s() + SILENCE_S;
     }
-    next = PQgetResult(pq->conn);
+    next = libpq.PQgetResult(pq->conn);
     if (next == NULL) break;
-    const ExecStatusType kind = PQresultStatus(next);
-    const bool keep = last == NULL || PQresultStatus(last) != PGRES_FATAL_ERROR;
-    PQclear(keep ? last : next);
+    const ExecStatusType kind = libpq.PQresultStatus(next);
+    const bool keep = last == NULL || libpq.PQresultStatus(last) != PGRES_FATAL_ERROR;
+    libpq.PQclear(keep ? last : next);
     if (keep) last = next;
-    if (kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT || kind == PGRES_COPY_BOTH) return PQclear(last), false;
+    if (kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT || kind == PGRES_COPY_BOTH) return libpq.PQclear(last), false;
   }
   *out = last;
   return last != NULL;
@@ -215,23 +216,23 @@ static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
 static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, bool unlimited, clt_error *error) {
   PGresult *result = NULL;
   if (!sent || !receive(pq, &result, unlimited)) {
-    const char *why = PQerrorMessage(pq->conn);
+    const char *why = libpq.PQerrorMessage(pq->conn);
     return fail_lost(pq, why[0] ? why : "no answer", error);
   }
-  const ExecStatusType kind = PQresultStatus(result);
+  const ExecStatusType kind = libpq.PQresultStatus(result);
   const bool is_done = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK;
   int rc = is_done ? CLT_OK : fail_statement(pq, result, error);
   if (rc == CLT_OK && rows) {
     clt_pq_restore_texts(result);
     *rows = result;
   } else {
-    PQclear(result);
+    libpq.PQclear(result);
   }
   return rc;
 }
 
 static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlimited, clt_error *error) {
-  return finish(pq, PQsendQuery(pq->conn, sql), rows, unlimited, error);
+  return finish(pq, libpq.PQsendQuery(pq->conn, sql), rows, unlimited, error);
 }
 
 /* --- connecting --- */
@@ -252,7 +253,7 @@ static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void
 static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
   char text[sizeof session_text + 40];
-  const char *encoding = PQparameterStatus(pq->conn, "server_encoding");
+  const char *encoding = libpq.PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' has texts in %.32s; make one with UTF8 (createdb -E UTF8 -T template0)",
@@ -261,7 +262,7 @@ static int begin_session(clt_pq *pq, clt_error *error) {
            pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
   int rc = send_text(pq, text, &rows, false, error);
   if (rc) return rc;
-  const long version = PQntuples(rows) == 1 ? strtol(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
+  const long version = libpq.PQntuples(rows) == 1 ? strtol(libpq.PQgetvalue(rows, 0, 0), NULL, 10) : 0;
   clt_pq_rows_free(rows);
   if (version > CLT_SCHEMA_VERSION)
     return clt_fail(error, CLT_E_STORE,
@@ -283,18 +284,19 @@ static int start_connection(clt_pq *pq, clt_error *error) {
       "tcp_user_timeout",          "dbname",          "client_encoding",     NULL};
   const char *const values[] = {"clatune", "5", "2", "3", "10000", pq->url, "UTF8", NULL};
   const double deadline_s = clt_now_s() + CONNECT_S;
-  pq->conn = PQconnectStartParams(names, values, 1);
+  pq->conn = libpq.PQconnectStartParams(names, values, 1);
   if (pq->conn == NULL) return clt_fail_memory(error);
-  PQsetErrorVerbosity(pq->conn, PQERRORS_VERBOSE);
-  PQsetNoticeReceiver(pq->conn, hear_nothing, NULL);
-  PostgresPollingStatusType step = PQstatus(pq->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+  libpq.PQsetErrorVerbosity(pq->conn, PQERRORS_VERBOSE);
+  libpq.PQsetNoticeReceiver(pq->conn, hear_nothing, NULL);
+  PostgresPollingStatusType step =
+      libpq.PQstatus(pq->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
   while (step != PGRES_POLLING_OK) {
     if (step == PGRES_POLLING_FAILED) return fail_to_connect(pq, error);
     if (!wait_socket(pq->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_s))
       return fail_lost(pq, "no answer to a connection", error);
-    step = PQconnectPoll(pq->conn);
+    step = libpq.PQconnectPoll(pq->conn);
   }
-  return PQsetnonblocking(pq->conn, 1) ? fail_lost(pq, PQerrorMessage(pq->conn), error) : CLT_OK;
+  return libpq.PQsetnonblocking(pq->conn, 1) ? fail_lost(pq, libpq.PQerrorMessage(pq->conn), error) : CLT_OK;
 }
 
 static int connect_once(clt_pq *pq, clt_error *error) {
@@ -320,17 +322,18 @@ static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *valu
   while (i < pq->n_known && pq->known[i] != sql) i++;
   if (i == pq->n_known) {
     if (i < MOST_STATEMENTS) pq->known[pq->n_known++] = sql;
-    return finish(pq, PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, NULL, NULL, 0),
+    return finish(pq,
+                  libpq.PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, NULL, NULL, 0),
                   rows, false, error);
   }
   snprintf(name, sizeof name, "%zu", i);
   if (!pq->prepared[i]) {
-    int rc = finish(pq, PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, false, error);
+    int rc = finish(pq, libpq.PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, false, error);
     if (rc) return rc;
     pq->prepared[i] = true;
   }
-  return finish(pq, PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, NULL, NULL, 0), rows, false,
-                error);
+  return finish(pq, libpq.PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, NULL, NULL, 0), rows,
+                false, error);
 }
 
 /* What one attempt does: values NULL, a text with statements; sql NULL, nothing but connecting. */
@@ -411,9 +414,9 @@ static const char *find_unknown_key(size_t *n, const char *shown) {
   for (const char *at = strchr(shown, '?'); at; at = strchr(at, '&')) {
     *n = strcspn(++at, "=&");
     if (clt_snprintf(alone, sizeof alone, "postgresql:///?%.*s=true", (int)*n, at) >= (int)sizeof alone) return at;
-    PQconninfoOption *options = PQconninfoParse(alone, NULL);
+    PQconninfoOption *options = libpq.PQconninfoParse(alone, NULL);
     if (options == NULL) return at;
-    PQconninfoFree(options);
+    libpq.PQconninfoFree(options);
   }
   return NULL;
 }
@@ -424,7 +427,7 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
   *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
   int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_libpq_load(error);
-  PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? PQconninfoParse(url, NULL) : NULL;
+  PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? libpq.PQconninfoParse(url, NULL) : NULL;
   if (rc == CLT_OK && options == NULL) {
     size_t n = 0;
     const char *key = find_unknown_key(&n, pq->shown);
@@ -433,7 +436,7 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
                   "asked for",
                   pq->shown, key ? ", for there is no option '" : "", (int)n, key ? key : "", key ? "'" : "");
   }
-  if (options) PQconninfoFree(options);
+  if (options) libpq.PQconninfoFree(options);
   if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);
   if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) return clt_pq_free(pq), rc;
   *out = pq;
@@ -450,7 +453,7 @@ void clt_pq_free(clt_pq *pq) {
 
 const char *clt_pq_url(const clt_pq *pq) { return pq->shown; }
 
-const char *clt_pq_user(const clt_pq *pq) { return pq->conn ? PQuser(pq->conn) : ""; }
+const char *clt_pq_user(const clt_pq *pq) { return pq->conn ? libpq.PQuser(pq->conn) : ""; }
 
 uint64_t clt_pq_connection(const clt_pq *pq) { return pq->connection; }
 

@@ -110,23 +110,24 @@ static void restore_text(char *text) {
 }
 
 void clt_pq_restore_texts(PGresult *rows) {
-  for (int column = 0; column < PQnfields(rows); column++)
-    for (int row = 0; PQftype(rows, column) == TEXT && row < PQntuples(rows); row++)
-      restore_text(PQgetvalue(rows, row, column));
+  for (int column = 0; column < libpq.PQnfields(rows); column++)
+    for (int row = 0; libpq.PQftype(rows, column) == TEXT && row < libpq.PQntuples(rows); row++)
+      restore_text(libpq.PQgetvalue(rows, row, column));
 }
 
 /* A value of the type; NULL where it is none. */
 static const char *value_of(const clt_pq_rows *rows, size_t row, int column, Oid type) {
-  const bool is_one = !clt_pq_is_null(rows, row, column) && PQftype(rows, column) == type;
-  return is_one ? PQgetvalue(rows, (int)row, column) : NULL;
+  const bool is_one = !clt_pq_is_null(rows, row, column) && libpq.PQftype(rows, column) == type;
+  return is_one ? libpq.PQgetvalue(rows, (int)row, column) : NULL;
 }
 
-size_t clt_pq_n_rows(const clt_pq_rows *rows) { return (size_t)PQntuples(rows); }
+size_t clt_pq_n_rows(const clt_pq_rows *rows) { return (size_t)libpq.PQntuples(rows); }
 
-int64_t clt_pq_n_changed(const clt_pq_rows *rows) { return strtoll(PQcmdTuples((PGresult *)rows), NULL, 10); }
+int64_t clt_pq_n_changed(const clt_pq_rows *rows) { return strtoll(libpq.PQcmdTuples((PGresult *)rows), NULL, 10); }
 
 bool clt_pq_is_null(const clt_pq_rows *rows, size_t row, int column) {
-  return row >= (size_t)PQntuples(rows) || column >= PQnfields(rows) || PQgetisnull(rows, (int)row, column);
+  return row >= (size_t)libpq.PQntuples(rows) || column >= libpq.PQnfields(rows) ||
+         libpq.PQgetisnull(rows, (int)row, column);
 }
 
 const char *clt_pq_text(const clt_pq_rows *rows, size_t row, int column) {
@@ -164,4 +165,4 @@ size_t clt_pq_numbers(const clt_pq_rows *rows, size_t row, int column, double *o
   return most + 1;
 }
 
-void clt_pq_rows_free(clt_pq_rows *rows) { PQclear(rows); }
+void clt_pq_rows_free(clt_pq_rows *rows) { libpq.PQclear(rows); }
