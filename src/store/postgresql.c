@@ -114,7 +114,7 @@ static const char numbers_of_origin[] =
 
 typedef struct postgresql_store {
   clt_pq *pq;
-  clt_pq_records *records; /* added in this transaction, not sent yet */
+  clt_pq_records records; /* added in this transaction, not sent yet */
   char origin[CLT_ORIGIN_BYTES];
   clt_map counts; /* of the records without an identity that were added here: clt_record_identify */
   clt_map there;  /* identities of the origins that were asked for in this transaction: ask_if_new */
@@ -127,37 +127,34 @@ typedef struct postgresql_store {
 static int open_postgresql(void *state, const char *path, bool to_read, clt_error *error) {
   postgresql_store *store = state;
   *store = (postgresql_store){.to_read = to_read, .oldest = INT64_MAX};
-  int rc = clt_pq_records_new(&store->records, error);
-  return rc ? rc : clt_pq_new(&store->pq, path, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, error);
+  return clt_pq_new(&store->pq, path, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, error);
 }
 
 static void close_postgresql(void *state) {
   postgresql_store *store = state;
   clt_map_release(&store->counts);
   clt_map_release(&store->there);
-  clt_pq_records_free(store->records);
+  clt_pq_records_forget(&store->records);
   if (!store->borrows) clt_pq_free(store->pq);
 }
 
 int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error) {
   clt_store *store = calloc(1, sizeof *store);
   postgresql_store *state = calloc(1, sizeof *state);
-  if (store) *store = (clt_store){.path = strdup(clt_pq_url(pq)), .state = state};
-  if (state) *state = (postgresql_store){.pq = pq, .borrows = true, .oldest = INT64_MAX, .plan = plan};
-  int rc = store && state && store->path ? clt_pq_records_new(&state->records, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    store->type = &clt_store_postgresql;
-    return *out = store, CLT_OK;
+  char *path = strdup(clt_pq_url(pq));
+  if (store == NULL || state == NULL || path == NULL) {
+    free(store), free(state), free(path);
+    return clt_fail_memory(error);
   }
-  if (store == NULL) free(state);
-  clt_store_free(store);
-  return rc;
+  *state = (postgresql_store){.pq = pq, .borrows = true, .oldest = INT64_MAX, .plan = plan};
+  *store = (clt_store){.type = &clt_store_postgresql, .path = path, .state = state};
+  return *out = store, CLT_OK;
 }
 
 /* --- writing --- */
 
 static int send_records(postgresql_store *store, clt_error *error) {
-  return clt_pq_records_send(store->records, store->pq, NULL, error);
+  return clt_pq_records_send(&store->records, store->pq, NULL, error);
 }
 
 static int check_writable(const postgresql_store *store, clt_error *error) {
@@ -220,11 +217,11 @@ static int add_record(postgresql_store *store, const clt_store_key *key, const c
   int rc = store->in_transaction && is_new ? ask_if_new(store, &known, &wanted, error) : CLT_OK;
   if (is_new) *is_new = wanted;
   if (rc || !wanted) return rc;
-  if (clt_pq_records_full(store->records)) rc = send_records(store, error);
-  if (rc == CLT_OK) rc = clt_pq_records_take(store->records, key, &known, error);
+  if (clt_pq_records_full(&store->records)) rc = send_records(store, error);
+  if (rc == CLT_OK) rc = clt_pq_records_take(&store->records, key, &known, error);
   if (rc || store->in_transaction) return rc;
-  rc = clt_pq_records_send(store->records, store->pq, &n_added, error);
-  if (rc) clt_pq_records_forget(store->records);
+  rc = clt_pq_records_send(&store->records, store->pq, &n_added, error);
+  if (rc) clt_pq_records_forget(&store->records);
   if (rc == CLT_OK && is_new) *is_new = n_added > 0;
   return rc;
 }
@@ -281,7 +278,7 @@ static int step_in_postgresql(void *state, clt_store_step step, uint64_t *versio
     store->in_transaction = rc == CLT_OK;
   } else if (step != CLT_STORE_NONE) {
     if (step == CLT_STORE_COMMIT) rc = send_records(store, error);
-    clt_pq_records_forget(store->records);
+    clt_pq_records_forget(&store->records);
     clt_map_release(&store->there);
     const bool commit = step == CLT_STORE_COMMIT && rc == CLT_OK;
     const int ended = clt_pq_end(store->pq, commit, error);

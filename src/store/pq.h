@@ -9,6 +9,7 @@
 #define CLT_STORE_PQ_H
 
 #include <clatune/error.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,9 +25,14 @@ bool clt_pq_is_url(const char *path);
 /* The URL as it may be shown: without a password. malloc'ed. */
 int clt_pq_shown(char **out, const char *url, clt_error *error);
 
-/* Adds an element of an array that is written as a text: "{...,...}". NULL and NaN are NULL. */
+/* PostgreSQL has texts of UTF-8 alone: adds one of any bytes as it is stored, and makes it what it was, in place. */
 void clt_pq_add_text(clt_text *out, const char *text);
-void clt_pq_add_number(clt_text *out, double number);
+void clt_pq_restore_text(char *text);
+
+/* What stands for such a text and for a number within a JSON place: NULL and NaN are null. New references; NULL when
+ * out of memory. */
+json_t *clt_pq_json_text(const char *text);
+json_t *clt_pq_json_number(double number);
 
 /* Which database is asked for. */
 typedef enum clt_pq_schema {
@@ -58,7 +64,7 @@ const char *clt_pq_state(const clt_pq *pq);
 /* Runs one statement, a text that lives as long as pq does (it is known by its address). What $1, $2 ... stand for
  * follows places, a letter each:
  *   't' const char * (NULL is NULL; any bytes but 0)   'w' int64_t   'n' double (NaN is NULL)
- *   'T' 'W' an array of them: size_t n, then const char *const *, const int64_t *
+ *   'j' const json_t *: a list, for json_to_recordset and the like
  * rows (nullable): what it gave, of whole numbers, float8, text and arrays of float8 alone (cast others);
  * free with clt_pq_rows_free. Within a transaction of the caller's a loss is CLT_E_STORE: it has to be begun anew. */
 int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error, const char *places, ...);

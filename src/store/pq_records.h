@@ -8,12 +8,11 @@
 
 #define CLT_PQ_MOST_RECORDS 500
 
-typedef struct clt_pq_records clt_pq_records;
+typedef struct clt_pq_records {
+  json_t *list;   /* of objects, a record each, with its key */
+  size_t n_bytes; /* of their texts and runs, about */
+} clt_pq_records; /* zeroed: none */
 
-int clt_pq_records_new(clt_pq_records **out, clt_error *error);
-void clt_pq_records_free(clt_pq_records *records); /* NULL does nothing */
-
-size_t clt_pq_records_n(const clt_pq_records *records);
 bool clt_pq_records_full(const clt_pq_records *records); /* to be sent before another one is taken */
 
 /* Takes a copy of a record with its identity. */

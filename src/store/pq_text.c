@@ -37,19 +37,57 @@ int clt_pq_shown(char **out, const char *url, clt_error *error) {
   return clt_text_take(out, &text, error);
 }
 
+/* PostgreSQL takes nothing but UTF-8. A byte that is none becomes the character ESCAPED + byte of a private plane, and
+ * so do the bytes of such a character: every text comes back as it was. */
+#define ESCAPED 0x10fe00u
+#define ESCAPED_BYTES "\xf4\x8f" /* begin each of them */
+
 void clt_pq_add_text(clt_text *out, const char *text) {
-  clt_text_add(out, text ? "\"" : "NULL");
-  for (size_t n; text && *text; text += n) {
-    n = strcspn(text, "\"\\");
-    clt_text_add_bytes(out, text, n);
-    if (n == 0) clt_text_add(out, "\\"), clt_text_add_bytes(out, text, n = 1);
+  const size_t n = strlen(text);
+  size_t from = 0, i = 0;
+  while (i < n) {
+    uint32_t c = 0;
+    const size_t length = clt_text_character(text + i, n - i, &c);
+    if (length > 0 && length <= n - i && (c < ESCAPED || c >= ESCAPED + 256)) {
+      i += length;
+      continue;
+    }
+    clt_text_add_bytes(out, text + from, i - from);
+    c = ESCAPED + (unsigned char)text[i];
+    const unsigned char character[] = {(unsigned char)(0xf0 | c >> 18), (unsigned char)(0x80 | (c >> 12 & 0x3f)),
+                                       (unsigned char)(0x80 | (c >> 6 & 0x3f)), (unsigned char)(0x80 | (c & 0x3f))};
+    clt_text_add_bytes(out, character, sizeof character);
+    from = ++i;
   }
-  if (text) clt_text_add(out, "\"");
+  clt_text_add_bytes(out, text + from, n - from);
 }
 
-void clt_pq_add_number(clt_text *out, double number) {
-  if (isnan(number))
-    clt_text_add(out, "NULL");
-  else
-    clt_text_printf(out, "%.17g", number);
+void clt_pq_restore_text(char *text) {
+  char *out = strstr(text, ESCAPED_BYTES);
+  for (const char *in = out; in && *in;) {
+    uint32_t c = 0;
+    const bool is_one = clt_text_character(in, strnlen(in, 4), &c) == 4 && c >= ESCAPED && c < ESCAPED + 256;
+    if (is_one && c > ESCAPED) {
+      *out++ = (char)(c - ESCAPED);
+      in += 4;
+    } else {
+      *out++ = *in++;
+    }
+  }
+  if (out) *out = '\0';
+}
+
+json_t *clt_pq_json_text(const char *text) {
+  clt_text escaped = {0};
+  if (text == NULL) return json_null();
+  clt_pq_add_text(&escaped, text);
+  json_t *json = escaped.rc ? NULL : json_stringn(escaped.n ? escaped.bytes : "", escaped.n);
+  clt_text_release(&escaped);
+  return json;
+}
+
+/* JSON has no infinities; read as a number, these texts are. */
+json_t *clt_pq_json_number(double number) {
+  if (isinf(number)) return json_string(number > 0 ? "Infinity" : "-Infinity");
+  return isnan(number) ? json_null() : json_real(number);
 }

@@ -10,51 +10,26 @@
 #include "store/pq.h"
 
 enum { BOOL = 16, INT8 = 20, INT2 = 21, INT4 = 23, TEXT = 25, FLOAT8 = 701 };
-enum { TEXTS = 1009, INT8S = 1016, FLOAT8S = 1022 };
+enum { JSON = 114, FLOAT8S = 1022 };
 
 /* --- going in --- */
 
-/* PostgreSQL takes nothing but UTF-8. A byte that is none becomes the character ESCAPED + byte of a private plane, and
- * so do the bytes of such a character: every text comes back as it was. */
-#define ESCAPED 0x10fe00u
-#define ESCAPED_BYTES "\xf4\x8f" /* begin each of them */
-
-static void put_text(clt_text *out, const char *text) {
-  const size_t n = strlen(text);
-  size_t from = 0, i = 0;
-  while (i < n) {
-    uint32_t c = 0;
-    const size_t length = clt_text_character(text + i, n - i, &c);
-    if (length > 0 && length <= n - i && (c < ESCAPED || c >= ESCAPED + 256)) {
-      i += length;
-      continue;
-    }
-    clt_text_add_bytes(out, text + from, i - from);
-    c = ESCAPED + (unsigned char)text[i];
-    const unsigned char character[] = {(unsigned char)(0xf0 | c >> 18), (unsigned char)(0x80 | (c >> 12 & 0x3f)),
-                                       (unsigned char)(0x80 | (c >> 6 & 0x3f)), (unsigned char)(0x80 | (c & 0x3f))};
-    clt_text_add_bytes(out, character, sizeof character);
-    from = ++i;
-  }
-  clt_text_add_bytes(out, text + from, n - from);
-}
-
 int clt_pq_values_make(clt_pq_values *out, const char *places, va_list arguments, clt_error *error) {
   clt_text *bytes = &out->bytes;
-  size_t begins[CLT_PQ_MOST_PLACES], n;
+  size_t begins[CLT_PQ_MOST_PLACES];
   bool is_null[CLT_PQ_MOST_PLACES] = {false};
   if (strlen(places) > CLT_PQ_MOST_PLACES) return clt_fail(error, CLT_E_ARGUMENT, "a statement has too many places");
   for (; *places; places++, out->n++) {
     const size_t i = out->n;
     const char *text;
+    char *json;
     double number;
     begins[i] = bytes->n;
-    clt_text array = {0};
     switch (*places) {
       case 't':
         out->types[i] = TEXT;
         is_null[i] = (text = va_arg(arguments, const char *)) == NULL;
-        if (text) put_text(bytes, text);
+        if (text) clt_pq_add_text(bytes, text);
         break;
       case 'w':
         out->types[i] = INT8;
@@ -63,24 +38,14 @@ int clt_pq_values_make(clt_pq_values *out, const char *places, va_list arguments
       case 'n':
         out->types[i] = FLOAT8;
         is_null[i] = isnan(number = va_arg(arguments, double));
-        clt_pq_add_number(bytes, number);
+        clt_text_printf(bytes, "%.17g", number);
         break;
       default:
-        out->types[i] = *places == 'T' ? TEXTS : INT8S;
-        n = va_arg(arguments, size_t);
-        const void *all = va_arg(arguments, const void *);
-        for (size_t k = 0; k < n; k++) {
-          clt_text_add(&array, k ? "," : "");
-          if (*places == 'T')
-            clt_pq_add_text(&array, ((const char *const *)all)[k]);
-          else
-            clt_text_printf(&array, "%" PRId64, ((const int64_t *)all)[k]);
-        }
-        clt_text_add(bytes, "{");
-        put_text(bytes, array.bytes ? array.bytes : "");
-        clt_text_add(bytes, "}");
-        if (array.rc) bytes->rc = array.rc;
-        clt_text_release(&array);
+        out->types[i] = JSON;
+        json = json_dumps(va_arg(arguments, const json_t *), JSON_COMPACT);
+        clt_text_add(bytes, json ? json : "");
+        if (json == NULL) bytes->rc = CLT_E_MEMORY;
+        free(json);
     }
     clt_text_add_bytes(bytes, "", 1); /* its end */
   }
@@ -94,25 +59,10 @@ void clt_pq_values_release(clt_pq_values *values) { clt_text_release(&values->by
 
 /* --- coming out: whatever the server sends --- */
 
-static void restore_text(char *text) {
-  char *out = strstr(text, ESCAPED_BYTES);
-  for (const char *in = out; in && *in;) {
-    uint32_t c = 0;
-    const bool is_one = clt_text_character(in, strnlen(in, 4), &c) == 4 && c >= ESCAPED && c < ESCAPED + 256;
-    if (is_one && c > ESCAPED) {
-      *out++ = (char)(c - ESCAPED);
-      in += 4;
-    } else {
-      *out++ = *in++;
-    }
-  }
-  if (out) *out = '\0';
-}
-
 void clt_pq_restore_texts(PGresult *rows) {
   for (int column = 0; column < libpq.PQnfields(rows); column++)
     for (int row = 0; libpq.PQftype(rows, column) == TEXT && row < libpq.PQntuples(rows); row++)
-      restore_text(libpq.PQgetvalue(rows, row, column));
+      clt_pq_restore_text(libpq.PQgetvalue(rows, row, column));
 }
 
 /* A value of the type; NULL where it is none. */

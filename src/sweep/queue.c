@@ -120,15 +120,17 @@ int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
 
 static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t first, size_t n, clt_error *error) {
   static const char add[] =
-      "INSERT INTO cell(target, n, text) SELECT $1, $2 + i - 1, text FROM unnest($3::text[]) WITH ORDINALITY"
+      "INSERT INTO cell(target, n, text) SELECT $1, $2 + i - 1, text FROM json_array_elements_text($3) WITH ORDINALITY"
       " AS u(text, i) ON CONFLICT DO NOTHING";
-  char **texts = clt_new_array(n, sizeof *texts);
-  int rc = texts ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if ((texts[i] = clt_sweep_cell_text(&sweep->cells[first + i])) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, add, error, "wwT", target, (int64_t)first, n, (const char *const *)texts);
-  for (size_t i = 0; texts && i < n; i++) free(texts[i]);
-  free(texts);
+  json_t *texts = json_array();
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    char *text = clt_sweep_cell_text(&sweep->cells[first + i]);
+    if (text == NULL || json_array_append_new(texts, clt_pq_json_text(text))) rc = clt_fail_memory(error);
+    free(text);
+  }
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, add, error, "wwj", target, (int64_t)first, texts);
+  json_decref(texts);
   return rc;
 }
 
@@ -171,7 +173,8 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
       " 'open' AND (cell.agent IS DISTINCT FROM $2 OR cell.lease IS NULL OR cell.lease < clock_timestamp())) OR "
       "(" RAN_OUT " AND NOT " USED_UP
       ")) ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o"
-      " WHERE t.id = ANY($3::bigint[]) AND NOT EXISTS (SELECT FROM cell WHERE claim = $1) LIMIT 1),"
+      " WHERE t.id = ANY(ARRAY(SELECT value::bigint FROM json_array_elements_text($3))) AND NOT EXISTS (SELECT FROM "
+      "cell WHERE claim = $1) LIMIT 1),"
       " taken AS (UPDATE cell SET state = 'running', claim = $1, agent = $2, began = clock_timestamp(),"
       " attempts = CASE cell.state WHEN 'running' THEN " DEATHS
       " ELSE cell.attempts END,"
@@ -186,14 +189,17 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   if (claim->id[0] == '\0' && !clt_draw_hex(claim->id, sizeof claim->id - 1))
     rc = clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
   *found = false;
-  for (int i = 0; rc == CLT_OK; i++) {
-    clt_error why = {0};
-    rc = clt_pq_run(pq, &rows, take, &why, "ttW", claim->id, agent, n, targets);
-    if (rc == CLT_OK) break;
-    if (i == 3 || strcmp(clt_pq_state(pq), "23505") != 0) return clt_fail(error, rc, "%s", why.message);
-    rc = CLT_OK;
+  json_t *list = json_array();
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (json_array_append_new(list, json_integer(targets[i]))) rc = clt_fail_memory(error);
+  if (rc) return json_decref(list), rc;
+  clt_error why;
+  for (int i = 0; i == 0 || (rc && i <= 3 && strcmp(clt_pq_state(pq), "23505") == 0); i++) {
+    why = (clt_error){0};
+    rc = clt_pq_run(pq, &rows, take, &why, "ttj", claim->id, agent, list);
   }
-  if (rc) return rc;
+  json_decref(list);
+  if (rc) return clt_fail(error, rc, "%s", why.message);
   if (clt_pq_n_rows(rows) > 0) {
     claim->target = clt_pq_whole(rows, 0, 0);
     claim->n = clt_pq_whole(rows, 0, 1);
@@ -209,30 +215,24 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   return rc;
 }
 
-/* Runs a statement whose places are targets, rows, ids, progress and outputs of claims. */
+#define CLAIMS                                                                                                    \
+  " FROM json_to_recordset($1) AS u(target bigint, n bigint, claim text, progress bigint, output text), target t" \
+  " WHERE t.id = cell.target AND " IS_OURS
+
 static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims, size_t n,
                          clt_error *error) {
-  int64_t *numbers = clt_new_array(3 * n, sizeof *numbers);
-  const char **texts = clt_new_array(2 * n, sizeof *texts);
-  int rc = numbers && texts ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    numbers[i] = claims[i]->target;
-    numbers[n + i] = claims[i]->n;
-    numbers[2 * n + i] = claims[i]->progress;
-    texts[i] = claims[i]->id;
-    texts[n + i] = claims[i]->output;
-  }
-  if (rc == CLT_OK && n > 0)
-    rc = clt_pq_run(pq, rows, sql, error, "WWTWT", n, numbers, n, numbers + n, n, texts, n, numbers + 2 * n, n,
-                    texts + n);
-  free(numbers);
-  free(texts);
+  json_t *list = json_array();
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (json_array_append_new(
+            list, json_pack("{s:I, s:I, s:s, s:I, s:o}", "target", (json_int_t)claims[i]->target, "n",
+                            (json_int_t)claims[i]->n, "claim", claims[i]->id, "progress",
+                            (json_int_t)claims[i]->progress, "output", clt_pq_json_text(claims[i]->output))))
+      rc = clt_fail_memory(error);
+  if (rc == CLT_OK && n > 0) rc = clt_pq_run(pq, rows, sql, error, "j", list);
+  json_decref(list);
   return rc;
 }
-
-#define CLAIMS                                                                     \
-  " FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])" \
-  " AS u(target, n, claim, progress, output), target t WHERE t.id = cell.target AND " IS_OURS
 
 int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
   static const char renew[] = "UPDATE cell SET lease = clock_timestamp() + " LEASE

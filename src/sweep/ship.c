@@ -10,16 +10,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "store/pq_records.h"
 
 int clt_shipper_init(clt_shipper *out, clt_pq *pq, int64_t plan, clt_error *error) {
   *out = (clt_shipper){.pq = pq};
-  int rc = clt_pq_records_new(&out->records, error);
-  return rc ? rc : clt_store_over(&out->shared, pq, plan, error);
+  return clt_store_over(&out->shared, pq, plan, error);
 }
 
 void clt_shipper_release(clt_shipper *s) {
-  clt_pq_records_free(s->records);
+  clt_pq_records_forget(&s->records);
   clt_store_free(s->shared);
   clt_map_release(&s->described);
   clt_map_release(&s->seen);
@@ -70,10 +68,10 @@ typedef struct taking {
 static int take_record(void *user, const clt_store_description *d, const clt_store_record *record) {
   taking *t = user;
   clt_shipper *s = t->shipper;
-  if (clt_pq_records_full(s->records)) return 1;
+  if (clt_pq_records_full(&s->records)) return 1;
   int rc = CLT_OK;
   if (s->whole || record->own) {
-    rc = clt_pq_records_take(s->records, &d->key, record, t->error);
+    rc = clt_pq_records_take(&s->records, &d->key, record, t->error);
     const uint64_t key = hash_key(&d->key);
     bool is_new = false;
     if (rc == CLT_OK && !clt_map_find(&s->described, key) && !clt_map_add(&t->keys, key, &is_new)) rc = CLT_E_MEMORY;
@@ -96,7 +94,7 @@ static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_erro
     if (rc == CLT_OK && clt_map_add(&s->described, key, NULL) == NULL) rc = clt_fail_memory(error);
   }
   clt_store_keys_free(keys, n);
-  return rc ? rc : clt_pq_records_send(s->records, s->pq, NULL, error);
+  return rc ? rc : clt_pq_records_send(&s->records, s->pq, NULL, error);
 }
 
 /* Says in the database how far the file has come; as long as it does not know the file, it learns nothing: after a loss
@@ -132,9 +130,9 @@ int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_er
     forget_what_may_be_gone(s);
     rc = know_file(s, file, error);
     taking t = {.shipper = s, .last = s->upto, .error = error};
-    clt_pq_records_forget(s->records);
+    clt_pq_records_forget(&s->records);
     if (rc == CLT_OK) rc = clt_store_each_identified(file, NULL, s->upto, take_record, &t, error);
-    full = clt_pq_records_full(s->records);
+    full = clt_pq_records_full(&s->records);
     if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
     if (rc == CLT_OK && s->whole && full)
       s->upto = t.last;

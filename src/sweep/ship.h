@@ -4,7 +4,7 @@
 #define CLT_SWEEP_SHIP_H
 
 #include "base/map.h"
-#include "store/pq.h"
+#include "store/pq_records.h"
 #include "store/store.h"
 
 /* How far each file has been brought to the database; what was read from that is known as long as the connection is the
@@ -12,7 +12,7 @@
 typedef struct clt_shipper {
   clt_pq *pq; /* borrowed */
   clt_store *shared;
-  struct clt_pq_records *records;
+  clt_pq_records records;
   uint64_t connection;
   char file[CLT_ORIGIN_BYTES]; /* of the file whose state is known; "": none */
   int64_t upto;                /* its last record that the database has */

@@ -55,23 +55,22 @@ static void values_of_any_bytes_come_back(void **state) {
   const size_t n = sizeof texts / sizeof *texts;
   clt_pq_rows *rows = NULL;
   clt_error error = {0};
-  clt_text array = {0};
-  for (size_t i = 0; i < 6; i++) {
-    clt_text_add(&array, i ? "," : "{");
-    clt_pq_add_number(&array, numbers[i]);
-  }
-  clt_text_add(&array, "}");
-  static const char echo[] = "SELECT $1, $2, $3, $4, (SELECT sum(length(t)) FROM unnest($5) AS t)::bigint, $6[2]::bigint, $7::float8[]";
+  json_t *list = json_pack("{s:[], s:[I, I, I, I], s:[]}", "texts", "whole", (json_int_t)whole[0], (json_int_t)whole[1],
+                           (json_int_t)whole[2], (json_int_t)whole[3], "numbers");
+  for (size_t i = 0; i < n; i++) json_array_append_new(json_object_get(list, "texts"), clt_pq_json_text(texts[i]));
+  for (size_t i = 0; i < 6; i++) json_array_append_new(json_object_get(list, "numbers"), clt_pq_json_number(numbers[i]));
+  static const char echo[] = "SELECT $1, $2, $3, $4, texts[3], whole[2], numbers"
+                             " FROM json_to_record($5) AS r(texts text[], whole bigint[], numbers float8[])";
   for (size_t i = 0; i < n; i++) {
     const double x = numbers[i % 6];
-    if (clt_pq_run(pq, &rows, echo, &error, "ttwnTWt", texts[i], NULL, whole[i % 4], x, n, texts, (size_t)4, whole,
-                   array.bytes))
+    if (clt_pq_run(pq, &rows, echo, &error, "ttwnj", texts[i], NULL, whole[i % 4], x, list))
       fail_msg("%s", error.message);
     assert_int_equal(clt_pq_n_rows(rows), 1);
     assert_string_equal(clt_pq_text(rows, 0, 0), texts[i]);
     assert_true(clt_pq_is_null(rows, 0, 1) && !clt_pq_is_null(rows, 0, 0));
     assert_true(clt_pq_whole(rows, 0, 2) == whole[i % 4]);
     assert_true(clt_pq_number(rows, 0, 3) == x || (isnan(x) && clt_pq_is_null(rows, 0, 3)));
+    assert_string_equal(clt_pq_text(rows, 0, 4), texts[2]);
     assert_int_equal(clt_pq_whole(rows, 0, 5), -1);
     double back[6];
     assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 6), 6);
@@ -79,7 +78,7 @@ static void values_of_any_bytes_come_back(void **state) {
     assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 5), 6); /* more than there is room for */
     clt_pq_rows_free(rows);
   }
-  clt_text_release(&array);
+  json_decref(list);
 }
 
 static void what_is_not_what_was_expected_is_nothing(void **state) {
@@ -279,23 +278,21 @@ static void a_collision_is_told_by_its_state(void **state) {
 
 static void many_records_go_in_one_statement_and_again(void **state) {
   (void)state;
-  clt_pq_records *records = NULL;
+  clt_pq_records records = {0};
   clt_measurement m = make_measurement(0, 1);
   uint64_t n_added = 99;
-  assert_int_equal(clt_pq_records_new(&records, NULL), 0);
   for (int again = 0; again < 2; again++) {
     for (int64_t i = 1; i <= CLT_PQ_MOST_RECORDS; i++) {
       clt_store_key key = make_key(i % 2 ? "p" : "q");
       clt_store_record record = {.configuration = "a=1", .measurement = &m, .origin = "0123456789abcdef", .sequence = i};
-      assert_false(clt_pq_records_full(records));
-      assert_int_equal(clt_pq_records_take(records, &key, &record, NULL), 0);
+      assert_false(clt_pq_records_full(&records));
+      assert_int_equal(clt_pq_records_take(&records, &key, &record, NULL), 0);
     }
-    assert_true(clt_pq_records_full(records));
-    assert_int_equal(clt_pq_records_send(records, pq, &n_added, NULL), 0);
+    assert_true(clt_pq_records_full(&records));
+    assert_int_equal(clt_pq_records_send(&records, pq, &n_added, NULL), 0);
     assert_int_equal(n_added, again ? 0 : CLT_PQ_MOST_RECORDS);
-    assert_int_equal(clt_pq_records_n(records), 0);
+    assert_int_equal(json_array_size(records.list), 0);
   }
-  clt_pq_records_free(records);
 }
 
 /* --- without a server --- */
