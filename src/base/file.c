@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 #define CHUNK_BYTES (64 << 10)
 #define MOST_PACKED 100 /* times its size that a packed file may have: recordings have 10 to 20, bombs 1,000 */
-#define MOST_DEPTH 32   /* of folders that are removed; what lies deeper is first moved up */
+#define MOST_OPEN 32    /* of the folders of a tree that is removed */
 
 /* As many bytes as there are, or fewer at the end of the file; -1 on failure. */
 static ssize_t read_all(int fd, char *bytes, size_t n) {
@@ -270,39 +271,14 @@ const char *clt_temporary_folder(void) {
   return folder && *folder ? folder : "/tmp";
 }
 
-/* Removes what is in a folder, whose descriptor it takes over. What lies too deep to be held open is moved to the top;
- * the result says whether that has happened, so that the top is gone through again. */
-static bool remove_entries(int top_fd, int folder_fd, int depth) {
-  static atomic_uint n_moved;
-  bool moved = false;
-  DIR *listing = fdopendir(folder_fd);
-  if (listing == NULL) return close(folder_fd), false;
-  for (struct dirent *entry; (entry = readdir(listing));) {
-    const char *name = entry->d_name;
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(folder_fd, name, 0) == 0) continue;
-    if (depth == 0) {
-      char up[32];
-      snprintf(up, sizeof up, ".moved-%x", atomic_fetch_add(&n_moved, 1));
-      if (renameat(folder_fd, name, top_fd, up) == 0) moved = true;
-      continue;
-    }
-    int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) continue;
-    if (remove_entries(top_fd, fd, depth - 1)) moved = true;
-    unlinkat(folder_fd, name, AT_REMOVEDIR);
-  }
-  closedir(listing);
-  return moved;
+static int remove_below(const char *path, const struct stat *status, int kind, struct FTW *at) {
+  (void)status, (void)kind;
+  if (at->level > 0) remove(path);
+  return 0;
 }
 
 void clt_remove_tree(const char *path, bool keep_top) {
-  int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (top < 0) return;
-  for (bool again = true; again;) {
-    int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    again = fd >= 0 && remove_entries(top, fd, MOST_DEPTH);
-  }
-  close(top);
+  nftw(path, remove_below, MOST_OPEN, FTW_DEPTH | FTW_PHYS);
   if (!keep_top) rmdir(path);
 }
 
@@ -338,7 +314,6 @@ char *clt_find_near_library(const char *const *names, int mode) {
 /* --- run folders: what dead runs left behind --- */
 
 #define PREFIX "clatune-"
-#define UNFINISHED_PREFIX "clatune.new-"
 #define ALPHANUMERIC "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define RANDOM_CHARACTERS 6 /* mkdtemp's */
 
@@ -350,8 +325,8 @@ static char *make_marker(void) {
   return clt_format("clatune run on %s\n", host);
 }
 
-/* Whether a folder carries this host's marker and nobody holds its lock. A run holds the lock from before its folder
- * has its final name until the folder is gone. */
+/* Whether a folder carries this host's marker and nobody holds its lock. A run holds the lock from before it writes the
+ * marker until the folder is gone. */
 static bool is_dead(const char *lock, const char *marker) {
   char content[HOST_NAME_MAX + 32];
   int fd = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -368,19 +343,14 @@ static void remove_dead_runs(const char *parent, const char *marker) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;
   for (struct dirent *entry; (entry = readdir(listing));) {
-    bool finished = clt_starts_with(entry->d_name, PREFIX);
-    const char *prefix = finished ? PREFIX : UNFINISHED_PREFIX, *random = entry->d_name + strlen(prefix);
-    if (!clt_starts_with(entry->d_name, prefix) || strspn(random, ALPHANUMERIC) != RANDOM_CHARACTERS ||
+    const char *random = entry->d_name + strlen(PREFIX);
+    if (!clt_starts_with(entry->d_name, PREFIX) || strspn(random, ALPHANUMERIC) != RANDOM_CHARACTERS ||
         random[RANDOM_CHARACTERS])
       continue;
     char *path = clt_format("%s/%s", parent, entry->d_name), *lock = clt_format("%s/lock", path ? path : "");
     struct stat info;
     bool ours = path && lock && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
-    if (ours && finished && is_dead(lock, marker)) clt_remove_tree(path, false);
-    if (ours && !finished && is_dead(lock, marker)) { /* only what it can hold */
-      unlink(lock);
-      rmdir(path);
-    }
+    if (ours && is_dead(lock, marker)) clt_remove_tree(path, false);
     free(lock);
     free(path);
   }
@@ -406,31 +376,17 @@ static int lock_new(int *out, const char *folder, const char *marker, clt_error 
 
 int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   const char *parent = clt_temporary_folder();
-  int rc = CLT_OK, lock_fd = -1;
-  char *unfinished = clt_format("%s/" UNFINISHED_PREFIX "XXXXXX", parent), *marker = make_marker(), *final = NULL;
-  if (unfinished == NULL || marker == NULL) {
-    rc = clt_fail_memory(error);
-    goto done;
-  }
-  remove_dead_runs(parent, marker);
-  if (mkdtemp(unfinished) == NULL) {
-    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", unfinished);
-    goto done;
-  }
-  final = clt_format("%s/" PREFIX "%s", parent, unfinished + strlen(unfinished) - RANDOM_CHARACTERS);
-  rc = final ? lock_new(&lock_fd, unfinished, marker, error) : clt_fail_memory(error);
-  if (rc == 0 && rename(unfinished, final)) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", final);
-  if (rc) {
-    clt_remove_tree(unfinished, false);
-    if (lock_fd >= 0) close(lock_fd);
-    goto done;
-  }
-  *out = (clt_run_folder){.path = final, .lock_fd = lock_fd};
-  final = NULL;
-done:
+  int lock_fd = -1;
+  char *path = clt_format("%s/" PREFIX "XXXXXX", parent), *marker = make_marker();
+  int rc = path && marker ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) remove_dead_runs(parent, marker);
+  const bool made = rc == CLT_OK && mkdtemp(path);
+  if (rc == CLT_OK)
+    rc = made ? lock_new(&lock_fd, path, marker, error) : clt_fail_errno(error, CLT_E_IO, "make the folder", path);
   free(marker);
-  free(unfinished);
-  free(final);
+  if (rc == CLT_OK) return *out = (clt_run_folder){.path = path, .lock_fd = lock_fd}, CLT_OK;
+  if (made) clt_remove_tree(path, false);
+  free(path);
   return rc;
 }
 

@@ -1,4 +1,4 @@
-/* base/memory.h - allocation with overflow checks. Text is built with open_memstream, sets and maps with uthash. */
+/* base/memory.h - allocation with overflow checks. */
 #ifndef CLT_BASE_MEMORY_H
 #define CLT_BASE_MEMORY_H
 
