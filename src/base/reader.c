@@ -59,100 +59,58 @@ void *clt_source_keep(clt_source *source, void *block, clt_error *error) {
   return source->blocks[source->n_blocks++] = block;
 }
 
-/* --- lines: a light scanner that knows strings, brackets and commas, and believes the rest --- */
+/* --- lines: the parser says where a value ends --- */
 
-typedef struct scanner {
-  const char *at;
-  int line;
-} scanner;
+static const char *skip_space(const char *at) { return at + strspn(at, " \t\r\n"); }
 
-static void skip_space(scanner *s) {
-  for (; *s->at && strchr(" \t\r\n", *s->at); s->at++)
-    if (*s->at == '\n') s->line++;
+/* The value that begins at a place, which moves behind it; NULL: none does. */
+static json_t *take_value(const char **at) {
+  json_error_t end;
+  json_t *value = json_loads(*at, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &end);
+  if (value) *at = skip_space(*at + end.position);
+  return value;
 }
 
-/* Leaves the scanner behind the closing quote. */
-static void skip_string(scanner *s) {
-  for (s->at++; *s->at && *s->at != '"'; s->at++) {
-    if (*s->at == '\\' && s->at[1]) s->at++;
-    if (*s->at == '\n') s->line++;
-  }
-  if (*s->at) s->at++;
-}
-
-/* Skips a value of any kind and the comma behind it; false where there is none. */
-static bool skip_value(scanner *s) {
-  int depth = 0;
-  for (; *s->at; s->at++) {
-    char c = *s->at;
-    if (c == '"') {
-      skip_string(s);
-      s->at--;
-      continue;
+/* Moves into what a path begins with: a member of an object, or "[2]", an item of a list. *place is where that begins,
+ * with its name where the path ends there. Returns the rest of the path; NULL: there is no such thing. */
+static const char *enter(const char **at, const char **place, const char *path) {
+  const bool is_item = *path == '[';
+  char *end = NULL;
+  const unsigned long index = is_item ? strtoul(path + 1, &end, 10) : 0;
+  const char *here = skip_space(*at + 1), *rest = NULL;
+  if (is_item && *end != ']') return NULL;
+  for (unsigned long i = 0;; i++) {
+    const char *begin = here;
+    if (is_item && i == index) rest = end + 1;
+    if (!is_item) {
+      json_t *name = take_value(&here);
+      const char *text = json_string_value(name);
+      const size_t n = text ? strlen(text) : 0;
+      const bool is_member = text && *here == ':';
+      if (is_member && strncmp(path, text, n) == 0 && strchr(".[", path[n])) rest = path + n; /* or at its end */
+      json_decref(name);
+      if (!is_member) return NULL;
+      here = skip_space(here + 1);
     }
-    if (depth == 0 && (c == ',' || c == '}' || c == ']')) break;
-    if (c == '\n') s->line++;
-    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-    if (depth == 0 && (c == '}' || c == ']')) {
-      s->at++;
-      break;
+    if (rest) {
+      *at = here;
+      *place = *rest ? here : begin;
+      return rest + (*rest == '.');
     }
+    json_decref(take_value(&here));
+    if (*here != ',') return NULL;
+    here = skip_space(here + 1);
   }
-  skip_space(s);
-  if (*s->at != ',') return false;
-  s->at++;
-  skip_space(s);
-  return true;
-}
-
-/* Moves into the member of an object that the path begins with; returns the rest of the path, NULL: no such member. */
-static const char *enter_member(scanner *s, const char *path) {
-  s->at++;
-  skip_space(s);
-  while (*s->at == '"') {
-    int line = s->line;
-    const char *name = s->at + 1;
-    skip_string(s);
-    size_t n = (size_t)(s->at - name - 1);
-    bool here = strncmp(path, name, n) == 0 && (path[n] == 0 || path[n] == '.' || path[n] == '[');
-    skip_space(s);
-    if (*s->at != ':') return NULL;
-    s->at++;
-    skip_space(s);
-    if (here) {
-      if (path[n] == 0) s->line = line;
-      return path + n + (path[n] == '.');
-    }
-    if (!skip_value(s)) return NULL;
-  }
-  return NULL;
-}
-
-/* The same for the item of a list: "[2]...". */
-static const char *enter_item(scanner *s, const char *path) {
-  char *end;
-  unsigned long index = strtoul(path + 1, &end, 10);
-  if (*end != ']') return NULL;
-  s->at++;
-  skip_space(s);
-  for (unsigned long i = 0; i < index; i++)
-    if (*s->at == ']' || *s->at == 0 || !skip_value(s)) return NULL;
-  return end[1] == '.' ? end + 2 : end + 1;
 }
 
 int clt_json_line(const char *text, const char *key) {
-  scanner s = {text, 1};
-  int line = 0;
-  skip_space(&s);
-  while (key && *key) {
-    bool item = *key == '[';
-    if (*s.at != (item ? '[' : '{')) break;
-    int before = s.line;
-    scanner inside = s;
-    key = item ? enter_item(&inside, key) : enter_member(&inside, key);
-    line = key ? inside.line : line ? line : before;
-    if (key) s = inside;
+  const char *at = skip_space(text), *place = NULL;
+  while (key && *key && *at == (*key == '[' ? '[' : '{')) {
+    if (place == NULL) place = at;
+    key = enter(&at, &place, key);
   }
+  int line = place != NULL;
+  for (const char *c = text; place && c < place; c++) line += *c == '\n';
   return line;
 }
 
