@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -29,8 +30,9 @@ typedef struct factor {
   const clt_parameter *parameter;
   clt_effect *effects; /* one a value */
   double importance;
-  size_t shown[MOST_VALUES], n_shown; /* values that were measured, in the order of the list */
-  size_t best, standard; /* the values of the best row, always among those shown, and of the default; SIZE_MAX: none */
+  uint64_t shown[MOST_VALUES]; /* values that were measured, in the order of the list */
+  size_t n_shown, best,
+      standard; /* the values of the best row, always among those shown, and of the default; SIZE_MAX: none */
 } factor;
 
 typedef struct draft {
@@ -107,11 +109,6 @@ static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
   return positions[parameter];
 }
 
-static int by_position(const void *a, const void *b) {
-  const size_t *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 /* Those of which one value alone was measured come last. */
 static int by_variety_and_importance(const void *a, const void *b) {
   const factor *x = a, *y = b;
@@ -137,7 +134,7 @@ static int make_factor(draft *d, size_t index, clt_error *error) {
     if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_ranked){key, v, 0, v});
   }
   for (size_t i = 0; i < f->n_shown; i++) f->shown[i] = shown[i].index;
-  if (f->n_shown) qsort(f->shown, f->n_shown, sizeof *f->shown, by_position);
+  clt_sort_u64(f->shown, f->n_shown);
   return CLT_OK;
 }
 
@@ -254,6 +251,7 @@ static json_t *failing_json(draft *d) {
 }
 
 /* --- the search --- */
+
 /* Each improvement, and some of all configurations for a plot; how long it took; whether rows are in the order of their
  * numbers: a whole space, no search. */
 static void put_progress(draft *d, json_t *json) {

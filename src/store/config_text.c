@@ -34,15 +34,14 @@ struct clt_config_reader {
   size_t n_parameters;
 };
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const parameter_text *)a)->name, ((const parameter_text *)b)->name);
-}
+/* Of structures that begin with a text. */
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 /* The parameters in the order of their names, values left out. */
 static size_t sort_parameters(parameter_text *out, const clt_space *space) {
   size_t n = clt_space_n_parameters(space);
   for (size_t i = 0; i < n; i++) out[i] = (parameter_text){.name = clt_space_parameter(space, i)->name, .index = i};
-  qsort(out, n, sizeof *out, by_name);
+  qsort(out, n, sizeof *out, by_text);
   return n;
 }
 
@@ -62,10 +61,6 @@ int clt_config_text(char **out, const clt_space *space, clt_config config, clt_e
     return clt_text_release(&text), CLT_E_RANGE;
   }
   return clt_text_take(out, &text, error);
-}
-
-static int by_text(const void *a, const void *b) {
-  return strcmp(((const value_text *)a)->text, ((const value_text *)b)->text);
 }
 
 int clt_config_reader_new(clt_config_reader **out, const clt_space *space, clt_error *error) {
@@ -134,7 +129,7 @@ bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_con
   for (size_t i = 0; i < n; i++) {
     const parameter_text wanted = {.name = own[i].name};
     const parameter_text *p =
-        bsearch(&wanted, reader->parameters, reader->n_parameters, sizeof *reader->parameters, by_name);
+        bsearch(&wanted, reader->parameters, reader->n_parameters, sizeof *reader->parameters, by_text);
     if (p == NULL || positions[p->index] != NOT_SEEN) return false;
     const value_text wanted_value = {.text = own[i].value};
     const value_text *value = bsearch(&wanted_value, p->values, p->n_values, sizeof *p->values, by_text);

@@ -65,8 +65,8 @@ enum {
 
 #define OF_KEY " m.key=(SELECT k.id FROM key AS k" JOIN_NAMES " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3)"
 
-/* $1 to $3 the key, $4 and $5 where the page before ended, $6 the size of the page, $7 "after", $8 the plan (0: none)
- * at whose submission they could be seen. */
+/* $1 to $3 the key, $4 and $5 (or $9 and $5) where the page before ended, $6 the size of the page, $7 "after", $8 the
+ * plan (0: none) at whose submission they could be seen. */
 #define RECORDS_OF_KEY RECORD_COLUMNS " FROM measurement AS m WHERE" OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
@@ -77,7 +77,7 @@ static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_
                   finalists[] = RECORDS_OF_KEY " AND m.kind='finalist'" BACKWARDS,
                   fastest[] = RECORDS_OF_KEY
                   " AND m.kind='search' AND m.reason='none' AND (coalesce(m.time_s, 0), m.id)"
-                  " > ($4, $5) ORDER BY coalesce(m.time_s, 0), m.id LIMIT $6",
+                  " > ($9, $5) ORDER BY coalesce(m.time_s, 0), m.id LIMIT $6",
                   by_number[] = RECORD_COLUMNS KEY_COLUMNS
                   " FROM measurement AS m JOIN key AS k ON k.id=m.key" JOIN_NAMES " WHERE true" FORWARDS;
 
@@ -333,14 +333,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
   int rc = CLT_OK;
   for (bool more = true; rc == CLT_OK && more; page = LARGEST_PAGE) {
     clt_pq_rows *rows = NULL;
-    if (sql == fastest)
-      rc = clt_pq_run(store->pq, &rows, sql, error, "tttnww", key->problem, key->device, key->driver, time_s, id, page);
-    else if (sql == oldest_first)
-      rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwww", key->problem, key->device, key->driver, txid, id, page,
-                      after, store->plan);
-    else
-      rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwww", key ? key->problem : "", key ? key->device : "",
-                      key ? key->driver : "", txid, id, page, after);
+    rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwwwn", key ? key->problem : "", key ? key->device : "",
+                    key ? key->driver : "", txid, id, page, after, store->plan, time_s);
     const size_t n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = visit_record(rows, i, key == NULL, visit, user);
     more = n == (size_t)page;

@@ -44,21 +44,22 @@ static void copy_said(char out[SAID_BYTES], const char *text) {
   clt_text_release(&shown);
 }
 
+static bool is_one_of(const char *state, const char *const *states) {
+  while (*states && strcmp(state, *states) != 0) states++;
+  return *states != NULL;
+}
+
 /* Whether a server that says so will soon say something else. */
 static bool is_away(const char *state) {
-  static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53300", "25P03"};
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-    if (strcmp(state, states[i]) == 0) return true;
-  return clt_starts_with(state, "08");
+  static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53300", "25P03", NULL};
+  return clt_starts_with(state, "08") || is_one_of(state, states);
 }
 
 /* Whether the statement alone, not the connection, has to be tried again: it got in the way of another one, or waited
  * for one. */
 static bool is_collision(const char *state) {
-  static const char *const states[] = {"40001", "40P01", "55P03", "57014"};
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-    if (strcmp(state, states[i]) == 0) return true;
-  return false;
+  static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
+  return is_one_of(state, states);
 }
 
 static void disconnect(clt_pq *pq) {
@@ -343,11 +344,6 @@ static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, cl
   return values ? send_statement(pq, sql, values, rows, error) : send_text(pq, sql, rows, true, error);
 }
 
-static void nap(double seconds) {
-  struct timespec time = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
-  nanosleep(&time, NULL);
-}
-
 static int fail_in_transaction(const clt_error *why, clt_error *error) {
   return clt_fail(error, CLT_E_STORE, "%s; what was being written is not kept: run it again", why->message);
 }
@@ -369,7 +365,7 @@ static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, c
     const double waited_s = clt_now_s() - begin_s;
     if (waited_s >= pq->patience_s)
       return clt_fail(error, CLT_E_STORE, "%s, and was so for %.0f s", why.message, waited_s);
-    nap(nap_s);
+    poll(NULL, 0, (int)(nap_s * 1e3));
     nap_s = fmin(2 * nap_s, LONGEST_NAP_S);
   }
 }
