@@ -74,8 +74,7 @@ static void print_columns(const char *name, int width, const replay_columns *c, 
 }
 
 /* Columns: the customary numbers of evaluations up to the budget, and the budget. */
-static int print_replay(const clt_replay_result *r, const clt_replay_settings *settings, bool as_json,
-                        bool with_curves) {
+static int print_replay(const clt_replay_result *r, const clt_tune_settings *settings, bool as_json, bool with_curves) {
   static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
   replay_columns c = {.n = 0};
   json_t *results = json_array();
@@ -134,11 +133,13 @@ static int print_replay(const clt_replay_result *r, const clt_replay_settings *s
 
 static int run_replay(const cli_arguments *a) {
   const char *searcher = cli_text(a, "searcher");
-  clt_replay_settings settings = {.struct_size = sizeof settings,
-                                  .objective = cli_text(a, "objective"),
-                                  .searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER,
-                                  .noise = cli_given(a, "noise"),
-                                  .stop = cli_signals_flag()};
+  static const clt_setting noise = {"noise", "yes"};
+  clt_tune_settings settings = {.struct_size = sizeof settings, /* no finalists */
+                                .evaluator_settings = &noise,
+                                .n_evaluator_settings = cli_given(a, "noise"),
+                                .objective = cli_text(a, "objective"),
+                                .searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER,
+                                .stop = cli_signals_flag()};
   clt_setting *searcher_settings = NULL;
   clt_recording **recordings = NULL, **sources = NULL;
   clt_replay_result result;
@@ -150,7 +151,6 @@ static int run_replay(const cli_arguments *a) {
   if (rc == 0) rc = cli_integer(&batch, a, "batch", 1, 1, 1000000);
   if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 0, 1024);
   if (rc) return rc;
-  settings.repeats = (unsigned)repeats;
   settings.seed = (uint64_t)seed;
   settings.batch = (size_t)batch;
   settings.threads = (unsigned)threads;
@@ -159,12 +159,11 @@ static int run_replay(const cli_arguments *a) {
   if (rc == 0) rc = cli_load_recordings(&recordings, (const char *const *)a->positional, a->n_positional);
   if (rc == 0) rc = cli_load_sources(&sources, &settings.n_learn_from, a);
   settings.searcher_settings = searcher_settings;
-  settings.recordings = (const clt_recording *const *)recordings;
-  settings.n_recordings = a->n_positional;
   settings.learn_from = (const clt_recording *const *)sources;
   if (rc == 0) {
     cli_signals_install();
-    int failed = clt_replay(&result, &settings, &error);
+    int failed = clt_replay(&result, (const clt_recording *const *)recordings, a->n_positional, (unsigned)repeats,
+                            &settings, &error);
     rc = failed == CLT_E_STOPPED ? 128 + *cli_signals_flag()
          : failed                ? cli_report(&error)
                                  : print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));

@@ -12,8 +12,6 @@
 #include "measurement/statistics.h"
 #include "session/session.h"
 
-#define MOST_EVALUATIONS 10000000
-
 struct run {
   double *fractions; /* [evaluation] */
   size_t n, budget;
@@ -25,7 +23,7 @@ struct run {
 };
 
 struct replay {
-  const clt_replay_settings *settings;
+  const clt_tune_settings *settings;
   clt_replay_result *result;
   struct run *runs;           /* [recording][repeat] */
   clt_objective **objectives; /* of each recording: their sizes differ */
@@ -40,39 +38,29 @@ static void on_progress(void *user, const clt_progress *now) {
 
 /* Indices go through the recordings first, so that a long one does not come last. */
 static int replay_once(void *user, size_t index, clt_error *error) {
-  static const clt_setting noise = {"noise", "yes"};
   struct replay *r = user;
-  const clt_replay_settings *s = r->settings;
-  size_t space = index % s->n_recordings, repeat = index / s->n_recordings, budget = (size_t)s->budget;
-  clt_replay_space *out = &r->result->spaces[space];
-  struct run *run = &r->runs[space * s->repeats + repeat];
+  const clt_replay_result *all = r->result;
+  size_t space = index % all->n_spaces, repeat = index / all->n_spaces, budget = all->budget;
+  clt_replay_space *out = &all->spaces[space];
+  struct run *run = &r->runs[space * all->repeats + repeat];
   *run = (struct run){.fractions = out->fractions + repeat * budget,
                       .budget = budget,
                       .objective = r->objectives[space],
                       .optimum = out->least_cost,
                       .best = INFINITY};
-  clt_tune_settings tune = {.struct_size = sizeof tune, /* no finalists */
-                            .recording = out->recording,
-                            .evaluator = "replay",
-                            .evaluator_settings = &noise,
-                            .n_evaluator_settings = s->noise,
-                            .objective = s->objective,
-                            .searcher = s->searcher,
-                            .searcher_settings = s->searcher_settings,
-                            .n_searcher_settings = s->n_searcher_settings,
-                            .budget = s->budget,
-                            .tolerance = s->tolerance,
-                            .batch = s->batch ? s->batch : 1,
-                            .seed = s->seed + repeat,
-                            .threads = 1, /* the runs share the processors */
-                            .progress = on_progress,
-                            .user = run,
-                            .stop = s->stop};
-  const clt_recording **sources = clt_new_array(s->n_learn_from, sizeof *sources); /* all but the recording itself */
+  clt_tune_settings tune = *r->settings;
+  const clt_recording **sources = clt_new_array(tune.n_learn_from, sizeof *sources); /* all but the recording itself */
   if (sources == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < s->n_learn_from; i++)
-    if (strcmp(clt_recording_name(s->learn_from[i]), clt_recording_name(out->recording)) != 0)
-      sources[tune.n_learn_from++] = s->learn_from[i];
+  tune.n_learn_from = 0;
+  for (size_t i = 0; i < r->settings->n_learn_from; i++)
+    if (strcmp(clt_recording_name(tune.learn_from[i]), clt_recording_name(out->recording)) != 0)
+      sources[tune.n_learn_from++] = tune.learn_from[i];
+  tune.recording = out->recording;
+  tune.evaluator = "replay";
+  tune.seed += repeat;
+  tune.threads = 1; /* the runs share the processors */
+  tune.progress = on_progress;
+  tune.user = run;
   tune.learn_from = sources;
   clt_tune_result *result;
   clt_error failure = {0};
@@ -108,29 +96,24 @@ static int prepare_space(clt_replay_space *out, clt_objective **objective, const
   return out->fractions ? CLT_OK : clt_fail_memory(error);
 }
 
-int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error) {
-  clt_replay_settings s;
-  clt_replay_result out = {0};
-  struct replay replay = {.settings = &s, .result = &out};
+int clt_replay(clt_replay_result *result, const clt_recording *const *recordings, size_t n_recordings, unsigned repeats,
+               const clt_tune_settings *settings, clt_error *error) {
+  const double tolerance = settings->tolerance > 0 ? settings->tolerance : CLT_DEFAULT_TOLERANCE;
+  clt_replay_result out = {clt_new_array(n_recordings, sizeof *out.spaces), n_recordings, repeats,
+                           (size_t)settings->budget, tolerance};
+  struct replay replay = {settings, &out, clt_new_array(n_recordings, repeats * sizeof *replay.runs),
+                          clt_new_array(n_recordings, sizeof *replay.objectives)};
   size_t n;
-  int rc = clt_copy_settings(&s, sizeof s, settings, "clt_replay_settings", error);
-  if (rc) return rc;
-  if (s.budget < 1 || s.budget > MOST_EVALUATIONS || s.repeats < 1)
-    return clt_fail(error, CLT_E_ARGUMENT, "a replay needs a repeat and a budget of 1 to %d evaluations",
-                    MOST_EVALUATIONS);
-  out = (clt_replay_result){clt_new_array(s.n_recordings, sizeof *out.spaces), s.n_recordings, s.repeats,
-                            (size_t)s.budget, s.tolerance > 0 ? s.tolerance : CLT_DEFAULT_TOLERANCE};
-  replay.objectives = clt_new_array(s.n_recordings, sizeof *replay.objectives);
-  replay.runs = clt_new_array(s.n_recordings, s.repeats * sizeof *replay.runs);
-  if (!out.spaces || !replay.objectives || !replay.runs || !clt_size_multiply(&n, s.repeats, out.budget))
-    rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < s.n_recordings; i++)
-    rc = prepare_space(&out.spaces[i], &replay.objectives[i], s.recordings[i], s.objective, n, error);
-  if (!rc) rc = clt_parallel(s.threads, s.n_recordings * s.repeats, replay_once, &replay, error);
-  for (size_t i = 0; !rc && i < out.n_spaces * s.repeats; i++) { /* means of the times, sums of the searcher's notes */
-    clt_replay_space *space = &out.spaces[i / s.repeats];
+  int rc = out.spaces && replay.objectives && replay.runs && clt_size_multiply(&n, repeats, out.budget)
+               ? CLT_OK
+               : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n_recordings; i++)
+    rc = prepare_space(&out.spaces[i], &replay.objectives[i], recordings[i], settings->objective, n, error);
+  if (!rc) rc = clt_parallel(settings->threads, n_recordings * repeats, replay_once, &replay, error);
+  for (size_t i = 0; !rc && i < out.n_spaces * repeats; i++) { /* means of the times, sums of the searcher's notes */
+    clt_replay_space *space = &out.spaces[i / repeats];
     const struct run *run = &replay.runs[i];
-    space->search_s += run->search_s / (double)s.repeats;
+    space->search_s += run->search_s / (double)repeats;
     for (size_t k = 0; k < run->n_notes; k++) {
       size_t at = 0;
       while (at < space->n_notes && strcmp(space->notes[at].name, run->notes[k].name) != 0) at++;
@@ -139,7 +122,7 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
       space->notes[at].value += run->notes[k].value;
     }
   }
-  for (size_t i = 0; replay.objectives && i < s.n_recordings; i++) clt_objective_free(replay.objectives[i]);
+  for (size_t i = 0; replay.objectives && i < n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
   free(replay.runs);
   if (rc) return clt_replay_result_release(&out), rc;

@@ -9,31 +9,9 @@
 
 #include <clatune/tune.h>
 
-typedef struct clt_replay_settings {
-  size_t struct_size;                     /* sizeof(clt_replay_settings) */
-  const clt_recording *const *recordings; /* n_recordings, each with a correct measurement */
-  size_t n_recordings;
-  const char *objective; /* as in clt_tune_settings; metrics of problem files are not known, their expressions are;
-                          * NULL: each recording's own */
-  const char *searcher;
-  const clt_setting *searcher_settings;
-  size_t n_searcher_settings;
-  const clt_recording *const
-      *learn_from; /* as in clt_tune_settings; none is a source for a recording of its own name */
-  size_t n_learn_from;
-  int64_t budget;   /* evaluations of a run; 1 .. 10,000,000 */
-  unsigned repeats; /* runs of a recording, with seeds seed, seed + 1, ... */
-  uint64_t seed;
-  size_t batch;             /* how many to ask for at once; 0: 1 */
-  bool noise;               /* answer with one of the recorded runs in place of their mean */
-  double tolerance;         /* what counts as equally fast, as a fraction; 0: CLT_DEFAULT_TOLERANCE */
-  unsigned threads;         /* runs at once; 0: as many as there are processors */
-  const volatile int *stop; /* as in clt_tune_settings */
-} clt_replay_settings;
-
 /* The runs on one recording. */
 typedef struct clt_replay_space {
-  const clt_recording *recording; /* borrowed from the settings */
+  const clt_recording *recording; /* borrowed */
   double least_cost, optimum; /* of the recording, by the objective: clt_objective_cost, and the value it stands for */
   double *fractions;          /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
   double search_s;            /* seconds that the searcher took an evaluation, mean of all runs */
@@ -47,9 +25,13 @@ typedef struct clt_replay_result {
   double tolerance;
 } clt_replay_result;
 
-/* Fails with CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release
- * with clt_replay_result_release. */
-int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error);
+/* So many repeats on each recording, which has a correct measurement. `run` is one of them, with seeds run->seed,
+ * run->seed + 1, ...: its budget is stated, its threads are the runs at once, and no recording of learn_from is a
+ * source for one of its own name. Metrics of problem files are not known, the objective's expressions are. Fails with
+ * CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release with
+ * clt_replay_result_release. */
+int clt_replay(clt_replay_result *result, const clt_recording *const *recordings, size_t n_recordings, unsigned repeats,
+               const clt_tune_settings *run, clt_error *error);
 void clt_replay_result_release(clt_replay_result *result);
 
 /* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN
