@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 static const struct {
@@ -67,4 +69,14 @@ int clt_fail_memory(clt_error *error) { return clt_fail(error, CLT_E_MEMORY, "ou
 
 int clt_fail_errno(clt_error *error, int code, const char *what, const char *path) {
   return clt_fail(error, code, "cannot %s '%s': %s", what, path, strerror(errno));
+}
+
+void clt_log(clt_log_fn log, void *user, clt_log_level level, const char *format, ...) {
+  va_list arguments;
+  if (log == NULL) return;
+  va_start(arguments, format);
+  char *text = clt_vformat(format, arguments);
+  va_end(arguments);
+  if (text) log(user, level, text);
+  free(text);
 }

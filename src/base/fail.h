@@ -3,6 +3,7 @@
 #define CLT_BASE_FAIL_H
 
 #include <clatune/error.h>
+#include <clatune/log.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,10 @@ int clt_fail_memory(clt_error *error);
 
 /* "cannot <what> '<path>': <strerror(errno)>". */
 int clt_fail_errno(clt_error *error, int code, const char *what, const char *path);
+
+/* Says a line to whoever listens: log is nullable. */
+void clt_log(clt_log_fn log, void *user, clt_log_level level, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* What an analyser that looks at one file at a time cannot know: none of them returns 0. */
 #if defined(__clang_analyzer__) && !defined(CLT_BASE_FAIL_C)

@@ -126,8 +126,8 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   const clt_device_info *device = clt_instance_device(setup->instance);
   if (device == NULL) clt_device_host(&host);
   clt_device_lock_key(device ? device : &host, key, sizeof key);
-  if (clt_lock_open(&s->lock, o->lock ? key : NULL, &why) && setup->log)
-    setup->log(setup->log_user, CLT_LOG_WARNING, why.message);
+  if (clt_lock_open(&s->lock, o->lock ? key : NULL, &why))
+    clt_log(setup->log, setup->log_user, CLT_LOG_WARNING, "%s", why.message);
   s->lock.waited_s = setup->waited_s;
   *limits = (clt_evaluator_limits){s->capacity, s->capacity};
   return CLT_OK;

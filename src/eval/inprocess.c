@@ -1,7 +1,6 @@
 /* The evaluator "in-process": the same steps in the caller's own process, without isolation. A bad kernel takes the
  * process with it, a hanging one hangs it, and there are no deadlines. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -113,9 +112,8 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
   if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
   if (s->further == NULL &&
       clt_reference_data(&s->further, s->executor, s->setup.instance, CLT_FINALIST_SEED(s->setup.hostile), &why)) {
-    char text[sizeof why.message + 60];
-    snprintf(text, sizeof text, "finalists cannot be verified on other data: %s", why.message);
-    if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);
+    clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING, "finalists cannot be verified on other data: %s",
+            why.message);
     s->further_failed = true;
     return CLT_OK;
   }

@@ -160,12 +160,12 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
   if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);
   if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
-    char configuration[512], text[700];
+    char configuration[512];
     clt_config right = clt_instance_reference_configuration(instance);
     clt_config_print(configuration, sizeof configuration, setup->space, right);
-    snprintf(text, sizeof text, "the problem has no reference: the result of %s configuration, %s, is taken for right",
-             right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
-    setup->log(setup->log_user, CLT_LOG_WARNING, text);
+    clt_log(setup->log, setup->log_user, CLT_LOG_WARNING,
+            "the problem has no reference: the result of %s configuration, %s, is taken for right",
+            right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
   }
   clt_pool_setup pool = {.evaluator = *setup,
                          .no_heap_checks = strcmp(device->platform_name, "Oclgrind") == 0,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "problem/parts.h"
 
 /* --- elements --- */
@@ -311,7 +312,6 @@ void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
   const comparison c = {array->absolute_tolerance, array->relative_tolerance};
   double block[BLOCK];
   size_t n = array->bytes / clt_element_base_bytes(array->element.base), n_nan = 0, n_not_zero = 0, n_weak = 0;
-  char text[400] = "";
   if (!array->verified || array->reference == NULL) return;
   for (size_t i = 0; i < n; i += BLOCK) {
     load_block(block, &array->element, array->reference, i, n);
@@ -324,22 +324,18 @@ void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
   n_not_zero -= n_nan;
   if (array->element.components == 3) n -= n / 4;
   if (n_nan > 0) {
-    snprintf(text, sizeof text,
-             "the reference of argument '%.100s' is NaN in %zu of %zu numbers: there, only NaN counts as right",
-             array->name, n_nan, n);
-    log(log_user, CLT_LOG_WARNING, text);
+    clt_log(log, log_user, CLT_LOG_WARNING,
+            "the reference of argument '%.100s' is NaN in %zu of %zu numbers: there, only NaN counts as right",
+            array->name, n_nan, n);
   }
   if (n_not_zero == 0 && n_nan < n) {
-    snprintf(text, sizeof text,
-             "the reference of argument '%.100s' is 0 everywhere%s: a kernel that writes only zeros passes",
-             array->name, n_nan ? " else" : "");
-    log(log_user, CLT_LOG_WARNING, text);
+    clt_log(log, log_user, CLT_LOG_WARNING,
+            "the reference of argument '%.100s' is 0 everywhere%s: a kernel that writes only zeros passes", array->name,
+            n_nan ? " else" : "");
   } else if (n_weak > n_not_zero / 2) {
-    clt_snprintf(
-        text, sizeof text,
-        "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
-        "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
-        array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
-    log(log_user, CLT_LOG_WARNING, text);
+    clt_log(log, log_user, CLT_LOG_WARNING,
+            "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
+            "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
+            array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
   }
 }

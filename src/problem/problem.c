@@ -350,12 +350,10 @@ void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_u
     for (size_t d = 0; d < global->n; d++) {
       const clt_expression *expression = &problem->expressions[global->id[d]];
       const double number = number_or_nan(instance, global->id[d], slots);
-      char *text = isnan(number) || number == floor(number)
-                       ? NULL
-                       : clt_format("%s: %s gives %.10g for the default configuration, which is rounded up to %.10g",
-                                    expression->key, expression->text, number, ceil(number));
-      if (text) log(log_user, CLT_LOG_INFO, text);
-      free(text);
+      if (isnan(number) || number == floor(number)) continue;
+      clt_log(log, log_user, CLT_LOG_INFO,
+              "%s: %s gives %.10g for the default configuration, which is rounded up to %.10g", expression->key,
+              expression->text, number, ceil(number));
     }
   }
 }

@@ -2,7 +2,6 @@
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "search/search.h"
@@ -132,15 +130,6 @@ static double find_margin(const clt_rows *rows, const float *residuals, size_t n
 
 /* --- the model --- */
 
-static void log_text(const two_stage_state *s, clt_log_level level, const char *format, ...) {
-  char text[200];
-  va_list arguments;
-  va_start(arguments, format);
-  clt_vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
-}
-
 static int fit_model(two_stage_state *s, clt_error *error) {
   clt_model *model;
   int rc = clt_model_new(&model, "ensemble", NULL, 0, &s->rows, s->setup.seed, s->setup.threads, error);
@@ -202,9 +191,9 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
     s->margin = find_margin(&s->rows, residuals, n, s->setup.confidence);
     return refill(s, error);
   }
-  log_text(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
-           "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
-           MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
+  clt_log(s->setup.log, s->setup.log_user, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
+          "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
+          MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
   s->stage = possible ? SAMPLING : OVER;
   s->steps.phase = "sampling";
   s->n_samples = (int64_t)s->steps.n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
@@ -232,8 +221,8 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   s->stage = OVER;
   if (!s->chosen) return CLT_OK;
   if (isnan(s->margin)) {
-    log_text(s, CLT_LOG_WARNING,
-             "too few correct samples to choose the second stage by the confidence: it went to its limit");
+    clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING,
+            "too few correct samples to choose the second stage by the confidence: it went to its limit");
     return CLT_OK;
   }
   s->n_needed = (double)s->n_second;
@@ -241,8 +230,9 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   int rc = clt_model_sweep(s->model, count_promising, s, error);
   if (rc) return rc;
   s->n_needed = fmax(s->n_needed, (double)s->n_second + 1);
-  log_text(s, CLT_LOG_WARNING, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
-           s->setup.confidence, s->n_needed, (long long)s->n_second);
+  clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING,
+          "a confidence of %g would take a second stage of about %.0f, its limit was %lld", s->setup.confidence,
+          s->n_needed, (long long)s->n_second);
   return CLT_OK;
 }
 

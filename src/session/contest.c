@@ -65,8 +65,8 @@ static void warn_of(const clt_session *s, clt_config config, const char *what, c
   char name[512];
   int n = log ? (int)strcspn(log, "\n") : 0;
   clt_config_print(name, sizeof name, s->loop.space, config);
-  clt_session_log(s, CLT_LOG_WARNING,
-                  clt_format("finalist %s: %s%s%.*s", name, what, n ? ": " : "", n < 300 ? n : 300, log ? log : ""));
+  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s", name, what, n ? ": " : "",
+          n < 300 ? n : 300, log ? log : "");
 }
 
 /* Out of memory because others were prepared as well is not the configuration's fault. */

@@ -52,11 +52,6 @@ int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalid
   return n;
 }
 
-void clt_session_log(const clt_session *s, clt_log_level level, char *text) {
-  if (text && s->settings->log) s->settings->log(s->settings->user, level, text);
-  free(text);
-}
-
 void clt_session_report(const clt_session *s, clt_search_report *out) {
   *out = (clt_search_report){.phase = "search", .timed_beside = CLT_CONFIG_NONE};
   if (s->loop.state && s->loop.searcher->report) s->loop.searcher->report(s->loop.state, out);
@@ -118,10 +113,9 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   if (correct && !has_cost && result->n_without_value++ == 0) { /* said once: there may be many */
     char name[512];
     clt_config_print(name, sizeof name, s->loop.space, asked);
-    clt_session_log(
-        s, CLT_LOG_WARNING,
-        clt_format("the objective '%.200s' has no value above 0 for %s: such configurations are passed over",
-                   clt_objective_name(s->loop.objective), name));
+    clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
+            "the objective '%.200s' has no value above 0 for %s: such configurations are passed over",
+            clt_objective_name(s->loop.objective), name);
   }
   if (has_cost && !(s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance)))) {
     s->improved_cost = cost;
@@ -290,11 +284,11 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   if (2 * n_wrong > result->evaluations - result->n_correct && s->evaluator && s->evaluator->measures_device) {
     char name[512];
     clt_config_print(name, sizeof name, s->loop.space, counts->example[CLT_REASON_WRONG_OUTPUT]);
-    clt_session_log(s, CLT_LOG_WARNING,
-                    clt_format("%lld of %lld evaluations gave a wrong result, the first with %s ('clatune verify' says "
-                               "which elements are wrong): the kernel has a fault there, a condition is missing, or "
-                               "the tolerance is too small",
-                               (long long)n_wrong, (long long)result->evaluations, name));
+    clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
+            "%lld of %lld evaluations gave a wrong result, the first with %s ('clatune verify' says "
+            "which elements are wrong): the kernel has a fault there, a condition is missing, or "
+            "the tolerance is too small",
+            (long long)n_wrong, (long long)result->evaluations, name);
   }
   result->search_s = s->loop.search_s;
   result->comparable = s->loop.default_options && s->sources.n == 0 && settings->n_begin_with == 0 &&

@@ -297,7 +297,6 @@ int clt_session_note(clt_session *session, char *text, clt_error *error);
 /* Completes the result from what was counted. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);
-void clt_session_log(const clt_session *session, clt_log_level level, char *text); /* frees text */
 
 /* The names that a session uses where `chosen` is NULL: the evaluator "command" for a problem that is one, otherwise
  * "opencl"; the searcher that the problem asks for, otherwise CLT_DEFAULT_SEARCHER. problem is nullable. */

@@ -68,7 +68,7 @@ static int read_measurement(struct reading *r, const clt_measurement *m) {
 }
 
 int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
-                               const clt_recording *const *recordings, size_t n, clt_log_fn log_fn, void *log_user,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
                                clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
@@ -90,12 +90,10 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
     if (rc == CLT_OK && learns)
       rc = clt_sources_add(out, clt_recording_name(recording), reading.known, reading.n, error);
     free(reading.known);
-    if (learns || log_fn == NULL) continue;
-    char *text = clt_format(
-        "nothing is learnt from '%s': %s", clt_recording_name(recording),
+    if (learns) continue;
+    clt_log(
+        log, log_user, CLT_LOG_WARNING, "nothing is learnt from '%s': %s", clt_recording_name(recording),
         n_known ? "none of its results has a value of the objective" : "its parameters are not those of the kernel");
-    if (text) log_fn(log_user, CLT_LOG_WARNING, text);
-    free(text);
   }
   return rc;
 }
@@ -144,11 +142,10 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     /* A key most of whose records the space cannot read is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
-      char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->d.key.device,
-                              c->d.key.driver, c->same_text ? "" : ", where text or sizes differ (",
-                              c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
-      if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
-      free(text);
+      if (rc == CLT_OK)
+        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s%s%s%s", reading.n,
+                c->d.key.device, c->d.key.driver, c->same_text ? "" : ", where text or sizes differ (",
+                c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
     }
     clt_store_answers_release(&answers);
     free(reading.known);

@@ -286,13 +286,12 @@ static void log_failed_default(const clt_session *s) {
     if (is_error) break;
     line += length;
   }
-  clt_session_log(s, CLT_LOG_WARNING,
-                  clt_format("the default configuration fails: %s (%s)%s%.*s", clt_reason_text(m->reason),
-                             clt_reason_name(m->reason),
-                             n == 0  ? ""
-                             : whole ? ": "
-                                     : "\n  ",
-                             (int)n, why));
+  clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "the default configuration fails: %s (%s)%s%.*s",
+          clt_reason_text(m->reason), clt_reason_name(m->reason),
+          n == 0  ? ""
+          : whole ? ": "
+                  : "\n  ",
+          (int)n, why);
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,

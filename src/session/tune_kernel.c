@@ -144,12 +144,10 @@ static void report_run(tuner *u, const clt_measurement *m) {
   int64_t budget = t->budget > 0 ? t->budget : CLT_DEFAULT_BUDGET;
   bool correct = clt_measurement_correct(m);
   if (!correct && u->so_far.by_reason[m->reason]++ == 0) u->so_far.example[m->reason] = m->config;
-  if (!correct && t->log) {
+  if (!correct) {
     char *config = clt_config_string(clt_instance_space(t->instance), m->config);
-    char *line = clt_format("%s: %s%s%s", config ? config : "", clt_reason_text(m->reason), m->log ? ": " : "",
-                            m->log ? m->log : "");
-    if (line) t->log(t->user, CLT_LOG_INFO, line);
-    free(line);
+    clt_log(t->log, t->user, CLT_LOG_INFO, "%s: %s%s%s", config ? config : "", clt_reason_text(m->reason),
+            m->log ? ": " : "", m->log ? m->log : "");
     free(config);
   }
   result->evaluations = result->measured = u->result.n_right + u->result.n_failed;

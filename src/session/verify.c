@@ -107,17 +107,17 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
   if (rc == CLT_E_STOPPED || rc == CLT_E_MEMORY) {
     if (error && error->code == 0) *error = why;
   } else if (wrong && shared) {
-    clt_session_log(s, CLT_LOG_WARNING,
-                    clt_format("with hostile data%s%s the default configuration is wrong as well, so that this is held "
-                               "against nobody: %.300s",
-                               at, where, text));
+    clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
+            "with hostile data%s%s the default configuration is wrong as well, so that this is held "
+            "against nobody: %.300s",
+            at, where, text);
   } else if (wrong) {
     char *log = sizes ? clt_format("at %s: %s", sizes, text) : strdup(text);
     clt_measurement_fail(m, CLT_REASON_WRONG_OUTPUT, log);
     free(log);
   } else if (!right) {
-    clt_session_log(s, CLT_LOG_INFO,
-                    clt_format("the best cannot be verified with hostile data%s%s: %.300s", at, where, text));
+    clt_log(s->settings->log, s->settings->user, CLT_LOG_INFO,
+            "the best cannot be verified with hostile data%s%s: %.300s", at, where, text);
   } else if (sizes) {
     s->result->second_size = strdup(sizes);
   }
