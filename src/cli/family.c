@@ -7,22 +7,16 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/family.h"
 #include "eval/evaluators.h"
-#include "family/family.h"
 #include "problem/guidance.h"
-
-/* A family, a device and the store. */
-typedef struct family_subject {
-  clt_family *family;
-  cli_subject subject; /* of the first variant's problem: for the device */
-  clt_store *store;
-  clt_family_table table;
-  clt_family_training training;
-} family_subject;
 
 static void release(family_subject *s) {
   clt_family_table_release(&s->table);
+  clt_family_across_release(&s->across);
+  clt_family_devices_release(&s->devices);
+  for (size_t i = 0; i < s->n_sources; i++) clt_store_free(s->sources[i]);
+  free(s->sources);
   clt_store_free(s->store);
   cli_subject_release(&s->subject);
   clt_family_free(s->family);
@@ -45,7 +39,24 @@ static int begin(family_subject *s, const cli_arguments *arguments, cli_device_n
     rc = cli_open_store(&s->store, arguments);
   else if (rc == 0)
     rc = cli_open_store_to_read(&s->store, arguments);
-  return rc == 0 && s->store == NULL ? cli_no_store(arguments) : rc;
+  return rc == 0 && s->store == NULL && need != CLI_DEVICE_IF_NAMED ? cli_no_store(arguments) : rc;
+}
+
+/* The devices of --sources, and behind them (train) the one that the model is for. */
+static int open_sources(family_subject *s, const cli_arguments *arguments, bool is_target) {
+  clt_error error = {0};
+  const char **paths = NULL;
+  size_t n = 0;
+  const clt_family_place own = {s->store, s->subject.device};
+  int rc = cli_texts(&paths, &n, arguments, "sources");
+  if (rc == 0 && (s->sources = calloc(n + 1, sizeof *s->sources)) == NULL) rc = cli_failure("out of memory");
+  for (; rc == 0 && s->n_sources < n; s->n_sources += rc == 0)
+    if (clt_store_open_to_read(&s->sources[s->n_sources], NULL, paths[s->n_sources], &error)) rc = cli_report(&error);
+  if (rc == 0 &&
+      clt_family_devices_find(&s->devices, s->family, s->sources, s->n_sources, is_target ? &own : NULL, &error))
+    rc = cli_report(&error);
+  free(paths);
+  return rc;
 }
 
 /* --- measure --- */
@@ -78,6 +89,7 @@ static int run_measure(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
   if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, &clt_evaluators, "opencl");
   if (rc == 0) rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
+  if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
   if (rc == 0 && (all = calloc(n_settings + 1, sizeof *all)) == NULL) rc = cli_failure("out of memory");
   if (rc == 0) { /* what is slow is learnt from; what was typed counts */
     all[0] = (clt_setting){"run-timeout-factor", "0"};
@@ -88,6 +100,8 @@ static int run_measure(const cli_arguments *arguments) {
                                       .portfolio = (size_t)portfolio,
                                       .tune_on = (size_t)tune_on,
                                       .budget = budget,
+                                      .sources = s.devices.places,
+                                      .n_sources = s.devices.n,
                                       .n_inputs = (size_t)inputs,
                                       .train_only = cli_given(arguments, "train-only"),
                                       .settings = all,
@@ -108,8 +122,9 @@ static int run_measure(const cli_arguments *arguments) {
 
 /* --- train and report --- */
 
-/* --chooser, --features, --seed, and the table. */
+/* --chooser, --features, --seed, and the table. With --sources, those of a report come later. */
 static int begin_training(family_subject *s, const cli_arguments *arguments) {
+  const bool across = cli_given(arguments, "sources"), report = strcmp(arguments->positional[0], "report") == 0;
   clt_error error = {0};
   clt_family_training *t = &s->training;
   const char *chooser = cli_text(arguments, "chooser"), *typed = cli_text(arguments, "features");
@@ -119,12 +134,16 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   if (rc == 0) rc = cli_integer(&uses, arguments, "uses", 0, 1, INT64_MAX);
   if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
   t->seed = (uint64_t)seed;
+  s->portfolio = (size_t)portfolio;
+  s->uses = (double)uses;
+  if (rc == 0 && across && report && cli_given(arguments, "device"))
+    rc = cli_usage("'clatune family report --sources' leaves out each device in turn, and takes no '--device'");
   if (rc == 0 && chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
     rc = cli_usage("there is no chooser '%s'; there are time, svm, pairwise and auto", chooser);
   if (chooser == NULL) t->chooser = clt_family_choosers[0];
   if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
     rc = cli_failure("this clatune was built without libsvm, which fits '%s'", chooser);
-  if (rc == 0) rc = begin(s, arguments, CLI_DEVICE_KNOWN);
+  if (rc == 0) rc = begin(s, arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
   if (rc == 0 && typed && (list = strdup(typed)) == NULL) rc = cli_failure("out of memory");
   for (char *rest = NULL, *name = rc == 0 && list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
        name = strtok_r(NULL, ",", &rest)) {
@@ -138,8 +157,12 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
     else if (rc == 0)
       t->features[t->n_features++] = k;
   }
-  if (rc == 0 &&
-      clt_family_table_load(&s->table, s->family, s->store, s->subject.device, (size_t)portfolio, (double)uses, &error))
+  const clt_family_place own = {s->store, s->subject.device};
+  if (rc == 0 && across) rc = open_sources(s, arguments, !report);
+  if (rc == 0 && (across ? clt_family_devices_read(&s->devices, &error) ||
+                               (!report && clt_family_across_load(&s->across, s->family, &s->devices, s->devices.n - 1,
+                                                                  s->portfolio, s->uses, &error))
+                         : clt_family_table_load(&s->table, s->family, &own, 1, 1, s->portfolio, s->uses, &error)))
     rc = cli_report(&error);
   free(list);
   return rc;
@@ -161,17 +184,22 @@ static int run_train(const cli_arguments *arguments) {
   int rc = begin_training(&s, arguments);
   const char *typed = cli_text(arguments, "output");
   char *path = rc ? NULL : typed ? strdup(typed) : model_path(arguments->positional[1]);
-  if (rc == 0 && (path == NULL || clt_family_train(&model, &s.table, &s.training, &error) ||
+  const bool across = cli_given(arguments, "sources");
+  const clt_family_table *table = across ? &s.across.table : &s.table;
+  if (rc == 0 && (path == NULL ||
+                  (across ? clt_family_across_train(&model, &s.across, &s.training, &error)
+                          : clt_family_train(&model, table, &s.training, &error)) ||
                   clt_family_model_save(model, path, &error)))
     rc = path ? cli_report(&error) : cli_failure("out of memory");
   if (rc == 0 && cli_given(arguments, "json"))
     rc = cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->chooser->name, "inputs",
-                                  (json_int_t)s.table.n_train, "arms", (json_int_t)s.table.n_arms));
+                                  (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
   else if (rc == 0)
     printf(
         "trained on          %zu inputs, %zu variants with their configurations\nchooser             %s\n"
         "model file          %s\n",
-        s.table.n_train, s.table.n_arms, model->chooser->name, path);
+        table->n_train, table->n_arms, model->chooser->name, path);
+  if (rc == 0 && across && !cli_given(arguments, "json")) cli_family_print_across(&s, s.devices.n - 1);
   clt_family_model_free(model);
   free(path);
   release(&s);
@@ -220,6 +248,12 @@ static int run_report(const cli_arguments *arguments) {
   size_t n = 0, i;
   char name[64], time[32];
   int rc = begin_training(&s, arguments);
+  if (rc == 0 && cli_given(arguments, "sources")) {
+    rc = cli_family_report_across(&s, arguments);
+    json_decref(rows);
+    release(&s);
+    return rc;
+  }
   const clt_family_chooser *own = s.training.chooser;
   clt_family_figures first[CLT_N_JUDGED] = {{0}}, figures[CLT_N_JUDGED];
   const char *first_name = "auto";
@@ -390,9 +424,9 @@ static int run_export(const cli_arguments *arguments) {
 /* --- the command --- */
 
 static const cli_action actions[] = {
-    {"measure", 2, " device portfolio tune-on budget inputs train-only seed * ", run_measure},
-    {"train", 2, " device portfolio chooser features uses seed output ", run_train},
-    {"report", 2, " device portfolio chooser features uses seed ", run_report},
+    {"measure", 2, " device portfolio tune-on budget inputs train-only sources seed * ", run_measure},
+    {"train", 2, " device portfolio chooser features uses sources seed output ", run_train},
+    {"report", 2, " device portfolio chooser features uses sources seed ", run_report},
     {"select", 2, " feature input family ", run_select},
     {"export", 2, " c output ", run_export}};
 
@@ -413,6 +447,10 @@ static const cli_flag flags[] = {
      "pairs), or auto, the best of them in cross-validation"},
     {"features", "A,B", "train, report: these features alone, and what a \"Where\" needs"},
     {"uses", "N", "train, report: conversions count, each for N runs (default: they do not)"},
+    {"sources", "STORE",
+     "of other devices, probed; once for each. train: learns from them in place of the device's own measurements; "
+     "report: "
+     "leaves out each device in turn; measure: measures their configurations, and tunes nothing"},
     {"output", "FILE",
      "train: the model's file (default: beside the family's); export: in place of standard output; "
      "also -o FILE"},

@@ -212,7 +212,9 @@ void clt_family_score_svm(double *scores, const float *x, const float *values, i
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, const double *features) {
   float x[CLT_MAX_FEATURES];
   const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
-  if (outside < 0) m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
+  memcpy(x + m->n_features, m->fixed, m->n_fixed * sizeof *x);
+  if (outside < 0)
+    m->chooser->score(scores, x, m->numbers.values, (int)(m->n_features + m->n_fixed), (int)m->n_arms, m->numbers.dim);
   return outside;
 }
 

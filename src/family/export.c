@@ -83,6 +83,7 @@ static int add_conditions(clt_text *out, const clt_family_model *m, clt_error *e
 
 int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *error) {
   const char *name = m->family;
+  const size_t n_inputs = m->n_features + m->n_fixed;
   clt_text_printf(out,
                   "/* Which variant of the family '%s' to run, made by 'clatune family export'. C99, and C++.\n *\n"
                   " * features:",
@@ -121,15 +122,20 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
   clt_text_printf(out, "%s\n  };\n  static const char *const arms[%zu][2] = {\n", m->numbers.n ? "" : "0", m->n_arms);
   for (size_t a = 0; a < m->n_arms; a++)
     clt_text_printf(out, "    {\"%s\", \"%s\"},\n", m->arms[a].variant, m->arms[a].configuration);
+  clt_text_printf(out, "  };\n  float inputs[%zu];\n  double scores[%zu];\n  int best = %zu;\n", n_inputs, m->n_arms,
+                  m->standard);
+  for (size_t k = 0; k < m->n_fixed; k++) {
+    clt_text_printf(out, "  inputs[%zu] = ", m->n_features + k);
+    add_number(out, (double)m->fixed[k], 9, "f");
+    clt_text_printf(out, "; /* %s */\n", m->fixed_names[k]);
+  }
   clt_text_printf(out,
-                  "  };\n  float inputs[%zu];\n  double scores[%zu];\n  int best = %zu;\n"
                   "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
                   "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n"
                   "    for (int arm = 0; arm < %zu; arm++)\n"
                   "      if (scores[arm] < scores[best] && %s_holds(arm, features)) best = arm;\n  }\n"
                   "  out->arm = best;\n  out->variant = arms[best][0];\n  out->configuration = arms[best][1];\n"
                   "  return out->outside >= 0;\n}\n\n#endif\n",
-                  m->n_features, m->n_arms, m->standard, name, m->n_features, name, m->chooser->name, m->n_features,
-                  m->n_arms, m->numbers.dim, m->n_arms, name);
+                  name, m->n_features, name, m->chooser->name, n_inputs, m->n_arms, m->numbers.dim, m->n_arms, name);
   return rc;
 }

@@ -91,22 +91,31 @@ typedef struct clt_family_arm {
   char *configuration; /* "a=1 b=2"; owned */
 } clt_family_arm;
 
+/* A device, and the store that has what was measured on it. Borrowed. */
+typedef struct clt_family_place {
+  clt_store *store;
+  const clt_device_info *device;
+} clt_family_place;
+
 typedef struct clt_family_table {
   const clt_family *family;
-  size_t n, n_train;        /* inputs that were measured: those to learn from come first */
-  clt_family_input *inputs; /* n */
-  size_t *number;           /* each one's number in the family */
+  size_t n, n_train;              /* inputs that were measured: those to learn from come first */
+  clt_family_input *inputs;       /* n */
+  size_t *number;                 /* each one's number in the family */
+  const clt_family_place **place; /* of each: where it was measured; borrowed */
+  size_t n_device;                /* the last features are so many figures of the place (across.c) */
   clt_family_arm *arms;
   size_t n_arms;
   double *cost; /* [input][arm], seconds; INFINITY: it fails, NaN: it may not run, or was not measured */
 } clt_family_table;
 
-/* What the store knows. The arms are, for each variant, at most `most` of its configurations that were measured on
- * (nearly) all inputs, chosen greedily by the times on those to learn from. uses: above 0, conversions count, as a
- * share of so many runs. CLT_E_NOT_FOUND where nothing was measured, CLT_E_NO_VALID where nothing is right. Release
- * also after a failure. */
-int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_store *store,
-                          const clt_device_info *device, size_t most, double uses, clt_error *error);
+/* What stores know: to learn from, the inputs for that on the first n_sources places; to judge by, the others on the
+ * last place (all of them where it is no source and has no others). The arms are, for each variant, at most `most` of
+ * its configurations that were measured on (nearly) all inputs, chosen greedily by the times on those to learn from.
+ * uses: above 0, conversions count, as a share of so many runs. CLT_E_NOT_FOUND where nothing was measured,
+ * CLT_E_NO_VALID where nothing is right. Release also after a failure. */
+int clt_family_table_load(clt_family_table *out, const clt_family *family, const clt_family_place *places,
+                          size_t n_places, size_t n_sources, size_t most, double uses, clt_error *error);
 void clt_family_table_release(clt_family_table *table);
 
 /* What the store says of a variant in a configuration on an input. */
@@ -134,9 +143,11 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *an
 typedef struct clt_family_measuring {
   clt_store *store;
   const clt_device_info *device;
-  size_t portfolio, tune_on; /* configurations of a variant; inputs that each variant is tuned on */
-  int64_t budget;            /* evaluations of each of these tunings */
-  size_t n_inputs;           /* at most so many to learn from, and to judge by; 0: all */
+  size_t portfolio, tune_on;       /* configurations of a variant; inputs that each variant is tuned on */
+  const clt_family_place *sources; /* n_sources: nothing is tuned; the portfolios of these devices are measured */
+  size_t n_sources;
+  int64_t budget;  /* evaluations of each of these tunings */
+  size_t n_inputs; /* at most so many to learn from, and to judge by; 0: all */
   bool train_only;
   const clt_setting *settings; /* of the evaluator */
   size_t n_settings;
@@ -196,6 +207,10 @@ struct clt_family_model {
   double (*scales)[5];                 /* as evaluate.h has them */
   clt_family_model_arm *arms;
   clt_family_numbers numbers;
+  /* Inputs behind those of the features: figures of the device that the model is for (across.c), scaled. */
+  size_t n_fixed;
+  float fixed[CLT_MAX_FEATURES];
+  char *fixed_names[CLT_MAX_FEATURES]; /* owned */
 };
 
 /* Scores of the arms; the index of the first feature that lies outside, then there are none, or -1. */

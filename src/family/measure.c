@@ -19,7 +19,7 @@ typedef struct family_run {
   clt_family_input *inputs; /* of the family; without features where they are not wanted */
   bool *wanted;
   clt_family_answers answers; /* on the inputs that variants were tuned on */
-  clt_config portfolio[CLT_MAX_ARMS][CLT_MAX_PORTFOLIO];
+  clt_config portfolio[CLT_MAX_ARMS][CLT_MAX_ARMS];
   size_t n_portfolio[CLT_MAX_ARMS];
   size_t done, total; /* steps */
   clt_error *error;
@@ -211,6 +211,38 @@ static int tune_variant(family_run *r, size_t variant) {
   return rc;
 }
 
+/* The portfolios of other devices. */
+static int take_portfolios(family_run *r, size_t variant) {
+  const clt_family *f = r->family;
+  int rc = CLT_OK;
+  for (size_t s = 0; rc == CLT_OK && s < r->how->n_sources; s++) {
+    const clt_family_place *place = &r->how->sources[s];
+    clt_family_answers known = {0};
+    clt_config own[CLT_MAX_PORTFOLIO];
+    for (size_t i = 0; rc == CLT_OK && i < f->n_train; i++) {
+      clt_family_input input;
+      clt_instance *instance = NULL;
+      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, place->store, place->device, true, NULL);
+      if (rc == CLT_OK && clt_family_holds(f->variants[variant].where, input.features, f->n_features)) {
+        rc = clt_family_instance(&instance, f, variant, &input, place->device, r->error);
+        if (rc == CLT_OK) rc = clt_family_answers_add(&known, place->store, instance, i, variant, r->error);
+      }
+      if (rc == CLT_E_NOT_FOUND) rc = CLT_OK;
+      clt_instance_free(instance);
+      clt_family_input_release(&input);
+    }
+    const size_t n = rc ? 0 : clt_family_portfolio(own, r->how->portfolio, &known, variant, f->n_train);
+    for (size_t k = 0; k < n; k++) {
+      clt_config *all = r->portfolio[variant];
+      size_t at = 0;
+      while (at < r->n_portfolio[variant] && all[at] != own[k]) at++;
+      if (at == r->n_portfolio[variant] && at < CLT_MAX_ARMS) all[r->n_portfolio[variant]++] = own[k];
+    }
+    free(known.all);
+  }
+  return rc;
+}
+
 /* Every variant on an input, one after the other, as the speed of machines drifts. */
 static int measure_input(family_run *r, size_t input) {
   clt_text said = {0};
@@ -240,7 +272,8 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
                   CLT_MAX_PORTFOLIO);
   if (rc == CLT_OK) rc = read_inputs(&r);
   clt_workers_reserve(true);
-  for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++) rc = tune_variant(&r, v);
+  for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++)
+    rc = how->n_sources ? take_portfolios(&r, v) : tune_variant(&r, v);
   for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
     if (r.wanted[i]) rc = measure_input(&r, i);
   clt_workers_reserve(false);

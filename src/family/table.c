@@ -107,29 +107,30 @@ void clt_family_table_release(clt_family_table *t) {
   for (size_t i = 0; t->arms && i < t->n_arms; i++) free(t->arms[i].configuration);
   free(t->inputs);
   free(t->number);
+  free(t->place);
   free(t->arms);
   free(t->cost);
   *t = (clt_family_table){0};
 }
 
-/* Reads the inputs whose features are known, with their answers. */
-static int read_answers(clt_family_table *t, clt_family_answers *a, clt_store *store, const clt_device_info *device,
-                        clt_error *error) {
+/* Reads those of the inputs [first, end) whose features are known at a place, with their answers. */
+static int read_place(clt_family_table *t, clt_family_answers *a, const clt_family_place *place, size_t first,
+                      size_t end, clt_error *error) {
   const clt_family *f = t->family;
-  for (size_t i = 0; i < f->n_inputs; i++) {
+  for (size_t i = first; i < end; i++) {
     clt_family_input *input = &t->inputs[t->n];
     clt_error cause = {0};
-    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, store, device, true, &cause);
+    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, place->store, place->device, true, &cause);
     for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
       clt_instance *instance = NULL;
       if (!clt_family_holds(f->variants[v].where, input->features, f->n_features)) continue;
-      rc = clt_family_instance(&instance, f, v, input, device, &cause);
-      if (rc == CLT_OK) rc = clt_family_answers_add(a, store, instance, t->n, v, &cause);
+      rc = clt_family_instance(&instance, f, v, input, place->device, &cause);
+      if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, t->n, v, &cause);
       clt_instance_free(instance);
     }
     if (rc == CLT_OK) {
+      t->place[t->n] = place;
       t->number[t->n++] = i;
-      t->n_train += i < f->n_train;
     } else {
       clt_family_input_release(input);
     }
@@ -138,10 +139,22 @@ static int read_answers(clt_family_table *t, clt_family_answers *a, clt_store *s
   return CLT_OK;
 }
 
+static int read_answers(clt_family_table *t, clt_family_answers *a, const clt_family_place *places, size_t n_places,
+                        size_t n_sources, clt_error *error) {
+  const clt_family *f = t->family;
+  const clt_family_place *last = &places[n_places - 1];
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n_sources; i++) rc = read_place(t, a, &places[i], 0, f->n_train, error);
+  t->n_train = t->n;
+  if (rc == CLT_OK) rc = read_place(t, a, last, f->n_train, f->n_inputs, error);
+  if (rc == CLT_OK && t->n == t->n_train && n_sources < n_places) rc = read_place(t, a, last, 0, f->n_train, error);
+  return rc;
+}
+
 /* The costs of arms on an input. A configuration that is not valid there fails. *complete: no other arm that may run is
  * without an answer. */
 static int fill_row(bool *complete, double *row, const clt_family_table *t, size_t input,
-                    const clt_family_answers *answers, double uses, const clt_device_info *device, clt_error *error) {
+                    const clt_family_answers *answers, double uses, clt_error *error) {
   const clt_family *f = t->family;
   const clt_family_input *in = &t->inputs[input];
   *complete = t->n_arms > 0;
@@ -153,7 +166,7 @@ static int fill_row(bool *complete, double *row, const clt_family_table *t, size
     const clt_family_answer *a = find_answer(answers, &wanted);
     if (a == NULL) {
       clt_instance *instance = NULL;
-      const int rc = clt_family_instance(&instance, f, v, in, device, error);
+      const int rc = clt_family_instance(&instance, f, v, in, t->place[input]->device, error);
       if (rc) return rc;
       const clt_space *space = clt_instance_space(instance);
       const bool valid = clt_space_contains(space, wanted.config);
@@ -168,18 +181,18 @@ static int fill_row(bool *complete, double *row, const clt_family_table *t, size
 }
 
 /* All costs. An input that was measured in part is left out: measuring was stopped there. */
-static int fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses,
-                      const clt_device_info *device, clt_error *error) {
+static int fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses, clt_error *error) {
   const size_t n = t->n, n_train = t->n_train;
   t->n = t->n_train = 0;
   int rc = CLT_OK;
   for (size_t i = 0; i < n; i++) {
     clt_family_input input = t->inputs[i];
     bool complete = false;
-    if (rc == CLT_OK) rc = fill_row(&complete, &t->cost[t->n * t->n_arms], t, i, answers, uses, device, error);
+    if (rc == CLT_OK) rc = fill_row(&complete, &t->cost[t->n * t->n_arms], t, i, answers, uses, error);
     t->inputs[i] = (clt_family_input){0};
     if (complete && rc == CLT_OK) {
       t->number[t->n] = t->number[i];
+      t->place[t->n] = t->place[i];
       t->inputs[t->n++] = input;
       t->n_train += i < n_train;
     } else {
@@ -189,28 +202,29 @@ static int fill_costs(clt_family_table *t, const clt_family_answers *answers, do
   return rc;
 }
 
-static int add_arm(clt_family_table *t, size_t variant, clt_config config, const clt_device_info *device,
-                   clt_error *error) {
+static int add_arm(clt_family_table *t, size_t variant, clt_config config, clt_error *error) {
   clt_family_arm *arm = &t->arms[t->n_arms++];
   clt_instance *instance = NULL;
   *arm = (clt_family_arm){.variant = variant, .config = config};
-  int rc = clt_family_instance(&instance, t->family, variant, &t->inputs[0], device, error);
+  int rc = clt_family_instance(&instance, t->family, variant, &t->inputs[0], t->place[0]->device, error);
   if (rc == CLT_OK && (arm->configuration = clt_config_string(clt_instance_space(instance), config)) == NULL)
     rc = clt_fail_memory(error);
   clt_instance_free(instance);
   return rc;
 }
 
-int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_store *store,
-                          const clt_device_info *device, size_t most, double uses, clt_error *error) {
+int clt_family_table_load(clt_family_table *out, const clt_family *family, const clt_family_place *places,
+                          size_t n_places, size_t n_sources, size_t most, double uses, clt_error *error) {
   clt_family_answers answers = {0};
   clt_family_table *t = out;
   *t = (clt_family_table){.family = family};
-  t->inputs = clt_new_array(family->n_inputs, sizeof *t->inputs);
-  t->number = clt_new_array(family->n_inputs, sizeof *t->number);
+  const size_t most_rows = n_sources * family->n_train + family->n_inputs;
+  t->inputs = clt_new_array(most_rows, sizeof *t->inputs);
+  t->number = clt_new_array(most_rows, sizeof *t->number);
+  t->place = clt_new_array(most_rows, sizeof *t->place);
   t->arms = clt_new_array(CLT_MAX_ARMS, sizeof *t->arms);
-  int rc = t->inputs && t->number && t->arms ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = read_answers(t, &answers, store, device, error);
+  int rc = t->inputs && t->number && t->place && t->arms ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = read_answers(t, &answers, places, n_places, n_sources, error);
   for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++) {
     clt_config chosen[CLT_MAX_PORTFOLIO];
     const size_t n = clt_family_portfolio(chosen, most, &answers, v, t->n_train);
@@ -219,10 +233,10 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, clt_s
                     "there are more than %d variants with their configurations; choose a smaller "
                     "--portfolio",
                     CLT_MAX_ARMS);
-    for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], device, error);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], error);
   }
   if (rc == CLT_OK && (t->cost = clt_new_array(t->n * t->n_arms, sizeof *t->cost)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, device, error);
+  if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, error);
   if (rc == CLT_OK && answers.n && t->n_arms == 0)
     rc = clt_fail(error, CLT_E_NO_VALID,
                   "no variant of the family '%s' has a configuration that is right on every input that was measured",

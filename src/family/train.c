@@ -42,7 +42,8 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
   *t = (family_task){.table = table, .seed = how->seed, .threads = how->threads, .n_columns = how->n_features};
   memcpy(t->columns, how->features, sizeof t->columns);
   for (size_t k = 0, n_chosen = t->n_columns; k < table->family->n_features; k++) {
-    bool is_in = false, is_needed = n_chosen == 0; /* what a condition reads is needed */
+    bool is_in = false; /* what a condition reads is needed, and figures of devices, which stay behind */
+    bool is_needed = n_chosen == 0 || k >= table->family->n_features - table->n_device;
     for (size_t c = 0; c < n_chosen; c++) is_in |= t->columns[c] == k;
     for (size_t v = 0; v < table->family->n_variants; v++) {
       const clt_expr *where = table->family->variants[v].where;

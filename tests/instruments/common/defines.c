@@ -33,6 +33,12 @@ static int define(defines *d, char *definition, clt_error *error) {
   return CLT_OK;
 }
 
+int defines_add(defines *d, const char *name, double value, clt_error *error) {
+  if (clt_grow(&d->symbols, &d->capacity, d->n + 1, sizeof *d->symbols)) return clt_fail_memory(error);
+  d->symbols[d->n++] = (clt_symbol){.name = name, .constant = true, .value = {.type = CLT_REAL, .real = value}};
+  return CLT_OK;
+}
+
 int defines_read(defines *out, const char *options, clt_error *error) {
   *out = (defines){.text = strdup(options ? options : "")};
   if (out->text == NULL) return clt_fail_memory(error);

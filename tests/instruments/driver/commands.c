@@ -270,7 +270,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (configuration->launch_fails || is_refused(device, configuration, n_dimensions, global, local))
     return configuration->launch_status;
   if (!configuration->untouched) copy(kernel);
-  double s = sim_run_s(device, configuration, touch_buffers(kernel, device, queue->context));
+  double s = sim_run_s(device, configuration, kernel->time_s, touch_buffers(kernel, device, queue->context));
   sim_count_energy(&queue->device->simulation, configuration, s);
   queue->queued_s += s;
   const bool fails = configuration->run_fails || (device->watchdog_s > 0 && queue->queued_s > device->watchdog_s);

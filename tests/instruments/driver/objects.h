@@ -75,6 +75,7 @@ struct _cl_kernel {
   OBJECT;
   cl_program program;
   char *name;
+  double time_s; /* of its own; NaN: the program's */
   cl_mem memory[SIM_MOST_ARGUMENTS]; /* NULL: not set, or no memory object */
   cl_uint n_arguments;               /* the highest set, plus one */
 };

@@ -116,6 +116,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *status) {
     return sim_status(status, CL_OUT_OF_HOST_MEMORY), NULL;
   }
   kernel->program = program;
+  kernel->time_s = sim_kernel_s(&program->context->device->simulation, program->options, name);
   describe_use(program, name);
   clRetainProgram(program);
   sim_status(status, CL_SUCCESS);

@@ -24,7 +24,7 @@
 
 /* --- the description --- */
 
-static const char *const root_keys[] = {"platform", "devices", "platform_ids", NULL};
+static const char *const root_keys[] = {"platform", "devices", "platform_ids", "kernels", NULL};
 static const char *const platform_keys[] = {"name", "vendor", "version", "profile", "icd_suffix", NULL};
 static const char *const device_keys[] = {"name",
                                           "vendor",
@@ -37,6 +37,7 @@ static const char *const device_keys[] = {"name",
                                           "timer_resolution_ns",
                                           "space",
                                           "time_s",
+                                          "figures",
                                           "fails",
                                           "launch_status",
                                           "run_status",
@@ -193,6 +194,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   const char *space = description_text(json, "space", NULL);
   if (space) d->recording = load(folder, space);
   d->time_s = description_formula(json, "time_s", NULL);
+  d->figures = json_object_get(json, "figures");
   d->wrong = description_formula(json, "wrong", NULL);
   d->untouched = description_formula(json, "untouched", NULL);
   d->work_group_limit = description_formula(json, "work_group_limit", NULL);
@@ -386,12 +388,33 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
 /* How many programs were built in this process: a second build of a configuration has noise of its own. */
 static atomic_ullong n_noises;
 
-double sim_run_s(const sim_device *device, sim_configuration *c, bool warm) {
+double sim_kernel_s(const sim_device *device, const char *options, const char *kernel) {
+  const char *formula = description_formula(json_object_get(description, "kernels"), kernel, NULL), *name;
+  double s = NAN;
+  defines d;
+  clt_error error = {0};
+  const json_t *figure;
+  if (formula == NULL) return NAN;
+  int rc = defines_read(&d, options, &error);
+  if (rc == CLT_OK) rc = defines_add(&d, "compute_units", device->compute_units, &error);
+  for (void *at = json_object_iter((json_t *)device->figures); rc == CLT_OK && at;
+       at = json_object_iter_next((json_t *)device->figures, at)) {
+    name = json_object_iter_key(at), figure = json_object_iter_value(at);
+    if (!json_is_number(figure)) description_wrong("'figures' of a simulated device are numbers, not '%s'", name);
+    rc = defines_add(&d, name, json_number_value(figure), &error);
+  }
+  if (rc == CLT_OK) rc = defines_number(&d, formula, &s, &error);
+  if (rc) description_wrong("'kernels' of the simulated driver, '%s': %s", kernel, error.message);
+  defines_release(&d);
+  return s;
+}
+
+double sim_run_s(const sim_device *device, sim_configuration *c, double kernel_s, bool warm) {
   if (c->n_runs == 0) c->n_runs = (uint64_t)atomic_fetch_add(&n_noises, 1) << 32;
   const uint64_t key[] = {device->noise_seed, c->hash, c->n_runs++};
   clt_rng rng;
   clt_rng_init(&rng, clt_hash64(key, sizeof key));
-  double s = (warm ? c->warm_s : c->time_s) * device->scale;
+  double s = (isfinite(kernel_s) ? kernel_s : warm ? c->warm_s : c->time_s) * device->scale;
   if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
   if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
   return fmax(s, LEAST_S);

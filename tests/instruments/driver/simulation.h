@@ -35,6 +35,7 @@ typedef struct sim_device {
   uint64_t noise_seed;
   unsigned char uuid[16];
   size_t cache_bytes;   /* of what a run may find there of those before */
+  const json_t *figures; /* names of numbers, for the formulas of kernels; NULL: none */
   const char *warm_s;   /* how long it takes then, NULL: as long */
   const json_t *caches; /* files that builds leave in the home folder, NULL: none */
   const char *exclusive; /* the path of the lock of the only process that may have contexts; NULL: all may */
@@ -70,12 +71,16 @@ typedef struct sim_configuration {
 /* false: the build fails, log (malloc'ed) says why. */
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log);
 
+/* What the description's `kernels` says of a kernel of this name: seconds. NaN where it says nothing. A formula that is
+ * wrong ends the process. */
+double sim_kernel_s(const sim_device *device, const char *options, const char *kernel);
+
 /* Adds the energy of a run to the device's counter, a file with micro-joules; ends the process where that cannot be
  * written. */
 void sim_count_energy(const sim_device *device, const sim_configuration *configuration, double run_s);
 
-/* The time of the next run. Depends on the description, the configuration, how many runs it had in this process, and
+/* The time of the next run of a kernel (kernel_s: its own, or NaN). Depends on the description, the configuration, how many runs it had in this process, and
  * whether its first buffer is in the cache. */
-double sim_run_s(const sim_device *device, sim_configuration *configuration, bool warm);
+double sim_run_s(const sim_device *device, sim_configuration *configuration, double kernel_s, bool warm);
 
 #endif

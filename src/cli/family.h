@@ -1,0 +1,29 @@
+/* cli/family.h - what the files of 'clatune family' share. */
+#ifndef CLT_CLI_FAMILY_H
+#define CLT_CLI_FAMILY_H
+
+#include "cli/cli.h"
+#include "family/across.h"
+
+/* A family, a device and the store. */
+typedef struct family_subject {
+  clt_family *family;
+  cli_subject subject; /* of the first variant's problem: for the device */
+  clt_store *store;
+  clt_family_table table;
+  clt_family_training training;
+  size_t portfolio;
+  double uses;
+  clt_store **sources; /* n_sources, typed */
+  size_t n_sources;
+  clt_family_devices devices;
+  clt_family_across across; /* train --sources */
+} family_subject;
+
+/* Leaves out each of the devices in turn (family_across.c). */
+int cli_family_report_across(family_subject *subject, const cli_arguments *arguments);
+
+/* Which figures were chosen for the device, and which other one is the nearest. */
+void cli_family_print_across(const family_subject *subject, size_t device);
+
+#endif
