@@ -13,23 +13,23 @@
 #define MAX_DEPTH 15
 
 /* What the entries become, in this order. */
-typedef enum giles_kind { OTHER, TEXT, LIST, CONDITIONS, COMMAND, FIGURE, BUDGET } giles_kind;
+typedef enum giles_kind { SPACE, TEXT, LIST, CONDITIONS, COMMAND, FIGURE, STRATEGY, BUDGET } giles_kind;
 
 typedef struct giles_member {
   const char *name, *key; /* key: of the JSON */
   giles_kind kind;
 } giles_member;
 
-static const giles_member members[] = {{"PARAMS", "ConfigurationSpace", OTHER},
+static const giles_member members[] = {{"PARAMS", "ConfigurationSpace.Groups", SPACE},
                                        {"CONDITIONS", "ConfigurationSpace.Conditions", CONDITIONS},
-                                       {"EVALUATION", "Command", OTHER},
+                                       {"EVALUATION", "Command.Run", COMMAND},
                                        {"CHECK", "Command.Check", COMMAND},
                                        {"FIGURE_OF_MERIT_FILE", "Command.Figure", FIGURE},
                                        {"PARAMETERS_FILE", "Command.ParametersFile", TEXT},
                                        {"PARAMETERS_FORMAT", "Command.ParametersFormat", TEXT},
                                        {"FILES", "Command.Files", LIST},
                                        {"LINKS", "Command.Links", LIST},
-                                       {"STRATEGY", "Strategy", OTHER},
+                                       {"STRATEGY", "Strategy", STRATEGY},
                                        {"BUDGET", "Budget", BUDGET}};
 #define N_MEMBERS (sizeof members / sizeof *members)
 
@@ -288,10 +288,8 @@ static void set_member(giles *g, const char *key, json_t *json, const giles_entr
   note_line(g, key, entry);
 }
 
-static void add_space(giles *g) {
-  json_t *list = json_array();
-  check_json(g, json_object_set_new(g->root, "ConfigurationSpace", json_pack("{s:o}", "TuningParameters", list)));
-  set_member(g, "ConfigurationSpace.Groups", json_incref(g->groups), find_entry(g, "PARAMS"));
+static void add_parameters(giles *g) {
+  json_t *list = json_object_get(json_object_get(g->root, "ConfigurationSpace"), "TuningParameters");
   for (size_t i = 0; g->rc == CLT_OK && i < g->n_declared; i++) {
     const giles_entry *entry = find_entry(g, g->declared[i]);
     char key[64];
@@ -303,30 +301,9 @@ static void add_space(giles *g) {
   }
 }
 
-/* The last command is run, those before it build. Whatever the makefile needs lies beside the file, unless that says
- * more. */
-static void add_command(giles *g) {
-  const giles_entry *evaluation = find_entry(g, "EVALUATION");
-  json_t *commands = json_array();
-  check_json(g, json_object_set_new(g->root, "Command", json_pack("{s:s}", "Files", "*")));
-  if (evaluation == NULL)
-    GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
-  else
-    split_commands(g, commands, evaluation);
-  if (g->rc == CLT_OK) {
-    size_t last = json_array_size(commands) - 1;
-    set_member(g, "Command.Run", json_incref(json_array_get(commands, last)), evaluation);
-    json_array_remove(commands, last);
-    if (last > 0) set_member(g, "Command.Build", json_incref(commands), evaluation);
-  }
-  json_decref(commands);
-}
-
 /* "brute_force parallel:4" */
-static void add_strategy(giles *g) {
-  const giles_entry *entry = find_entry(g, "STRATEGY");
-  if (entry == NULL) return;
-  json_t *words = json_array(), *options = json_object();
+static json_t *parse_strategy(giles *g, const giles_entry *entry) {
+  json_t *words = json_array(), *options = json_object(), *strategy = NULL;
   split_value(g, words, entry, false);
   const char *name = json_string_value(json_array_get(words, 0));
   if (name == NULL || strchr(name, ':'))
@@ -339,20 +316,30 @@ static void add_strategy(giles *g) {
       check_json(g, json_object_setn_new(options, word, (size_t)(colon - word), json_string(colon + 1)));
   }
   if (g->rc == CLT_OK && strcmp(name, "brute_force") == 0) name = "exhaustive";
-  if (g->rc == CLT_OK) set_member(g, "Strategy", json_pack("{s:s, s:O}", "Searcher", name, "Options", options), entry);
+  if (g->rc == CLT_OK) strategy = json_pack("{s:s, s:O}", "Searcher", name, "Options", options);
   json_decref(words);
   json_decref(options);
+  return strategy;
 }
 
 static void add_member(giles *g, const giles_member *member) {
   const giles_entry *entry = find_entry(g, member->name);
-  if (entry == NULL || member->kind == OTHER) return;
+  const bool check = strcmp(member->name, "CHECK") == 0;
+  if (entry == NULL) {
+    if (member->kind == COMMAND && !check) GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
+    return;
+  }
   const char *value = entry->value;
   const size_t length = strlen(value);
   json_t *json = NULL, *commands;
   switch (member->kind) {
+    case SPACE:
+      json = json_incref(g->groups);
+      add_parameters(g);
+      break;
     case TEXT: json = piece_json(value, length, false); break;
     case FIGURE: json = json_pack("{s:s, s:o}", "From", "file", "File", piece_json(value, length, false)); break;
+    case STRATEGY: json = parse_strategy(g, entry); break;
     case BUDGET:
       json = json_pack("[{s:s, s:o}]", "Type", "ConfigurationCount", "BudgetValue", piece_json(value, length, true));
       break;
@@ -368,29 +355,35 @@ static void add_member(giles *g, const giles_member *member) {
         at += n;
       }
       break;
-    case COMMAND:
+    case COMMAND: /* the last one is run, those before it build */
       commands = json_array();
       split_commands(g, commands, entry);
-      if (json_array_size(commands) > 1) GILES_FAIL_ENTRY(g, entry, "needs a single command");
-      json = json_incref(json_array_get(commands, 0));
+      if (json_array_size(commands) > 0) {
+        const size_t last = json_array_size(commands) - 1;
+        json = json_incref(json_array_get(commands, last));
+        json_array_remove(commands, last);
+        if (last > 0 && check) GILES_FAIL_ENTRY(g, entry, "needs a single command");
+        if (last > 0) set_member(g, "Command.Build", json_incref(commands), entry);
+      }
       json_decref(commands);
       break;
-    case OTHER: break;
   }
   set_member(g, member->key, json, entry);
 }
 
 int clt_giles_parse(clt_source *source, clt_error *error) {
-  giles g = {.source = source, .error = error, .root = json_object(), .groups = json_array()};
+  /* Whatever the makefile needs lies beside the file, unless that says more. */
+  giles g = {
+      .source = source,
+      .error = error,
+      .root = json_pack("{s:{s:[]}, s:{s:s}}", "ConfigurationSpace", "TuningParameters", "Command", "Files", "*"),
+      .groups = json_array()};
   json_t *text = json_string(source->text);
   if (text == NULL) GILES_FAIL(&g, 0, NULL, "is not UTF-8 text"); /* JSON holds nothing else */
   json_decref(text);
   if (g.groups == NULL || g.root == NULL) check_json(&g, -1);
   scan_entries(&g);
   parse_params(&g);
-  if (g.rc == CLT_OK) add_space(&g);
-  if (g.rc == CLT_OK) add_command(&g);
-  if (g.rc == CLT_OK) add_strategy(&g);
   for (size_t i = 0; g.rc == CLT_OK && i < N_MEMBERS; i++) add_member(&g, &members[i]);
   json_decref(g.groups);
   free(g.entries);
