@@ -8,12 +8,13 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "measurement/objective.h"
 #include "problem/command.h"
 
 /* The built-in metrics; the last one is there where the program reports a figure that is no time. */
 enum { TIME, ENERGY, FIGURE };
-#define MOST_SLOTS (CLT_MAX_PARAMETERS + 512)
+#define MOST_SLOTS (CLT_SLOT_DEVICE + 256)
 
 /* What belongs to a metric besides its texts. */
 typedef struct meaning {
@@ -71,7 +72,6 @@ clt_goal clt_goal_of_words(const char *name, const char *unit) {
 
 /* Adds a metric with an expression, which may name those of the problem's before it. */
 static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metric, clt_error *error) {
-  const clt_metric_slots places = clt_metric_slots_of();
   clt_trend trends[MOST_SLOTS] = {CLT_TREND_NONE};
   meaning *m = &o->meanings[o->n];
   scope->above = o->metrics + o->n_built_ins;
@@ -79,12 +79,12 @@ static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metr
   o->metrics[o->n++] = metric;
   int rc = clt_metric_compile(&m->expr, metric.expression, scope, error);
   if (rc) return rc;
-  trends[places.time] = CLT_TREND_RISING;
+  trends[CLT_SLOT_TIME] = CLT_TREND_RISING;
   for (size_t i = 0; i < clt_expr_n_slots(m->expr); i++) {
     size_t slot = clt_expr_slot(m->expr, i);
-    m->reads_energy |= slot == places.energy;
-    if (slot < places.metrics) continue;
-    const meaning *other = &o->meanings[slot - places.metrics + o->n_built_ins];
+    m->reads_energy |= slot == CLT_SLOT_ENERGY;
+    if (slot < CLT_SLOT_METRICS || slot >= CLT_SLOT_DEVICE) continue;
+    const meaning *other = &o->meanings[slot - CLT_SLOT_METRICS + o->n_built_ins];
     m->reads_energy |= other->reads_energy;
     trends[slot] = other->in_time;
   }
@@ -236,22 +236,22 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   if (index == ENERGY) return m->energy_J;
   if (index == FIGURE && index < o->n_built_ins) return figure;
   if (o->meanings[index].reads_energy && isnan(m->energy_J)) return NAN;
-  const clt_metric_slots places = clt_metric_slots_of();
   clt_value slots[MOST_SLOTS] = {{0}}, value;
-  for (size_t i = CLT_MAX_PARAMETERS; i < places.n; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = NAN};
+  for (size_t i = CLT_MAX_PARAMETERS; i < CLT_SLOT_DEVICE + clt_device_n_properties(); i++)
+    slots[i] = (clt_value){.type = CLT_REAL, .real = NAN};
   for (size_t i = 0; m->config != CLT_CONFIG_NONE && i < clt_space_n_parameters(o->space); i++)
     slots[i] = clt_space_value(o->space, m->config, i);
-  slots[places.time].real = time_s;
-  slots[places.energy].real = m->energy_J;
-  slots[places.figure].real = figure;
+  slots[CLT_SLOT_TIME].real = time_s;
+  slots[CLT_SLOT_ENERGY].real = m->energy_J;
+  slots[CLT_SLOT_FIGURE].real = figure;
 #define VALUE(member) m->use.member,
   const double use[] = {CLT_KERNEL_USE_TABLE(VALUE)};
   _Static_assert(sizeof use == CLT_METRIC_USES * sizeof *use, "the names that expressions know");
-  for (size_t i = 0; i < CLT_METRIC_USES; i++) slots[places.use + i].real = use[i];
+  for (size_t i = 0; i < CLT_METRIC_USES; i++) slots[CLT_SLOT_USE + i].real = use[i];
   for (size_t k = o->n_built_ins; k <= index; k++) {
     const clt_expr *expr = o->meanings[k].expr;
     out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;
-    slots[places.metrics + k - o->n_built_ins].real = out;
+    slots[CLT_SLOT_METRICS + k - o->n_built_ins].real = out;
   }
   return out;
 }

@@ -153,7 +153,7 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
   for (size_t i = 0; i < n_properties; i++)
     symbols[n++] = instance->has_device
                        ? constant(clt_device_property_name(i), clt_device_property(&instance->device, i))
-                       : variable(clt_device_property_name(i), problem->n_parameters + i);
+                       : variable(clt_device_property_name(i), CLT_SLOT_DEVICE + i);
   for (size_t i = 0; !instance->fixed && i < problem->n_parameters; i++)
     symbols[n++] = variable(problem->parameters[i].name, i);
   for (size_t i = 0; instance->fixed && i < problem->n_passed; i++) symbols[n++] = variable(problem->sizes[i].name, i);
@@ -168,7 +168,7 @@ bool clt_needs_device(const clt_instance *instance, clt_expression_id id) {
   if (!id || instance->has_device || instance->problem->expressions[id].of_index) return false;
   const clt_expr *compiled = instance->compiled[id];
   size_t n = clt_expr_n_slots(compiled);
-  return n > 0 && clt_expr_slot(compiled, n - 1) >= instance->problem->n_parameters;
+  return n > 0 && clt_expr_slot(compiled, n - 1) >= CLT_SLOT_DEVICE;
 }
 
 void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...) {
@@ -223,15 +223,8 @@ void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t mi
 /* In the order of clt_kernel_use. */
 static const char *const uses[CLT_METRIC_USES] = {"registers", "spill_bytes", "private_bytes", "local_bytes"};
 
-clt_metric_slots clt_metric_slots_of(void) {
-  size_t first = CLT_MAX_PARAMETERS + clt_device_n_properties();
-  const size_t metrics = first + 3 + CLT_METRIC_USES;
-  return (clt_metric_slots){first, first + 1, first + 2, first + 3, metrics, metrics + CLT_MAX_METRICS};
-}
-
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error) {
-  const clt_metric_slots slots = clt_metric_slots_of();
-  const size_t n_own = scope->instance ? scope->instance->problem->n_parameters : clt_space_n_parameters(scope->space);
+  const size_t n_own = scope->instance ? 0 : clt_space_n_parameters(scope->space);
   clt_symbol *known = NULL, *all = NULL;
   size_t n_known = 0, n_constants = 0, n = 0;
   int rc = CLT_OK;
@@ -246,18 +239,12 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
   if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + CLT_METRIC_USES + scope->n_above, sizeof *all)) == NULL)
     rc = clt_fail_memory(error);
   if (rc == CLT_OK) { /* of two of one name the later one holds */
-    all[n++] = variable("figure", slots.figure);
-    for (size_t i = 0; i < CLT_METRIC_USES; i++) all[n++] = variable(uses[i], slots.use + i);
-    for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, slots.metrics + i);
-    for (size_t i = 0; i < n_known; i++) {
-      all[n] = known[i];
-      /* Where there is no device, its properties' slots lie behind the parameters; here behind all that there could be.
-       */
-      if (!known[i].constant && known[i].slot >= n_own) all[n].slot += (uint32_t)(CLT_MAX_PARAMETERS - n_own);
-      n++;
-    }
-    all[n++] = variable("time_s", slots.time);
-    all[n++] = variable("energy_J", slots.energy);
+    all[n++] = variable("figure", CLT_SLOT_FIGURE);
+    for (size_t i = 0; i < CLT_METRIC_USES; i++) all[n++] = variable(uses[i], CLT_SLOT_USE + i);
+    for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, CLT_SLOT_METRICS + i);
+    for (size_t i = 0; i < n_known; i++) all[n++] = known[i];
+    all[n++] = variable("time_s", CLT_SLOT_TIME);
+    all[n++] = variable("energy_J", CLT_SLOT_ENERGY);
     rc = clt_expr_compile(out, text, all, n, error);
   }
   free(known);

@@ -66,16 +66,17 @@ bool clt_problem_has_options(const clt_problem *problem);
 
 #define CLT_MAX_METRICS 64
 
-/* What was measured, and the value of each metric, stand in slots of their own behind those of the parameters and of
- * the device's properties. */
+/* Slots of expressions behind those of the tuning parameters: what was measured (the numbers of clt_kernel_use from
+ * CLT_SLOT_USE on), the value of each metric, and the properties of a device that is not chosen. */
 #define CLT_METRIC_USES 4 /* numbers of clt_kernel_use */
-typedef struct clt_metric_slots {
-  size_t time, energy, figure; /* time_s, energy_J, figure */
-  size_t use;                  /* the first of clt_kernel_use's */
-  size_t metrics;              /* the first metric's */
-  size_t n;                    /* of all */
-} clt_metric_slots;
-clt_metric_slots clt_metric_slots_of(void);
+enum {
+  CLT_SLOT_TIME = CLT_MAX_PARAMETERS, /* time_s, energy_J, figure */
+  CLT_SLOT_ENERGY,
+  CLT_SLOT_FIGURE,
+  CLT_SLOT_USE,
+  CLT_SLOT_METRICS = CLT_SLOT_USE + CLT_METRIC_USES,
+  CLT_SLOT_DEVICE = CLT_SLOT_METRICS + CLT_MAX_METRICS
+};
 
 /* What an expression may speak of: an instance, or a space without one and sizes (a recording's). */
 typedef struct clt_metric_scope {

@@ -281,7 +281,7 @@ int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *b
 extern const char *const clt_block_sizes[3];
 
 /* The symbols that expressions of the instance know: constants first, then the tuning parameters as slots 0 ... Device
- * properties are slots behind them where the instance has no device. */
+ * properties are slots from CLT_SLOT_DEVICE on where the instance has no device. */
 int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n, size_t *n_constants,
                          clt_error *error);
 
