@@ -70,26 +70,21 @@ static void require_condition(limits *l, const char *when, clt_text *text, clt_c
 }
 
 /* The number in text, which is emptied, has to be at most bound (0: unknown) where `when` holds (NULL: always). unit
- * NULL: what says it all. place: the key of the expression and its text, or NULL. */
+ * NULL: what says it all. key: of the text, which is then told; or NULL. */
 static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
-                            const char *unit, const char *place) {
+                            const char *unit, const char *key) {
   const unsigned long long most = bound;
   clt_text condition = {.rc = text->rc};
   char message[600];
   int n = snprintf(message, sizeof message, "%s%s", l->subject, what);
   if (unit) n += snprintf(message + n, sizeof message - (size_t)n, " at most %llu%s", most, unit);
-  if (place) snprintf(message + n, sizeof message - (size_t)n, " (%s)", place);
+  if (key) snprintf(message + n, sizeof message - (size_t)n, " (%s: %.300s)", key, text->n ? text->bytes : "");
   clt_text_printf(&condition, "(%s) <= %llu", text->n ? text->bytes : "", most);
   clt_text_release(text);
   if (most > 0 && most <= INT64_MAX)
     require_condition(l, when, &condition, CLT_DEVICE_LIMIT, message, true);
   else
     clt_text_release(&condition);
-}
-
-/* "KernelSpecification.LocalSize.X: TSM // WPTM" */
-static void print_place(char *out, size_t capacity, const limits *l, clt_expression_id id) {
-  snprintf(out, capacity, "%s: %.300s", l->instance->problem->expressions[id].key, text_of(l, id));
 }
 
 /* The number of elements of a stored argument along a dimension, border included. */
@@ -117,7 +112,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   /* It takes place where "When" holds and "Repeat" is not 0. */
   const char *when = text_of(l, launch->when), *repeat = text_of(l, launch->repeat);
   clt_text text = {0};
-  char *both = NULL, place[500], message[600];
+  char *both = NULL, message[600];
   bool unknown = clt_needs_device(l->instance, launch->when) || clt_needs_device(l->instance, launch->repeat);
   for (size_t d = 0; d < local->n; d++) unknown = unknown || clt_needs_device(l->instance, local->id[d]);
   if (unknown) return;
@@ -125,26 +120,24 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
   for (size_t d = 0; d < local->n; d++) {
-    const char *size = text_of(l, local->id[d]);
-    print_place(place, sizeof place, l, local->id[d]);
-    snprintf(message, sizeof message, "%s must be a whole number of at least 1", place);
+    const char *size = text_of(l, local->id[d]), *key = problem->expressions[local->id[d]].key;
+    snprintf(message, sizeof message, "%s: %.300s must be a whole number of at least 1", key, size);
     clt_text_printf(&text, "(%s) >= 1 and (%s) %% 1 == 0", size, size);
     require_condition(l, when, &text, CLT_CONDITION, message, true);
     clt_text_add(&text, size);
-    require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "", place);
+    require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "", key);
   }
   /* Where it cannot be seen quickly that a global size is never 0, that is left to the launch: it may join many
    * parameters. */
   for (size_t d = 0; d < launch->global.n; d++) {
-    if (clt_needs_device(l->instance, launch->global.id[d])) continue;
-    print_place(place, sizeof place, l, launch->global.id[d]);
-    snprintf(message, sizeof message, "%s must be above 0", place);
-    clt_text_printf(&text, "(%s) > 0", text_of(l, launch->global.id[d]));
+    const clt_expression_id id = launch->global.id[d];
+    if (clt_needs_device(l->instance, id)) continue;
+    snprintf(message, sizeof message, "%s: %.300s must be above 0", problem->expressions[id].key, text_of(l, id));
+    clt_text_printf(&text, "(%s) > 0", text_of(l, id));
     require_condition(l, when, &text, CLT_CONDITION, message, false);
   }
   for (size_t d = 0; d < local->n; d++) clt_text_printf(&text, "%s(%s)", d ? " * " : "", text_of(l, local->id[d]));
-  snprintf(place, sizeof place, "%s: %.300s", launch->key, text.n ? text.bytes : "");
-  if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "", place);
+  if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "", launch->key);
   size_t n = 0; /* arguments of local memory, which count together */
   for (size_t i = 0; l->instance->has_device && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
@@ -203,14 +196,13 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
     if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
   for (size_t i = 0; l.rc == CLT_OK && known && i < problem->n_resources; i++) {
     const clt_resource *resource = &problem->resources[i];
+    const char *key = problem->expressions[resource->value].key;
     clt_text text = {0};
-    char place[500];
-    print_place(place, sizeof place, &l, resource->value);
     clt_text_add(&text, text_of(&l, resource->value));
     if (strcmp(resource->name, "LocalMemoryBytes") == 0)
-      require_at_most(&l, NULL, &text, device->local_memory_bytes, "local memory", " bytes", place);
+      require_at_most(&l, NULL, &text, device->local_memory_bytes, "local memory", " bytes", key);
     else if (strcmp(resource->name, "WorkGroupSize") == 0)
-      require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "", place);
+      require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "", key);
     clt_text_release(&text);
   }
   free(l.symbols);

@@ -88,13 +88,12 @@ static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
     } else {
       for (size_t i = 0; i < n; i++) {
         clt_node item = clt_node_item(&node, i);
-        const char *factor = json_string_value(item.json);
-        if (factor)
-          clt_text_printf(&product, "%s(%s)", i ? " * " : "", factor);
-        else if (json_is_integer(item.json))
-          clt_text_printf(&product, "%s(%lld)", i ? " * " : "", (long long)json_integer_value(item.json));
-        else
+        clt_value factor = {CLT_INT, .integer = 1};
+        if (!(json_is_string(item.json) || json_is_integer(item.json)) || !clt_json_to_value(&factor, item.json))
           clt_node_fail(&item, "needs a number or an expression in quotes");
+        clt_text_add(&product, i ? " * (" : "(");
+        clt_text_add_value(&product, factor);
+        clt_text_add(&product, ")");
       }
       clt_text_take(&text, &product, kernel->reading->error);
       text = clt_node_keep(&node, text);

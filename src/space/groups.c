@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "space/parts.h"
 #include "space/space.h"
@@ -170,20 +171,19 @@ static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positi
   const clt_expr *expr = g->space->constraints[constraint].expr;
   clt_value values[CLT_MAX_PARAMETERS], ignored;
   clt_error why = {0};
-  char with[400] = "", value[100];
-  size_t used = 0;
+  clt_text with = {0};
   clt_space_values(g->space, positions, values);
-  for (size_t i = 0; i < clt_expr_n_slots(expr) && used < sizeof with; i++) {
+  for (size_t i = 0; i < clt_expr_n_slots(expr); i++) {
     uint32_t p = clt_expr_slot(expr, i);
     if (g->space->parameters[p].n_values == 1) continue;
-    clt_value_print(value, sizeof value, values[p]);
-    int n = snprintf(with + used, sizeof with - used, "%s%s=%s", used ? " " : ", with ", g->space->parameters[p].name,
-                     value);
-    used += n > 0 ? (size_t)n : 0;
+    clt_text_printf(&with, "%s%s=", with.n ? " " : ", with ", g->space->parameters[p].name);
+    clt_text_add_value(&with, values[p]);
   }
   if (clt_expr_eval(expr, values, &ignored, &why) != CLT_E_EXPRESSION)
     snprintf(why.message, sizeof why.message, "cannot evaluate '%.300s'", clt_expr_text(expr));
-  return clt_expr_mistake(expr, CLT_E_EXPRESSION, g->error, "%s%s", why.message, with);
+  clt_expr_mistake(expr, CLT_E_EXPRESSION, g->error, "%s%.400s", why.message, with.n ? with.bytes : "");
+  clt_text_release(&with);
+  return CLT_E_EXPRESSION;
 }
 
 /* --- constraints on no parameter or on a single one --- */
@@ -237,17 +237,15 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
   if (rc == CLT_DIAGRAM_FAILED) return report_failed_root(g, failed, positions);
   if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
-  char names[300] = "";
-  size_t used = 0;
-  for (size_t l = 0; l < group->n_domains && used < sizeof names; l++) {
-    const char *name = g->space->parameters[group->domains[l]->parameter].name;
-    used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", l ? ", " : "", name);
-  }
-  return clt_fail(
-      g->error, CLT_E_RANGE,
-      "the conditions on %s leave too many combinations to keep in memory; list fewer values, or use simpler "
-      "conditions",
-      names);
+  clt_text names = {0};
+  for (size_t l = 0; l < group->n_domains; l++)
+    clt_text_printf(&names, "%s'%s'", l ? ", " : "", g->space->parameters[group->domains[l]->parameter].name);
+  clt_fail(g->error, CLT_E_RANGE,
+           "the conditions on %.300s leave too many combinations to keep in memory; list fewer values, or use simpler "
+           "conditions",
+           names.n ? names.bytes : "them");
+  clt_text_release(&names);
+  return CLT_E_RANGE;
 }
 
 /* --- all groups --- */
