@@ -170,10 +170,8 @@ int clt_data_verify(char message[CLT_MODULE_MESSAGE_BYTES], const clt_data *data
   int rc = references && configuration ? view_new(&view, data->instance, data, slots, NULL) : CLT_E_MEMORY;
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
     const clt_array *array = &data->arrays[i];
-    const clt_module_array *shown = show_array(&view, array, results[i] ? results[i] : array->data);
-    if (!array->reference) continue;
-    references[view.call.n_references] = *shown;
-    references[view.call.n_references++].data = array->reference;
+    show_array(&view, array, results[i] ? results[i] : array->data);
+    if (array->reference) references[view.call.n_references++] = clt_module_array_of(array, array->reference);
   }
   message[0] = 0;
   view.call.references = references;
