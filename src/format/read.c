@@ -485,16 +485,12 @@ static int read_ktt(reader *r, const json_t *root) {
 
 int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
                        clt_error *error) {
-  reader *r = clt_new_array(1, sizeof *r);
+  reader state = {.recording = recording, .path = path, .builder = builder, .error = error}, *r = &state;
   const json_t *results = json_object_get(root, "results");
-  if (r == NULL) return clt_fail_memory(error);
-  *r = (reader){.recording = recording, .path = path, .builder = builder, .error = error};
   /* The content says which form it is, whatever the file is called. */
-  int rc = json_object_get(root, "cache")                              ? read_kernel_tuner(r, root)
-           : json_object_get(root, "Results")                          ? read_ktt(r, root)
-           : json_object_get(json_array_get(results, 0), "parameters") ? read_cltune(r, root)
-           : results                                                   ? read_t4(r, root)
-                                                                       : FAIL(NULL, UNKNOWN_FORM);
-  free(r);
-  return rc;
+  return json_object_get(root, "cache")                              ? read_kernel_tuner(r, root)
+         : json_object_get(root, "Results")                          ? read_ktt(r, root)
+         : json_object_get(json_array_get(results, 0), "parameters") ? read_cltune(r, root)
+         : results                                                   ? read_t4(r, root)
+                                                                     : FAIL(NULL, UNKNOWN_FORM);
 }

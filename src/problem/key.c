@@ -255,13 +255,10 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
       used = used || clt_reads_macro(problem->expressions[id].text, name);
     for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
     if (used) continue;
-    char text[700];
-    snprintf(
-        text, sizeof text,
-        "the tuning parameter '%.200s' changes nothing: neither '%.200s' nor an expression of the problem file reads "
-        "its value; it multiplies the space by %zu",
-        name, problem->kernel_file, instance->parameters[p].n_values);
-    log(user, CLT_LOG_WARNING, text);
+    clt_log(log, user, CLT_LOG_WARNING,
+            "the tuning parameter '%s' changes nothing: neither '%s' nor an expression of the problem file reads its "
+            "value; it multiplies the space by %zu",
+            name, problem->kernel_file, instance->parameters[p].n_values);
   }
   clt_hasher_free(k.hasher);
   free(k.used);

@@ -77,7 +77,10 @@ void clt_value_spell(clt_text *out, const clt_parameter *parameter, size_t posit
   for (const char *c = value.text; *c; c++) {
     unsigned char byte = (unsigned char)*c;
     bool plain = byte < 128 && (isalnum(byte) || strchr("_.+-", byte)) && !(numeric && c == value.text);
-    clt_text_printf(out, plain ? "%c" : "%%%02X", byte);
+    if (plain)
+      clt_text_add_bytes(out, c, 1);
+    else
+      clt_text_printf(out, "%%%02X", byte);
   }
 }
 
@@ -213,11 +216,12 @@ int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space
     int rc = find_parameter(&p, space, name, error);
     if (rc) return rc;
     const clt_parameter *parameter = &space->parameters[p];
-    if (clt_json_to_value(&value, item)) positions[p] = (uint32_t)clt_parameter_find(parameter, value);
-    given[p] = clt_json_to_value(&value, item) &&
-               (positions[p] < parameter->n_values ||
-                (value.type == CLT_STRING && read_spelled(&positions[p], &taken, value.text, parameter) &&
-                 value.text[taken] == '\0'));
+    if (clt_json_to_value(&value, item)) {
+      positions[p] = (uint32_t)clt_parameter_find(parameter, value);
+      given[p] = positions[p] < parameter->n_values ||
+                 (value.type == CLT_STRING && read_spelled(&positions[p], &taken, value.text, parameter) &&
+                  value.text[taken] == '\0');
+    }
     if (given[p]) continue;
     char *shown = json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT);
     rc = clt_fail(error, CLT_E_NOT_FOUND, "%.100s is not among the values of '%s'", shown ? shown : "", name);
