@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define CLT_LIBPQ_FUNCTIONS(X)                                                                            \
-  X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconnectionNeedsPassword)         \
+  X(PQclear) X(PQconnectPoll) X(PQconnectStartParams) X(PQconnectionNeedsPassword)         \
   X(PQconninfoFree) X(PQconninfoParse) X(PQconsumeInput) X(PQdb) X(PQerrorMessage) X(PQfinish)            \
   X(PQflush) X(PQftype) X(PQgetResult) X(PQgetisnull) X(PQgetvalue) X(PQisBusy) X(PQnfields)              \
   X(PQntuples) X(PQparameterStatus) X(PQresultErrorField) X(PQresultErrorMessage) X(PQresultStatus)       \

@@ -24,38 +24,33 @@
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
 
 /* Whoever may write may write anything; so no text and no array is taken at any length. */
-#define RECORD_COLUMNS                                                                                     \
-  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST                                                 \
-  " - 1)), m.kind, left(m.configuration, 65536), m.reason,"                                                \
-  " m.time_s, m.clock, m.build_s, m.first_launch_s, m.runs_s, m.verify_s, m.wait_s, m.max_abs_error,"      \
-  " left(m.log, 16384), m.created_s, m.runs[1:65], m.energy_J, m.figures[1:66], m.use[1:64], m.confirmed," \
-  " m.origin, m.number"
-enum {
-  TXID,
-  ID,
-  NUMBER,
-  KIND,
-  CONFIGURATION,
-  REASON,
-  TIME,
-  CLOCK,
-  BUILD,
-  FIRST_LAUNCH,
-  RUNS_TIME,
-  VERIFY,
-  WAIT,
-  MAX_ERROR,
-  LOG,
-  CREATED,
-  RUNS,
-  ENERGY,
-  FIGURES,
-  USE,
-  CONFIRMED,
-  ORIGIN,
-  SEQUENCE,
-  AFTER_RECORD
-};
+#define COLUMNS(X)                                        \
+  X(ID, "m.id")                                           \
+  X(NUMBER, "greatest(1, least(m.txid, " OLDEST " - 1))") \
+  X(KIND, "m.kind")                                       \
+  X(CONFIGURATION, "left(m.configuration, 65536)")        \
+  X(REASON, "m.reason")                                   \
+  X(TIME, "m.time_s")                                     \
+  X(CLOCK, "m.clock")                                     \
+  X(BUILD, "m.build_s")                                   \
+  X(FIRST_LAUNCH, "m.first_launch_s")                     \
+  X(RUNS_TIME, "m.runs_s")                                \
+  X(VERIFY, "m.verify_s")                                 \
+  X(WAIT, "m.wait_s")                                     \
+  X(MAX_ERROR, "m.max_abs_error")                         \
+  X(LOG, "left(m.log, 16384)")                            \
+  X(CREATED, "m.created_s")                               \
+  X(RUNS, "m.runs[1:65]")                                 \
+  X(ENERGY, "m.energy_J")                                 \
+  X(FIGURES, "m.figures[1:66]")                           \
+  X(USE, "m.use[1:64]")                                   \
+  X(CONFIRMED, "m.confirmed")                             \
+  X(ORIGIN, "m.origin")                                   \
+  X(SEQUENCE, "m.number")
+#define NAME(name, column) name,
+#define TEXT(name, column) ", " column
+#define RECORD_COLUMNS "SELECT m.txid" COLUMNS(TEXT)
+enum { TXID, COLUMNS(NAME) AFTER_RECORD };
 
 /* Of a key: behind those of a record, or behind the place of its first record. */
 #define KEY_COLUMNS                                                                                        \
@@ -246,13 +241,9 @@ static int remove_from_postgresql(void *state, const clt_store_key *key, int64_t
     rc = clt_pq_run(store->pq, &rows, count_selected, error, "tttw", key->problem, key->device, key->driver, before_s);
   if (rc == CLT_OK) *n = (uint64_t)clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
-  for (int64_t n_removed = 1; rc == CLT_OK && !count_only && n_removed > 0;) {
-    rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, remove_selected, error, "tttww", key->problem, key->device, key->driver, before_s,
+  for (uint64_t n_gone = 0; rc == CLT_OK && !count_only && n_gone <= *n; n_gone += REMOVED_AT_ONCE)
+    rc = clt_pq_run(store->pq, NULL, remove_selected, error, "tttww", key->problem, key->device, key->driver, before_s,
                     (int64_t)REMOVED_AT_ONCE);
-    n_removed = rc ? 0 : clt_pq_n_changed(rows);
-    clt_pq_rows_free(rows);
-  }
   return rc;
 }
 

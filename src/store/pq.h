@@ -79,7 +79,6 @@ int clt_pq_begin(clt_pq *pq, clt_error *error);
 int clt_pq_end(clt_pq *pq, bool commit, clt_error *error);
 
 size_t clt_pq_n_rows(const clt_pq_rows *rows);
-int64_t clt_pq_n_changed(const clt_pq_rows *rows); /* rows that were inserted, updated or deleted */
 bool clt_pq_is_null(const clt_pq_rows *rows, size_t row, int column);
 const char *clt_pq_text(const clt_pq_rows *rows, size_t row, int column); /* "": NULL, or no text; borrowed */
 int64_t clt_pq_whole(const clt_pq_rows *rows, size_t row, int column); /* 0: NULL, or no whole number; of boolean 1 */

@@ -28,7 +28,6 @@ int clt_pq_begin(clt_pq *pq, clt_error *error) { return clt_pq_run(pq, NULL, "",
 int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) { return (void)commit, clt_pq_run(pq, NULL, "", error, ""); }
 
 size_t clt_pq_n_rows(const clt_pq_rows *rows) { return (void)rows, 0; }
-int64_t clt_pq_n_changed(const clt_pq_rows *rows) { return (void)rows, 0; }
 bool clt_pq_is_null(const clt_pq_rows *rows, size_t row, int column) {
   return (void)rows, (void)row, (void)column, true;
 }

@@ -73,8 +73,6 @@ static const char *value_of(const clt_pq_rows *rows, size_t row, int column, Oid
 
 size_t clt_pq_n_rows(const clt_pq_rows *rows) { return (size_t)libpq.PQntuples(rows); }
 
-int64_t clt_pq_n_changed(const clt_pq_rows *rows) { return strtoll(libpq.PQcmdTuples((PGresult *)rows), NULL, 10); }
-
 bool clt_pq_is_null(const clt_pq_rows *rows, size_t row, int column) {
   return row >= (size_t)libpq.PQntuples(rows) || column >= libpq.PQnfields(rows) ||
          libpq.PQgetisnull(rows, (int)row, column);

@@ -63,47 +63,10 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* The tables, each with the column that its rows are found by: for `tuning` and `kernel` that is the problem's. */
-enum { PROBLEM, DEVICE, TUNING, KERNEL, ORIGIN, SPAN, MEASUREMENT };
-enum { RUN = MEASUREMENT + 1, ENERGY, FIGURE, USE, CONFIRMED, IDENTITY, N_TABLES }; /* follow their measurement */
-static const struct {
-  const char *name, *number;
-} tables[N_TABLES] = {
-    [PROBLEM] = {"problem", "id"},
-    [DEVICE] = {"device", "id"},
-    [TUNING] = {"tuning", "problem"},
-    [KERNEL] = {"kernel", "problem"},
-    [ORIGIN] = {"origin", "id"},
-    [SPAN] = {"span", "first"},
-    [MEASUREMENT] = {"measurement", "id"},
-    [RUN] = {"run", "measurement"},
-    [ENERGY] = {"energy", "measurement"},
-    [FIGURE] = {"figure", "measurement"},
-    [USE] = {"use", "measurement"},
-    [CONFIRMED] = {"confirmed", "measurement"},
-    [IDENTITY] = {"identity", "measurement"},
-};
-
-/* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */
-typedef struct copier {
-  sqlite3_stmt *read, *write;
-} copier;
-
 static sqlite3_stmt *prepare_and_free(sqlite3 *db, char *text) {
   sqlite3_stmt *out = NULL;
   if (text) sqlite3_prepare_v2(db, text, -1, &out, NULL);
   sqlite3_free(text);
-  return out;
-}
-
-static copier make_copier(sqlite3 *to, sqlite3 *from, int table) {
-  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* of the widest one */
-  const char *name = tables[table].name;
-  copier out = {prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", name, tables[table].number)),
-                NULL};
-  int n = sqlite3_column_count(out.read);
-  if (n > 0)
-    out.write = prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", name, 3 * n - 2, places));
   return out;
 }
 
@@ -125,46 +88,60 @@ enum { CANNOT_WRITE = -1, CANNOT_READ = -2 };
 
 /* Copies the rows that belong to a number: how many, or CANNOT_WRITE. A row that breaks a rule of the schema is
  * damaged, too. */
-static int copy_rows(const copier *c, int64_t number) {
-  int n = 0, columns = sqlite3_column_count(c->read);
-  sqlite3_reset(c->read);
-  sqlite3_bind_int64(c->read, 1, number);
-  while (sqlite3_step(c->read) == SQLITE_ROW) {
-    for (int i = 0; i < columns; i++) sqlite3_bind_value(c->write, i + 1, sqlite3_column_value(c->read, i));
-    int rc = sqlite3_step(c->write);
-    n += rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(c->write)) : 0;
-    sqlite3_reset(c->write);
+static int copy_rows(sqlite3_stmt *read, sqlite3_stmt *write, int64_t number) {
+  int n = 0;
+  sqlite3_reset(read);
+  sqlite3_bind_int64(read, 1, number);
+  while (sqlite3_step(read) == SQLITE_ROW) {
+    for (int i = 0; i < sqlite3_column_count(read); i++)
+      sqlite3_bind_value(write, i + 1, sqlite3_column_value(read, i));
+    int rc = sqlite3_step(write);
+    n += rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(write)) : 0;
+    sqlite3_reset(write);
     if (rc != SQLITE_DONE && rc != SQLITE_CONSTRAINT) return CANNOT_WRITE;
   }
   return n;
 }
 
-/* from: a damaged store; to: an empty one. In one transaction, number by number, so that a damaged page costs its own
- * rows only. */
-static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
-  copier copiers[N_TABLES];
+/* Copies a table, number by number, so that a damaged page costs its own rows only. first: its first column, which is
+ * the row's own number, or that of the row of another table, after which it is called. What an older file lacks is left
+ * out. */
+static int copy_table(clt_store_repair_report *out, sqlite3 *to, sqlite3 *from, const char *table, const char *first) {
+  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* of the widest one */
+  const bool is_own = strcmp(first, "id") == 0 || strcmp(first, "first") == 0;
+  const bool is_measurement = strcmp(table, "measurement") == 0;
+  sqlite3_stmt *read = prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", table, first));
+  const int n_columns = sqlite3_column_count(read);
+  sqlite3_stmt *write =
+      prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", table, 3 * n_columns - 2, places));
+  const int64_t last = read && write ? find_last_row(from, is_own ? table : first) : 0;
   int n = 0;
-  if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
-  for (int t = 0; t < N_TABLES; t++) copiers[t] = make_copier(to, from, t);
-  for (int t = 0; n >= 0 && t <= MEASUREMENT; t++) {
-    const bool of_problem = t == TUNING || t == KERNEL;
-    int64_t last = find_last_row(from, tables[of_problem ? PROBLEM : t].name);
-    if (of_problem && copiers[t].write == NULL) continue; /* the file is older */
-    if (last > 0 && copiers[t].write == NULL) n = CANNOT_READ;
-    for (int64_t number = 1; n >= 0 && number <= last; number++) {
-      n = copy_rows(&copiers[t], number);
-      if (t != MEASUREMENT) continue;
-      for (int follower = RUN; n > 0 && follower < N_TABLES; follower++)
-        if (copiers[follower].write && copy_rows(&copiers[follower], number) < 0) n = CANNOT_WRITE;
-      out->n_saved += n > 0;
-      out->n_lost += n == 0; /* a number without a row */
-    }
+  for (int64_t number = 1; n >= 0 && number <= last; number++) {
+    n = copy_rows(read, write, number);
+    out->n_saved += is_measurement && n > 0;
+    out->n_lost += is_measurement && n == 0; /* a number without a row */
   }
+  sqlite3_finalize(read);
+  sqlite3_finalize(write);
+  return n;
+}
+
+/* from: a damaged store; to: an empty one. In one transaction, in the order in which the tables are made: what belongs
+ * to a row comes after it. */
+static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
+  static const char tables[] =
+      "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
+      " WHERE t.type = 'table' AND t.name <> 'file' AND c.cid = 0 ORDER BY t.rowid";
+  sqlite3_stmt *table = NULL;
+  int n = 0;
+  if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+      sqlite3_prepare_v2(to, tables, -1, &table, NULL) != SQLITE_OK)
+    return clt_database_fail(error, to, to_path);
+  while (n >= 0 && sqlite3_step(table) == SQLITE_ROW)
+    n = copy_table(out, to, from, (const char *)sqlite3_column_text(table, 0),
+                   (const char *)sqlite3_column_text(table, 1));
+  sqlite3_finalize(table);
   if (n >= 0 && out->n_saved == 0) n = CANNOT_READ;
-  for (int t = 0; t < N_TABLES; t++) {
-    sqlite3_finalize(copiers[t].read);
-    sqlite3_finalize(copiers[t].write);
-  }
   if (n >= 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
   int rc = n == CANNOT_READ
                ? clt_fail(error, CLT_E_STORE, "nothing of the store can be read any more: %s", sqlite3_errmsg(from))
