@@ -210,8 +210,13 @@ clt_node clt_node_member(const clt_node *parent, const char *name) {
   return node_below(parent, json_object_get(parent->json, name), parent->key[0] ? "." : "", name);
 }
 
+size_t clt_node_count(const clt_node *node) {
+  return json_is_array(node->json) ? json_array_size(node->json) : node->json != NULL;
+}
+
 clt_node clt_node_item(const clt_node *parent, size_t index) {
   char number[32];
+  if (!json_is_array(parent->json)) return *parent;
   snprintf(number, sizeof number, "[%zu]", index);
   return node_below(parent, json_array_get(parent->json, index), "", number);
 }

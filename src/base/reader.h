@@ -66,6 +66,8 @@ typedef struct clt_node {
 
 clt_node clt_node_root(clt_reading *reading);
 clt_node clt_node_member(const clt_node *parent, const char *name);
+/* One thing or a list of them: how many (0: nothing is there), and each; what is no list is its own item. */
+size_t clt_node_count(const clt_node *node);
 clt_node clt_node_item(const clt_node *parent, size_t index);
 bool clt_node_ok(const clt_node *node); /* no mistake so far */
 

@@ -50,13 +50,11 @@ clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const c
   clt_node node = clt_node_member(parent, name);
   clt_extent extent = {0};
   bool object = json_is_object(node.json);
-  size_t n = object ? 3 : json_is_array(node.json) ? json_array_size(node.json) : node.json != NULL;
+  size_t n = object ? 3 : clt_node_count(&node);
   if (object) clt_read_object(&node, CLT_NAMES("X", "Y", "Z"), true);
   if (node.json && (n < 1 || n > 3)) clt_node_fail(&node, "needs one to three sizes, x first");
   for (size_t d = 0; d < n && clt_node_ok(&node); d++) {
-    clt_node item = object                     ? clt_node_member(&node, names[d])
-                    : json_is_array(node.json) ? clt_node_item(&node, d)
-                                               : node;
+    clt_node item = object ? clt_node_member(&node, names[d]) : clt_node_item(&node, d);
     if (item.json == NULL && !object) clt_node_fail(&item, "needs a size");
     if (item.json && d > extent.n) clt_node_fail(&node, "needs \"%s\" as well", names[extent.n]);
     if (item.json) extent.id[extent.n++] = clt_add_expression(problem, &item);

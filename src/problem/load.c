@@ -304,8 +304,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   /* KTT writes one object, Kernel Tuner a list of them. */
   size_t n_budgets = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
   for (size_t i = 0; i < n_budgets; i++) {
-    clt_node entry = json_is_object(budget.json) ? budget : clt_node_item(&budget, i),
-             value = clt_node_member(&entry, "BudgetValue");
+    clt_node entry = clt_node_item(&budget, i), value = clt_node_member(&entry, "BudgetValue");
     clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false);
     bool other =
         clt_read_choice(&entry, "Type", CLT_NAMES("ConfigurationCount", "TuningDuration", "ConfigurationFraction"), 1);

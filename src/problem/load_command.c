@@ -35,7 +35,7 @@ static void mark_places(const clt_problem *problem, char *text) {
 static void load_line(clt_problem *problem, clt_command_line *line, const clt_node *node) {
   static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   bool shell = problem->command->shell;
-  size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
+  const size_t n = clt_node_count(node);
   if (shell && !json_is_string(node->json)) clt_node_fail(node, "needs a text for the shell, as \"Shell\" is set");
   if (!shell && !json_is_array(node->json))
     clt_node_fail(node, "needs a list of words: [\"make\", \"-s\"]; or set \"Shell\": true for a text");
@@ -43,7 +43,7 @@ static void load_line(clt_problem *problem, clt_command_line *line, const clt_no
   line->words = clt_node_new(node, n, sizeof *line->words);
   line->key = clt_load_key(node);
   while (line->n < n && clt_node_ok(node)) {
-    clt_node item = shell ? *node : clt_node_item(node, line->n), place;
+    clt_node item = clt_node_item(node, line->n), place;
     clt_compiler_option *word = &line->words[line->n++];
     const char *written = clt_load_option(problem, word, &place, &item, "Word");
     if (written && strchr(written, CLT_PLACE_MARK)) clt_node_fail(&item, "must not hold the character 1");

@@ -22,15 +22,10 @@
 #define MAX_NUMBERS 10000 /* seeds, budgets */
 #define MAX_CELLS 1000000
 
-/* One thing or a list of them: their number, and each by its index. */
 static size_t count_items(const clt_node *node, size_t most, const char *what) {
-  size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
+  const size_t n = clt_node_count(node);
   if (n == 0 || n > most) clt_node_fail(node, "needs 1 to %zu %s", most, what);
   return clt_node_ok(node) ? n : 0;
-}
-
-static clt_node item_at(const clt_node *node, size_t index) {
-  return json_is_array(node->json) ? clt_node_item(node, index) : *node;
 }
 
 /* --- numbers and options --- */
@@ -38,13 +33,13 @@ static clt_node item_at(const clt_node *node, size_t index) {
 int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int64_t max, size_t most) {
   clt_error cause = {0};
   clt_value *values = NULL;
-  size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
+  size_t n = clt_node_count(node);
   if (node->json == NULL || !clt_node_ok(node)) return NULL;
   if (json_is_string(node->json))
     clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
   int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
   for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++) {
-    clt_node item = item_at(node, i);
+    clt_node item = clt_node_item(node, i);
     if (values)
       numbers[i] = values[i].integer;
     else if (!clt_json_whole(&numbers[i], item.json))
@@ -192,7 +187,7 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
   size_t n = list.json && clt_node_ok(parent) ? count_items(&list, MAX_SEARCHERS, "searchers") : 0;
   axes.searchers = clt_node_new(&list, n, sizeof *axes.searchers);
   for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
-    clt_node item = item_at(&list, i);
+    clt_node item = clt_node_item(&list, i);
     read_searcher(&axes.searchers[axes.n_searchers++], sweep, &item);
     for (size_t k = 0; k < i && clt_node_ok(parent); k++) /* labels tell searchers apart in tables */
       if (strcmp(axes.searchers[i].label, axes.searchers[k].label) == 0)
@@ -358,7 +353,7 @@ static int read_sections(clt_sweep *sweep, clt_error *error) {
   size_t n = devices.json && clt_node_ok(&root) ? count_items(&devices, MAX_DEVICES, "devices") : 0;
   sweep->devices = clt_node_new(&devices, n, sizeof *sweep->devices);
   for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
-    clt_node item = item_at(&devices, i);
+    clt_node item = clt_node_item(&devices, i);
     const char *text = json_string_value(item.json);
     if (text == NULL || text[0] == '\0')
       clt_node_fail(&item, "needs a text, such as \"all\", \"gpu\" or part of a device's name");
@@ -375,7 +370,7 @@ static int read_sections(clt_sweep *sweep, clt_error *error) {
   n = count_items(&problems, MAX_PROBLEMS, "problems");
   sweep->problems = clt_node_new(&problems, n, sizeof *sweep->problems);
   for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
-    clt_node item = item_at(&problems, i);
+    clt_node item = clt_node_item(&problems, i);
     read_problem(&sweep->problems[sweep->n_problems++], sweep, &axes, &item);
   }
   return reading.rc;

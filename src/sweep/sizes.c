@@ -110,7 +110,7 @@ static const char *replace_alias(clt_text *out, const void *user, const char *na
 
 static clt_space *make_space(const axes *a, const clt_node *node) {
   clt_node where = clt_node_member(node, "Where");
-  size_t n = json_is_array(where.json) ? json_array_size(where.json) : where.json ? 1 : 0, product = 1;
+  size_t n = clt_node_count(&where), product = 1;
   clt_space_builder *builder = NULL;
   clt_space *space = NULL;
   clt_error cause = {0};
@@ -133,7 +133,7 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
   }
   if (n > MAX_CONDITIONS) clt_node_fail(&where, "has more than %d conditions", MAX_CONDITIONS);
   for (size_t i = 0; i < n && clt_node_ok(node); i++) {
-    clt_node item = json_is_array(where.json) ? clt_node_item(&where, i) : where;
+    clt_node item = clt_node_item(&where, i);
     const char *text = json_string_value(item.json);
     if (text == NULL) {
       clt_node_fail(&item, "needs a condition, such as \"width <= height\"");
