@@ -444,52 +444,77 @@ static void rows_that_are_no_cells_have_failed(void **state) {
 
 /* --- records --- */
 
-static clt_instance *instance_of(const clt_sweep *sweep) {
-  clt_instance *instance = NULL;
+/* Two stores, and what brings records to the database and back. */
+static struct {
+  clt_sweep *sweep;
+  clt_instance *instance;
+  const clt_space *space;
+  clt_store_key key;
+  clt_store *mine, *others;
+  clt_shipper shipper;
+} of;
+
+static int open_stores(void **state) {
   clt_error error = {0};
-  check(clt_instance_new(&instance, sweep->cells[0].problem, NULL, 0, &board, &error), &error);
-  return instance;
+  empty(state);
+  of.sweep = load("1");
+  check(clt_instance_new(&of.instance, of.sweep->cells[0].problem, NULL, 0, &board, &error), &error);
+  of.space = clt_instance_space(of.instance);
+  check(clt_store_key_init(&of.key, of.instance, &error), &error);
+  unlink(scratch_path("mine.sqlite"));
+  unlink(scratch_path("others.sqlite"));
+  check(clt_store_new(&of.mine, "sqlite", scratch_path("mine.sqlite"), &error), &error);
+  check(clt_store_new(&of.others, "sqlite", scratch_path("others.sqlite"), &error), &error);
+  check(clt_shipper_init(&of.shipper, pq, 0, &error), &error);
+  return 0;
 }
 
-static void measure(clt_store *store, const clt_instance *instance, clt_config config, double time_s) {
-  clt_store_key key;
+static int close_stores(void **state) {
+  (void)state;
+  clt_shipper_release(&of.shipper);
+  clt_store_free(of.mine);
+  clt_store_free(of.others);
+  clt_instance_free(of.instance);
+  clt_sweep_free(of.sweep);
+  return 0;
+}
+
+/* Adds a record of the space's i-th configuration. */
+static void measure(clt_store *store, uint64_t i) {
   clt_measurement m;
   clt_error error = {0};
-  clt_measurement_init(&m, config);
-  m.time_s = m.runs_s[0] = time_s;
+  clt_measurement_init(&m, clt_space_at(of.space, i));
+  m.time_s = m.runs_s[0] = (double)i + 1;
   m.n_runs = 1;
-  check(clt_store_key_init(&key, instance, &error), &error);
-  check(clt_store_describe_instance(store, &key, instance, &error), &error);
-  check(clt_store_add(store, &key, clt_instance_space(instance), CLT_RECORD_SEARCH, &m, &error), &error);
+  check(clt_store_describe_instance(store, &of.key, of.instance, &error), &error);
+  check(clt_store_add(store, &of.key, of.space, CLT_RECORD_SEARCH, &m, &error), &error);
 }
 
-static clt_store *open_file(const char *name) {
-  clt_store *store = NULL;
-  clt_error error = {0};
-  check(clt_store_new(&store, "sqlite", scratch_path(name), &error), &error);
-  return store;
-}
-
-static size_t count_of(clt_store *store, const clt_instance *instance) {
-  clt_store_key key;
+static size_t count_of(clt_store *store) {
   clt_store_answers answers = {0};
   clt_error error = {0};
-  check(clt_store_key_init(&key, instance, &error), &error);
-  check(clt_store_newest(&answers, store, &key, clt_instance_space(instance), false, NULL, &error), &error);
+  check(clt_store_newest(&answers, store, &of.key, of.space, false, NULL, &error), &error);
   size_t n = answers.n;
   clt_store_answers_release(&answers);
   return n;
 }
 
+static void ship(clt_store *store) {
+  clt_error error = {0};
+  bool more = true;
+  check(clt_ship(&of.shipper, store, false, &more, &error), &error);
+  assert_false(more);
+}
+
 /* Returns how many pieces there were, none of them larger than it should be. */
-static size_t pull(clt_shipper *shipper, clt_store *file, const clt_store_key *key, const char *name, size_t most) {
+static size_t pull(clt_shipper *shipper, clt_store *store, const char *name, size_t most) {
   clt_pull all = {0};
   clt_store *piece = NULL;
   clt_error error = {0};
   size_t n = 0;
-  while (check(clt_pull_next(&piece, &all, shipper, key, name, &error), &error), piece) {
+  while (check(clt_pull_next(&piece, &all, shipper, &of.key, name, &error), &error), piece) {
     uint64_t n_added = 0;
-    check(clt_store_merge(file, piece, NULL, &n_added, &error), &error);
+    check(clt_store_merge(store, piece, NULL, &n_added, &error), &error);
     assert_in_range(n_added, 0, most);
     clt_store_free(piece);
     n++;
@@ -499,91 +524,55 @@ static size_t pull(clt_shipper *shipper, clt_store *file, const clt_store_key *k
 }
 
 static void records_are_brought_once_and_found_by_others(void **state) {
-  (void)state;
   clt_error error = {0};
-  clt_shipper shipper;
-  clt_store_key key;
-  clt_sweep *sweep = load("1");
-  clt_instance *instance = instance_of(sweep);
-  const clt_space *space = clt_instance_space(instance);
-  clt_store *mine = open_file("mine.sqlite"), *others = open_file("others.sqlite");
-  bool more = true;
-  check(clt_store_key_init(&key, instance, &error), &error);
-  check(clt_shipper_init(&shipper, pq, 0, &error), &error);
-  measure(mine, instance, clt_space_at(space, 0), 1);
-  check(clt_ship(&shipper, mine, false, &more, &error), &error);
-  assert_false(more);
-  measure(mine, instance, clt_space_at(space, 1), 2);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  measure(of.mine, 0);
+  ship(of.mine);
+  measure(of.mine, 1);
+  ship(of.mine);
+  ship(of.mine);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 2);
-  measure(others, instance, clt_space_at(space, 2), 3);
-  pull(&shipper, others, &key, NULL, 2);
-  assert_int_equal(count_of(others, instance), 3);
-  check(clt_ship(&shipper, others, false, NULL, &error), &error);
+  measure(of.others, 2);
+  pull(&of.shipper, of.others, NULL, 2);
+  assert_int_equal(count_of(of.others), 3);
+  ship(of.others);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
-  pull(&shipper, mine, &key, "bank", 1);
-  assert_int_equal(count_of(mine, instance), 3);
+  pull(&of.shipper, of.mine, "bank", 1);
+  assert_int_equal(count_of(of.mine), 3);
   assert_int_equal(number("SELECT count(*) FROM clatune.problem WHERE name = 'bank' AND sizes = 'R=64'"), 1);
   /* Somebody drops the database: what the files hold comes again, and what others' files had brought with it. */
-  empty(NULL);
-  clt_shipper_release(&shipper);
-  clt_store_free(others);
-  check(clt_shipper_init(&shipper, pq, 0, &error), &error);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  empty(state);
+  clt_shipper_release(&of.shipper);
+  check(clt_shipper_init(&of.shipper, pq, 0, &error), &error);
+  ship(of.mine);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
-  clt_shipper_release(&shipper);
-  clt_store_free(mine);
-  clt_instance_free(instance);
-  clt_sweep_free(sweep);
 }
 
 static void a_plan_learns_from_what_was_there_when_it_was_submitted(void **state) {
   (void)state;
   clt_error error = {0};
-  clt_shipper shipper, of_plan;
-  clt_store_key key;
-  clt_sweep *sweep = load("1");
-  clt_instance *instance = instance_of(sweep);
-  const clt_space *space = clt_instance_space(instance);
-  clt_store *mine = open_file("before.sqlite"), *past = NULL;
-  check(clt_store_key_init(&key, instance, &error), &error);
-  check(clt_store_new(&past, "memory", NULL, &error), &error);
-  check(clt_shipper_init(&shipper, pq, 0, &error), &error);
-  measure(mine, instance, clt_space_at(space, 0), 1);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  clt_shipper of_plan;
+  measure(of.mine, 0);
+  ship(of.mine);
   submit("1", 60);
-  measure(mine, instance, clt_space_at(space, 1), 2);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  measure(of.mine, 1);
+  ship(of.mine);
   run("UPDATE clatune.measurement SET created_s = 4102444800 - created_s"); /* whatever clocks said */
   check(clt_shipper_init(&of_plan, pq, plan, &error), &error);
   for (int i = 0; i < 2; i++) {
-    pull(&of_plan, past, &key, "bank", 1);
-    assert_int_equal(count_of(past, instance), 1);
+    pull(&of_plan, of.others, "bank", 1);
+    assert_int_equal(count_of(of.others), 1);
   }
-  pull(&shipper, past, &key, "bank", 1);
-  assert_int_equal(count_of(past, instance), 2);
-  clt_shipper_release(&shipper);
+  pull(&of.shipper, of.others, "bank", 1);
+  assert_int_equal(count_of(of.others), 2);
   clt_shipper_release(&of_plan);
-  clt_store_free(mine);
-  clt_store_free(past);
-  clt_instance_free(instance);
-  clt_sweep_free(sweep);
 }
 
 /* So that nobody waits for the connection until all of it is there. What one transaction has added stays together. */
 static void many_records_come_in_pieces(void **state) {
   (void)state;
   clt_error error = {0};
-  clt_shipper shipper;
-  clt_store_key key;
-  clt_sweep *sweep = load("1");
-  clt_instance *instance = instance_of(sweep);
-  clt_store *mine = open_file("first.sqlite"), *others = open_file("second.sqlite");
-  check(clt_store_key_init(&key, instance, &error), &error);
-  check(clt_shipper_init(&shipper, pq, 0, &error), &error);
-  measure(mine, instance, clt_space_at(clt_instance_space(instance), 0), 1);
-  check(clt_ship(&shipper, mine, false, NULL, &error), &error);
+  measure(of.mine, 0);
+  ship(of.mine);
   for (int i = 1; i <= 4; i++) {
     char sql[500];
     snprintf(sql, sizeof sql,
@@ -592,17 +581,12 @@ static void many_records_come_in_pieces(void **state) {
              " FROM generate_series(1, 700) i, clatune.key k", i);
     run(sql);
   }
-  assert_in_range(pull(&shipper, others, &key, "bank", 1401), 2, 4);
+  assert_in_range(pull(&of.shipper, of.others, "bank", 1401), 2, 4);
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 2801);
-  assert_int_equal(pull(&shipper, others, &key, "bank", 0), 1); /* nothing new */
+  assert_int_equal(pull(&of.shipper, of.others, "bank", 0), 1); /* nothing new */
   uint64_t n_added = 0;
-  check(clt_store_merge(mine, others, NULL, &n_added, &error), &error);
+  check(clt_store_merge(of.mine, of.others, NULL, &n_added, &error), &error);
   assert_int_equal(n_added, 2800);
-  clt_shipper_release(&shipper);
-  clt_store_free(mine);
-  clt_store_free(others);
-  clt_instance_free(instance);
-  clt_sweep_free(sweep);
 }
 
 int main(void) {
@@ -620,9 +604,9 @@ int main(void) {
       cmocka_unit_test_setup(who_is_silent_is_waited_for_and_who_has_left_is_not_there, empty),
       cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
       cmocka_unit_test_setup(rows_that_are_no_cells_have_failed, empty),
-      cmocka_unit_test_setup(records_are_brought_once_and_found_by_others, empty),
-      cmocka_unit_test_setup(a_plan_learns_from_what_was_there_when_it_was_submitted, empty),
-      cmocka_unit_test_setup(many_records_come_in_pieces, empty),
+      cmocka_unit_test_setup_teardown(records_are_brought_once_and_found_by_others, open_stores, close_stores),
+      cmocka_unit_test_setup_teardown(a_plan_learns_from_what_was_there_when_it_was_submitted, open_stores, close_stores),
+      cmocka_unit_test_setup_teardown(many_records_come_in_pieces, open_stores, close_stores),
   };
   if (getenv("CLATUNE_TEST_DATABASE") == NULL) return 77;
   return cmocka_run_group_tests(tests, setup, teardown);
