@@ -308,46 +308,28 @@ static int read_numbers(sqlite_store *store, int statement, int64_t id, double *
   return rc;
 }
 
-static clt_store_description read_key(sqlite3_stmt *s) {
+static clt_store_description read_key(sqlite3_stmt *s, int first) {
   const char *texts[9];
-  for (int i = 0; i < 9; i++) texts[i] = column_text(s, 1 + i);
-  clt_store_description d = clt_row_key(texts);
-  d.n_records = (uint64_t)sqlite3_column_int64(s, 0);
-  return d;
+  for (int i = 0; i < 9; i++) texts[i] = column_text(s, first + i);
+  return clt_row_key(texts);
 }
 
-/* The row that one or two numbers lead to, to be released; NULL: there is none. */
-static int find_row(sqlite_store *store, int id, sqlite3_stmt **out, int64_t first, int64_t second, clt_error *error) {
-  sqlite3_stmt *s = *out = find_statement(store, id);
-  if (s == NULL) return fail_sqlite(store, error);
-  sqlite3_bind_int64(s, 1, first);
-  if (sqlite3_bind_parameter_count(s) > 1) sqlite3_bind_int64(s, 2, second);
-  int step = sqlite3_step(s), rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
-  if (step == SQLITE_ROW) return CLT_OK;
-  release_statement(s);
-  *out = NULL;
-  return rc;
-}
-
-/* with_key: where a damaged row leads to none, the record has no key to be found by. */
-static int visit_identified(sqlite_store *store, sqlite3_stmt *row, bool with_key, clt_store_record *record,
+static int visit_identified(sqlite_store *store, const clt_store_description *d, clt_store_record *record,
                             clt_store_walk_visit visit, void *user, clt_error *error) {
-  sqlite3_stmt *identity = NULL, *key = NULL;
-  clt_store_description d;
+  sqlite3_stmt *s = NULL;
+  int step = SQLITE_DONE;
   record->own = true; /* where an earlier version added it */
-  int rc = CLT_OK;
-  if (store->present & HAS_ORIGINS) rc = find_row(store, IDENTITY, &identity, record->number, 0, error);
-  if (identity) {
-    record->origin = column_text(identity, 0);
-    record->sequence = sqlite3_column_int64(identity, 1);
-    record->own = sqlite3_column_int64(identity, 2) != 0;
+  if (store->present & HAS_ORIGINS) {
+    if ((s = find_statement(store, IDENTITY)) == NULL) return fail_sqlite(store, error);
+    step = sqlite3_bind_int64(s, 1, record->number) == SQLITE_OK ? sqlite3_step(s) : SQLITE_ERROR;
   }
-  if (rc == CLT_OK && with_key)
-    rc = find_row(store, KEY, &key, sqlite3_column_int64(row, 14), sqlite3_column_int64(row, 15), error);
-  if (key) d = read_key(key);
-  if (rc == CLT_OK && (key || !with_key)) rc = visit(user, key ? &d : NULL, record);
-  if (identity) release_statement(identity);
-  if (key) release_statement(key);
+  if (step == SQLITE_ROW) {
+    record->origin = column_text(s, 0);
+    record->sequence = sqlite3_column_int64(s, 1);
+    record->own = sqlite3_column_int64(s, 2) != 0;
+  }
+  int rc = step == SQLITE_ROW || step == SQLITE_DONE ? visit(user, d, record) : fail_sqlite(store, error);
+  if (s) release_statement(s);
   return rc;
 }
 
@@ -381,7 +363,8 @@ static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_w
   clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .number = id};
   clt_row_end(&record, &m, column_text(s, 1), (const char *)sqlite3_column_text(s, 2), figures, n);
   if (walk != BY_NUMBER && walk != BY_NUMBER_OF_KEY) return visit(user, NULL, &record);
-  return visit_identified(store, s, walk == BY_NUMBER, &record, visit, user, error);
+  const clt_store_description d = walk == BY_NUMBER ? read_key(s, 14) : (clt_store_description){0};
+  return visit_identified(store, walk == BY_NUMBER ? &d : NULL, &record, visit, user, error);
 }
 
 /* From the first step on, all is read in one transaction; so a file without energies, figures or confirmed failures is
@@ -397,7 +380,8 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
   int rc = CLT_OK, step = bound ? sqlite3_step(s) : SQLITE_ERROR;
   if (id != KEYS && step == SQLITE_ROW) rc = run_statement(store, PRESENT, &store->present, error, "");
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s)) {
-    const clt_store_description d = id == KEYS ? read_key(s) : (clt_store_description){0};
+    clt_store_description d = id == KEYS ? read_key(s, 1) : (clt_store_description){0};
+    d.n_records = (uint64_t)sqlite3_column_int64(s, 0);
     rc = id == KEYS ? visit(user, &d, NULL) : visit_row(store, id, s, visit, user, error);
   }
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);

@@ -6,11 +6,11 @@
 #define OF_DEVICE "(SELECT id FROM device WHERE key=?2 AND driver=?3)"
 #define OF_KEY "problem=" OF_PROBLEM " AND device=" OF_DEVICE
 #define SELECTED OF_KEY " AND (?4=0 OR created_s<?4)"
-#define RECORDS                                                                                               \
-  "SELECT id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
-  " max_abs_error, substr(log, 1, 16384), created_s, problem, device FROM measurement"
+#define RECORDS_WITH(columns)                                                                                   \
+  "SELECT k.id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
+  " max_abs_error, substr(log, 1, 16384), created_s" columns " FROM measurement AS k"
 
-#define RECORDS_OF_KEY RECORDS " WHERE " OF_KEY
+#define RECORDS_OF_KEY RECORDS_WITH("") " WHERE " OF_KEY
 
 #define OF_SELECTED " WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")"
 
@@ -56,9 +56,8 @@
   ROW(FASTEST, RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id")                            \
   ROW(RUNS, "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position")                                         \
   ROW(KEYS, KEYS_OF_PROBLEMS)                                                                                        \
-  ROW(KEY, "SELECT 0" KEY_COLUMNS " FROM (SELECT ?1 AS problem, ?2 AS device) AS k" KEY_JOINS)                       \
   ROW(BY_NUMBER_OF_KEY, RECORDS_OF_KEY " AND id>?4 ORDER BY id")                                                     \
-  ROW(BY_NUMBER, RECORDS " WHERE id>?4 ORDER BY id")                                                                 \
+  ROW(BY_NUMBER, RECORDS_WITH(KEY_COLUMNS) KEY_JOINS " WHERE k.id>?4 ORDER BY k.id")                                 \
   ROW(WITHOUT_IDENTITY, RECORDS_OF_KEY                                                                               \
       " AND id<ifnull((SELECT min(first) FROM span), id+1) AND NOT EXISTS"                                           \
       "(SELECT 1 FROM identity WHERE measurement=id) ORDER BY id")                                                   \
