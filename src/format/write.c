@@ -289,26 +289,19 @@ int clt_t4_write(const char *path, const clt_results *results, clt_error *error)
 
 /* --- Kernel Tuner --- */
 
-/* A value as Python prints it: of reals the shortest digits that read back the same; an exponent below 1e-4 and from
- * 1e16 on. */
+/* A value as Python prints it: of reals, too, the shortest digits that read back the same, but with an exponent from
+ * 1e16 on alone where they are large. */
 static void add_python(clt_text *out, clt_value value) {
-  char text[64] = "";
-  int digits = 0;
-  if (value.type != CLT_REAL) {
-    if (value.type == CLT_INT) snprintf(text, sizeof text, "%lld", (long long)value.integer);
-    clt_text_add(out, value.type == CLT_STRING ? value.text
-                      : value.type == CLT_INT  ? text
-                      : value.integer          ? "True"
-                                               : "False");
-    return;
-  }
-  do clt_snprintf(text, sizeof text, "%.*e", digits, value.real);
-  while (clt_strtod(text, NULL) != value.real && digits++ < 17);
-  const char *e = strchr(text, 'e');
-  int exponent = e ? (int)strtol(e + 1, NULL, 10) : 0;
-  if (exponent >= -4 && exponent < 16)
-    clt_snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - exponent : 1, value.real);
-  clt_text_add(out, text);
+  char text[64];
+  const double size = value.type == CLT_REAL ? fabs(value.real) : 0;
+  clt_value_print(text, sizeof text, value.type == CLT_STRING ? (clt_value){0} : value);
+  if (size >= 1 && size < 1e16 && size == floor(size)) clt_snprintf(text, sizeof text, "%.1f", value.real);
+  if (size >= 1e16 && strchr(text, '.') && strchr(text, 'e') == NULL)
+    clt_snprintf(text, sizeof text, "%.16e", value.real); /* all 17 digits count */
+  clt_text_add(out, value.type == CLT_STRING ? value.text
+                    : value.type != CLT_BOOL ? text
+                    : value.integer          ? "True"
+                                             : "False");
 }
 
 /* A key is the values joined by commas, as Kernel Tuner does it. Where two configurations can have the same one (by
