@@ -132,9 +132,8 @@ static int run_predict(const cli_arguments *arguments) {
   clt_prediction *predictions = calloc((size_t)top, sizeof *predictions);
   json_t *list = json_array();
   if (rc == 0 && (configs == NULL || predictions == NULL)) rc = cli_failure("out of memory");
-  if (rc == 0 &&
-      (sweep ? clt_model_best(configs, predictions, &n, model, (size_t)top, 0.5, NULL, 0, &error)
-             : clt_model_climb(model, (size_t)top, 0.5, NULL, 0, N_PREDICTIONS, configs, predictions, &n, &error)))
+  if (rc == 0 && (sweep ? clt_model_best(configs, predictions, &n, model, (size_t)top, 0.5, NULL, 0, &error)
+                        : clt_model_climb(model, (size_t)top, 0.5, N_PREDICTIONS, configs, predictions, &n, &error)))
     rc = cli_report(&error);
   if (rc == 0 && !as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
   for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -195,7 +195,7 @@ int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time
   size_t n = 0;
   clt_model_accuracy_get(&accuracy, k->model);
   if (accuracy.calibrated_error <= LARGEST_ERROR)
-    rc = clt_model_climb(k->model, 1, 0.5, NULL, 0, N_PREDICTIONS, best, &prediction, &n, error);
+    rc = clt_model_climb(k->model, 1, 0.5, N_PREDICTIONS, best, &prediction, &n, error);
   if (rc == CLT_OK && n > 0) *time_s = exp((double)prediction.log_cost);
   bool taken = owned && owned->instance; /* not by the model of a store before */
   if (k != &fresh && !taken) {

@@ -20,7 +20,7 @@ static inline bool is_before(const clt_candidate *p, const clt_candidate *q) {
   return p->config < q->config;
 }
 
-int clt_candidate_compare(const void *a, const void *b) { return is_before(b, a) - is_before(a, b); }
+static int compare_candidates(const void *a, const void *b) { return is_before(b, a) - is_before(a, b); }
 
 int clt_heap_init(clt_heap *h, size_t capacity, clt_error *error) {
   *h = (clt_heap){clt_new_array(capacity, sizeof *h->items), 0, capacity};
@@ -53,7 +53,7 @@ float clt_heap_worst(const clt_heap *h) {
 }
 
 void clt_heap_sort(clt_heap *h) {
-  if (h->n) qsort(h->items, h->n, sizeof *h->items, clt_candidate_compare);
+  if (h->n) qsort(h->items, h->n, sizeof *h->items, compare_candidates);
 }
 
 /* How many of n candidates to keep for the m best: times as many, at least fewest. */
@@ -241,13 +241,10 @@ static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *err
   return rc;
 }
 
-static bool is_better(const place *a, const place *b) {
-  return b == NULL || clt_candidate_compare(&a->candidate, &b->candidate) < 0;
-}
+static bool is_better(const place *a, const place *b) { return b == NULL || is_before(&a->candidate, &b->candidate); }
 
-int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
-                    size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
-                    clt_error *error) {
+int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t n_predictions, clt_config *out,
+                    clt_prediction *predictions, size_t *n_out, clt_error *error) {
   if (clt_space_valid(model->space) / SWEPT <= n_predictions)
     return clt_model_best(out, predictions, n_out, model, m, min_p_valid, NULL, 0, error);
   bool fast = model->type->has_fast;
@@ -263,8 +260,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
   clt_heap h = {0};
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  int rc = c.all && c.batch && c.predictions && sample && neighbours ? look_at(&c, starts, n_starts, error)
-                                                                     : clt_fail_memory(error);
+  int rc = c.all && c.batch && c.predictions && sample && neighbours ? CLT_OK : clt_fail_memory(error);
   int64_t n_drawn = rc ? rc : clt_space_sample(sample, model->space, &rng, n_sample, error);
   rc = n_drawn < 0 ? (int)n_drawn : look_at(&c, sample, (size_t)n_drawn, error);
   size_t n_begun = c.n;

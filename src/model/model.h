@@ -52,12 +52,10 @@ int clt_model_predict_validity(const clt_model *model, const clt_config *configs
 const float *clt_model_residuals(const clt_model *model, size_t *n);
 
 /* The same where there is little time: where the space has many more than n_predictions configurations, it predicts
- * only so many, by hill climbing (as Bergstra, Pinto and Cox 2012): from starts (n_starts, valid ones) and random
- * configurations to the best neighbour until there is none better, then the neighbours of the best. The same every
- * time. out has room for m. */
-int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
-                    size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
-                    clt_error *error);
+ * only so many, by hill climbing (as Bergstra, Pinto and Cox 2012): from random configurations to the best neighbour
+ * until there is none better, then the neighbours of the best. The same every time. out has room for m. */
+int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t n_predictions, clt_config *out,
+                    clt_prediction *predictions, size_t *n_out, clt_error *error);
 
 /* How much each parameter matters, by the model: the total effect (Jansen, "Analysis of variance designs for model
  * output", 1999), the share of the variance of log cost over the valid configurations that is left when all other
@@ -73,10 +71,8 @@ typedef struct clt_candidate {
   bool likely; /* enough probability of being valid: stands before all that are not */
 } clt_candidate;
 
-/* For qsort: likely ones first, then by cost, then by configuration. */
-int clt_candidate_compare(const void *a, const void *b);
-
-/* Up to capacity candidates, the worst on top. Which ones it ends with does not depend on the order they came in. */
+/* Up to capacity candidates, the worst on top: unlikely ones last, then by cost, then by configuration. Which ones it
+ * ends with does not depend on the order they came in. */
 typedef struct clt_heap {
   clt_candidate *items;
   size_t n, capacity;

@@ -246,12 +246,10 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
       clt_sign_test(fastest->runs_s, best->runs_s, best->n_runs) <= 1 - CLT_USUAL_CONFIDENCE) {
     clt_config_print(name, sizeof name, s->loop.space, fastest->config);
     rc = clt_session_note(
-        s,
-        clt_format(
-            "with the driver's threads not bound to processors, as in most programs, %s is faster than the best: "
-            "%s, where the best takes %s",
-            name, clt_time_text(time[0], fastest->time_s), clt_time_text(time[1], best->time_s)),
-        error);
+        s, error,
+        "with the driver's threads not bound to processors, as in most programs, %s is faster than the best: "
+        "%s, where the best takes %s",
+        name, clt_time_text(time[0], fastest->time_s), clt_time_text(time[1], best->time_s));
   }
   for (size_t i = 0; i < f->n_standing; i++) clt_measurement_release(&f->measurements[i]);
   return rc;

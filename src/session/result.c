@@ -180,8 +180,12 @@ clt_load clt_load_now(void) {
   return load;
 }
 
-int clt_session_note(clt_session *s, char *text, clt_error *error) {
+int clt_session_note(clt_session *s, clt_error *error, const char *format, ...) {
   clt_tune_result *result = s->result;
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = clt_vformat(format, arguments);
+  va_end(arguments);
   char **notes = text ? realloc(result->notes, (result->n_notes + 1) * sizeof *notes) : NULL;
   if (notes == NULL) return free(text), clt_fail_memory(error);
   result->notes = notes;
@@ -208,8 +212,8 @@ static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *er
     snprintf(why, sizeof why, "was no finalist: %s%s",
              by_medians ? "runs scatter, so medians choose, and its median is " : "memory does not suffice for all",
              by_medians ? cost_text(other, s, fastest->median_cost) : "");
-  return clt_session_note(
-      s, clt_format("the best of the search, %s (%s), %s", name, cost_text(cost, s, fastest->cost), why), error);
+  return clt_session_note(s, error, "the best of the search, %s (%s), %s", name, cost_text(cost, s, fastest->cost),
+                          why);
 }
 
 /* Says what was disturbed, and by whom. Only the noise of devices can be told from a problem's. */
@@ -235,32 +239,26 @@ static int note_noise(clt_session *s, clt_error *error) {
     n_apart++;
     if (apart > most) most = apart, furthest = r;
     if (r->config == standard)
-      rc = clt_session_note(
-          s,
-          clt_format("the default configuration took %s in the search and %s at the end: what is said of the "
-                     "gain is in doubt",
-                     cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost)),
-          error);
+      rc = clt_session_note(s, error,
+                            "the default configuration took %s in the search and %s at the end: what is said of the "
+                            "gain is in doubt",
+                            cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost));
   }
   if (furthest && rc == CLT_OK) {
     clt_config_print(name, sizeof name, s->loop.space, furthest->config);
-    rc = clt_session_note(
-        s,
-        clt_format("%zu of the %zu configurations that were timed again at the end differ from the search by "
-                   "more than their runs scatter, most of all %s: %s, then %s",
-                   n_apart, n_timed, name, cost_text(before, s, furthest->median_cost),
-                   cost_text(after, s, furthest->final_cost)),
-        error);
+    rc = clt_session_note(s, error,
+                          "%zu of the %zu configurations that were timed again at the end differ from the search by "
+                          "more than their runs scatter, most of all %s: %s, then %s",
+                          n_apart, n_timed, name, cost_text(before, s, furthest->median_cost),
+                          cost_text(after, s, furthest->final_cost));
   }
   if (rc == CLT_OK && others_s > OTHERS_S && others_s > OTHERS_SHARE * all_s)
-    rc = clt_session_note(s, clt_format("other programs took %.0f %% of the processors' time", 100 * others_s / all_s),
-                          error);
+    rc = clt_session_note(s, error, "other programs took %.0f %% of the processors' time", 100 * others_s / all_s);
   if (rc == CLT_OK && result->n_notes > n_before && result->best.config != CLT_CONFIG_NONE)
     rc = clt_session_note(
-        s,
-        strdup("on a quieter machine, the same command compares the best again (--finalists N: more of them), "
-               "and with --fresh measures all again; --lock=no lets other tuners disturb"),
-        error);
+        s, error,
+        "on a quieter machine, the same command compares the best again (--finalists N: more of them), "
+        "and with --fresh measures all again; --lock=no lets other tuners disturb");
   return rc;
 }
 

@@ -292,8 +292,9 @@ int clt_session_count(clt_session *session, clt_config asked, double cost, const
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error);
 /* What the searcher reports now. */
 void clt_session_report(const clt_session *session, clt_search_report *out);
-/* Adds a note to the result; takes the text. NULL: out of memory. */
-int clt_session_note(clt_session *session, char *text, clt_error *error);
+/* Adds a note to the result. */
+int clt_session_note(clt_session *session, clt_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Completes the result from what was counted. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);

@@ -14,7 +14,7 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
     clt_prediction best, p;
     size_t n;
     assert_int_equal(clt_model_best(&swept, &best, &n, model, 1, 0.5, NULL, 0, NULL), 0);
-    assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 320, &climbed, &p, &n, NULL), 0);
+    assert_int_equal(clt_model_climb(model, 1, 0.5, 320, &climbed, &p, &n, NULL), 0);
     assert_int_equal(n, 1);
     assert_true(clt_space_contains(s->space, climbed));
     assert_true(p.log_cost >= best.log_cost && p.log_cost < best.log_cost + 0.05);
@@ -25,21 +25,6 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
   }
 }
 
-static void a_good_start_is_not_lost(void **state) {
-  const struct setting *s = *state;
-  clt_model *model = fit_well(s, "ensemble");
-  clt_config swept[3], out[3];
-  clt_prediction p[3];
-  size_t n;
-  assert_int_equal(clt_model_best(swept, NULL, &n, model, 3, 0.5, NULL, 0, NULL), 0);
-  assert_int_equal(clt_model_climb(model, 3, 0.5, &swept[0], 1, 64, out, p, &n, NULL), 0);
-  assert_int_equal(n, 3);
-  assert_true(out[0] == swept[0]);
-  assert_true(p[0].log_cost <= p[1].log_cost && p[1].log_cost <= p[2].log_cost);
-  assert_true(out[0] != out[1] && out[1] != out[2] && out[0] != out[2]);
-  clt_model_free(model);
-}
-
 static void a_small_space_is_swept(void **state) {
   const struct setting *s = *state;
   clt_model *model = fit(s, 100);
@@ -47,7 +32,7 @@ static void a_small_space_is_swept(void **state) {
   size_t n, m;
   uint64_t n_predictions = clt_space_valid(s->space);
   assert_int_equal(clt_model_best(swept, NULL, &n, model, 50, 0.5, NULL, 0, NULL), 0);
-  assert_int_equal(clt_model_climb(model, 50, 0.5, NULL, 0, n_predictions, climbed, NULL, &m, NULL), 0);
+  assert_int_equal(clt_model_climb(model, 50, 0.5, n_predictions, climbed, NULL, &m, NULL), 0);
   assert_int_equal(n, 50);
   assert_int_equal(m, 50);
   assert_memory_equal(swept, climbed, sizeof swept);
@@ -59,7 +44,7 @@ static void few_predictions_give_few_answers(void **state) {
   clt_model *model = fit(s, 100);
   clt_config out[20];
   size_t n = 0;
-  assert_int_equal(clt_model_climb(model, 20, 0.5, NULL, 0, 7, out, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_climb(model, 20, 0.5, 7, out, NULL, &n, NULL), 0);
   assert_int_equal(n, 7);
   clt_model_free(model);
 }
@@ -93,7 +78,6 @@ static void what_matters_is_known_to_all_models(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(climbing_comes_near_what_a_sweep_finds),
-      CASE(a_good_start_is_not_lost),
       CASE(a_small_space_is_swept),
       CASE(few_predictions_give_few_answers),
       CASE(what_matters_is_known_to_all_models),

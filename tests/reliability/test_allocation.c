@@ -201,7 +201,7 @@ static int climb_and_rank(void *user, clt_error *error) {
   clt_prediction predictions[5];
   double importance[16];
   size_t n;
-  int rc = clt_model_climb(model, 5, 0.5, NULL, 0, 200, configs, predictions, &n, error);
+  int rc = clt_model_climb(model, 5, 0.5, 200, configs, predictions, &n, error);
   return rc ? rc : clt_model_importance(model, importance, error);
 }
 
