@@ -177,6 +177,12 @@ float clt_growth_leaf(const clt_growth *g, const clt_growing_node *node) {
   return (float)(g->rate * (node->sum + (alone ? 0 : g->prior)) / ((double)node->n + (alone ? 0 : 1)));
 }
 
+float clt_growth_predict(const clt_growth *g, const float *x) {
+  const clt_growing_node *node = g->nodes;
+  while (node->left) node = &g->nodes[x[node->input] <= node->threshold ? node->left : node->right];
+  return clt_growth_leaf(g, node);
+}
+
 size_t clt_growth_write(const clt_growth *g, size_t index, clt_tree_node *out, size_t at) {
   const clt_growing_node *node = &g->nodes[index];
   if (node->left == 0) {
@@ -186,29 +192,4 @@ size_t clt_growth_write(const clt_growth *g, size_t index, clt_tree_node *out, s
   size_t right = clt_growth_write(g, node->left, out, at + 1);
   out[at] = (clt_tree_node){node->input, node->threshold, (uint32_t)right};
   return clt_growth_write(g, node->right, out, right);
-}
-
-int clt_tree_fit(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, size_t leaf_rows,
-                 clt_error *error) {
-  clt_growth g = {.most_leaves = n / leaf_rows > 0 ? n / leaf_rows : 1,
-                  .most_depth = n,
-                  .leaf_rows = leaf_rows,
-                  .prior = NAN,
-                  .rate = 1};
-  *out = (clt_tree){0};
-  int rc = clt_growth_init(&g, x, n_inputs, y, NULL, n, error);
-  if (!rc) clt_growth_tree(&g);
-  if (!rc && (out->nodes = clt_new_array(g.n_nodes, sizeof *out->nodes)) == NULL) rc = clt_fail_memory(error);
-  if (!rc) out->n_nodes = clt_growth_write(&g, 0, out->nodes, 0);
-  clt_growth_release(&g);
-  return rc;
-}
-
-void clt_tree_release(clt_tree *tree) { free(tree->nodes); }
-
-float clt_tree_predict(const clt_tree *tree, const float *x) {
-  const clt_tree_node *nodes = tree->nodes;
-  size_t i = 0;
-  while (nodes[i].input >= 0) i = x[nodes[i].input] <= nodes[i].number ? i + 1 : nodes[i].right;
-  return nodes[i].number;
 }

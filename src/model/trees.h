@@ -60,23 +60,10 @@ void clt_growth_release(clt_growth *growth);
 /* Grows a tree, whose root is nodes[0]. */
 void clt_growth_tree(clt_growth *growth);
 float clt_growth_leaf(const clt_growth *growth, const clt_growing_node *node);
+float clt_growth_predict(const clt_growth *growth, const float *x); /* what its leaf says */
 
 /* The subtree of a node, in pre-order from out[at] on; returns where it ends. */
 size_t clt_growth_write(const clt_growth *growth, size_t index, clt_tree_node *out, size_t at);
-
-/* --- one tree --- */
-
-/* In pre-order. */
-typedef struct clt_tree {
-  size_t n_nodes;
-  clt_tree_node *nodes;
-} clt_tree;
-
-/* By best splits, on x[n][n_inputs] and finite y[n], n >= 1; leaves have at least leaf_rows of them. */
-int clt_tree_fit(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, size_t leaf_rows,
-                 clt_error *error);
-void clt_tree_release(clt_tree *tree);
-float clt_tree_predict(const clt_tree *tree, const float *x); /* the mean of its leaf */
 
 /* --- forests (forest.c) --- */
 

@@ -181,7 +181,7 @@ static int filter_paths(ants_state *s, clt_error *error) {
   size_t n_inputs = clt_space_n_parameters(space);
   float *x = clt_new_array(s->n_learnt, n_inputs * sizeof *x), *y = clt_new_array(s->n_learnt, sizeof *y);
   double worst = -INFINITY;
-  clt_tree tree = {0};
+  clt_growth tree = {s->n_learnt / MIN_LEAF + 1, s->n_learnt, MIN_LEAF, .prior = NAN, .rate = 1};
   int rc = x && y ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; i < s->n_learnt; i++)
     if (isfinite(s->learnt[i].log_cost)) worst = fmax(worst, s->learnt[i].log_cost);
@@ -189,14 +189,15 @@ static int filter_paths(ants_state *s, clt_error *error) {
     encode_positions(space, s->learnt[i].config, x + i * n_inputs);
     y[i] = (float)(isfinite(s->learnt[i].log_cost) ? s->learnt[i].log_cost : worst + FAILED);
   }
-  if (!rc) rc = clt_tree_fit(&tree, x, n_inputs, y, s->n_learnt, MIN_LEAF, error);
+  if (!rc) rc = clt_growth_init(&tree, x, n_inputs, y, NULL, s->n_learnt, error);
+  if (!rc) clt_growth_tree(&tree);
   for (size_t i = 0; !rc && i < s->n_paths; i++) {
     float at[CLT_MAX_PARAMETERS];
     encode_positions(space, s->paths[i].config, at);
-    s->paths[i].log_cost = (double)clt_tree_predict(&tree, at);
+    s->paths[i].log_cost = (double)clt_growth_predict(&tree, at);
   }
   if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
-  clt_tree_release(&tree);
+  clt_growth_release(&tree);
   free(x);
   free(y);
   return rc;

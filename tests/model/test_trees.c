@@ -35,26 +35,26 @@ static void make_data(struct data *d, double noise) {
   }
 }
 
-static size_t count_leaves(const clt_tree *tree) {
-  size_t n = 0;
-  for (size_t i = 0; i < tree->n_nodes; i++) n += tree->nodes[i].input < 0;
-  return n;
+static void grow(clt_growth *tree, const struct data *d, size_t n, size_t leaf_rows) {
+  *tree = (clt_growth){n, n, leaf_rows, .prior = NAN, .rate = 1};
+  assert_int_equal(clt_growth_init(tree, d->x, INPUTS, d->y, NULL, n, NULL), 0);
+  clt_growth_tree(tree);
 }
 
 static void a_tree_finds_the_steps(void **state) {
   (void)state;
   struct data d;
-  clt_tree tree;
+  clt_growth tree;
   make_data(&d, 0);
   for (size_t i = 0; i < N; i++) d.y[i] = d.x[i * INPUTS] > 0.9f ? 3 : d.x[i * INPUTS + 2] == 1 ? 1 : -2;
-  assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, N, 3, NULL), 0);
-  assert_int_equal(count_leaves(&tree), 4); /* the third input's middle value takes two cuts */
-  for (size_t i = 0; i < N; i++) assert_float_equal(clt_tree_predict(&tree, d.x + i * INPUTS), d.y[i], 1e-6);
-  clt_tree_release(&tree);
-  assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, 1, 3, NULL), 0);
-  assert_int_equal(count_leaves(&tree), 1);
-  assert_float_equal(clt_tree_predict(&tree, d.x + INPUTS), d.y[0], 1e-6);
-  clt_tree_release(&tree);
+  grow(&tree, &d, N, 3);
+  assert_int_equal((tree.n_nodes + 1) / 2, 4); /* the third input's middle value takes two cuts */
+  for (size_t i = 0; i < N; i++) assert_float_equal(clt_growth_predict(&tree, d.x + i * INPUTS), d.y[i], 1e-6);
+  clt_growth_release(&tree);
+  grow(&tree, &d, 1, 3);
+  assert_int_equal((tree.n_nodes + 1) / 2, 1);
+  assert_float_equal(clt_growth_predict(&tree, d.x + INPUTS), d.y[0], 1e-6);
+  clt_growth_release(&tree);
 }
 
 static void leaves_are_no_smaller_than_asked_for(void **state) {
@@ -62,19 +62,19 @@ static void leaves_are_no_smaller_than_asked_for(void **state) {
   struct data d;
   make_data(&d, 1);
   for (size_t leaf_rows = 1; leaf_rows <= 50; leaf_rows += 7) {
-    clt_tree tree;
-    assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, N, leaf_rows, NULL), 0);
+    clt_growth tree;
+    grow(&tree, &d, N, leaf_rows);
     for (size_t i = 0; i < N; i++) {
       size_t n = 0;
-      double sum = 0, mean = (double)clt_tree_predict(&tree, d.x + i * INPUTS);
+      double sum = 0, mean = (double)clt_growth_predict(&tree, d.x + i * INPUTS);
       for (size_t k = 0; k < N; k++) {
-        if ((double)clt_tree_predict(&tree, d.x + k * INPUTS) != mean) continue;
+        if ((double)clt_growth_predict(&tree, d.x + k * INPUTS) != mean) continue;
         n++;
         sum += (double)d.y[k];
       }
       assert_true(n >= leaf_rows && fabs(sum / (double)n - mean) < 1e-5);
     }
-    clt_tree_release(&tree);
+    clt_growth_release(&tree);
   }
 }
 
