@@ -36,28 +36,28 @@ static void make_longs(struct option *longs, const cli_command *command) {
 }
 
 /* c is what getopt_long returned, typed the argument it looked at. */
-static int refuse_option(const cli_command *command, const struct option *longs, int c, const char *typed) {
+static void __attribute__((noreturn))
+refuse_option(const cli_command *command, const struct option *longs, int c, const char *typed) {
   const char *names[MAX_LONG];
   char name[64], guess[CLI_GUESS_BYTES] = "";
   size_t n = 0;
-  if (c == ':') return cli_usage("option '%s' needs a value (see 'clatune %s --help')", typed, command->name);
+  if (c == ':') cli_usage("option '%s' needs a value (see 'clatune %s --help')", typed, command->name);
   for (; longs[n].name; n++) names[n] = longs[n].name;
   if (strncmp(typed, "--", 2) == 0) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
     if (is_listed(longs, name))
-      return cli_usage("option '--%s' takes no value (see 'clatune %s --help')", name, command->name);
+      cli_usage("option '--%s' takes no value (see 'clatune %s --help')", name, command->name);
     cli_guess(guess, "--", name, names, n);
   }
-  return cli_usage("there is no option '%s'%s (see 'clatune %s --help')", typed, guess, command->name);
+  cli_usage("there is no option '%s'%s (see 'clatune %s --help')", typed, guess, command->name);
 }
 
-int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
+void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   const char *list = NULL; /* the flag that takes the arguments which are no options; NULL: none does */
   *out = (cli_arguments){.command = command,
-                         .typed = calloc((size_t)argc + 1, sizeof *out->typed),
-                         .positional = calloc((size_t)argc + 1, sizeof *out->positional)};
-  if (out->typed == NULL || out->positional == NULL) return cli_failure("out of memory");
+                         .typed = cli_new((size_t)argc, sizeof *out->typed),
+                         .positional = cli_new((size_t)argc, sizeof *out->positional)};
   make_longs(longs, command);
   opterr = 0;
   optind = 1;
@@ -68,20 +68,18 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
                        : c == LONG ? longs[index].name
                                    : NULL;
     /* Abbreviations, which getopt_long takes, would mean something else once there are more options. */
-    if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) return refuse_option(command, longs, '?', argv[at]);
+    if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) refuse_option(command, longs, '?', argv[at]);
     if (c == POSITIONAL && list) {
       out->typed[out->n_typed++] = (clt_setting){list, optarg};
     } else if (c == POSITIONAL) {
       out->positional[out->n_positional++] = optarg;
     } else if (name == NULL || !is_listed(longs, name)) {
-      return refuse_option(command, longs, c, c == 'o' ? "-o" : c == 'q' ? "-q" : argv[optind - 1]);
+      refuse_option(command, longs, c, c == 'o' ? "-o" : c == 'q' ? "-q" : argv[optind - 1]);
     } else {
+      const cli_flag *flag = command->flags, *end = flag + command->n_flags;
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
-      list = NULL;
-      for (size_t i = 0; i < command->n_flags; i++) {
-        const cli_flag *flag = &command->flags[i];
-        if (flag->argument && strstr(flag->argument, "...") && strcmp(flag->name, name) == 0) list = name;
-      }
+      while (flag < end && strcmp(flag->name, name) != 0) flag++;
+      list = flag < end && flag->argument && strstr(flag->argument, "...") ? name : NULL;
     }
   }
   if (command->passes && cli_given(out, command->passes)) {
@@ -90,20 +88,14 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
   } else {
     while (optind < argc) out->positional[out->n_positional++] = argv[optind++];
   }
-  if (cli_given(out, "help")) return 0;
+  if (cli_given(out, "help")) return;
   if (out->n_positional < command->n_positional[0])
-    return cli_usage("something is missing: clatune %s %s", command->name, command->synopsis);
-  if (out->n_positional > command->n_positional[1] && clt_pq_is_url(out->positional[command->n_positional[1]]))
-    return cli_usage("'clatune %s' takes the database from --store: --store postgresql://...", command->name);
-  if (out->n_positional > command->n_positional[1])
-    return cli_usage("'%s' is one argument too many for 'clatune %s'", out->positional[command->n_positional[1]],
-                     command->name);
-  return 0;
-}
-
-void cli_arguments_release(cli_arguments *arguments) {
-  free(arguments->typed);
-  free(arguments->positional);
+    cli_usage("something is missing: clatune %s %s", command->name, command->synopsis);
+  if (out->n_positional <= command->n_positional[1]) return;
+  const char *beyond = out->positional[command->n_positional[1]];
+  if (clt_pq_is_url(beyond))
+    cli_usage("'clatune %s' takes the database from --store: --store postgresql://...", command->name);
+  cli_usage("'%s' is one argument too many for 'clatune %s'", beyond, command->name);
 }
 
 const char *cli_text(const cli_arguments *arguments, const char *flag) {
@@ -114,108 +106,89 @@ const char *cli_text(const cli_arguments *arguments, const char *flag) {
 
 bool cli_given(const cli_arguments *arguments, const char *flag) { return cli_text(arguments, flag) != NULL; }
 
-int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min,
-                int64_t max) {
+int64_t cli_integer(const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min, int64_t max) {
   const char *text = cli_text(arguments, flag);
-  *out = otherwise;
-  if (text == NULL) return 0;
   char *end;
   errno = 0;
-  long long x = strtoll(text, &end, 10);
-  if (end == text || *end || errno || x < min || x > max)
-    return cli_usage("option '--%s' needs a whole number from %lld to %lld, not '%s'", flag, (long long)min,
-                     (long long)max, text);
-  *out = x;
-  return 0;
+  long long x = text ? strtoll(text, &end, 10) : otherwise;
+  if (text && (end == text || *end || errno || x < min || x > max))
+    cli_usage("option '--%s' needs a whole number from %lld to %lld, not '%s'", flag, (long long)min, (long long)max,
+              text);
+  return x;
 }
 
-int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
-                    double max) {
+double cli_real_number(const cli_arguments *arguments, const char *flag, double otherwise, double min, double max) {
   const char *text = cli_text(arguments, flag);
-  *out = otherwise;
-  if (text == NULL) return 0;
   char *end;
-  double x = clt_strtod(text, &end);
-  if (end == text || *end || !(x >= min && x <= max))
-    return cli_usage("option '--%s' needs a number from %g to %g, not '%s'", flag, min, max, text);
-  *out = x;
-  return 0;
+  double x = text ? clt_strtod(text, &end) : otherwise;
+  if (text && (end == text || *end || !(x >= min && x <= max)))
+    cli_usage("option '--%s' needs a number from %g to %g, not '%s'", flag, min, max, text);
+  return x;
 }
 
-int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
-                double max) {
+double cli_seconds(const cli_arguments *arguments, const char *flag, double otherwise, double min, double max) {
   const char *text = cli_text(arguments, flag);
-  *out = text ? clt_seconds_parse(text) : otherwise;
-  return !text || (*out >= min && *out <= max)
-             ? 0
-             : cli_usage("option '--%s' needs from %g to %g " CLT_SECONDS_FORMS ", not '%s'", flag, min, max, text);
+  double x = text ? clt_seconds_parse(text) : otherwise;
+  if (text && !(x >= min && x <= max))
+    cli_usage("option '--%s' needs from %g to %g " CLT_SECONDS_FORMS ", not '%s'", flag, min, max, text);
+  return x;
 }
 
 int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, const char *name) {
   const char *names[CLT_MOST_PLUGINS];
   char guess[CLI_GUESS_BYTES];
-  return cli_usage("there is no %s '%s'%s (see 'clatune %s --help')", clt_plugin_kind(plugins), name,
-                   cli_guess(guess, "", name, names, clt_plugin_names(names, plugins)), arguments->command->name);
+  cli_usage("there is no %s '%s'%s (see 'clatune %s --help')", clt_plugin_kind(plugins), name,
+            cli_guess(guess, "", name, names, clt_plugin_names(names, plugins)), arguments->command->name);
 }
 
-int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n) {
-  const char *typed = cli_text(arguments, "format");
-  char list[200] = "", guess[CLI_GUESS_BYTES];
-  bool has_json = false, known = typed == NULL;
-  for (size_t i = 0, used = 0; i < n; i++) {
-    has_json |= strcmp(names[i], "json") == 0;
-    known |= typed && strcmp(names[i], typed) == 0;
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+/* "a, b or c", of n names that stand stride bytes apart. */
+static const char *list_names(char out[300], const void *names, size_t n, size_t stride, const char *last) {
+  out[0] = '\0';
+  for (size_t i = 0, used = 0; i < n && used < 300; i++)
+    used += (size_t)snprintf(out + used, 300 - used, "%s%s",
                              i == 0      ? ""
                              : i + 1 < n ? ", "
-                                         : " or ",
-                             names[i]);
+                                         : last,
+                             *(const char *const *)((const char *)names + i * stride));
+  return out;
+}
+
+const char *cli_format(const cli_arguments *arguments, const char *const *names, size_t n) {
+  const char *typed = cli_text(arguments, "format"), *found = typed ? NULL : names[0];
+  char list[300], guess[CLI_GUESS_BYTES];
+  bool json = false;
+  for (size_t i = 0; i < n; i++) {
+    json |= strcmp(names[i], "json") == 0 && cli_given(arguments, "json");
+    if (typed && strcmp(names[i], typed) == 0) found = typed;
   }
-  bool json = has_json && cli_given(arguments, "json");
-  if (typed && json && strcmp(typed, "json") != 0)
-    return cli_usage("--json and --format %s contradict each other", typed);
-  if (!known) return cli_usage("--format is %s, not '%s'%s", list, typed, cli_guess(guess, "", typed, names, n));
-  *out = typed ? typed : json ? "json" : names[0];
-  return 0;
+  if (typed && json && strcmp(typed, "json") != 0) cli_usage("--json and --format %s contradict each other", typed);
+  if (found == NULL)
+    cli_usage("--format is %s, not '%s'%s", list_names(list, names, n, sizeof *names, " or "), typed,
+              cli_guess(guess, "", typed, names, n));
+  return json ? "json" : found;
 }
 
-int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag) {
+const char **cli_texts(size_t *n, const cli_arguments *arguments, const char *flag) {
+  const char **out = cli_new(arguments->n_typed, sizeof *out);
   *n = 0;
-  *out = calloc(arguments->n_typed + 1, sizeof **out);
-  if (*out == NULL) return cli_failure("out of memory");
   for (size_t i = 0; i < arguments->n_typed; i++)
-    if (strcmp(arguments->typed[i].name, flag) == 0) (*out)[(*n)++] = arguments->typed[i].value;
-  return 0;
+    if (strcmp(arguments->typed[i].name, flag) == 0) out[(*n)++] = arguments->typed[i].value;
+  return out;
 }
 
-int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments) {
-  const char **typed;
-  size_t bytes = 1;
-  *out = NULL;
-  int rc = cli_texts(&typed, n, arguments, "size");
-  if (rc) return rc;
-  for (size_t i = 0; i < *n; i++) bytes += strlen(typed[i]);
-  clt_size *sizes = malloc(*n * sizeof *sizes + bytes);
-  char *names = (char *)(sizes + *n);
-  if (sizes == NULL) rc = cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < *n; i++) {
+clt_size *cli_sizes(size_t *n, const cli_arguments *arguments) {
+  const char **typed = cli_texts(n, arguments, "size");
+  clt_size *sizes = cli_new(*n, sizeof *sizes);
+  for (size_t i = 0; i < *n; i++) {
     const char *equals = strchr(typed[i], '=');
     char *end;
     errno = 0;
     long long x = equals ? strtoll(equals + 1, &end, 10) : 0;
     if (equals == NULL || equals == typed[i] || end == equals + 1 || *end || errno)
-      rc = cli_usage("option '--size' needs NAME=NUMBER, not '%s'", typed[i]);
-    if (rc) break;
-    size_t length = (size_t)(equals - typed[i]);
-    memcpy(names, typed[i], length);
-    names[length] = '\0';
-    sizes[i] = (clt_size){names, x};
-    names += length + 1;
+      cli_usage("option '--size' needs NAME=NUMBER, not '%s'", typed[i]);
+    sizes[i] = (clt_size){cli_keep_memory(strndup(typed[i], (size_t)(equals - typed[i]))), x};
   }
-  free(typed);
-  if (rc) return free(sizes), rc;
-  *out = sizes;
-  return 0;
+  return sizes;
 }
 
 static bool has_option(const clt_plugins *plugins, size_t index, const char *flag) {
@@ -224,28 +197,23 @@ static bool has_option(const clt_plugins *plugins, size_t index, const char *fla
   return t.n > 0;
 }
 
-int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const clt_plugins *plugins,
-                 const char *name) {
+clt_setting *cli_settings(size_t *n, const cli_arguments *arguments, const clt_plugins *plugins, const char *name) {
   const clt_plugins *const *taken = arguments->command->plugins;
   while (*taken && *taken != plugins) taken++;
   const size_t own = clt_plugin_index(plugins, name), n_plugins = *taken ? clt_n_plugins(plugins) : 0;
+  clt_setting *out = cli_new(arguments->n_typed, sizeof *out);
   *n = 0;
-  *out = calloc(arguments->n_typed + 1, sizeof **out);
-  if (*out == NULL) return cli_failure("out of memory");
   for (size_t i = 0; i < arguments->n_typed; i++) {
     const char *flag = arguments->typed[i].name;
     size_t other = 0;
     while (other < n_plugins && !has_option(plugins, other, flag)) other++;
-    if (own < n_plugins && has_option(plugins, own, flag)) {
-      (*out)[(*n)++] = arguments->typed[i];
-    } else if (other < n_plugins) {
-      free(*out);
-      *out = NULL;
-      return cli_usage("option '--%s' belongs to %s %s, not to %s %s", flag, clt_plugin_kind(plugins),
-                       clt_plugin_name(plugins, other), clt_plugin_kind(plugins), name);
-    }
+    if (own < n_plugins && has_option(plugins, own, flag))
+      out[(*n)++] = arguments->typed[i];
+    else if (other < n_plugins)
+      cli_usage("option '--%s' belongs to %s %s, not to %s %s", flag, clt_plugin_kind(plugins),
+                clt_plugin_name(plugins, other), clt_plugin_kind(plugins), name);
   }
-  return 0;
+  return out;
 }
 
 const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char *typed, const char *const *names,
@@ -260,29 +228,20 @@ const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char 
 
 /* --- actions --- */
 
-int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n) {
+int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n, const char *hint) {
   static const char everywhere[] = " store json quiet help ";
   const char *what = arguments->positional[0], *command = arguments->command->name;
-  char guess[CLI_GUESS_BYTES], all[300] = "";
-  const cli_action *action = NULL;
-  for (size_t i = 0, used = 0; i < n; i++) {
-    if (strcmp(actions[i].name, what) == 0) action = &actions[i];
-    if (used < sizeof all)
-      used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
-                               i == 0      ? ""
-                               : i + 1 < n ? ", "
-                                           : " and ",
-                               actions[i].name);
-  }
-  if (action == NULL) {
+  char guess[CLI_GUESS_BYTES], all[300];
+  const cli_action *action = actions;
+  while (action < actions + n && strcmp(action->name, what) != 0) action++;
+  if (action == actions + n) {
     const char *near = clt_nearest_among(what, actions, n, sizeof *actions);
-    return cli_usage("'clatune %s' can %s, not '%s'%s", command, all, what,
-                     cli_guess(guess, "", what, &near, near != NULL));
+    cli_usage("'clatune %s' can %s, not '%s'%s", command, list_names(all, actions, n, sizeof *actions, " and "), what,
+              cli_guess(guess, "", what, &near, near != NULL));
   }
   if (arguments->n_positional > action->max_positional)
-    return cli_usage("'clatune %s %s' does not know what to do with '%s'%s", command, what,
-                     arguments->positional[action->max_positional],
-                     strcmp(command, "store") == 0 ? "; the store that is meant is named by --store" : "");
+    cli_usage("'clatune %s %s' does not know what to do with '%s'%s", command, what,
+              arguments->positional[action->max_positional], hint);
   /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
   for (size_t k = 0; k < arguments->n_typed; k++) {
     char word[64];
@@ -292,7 +251,7 @@ int cli_run_action(const cli_arguments *arguments, const cli_action *actions, si
       is_own |= strcmp(arguments->command->flags[i].name, arguments->typed[k].name) == 0;
     if (strstr(everywhere, word) == NULL && strstr(action->flags, word) == NULL &&
         (is_own || strstr(action->flags, " * ") == NULL))
-      return cli_usage("'clatune %s %s' takes no option '--%s'", command, what, arguments->typed[k].name);
+      cli_usage("'clatune %s %s' takes no option '--%s'", command, what, arguments->typed[k].name);
   }
   return action->run(arguments);
 }

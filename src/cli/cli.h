@@ -1,5 +1,5 @@
-/* cli/cli.h - what the commands are made of. A file each, listed in main.c. Where nothing else is said, functions
- * return 0, or an exit code after a message. */
+/* cli/cli.h - what the commands are made of. A file each, listed in main.c. A failure ends the program where it is
+ * found, after a message. What functions give out here stays the command's until it ends (cli_keep). */
 #ifndef CLT_CLI_CLI_H
 #define CLT_CLI_CLI_H
 
@@ -91,16 +91,14 @@ struct cli_arguments {
   const cli_command *command;
   clt_setting *typed; /* every flag in the order typed; a switch has the value "yes" */
   size_t n_typed;
-  char **positional; /* owned; the texts are argv's */
+  char **positional; /* argv's texts */
   size_t n_positional;
   char **passed; /* argv's: what goes to another program */
   size_t n_passed;
 };
 
-/* Parses argv (argv[0] is the command's name) by getopt_long. Prints a message and returns CLI_USAGE on a mistake.
- * --help is typed as any other switch. Release in either case. */
-int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
-void cli_arguments_release(cli_arguments *arguments);
+/* Parses argv (argv[0] is the command's name) by getopt_long. --help is typed as any other switch. */
+void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
 
 /* What a command does whose first word says what ("clatune store list"). */
 typedef struct cli_action {
@@ -110,39 +108,37 @@ typedef struct cli_action {
                             plug-ins */
   int (*run)(const cli_arguments *arguments);
 } cli_action;
-int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n);
+/* hint: for who gives an action too many words, "; ..." or "". */
+int cli_run_action(const cli_arguments *arguments, const cli_action *actions, size_t n, const char *hint);
 
 /* The last value typed for a flag; NULL: not typed. */
 const char *cli_text(const cli_arguments *arguments, const char *flag);
 bool cli_given(const cli_arguments *arguments, const char *flag);
 
-/* All values typed for a flag, in order: *out is malloc'ed. */
-int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag);
+/* All values typed for a flag, in order. */
+const char **cli_texts(size_t *n, const cli_arguments *arguments, const char *flag);
 
-/* A number in min..max, or `otherwise` where the flag was not typed. Returns 0, or CLI_USAGE after a message. */
-int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min,
-                int64_t max);
-int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
-                    double max);
+/* A number in min..max, or `otherwise` where the flag was not typed. */
+int64_t cli_integer(const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min, int64_t max);
+double cli_real_number(const cli_arguments *arguments, const char *flag, double otherwise, double min, double max);
 
 /* The same of a time: "90", "90s", "5m", "1h". In seconds. */
-int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
-                double max);
+double cli_seconds(const cli_arguments *arguments, const char *flag, double otherwise, double min, double max);
 
-/* Says that a kind has no plug-in of that name, and which may be meant; CLI_USAGE. */
-int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, const char *name);
+/* Ends the program: a kind has no plug-in of that name. Says which may be meant. */
+int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, const char *name)
+    __attribute__((noreturn));
 
 /* The typed --format, one of n names; the first where none was typed, or "json" with --json, which no other one goes
- * with. Returns 0, or CLI_USAGE after a message. */
-int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n);
+ * with. */
+const char *cli_format(const cli_arguments *arguments, const char *const *names, size_t n);
 
-/* The typed --size NAME=N as sizes; *out is malloc'ed, their names with it. */
-int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments);
+/* The typed --size NAME=N as sizes. */
+clt_size *cli_sizes(size_t *n, const cli_arguments *arguments);
 
-/* The typed flags that belong to the plug-in `name` of a kind: *out is malloc'ed. A typed flag that belongs to another
- * plug-in of the same kind and not to this one is a usage mistake. */
-int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const clt_plugins *plugins,
-                 const char *name);
+/* The typed flags that belong to the plug-in `name` of a kind. A typed flag that belongs to another plug-in of the same
+ * kind and not to this one is a usage mistake. */
+clt_setting *cli_settings(size_t *n, const cli_arguments *arguments, const clt_plugins *plugins, const char *name);
 
 #define CLI_GUESS_BYTES 128
 
@@ -160,26 +156,45 @@ void cli_streams_open(void);
 /* Where standard output is no terminal, what is printed from here on goes out as it is: other programs read it. */
 void cli_exact_output(void);
 
-/* --- messages --- */
+/* --- messages, and the end of the program --- */
 
 /* Says that standard output cannot be written to, unless its reader has gone; returns the exit code. */
 int cli_output_failed(void);
 
 /* "clatune: ..." on standard error; returns the exit code. */
 int cli_message(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define cli_usage(...) cli_message(CLI_USAGE, __VA_ARGS__)
-#define cli_failure(...) cli_message(CLI_FAILURE, __VA_ARGS__)
 
-/* Prints an error of the library and returns the exit code that stands for it. */
-int cli_report(const clt_error *error);
+/* The same, and ends the program with that exit code, after cli_end. For the thread of main alone. They return int so
+ * that they can stand where a result is wanted. */
+int cli_die(int code, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+#define cli_usage(...) cli_die(CLI_USAGE, __VA_ARGS__)
+#define cli_failure(...) cli_die(CLI_FAILURE, __VA_ARGS__)
+
+/* Prints an error of the library and returns the exit code that stands for it; cli_report ends the program with it. */
+int cli_say(const clt_error *error);
+int cli_report(const clt_error *error) __attribute__((noreturn));
 int cli_exit_code(int code); /* of a result code of the library */
+
+/* What a call of the library says of its failure, which cli_check then ends the program with. One for all of them. */
+extern clt_error cli_error;
+void cli_check(int rc);
+void cli_check_typed(int rc); /* whatever the error, it is a usage mistake */
+
+/* Releases `what` when the command ends, however it does: the last one first. Returns what. cli_keep_memory: malloc'ed;
+ * NULL is out of memory, and ends the program. cli_new: n zeroed elements. cli_end: does it now. */
+void cli_exit(int code) __attribute__((noreturn)); /* ends the command, and the program */
+void *cli_keep(void *what, void (*release)(void *what));
+void *cli_keep_memory(void *memory);
+void *cli_new(size_t n, size_t bytes);
+void cli_end(void);
 
 /* Prints warnings and information of the library; user is a bool *: quiet (warnings only). */
 void cli_log(void *user, clt_log_level level, const char *text);
 
 /* --- JSON: all give new references --- */
 
-/* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE. NULL is out of memory. */
+/* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE where standard output has failed. NULL is out of
+ * memory. */
 int cli_print_json(json_t *json);
 
 json_t *cli_json_configuration(const clt_space *space, clt_config config);
@@ -202,7 +217,7 @@ json_t *cli_json_quality(const clt_problem *problem, double value);
 void cli_print_quality(const clt_problem *problem, double value, int width);
 
 /* --objective, else the problem's, else time. */
-int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance);
+clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance);
 
 /* {"name", "expression", "unit", "goal"}, "maximise GFLOP/s", "minimise energy_J * time_s" */
 json_t *cli_json_objective(const clt_objective *objective);
@@ -262,9 +277,9 @@ typedef struct cli_events {
   double best_value;
 } cli_events;
 
-/* --events FILE or -, which is standard output; *out NULL: not typed. */
-int cli_events_open(FILE **out, const cli_arguments *arguments);
-int cli_events_close(FILE *events); /* nullable */
+/* --events FILE or -, which is standard output; NULL: not typed. */
+FILE *cli_events_open(const cli_arguments *arguments);
+int cli_events_close(FILE *events); /* nullable; returns 0, or CLI_FAILURE after a message */
 
 /* Writes a line: "event", then the members of body (reference stolen). Where nobody reads standard output any more, it
  * asks for an end. */
@@ -294,7 +309,7 @@ struct clt_portable;
  * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. portable (nullable):
  * one configuration for all its places, which are the entries; and a macro for each parameter and
  * CLATUNE_<NAME>_OPTIONS, also for a kernel. */
-int cli_export_header(clt_catalog *catalog, const clt_problem *problem, const struct clt_portable *portable);
+void cli_export_header(clt_catalog *catalog, const clt_problem *problem, const struct clt_portable *portable);
 
 /* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. `from` is a comment. */
 void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options);
@@ -319,13 +334,13 @@ typedef enum cli_device_need {
 
 /* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
  * the only device where one is required). */
-int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
+cli_subject cli_subject_new(const cli_arguments *arguments, const char *path, cli_device_need need);
 
-/* The same in two steps: the problem alone, with --cache; then the rest; both release the subject on failure. A
- * command's device is the machine itself, which --device may only confirm. */
-int cli_subject_load(cli_subject *out, const cli_arguments *arguments, const char *path);
-int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
-void cli_subject_release(cli_subject *subject);
+/* The same in two steps: the problem alone, with --cache; then the rest. A command's device is the machine itself,
+ * which
+ * --device may only confirm. */
+cli_subject cli_subject_load(const cli_arguments *arguments, const char *path);
+void cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 
 /* clt_devices, but where a driver breaks the others, it is left out from then on, which is said on standard error. */
 int cli_devices_here(clt_device_info **out, size_t *n, clt_error *error);
@@ -337,31 +352,28 @@ void cli_suggest_drivers(const clt_device_info *devices, size_t n);
 int cli_find_device(clt_device_info *out, const char *text, clt_error *error);
 
 /* The device of this machine that was typed, else CLATUNE_DEVICE's, else the only one. */
-int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
+void cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
 
-/* Opens the store that was typed, or the standard one; for reading alone, *out NULL: there is none yet. */
-int cli_open_store(clt_store **out, const cli_arguments *arguments);
-int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments);
+/* Opens the store that was typed, or the standard one; for reading alone, NULL: there is none yet. */
+clt_store *cli_open_store(const cli_arguments *arguments);
+clt_store *cli_open_store_to_read(const cli_arguments *arguments);
+clt_store *cli_read_store(const char *path); /* one that has to be there, for reading alone */
 bool cli_has_store(const cli_arguments *arguments);
-int cli_store_init(const cli_arguments *arguments); /* store_init.c */
 
-/* "there is no store ... yet"; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with --quiet. */
-int cli_no_store(const cli_arguments *arguments);
+/* Ends the program: "there is no store ... yet". To say it without failing: cli_note_no_store, nothing with --quiet. */
+int cli_no_store(const cli_arguments *arguments) __attribute__((noreturn));
 void cli_note_no_store(const cli_arguments *arguments);
 
-/* Recordings from files. *out is malloc'ed; release in either case. */
-int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n);
-void cli_free_recordings(clt_recording **recordings, size_t n);
-
-/* Those of --learn-from; none with --no-transfer. */
-int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments);
+/* Recordings from files, and those of --learn-from; none with --no-transfer. */
+clt_recording **cli_load_recordings(const char *const *paths, size_t n);
+clt_recording **cli_load_sources(size_t *n, const cli_arguments *arguments);
 
 /* A model of the named type (NULL: auto) fitted on what the store holds of the subject, at all sizes or at its own
  * (options of `clatune train`). It speaks of the subject's instance. */
-int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
-            bool own_size, size_t *n_sizes);
+clt_model *cli_fit(const cli_arguments *arguments, const cli_subject *subject, const char *type, bool own_size,
+                   size_t *n_sizes);
 
 /* The model that `clatune train` has kept; where there is none, one that is fitted now. */
-int cli_trained_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject);
+clt_model *cli_trained_model(const cli_arguments *arguments, const cli_subject *subject);
 
 #endif

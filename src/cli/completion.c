@@ -103,8 +103,7 @@ static int run_completion(const cli_arguments *arguments) {
   const cli_command *const *commands = cli_commands(&n);
   const char *typed = arguments->positional[0];
   while (i < sizeof shells / sizeof *shells && strcmp(typed, shells[i].name) != 0) i++;
-  if (i == sizeof shells / sizeof *shells)
-    return cli_usage("completion is for bash, zsh and fish, not for '%s'", typed);
+  if (i == sizeof shells / sizeof *shells) cli_usage("completion is for bash, zsh and fish, not for '%s'", typed);
   const shell *s = &shells[i];
   fputs(s->begin, stdout);
   for (i = 0; i < n; i++) put_form(s, s->summary, commands[i]->name, &(cli_flag){.help = commands[i]->summary});

@@ -77,36 +77,32 @@ static json_t *features_json(const clt_feature *features, size_t n) {
   return json_pack("{s:o, s:o}", "features", known, "failed", failed);
 }
 
-/* Those that are typed, or all; *out in the order of the list. */
-static int choose_devices(clt_device_info *devices, size_t *n, const cli_arguments *arguments) {
+/* Those that are typed, or all, in the order of the list. */
+static clt_device_info *choose_devices(size_t *n, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device");
-  clt_error error = {0};
-  size_t n_chosen = 0, *chosen = calloc(*n + 1, sizeof *chosen);
-  if (typed == NULL || chosen == NULL) return free(chosen), typed ? cli_failure("out of memory") : 0;
-  int rc = clt_device_select_all(chosen, &n_chosen, devices, *n, typed, true, &error) ? cli_report(&error) : 0;
-  size_t n_left = 0;
-  for (size_t i = 0; rc == 0 && i < *n; i++)
+  clt_device_info *devices = NULL;
+  cli_check(cli_devices_here(&devices, n, &cli_error));
+  if (devices) cli_keep_memory(devices);
+  if (typed == NULL) return devices;
+  size_t n_chosen = 0, n_left = 0, *chosen = cli_new(*n, sizeof *chosen);
+  cli_check(clt_device_select_all(chosen, &n_chosen, devices, *n, typed, true, &cli_error));
+  for (size_t i = 0; i < *n; i++)
     for (size_t k = 0; k < n_chosen; k++)
       if (chosen[k] == i) devices[n_left++] = devices[i];
-  if (rc == 0) *n = n_left;
-  free(chosen);
-  return rc;
+  *n = n_left;
+  return devices;
 }
 
 /* A tree: the platform, and below it its devices. */
 static int run_devices(const cli_arguments *arguments) {
   static const char *const types[] = {"CPU", "GPU", "accelerator", "other"};
   const bool as_json = cli_given(arguments, "json"), probes = cli_given(arguments, "probe");
-  clt_error error = {0};
-  clt_device_info *devices = NULL;
-  clt_store *store = NULL;
   size_t n = 0;
+  int failure = 0;
   if (!probes && (cli_given(arguments, "store") || cli_given(arguments, "fresh")))
-    return cli_usage("options '--store' and '--fresh' go with '--probe'");
-  if (cli_devices_here(&devices, &n, &error)) return cli_report(&error);
-  int rc = choose_devices(devices, &n, arguments), failure = 0;
-  if (rc == 0 && probes && n > 0) rc = cli_open_store(&store, arguments);
-  if (rc) return free(devices), rc;
+    cli_usage("options '--store' and '--fresh' go with '--probe'");
+  const clt_device_info *devices = choose_devices(&n, arguments);
+  clt_store *store = probes && n > 0 ? cli_open_store(arguments) : NULL;
   if (probes) cli_signals_install();
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) {
@@ -116,14 +112,14 @@ static int run_devices(const cli_arguments *arguments) {
     json_t *json = cli_json_device(d);
     json_array_append_new(list, json);
     if (probes && d->available) {
-      error = (clt_error){0};
-      rc = clt_probe_device(d, store, cli_given(arguments, "fresh"), cli_signals_flag(), &error);
+      clt_error error = {0};
+      int rc = clt_probe_device(d, store, cli_given(arguments, "fresh"), cli_signals_flag(), &error);
       if (rc == CLT_E_STOPPED) {
         failure = 128 + *cli_signals_flag();
         break;
       }
       if (rc == 0) rc = clt_device_features(features, &n_features, store, d, &error);
-      if (rc) failure = cli_report(&error); /* the others may do better */
+      if (rc) failure = cli_say(&error); /* the others may do better */
       if (rc == 0) json_object_update_new(json, features_json(features, n_features));
     }
     if (as_json) continue;
@@ -136,11 +132,9 @@ static int run_devices(const cli_arguments *arguments) {
     print_features(features, n_features);
   }
   if (!cli_given(arguments, "quiet")) cli_suggest_drivers(devices, n);
-  free(devices);
-  clt_store_free(store);
   if (n == 0 && !as_json)
     fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
-  rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
+  int rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
   json_decref(list);
   return rc ? rc : failure ? failure : n ? CLI_FOUND : CLI_NO_DEVICE;
 }

@@ -7,18 +7,19 @@
 
 #include "cli/cli.h"
 
-int cli_events_open(FILE **out, const cli_arguments *arguments) {
+FILE *cli_events_open(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "events");
   bool is_stdout = path && strcmp(path, "-") == 0;
-  *out = is_stdout ? stdout : path ? fopen(path, "we") : NULL;
-  return path && *out == NULL ? cli_failure("cannot open '%s': %s", path, strerror(errno)) : 0;
+  FILE *out = is_stdout ? stdout : path ? fopen(path, "we") : NULL;
+  if (path && out == NULL) cli_failure("cannot open '%s': %s", path, strerror(errno));
+  return out;
 }
 
 int cli_events_close(FILE *events) {
   if (events == NULL || events == stdout) return 0; /* main looks at that */
   bool failed = ferror(events);
   failed = fclose(events) || failed;
-  return failed ? cli_failure("cannot write all events: %s", strerror(errno)) : 0;
+  return failed ? cli_message(CLI_FAILURE, "cannot write all events: %s", strerror(errno)) : 0;
 }
 
 void cli_event(const cli_events *e, const char *name, json_t *body) {

@@ -446,48 +446,41 @@ static void put_portable_macros(const exported *export) {
   puts("\n#endif\n");
 }
 
-int cli_export_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
-  clt_error error = {0};
+static void free_entries(void *user) {
+  exported *export = user;
+  for (size_t i = 0; i < export->n; i++) {
+    free(export->entries[i].device);
+    free(export->entries[i].driver);
+    free(export->entries[i].configuration);
+    free(export->entries[i].options);
+    free(export->entries[i].sizes);
+    clt_c_formulas_release(&export->entries[i].formulas);
+  }
+  free(export->entries);
+}
+
+void cli_export_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
   const size_t n_sizes = clt_problem_n_sizes(problem);
-  exported export = {
-      .problem = problem, .size_names = calloc(n_sizes + 1, sizeof *export.size_names), .portable = portable};
+  exported *export = cli_new(1, sizeof *export);
+  *export =
+      (exported){.problem = problem, .size_names = cli_new(n_sizes, sizeof *export->size_names), .portable = portable};
   clt_text formulas = {0}, helpers = {0};
-  bool named = export.size_names != NULL;
-  for (size_t i = 0; named && i < n_sizes; i++) {
+  cli_keep(export, free_entries);
+  for (size_t i = 0; i < n_sizes; i++) {
     const char *own = clt_problem_size(problem, i).name;
-    named = (export.size_names[i] = new_c_name(own, (int)strlen(own), true)) != NULL;
+    export->size_names[i] = cli_keep_memory(new_c_name(own, (int)strlen(own), true));
   }
-  int rc = 0;
-  if (!named) {
-    rc = cli_failure("out of memory");
-  } else if (clt_catalog_each(catalog, problem, portable == NULL, add_entry, &export, &error)) {
-    rc = cli_report(&error);
-  } else if (export.n == 0) {
-    rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
-  } else {
-    for (size_t i = 0; i < export.n; i++) {
-      const clt_c_formulas *f = &export.entries[i].formulas;
-      clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches);
-    }
-    const bool math = formulas.rc == 0 && clt_write_c_functions(&helpers, formulas.bytes);
-    if (formulas.rc || helpers.rc)
-      rc = cli_failure("out of memory");
-    else if (portable)
-      put_portable_macros(&export);
-    if (rc == 0) put_header(&export, helpers.n ? helpers.bytes : "", math);
+  cli_check(clt_catalog_each(catalog, problem, portable == NULL, add_entry, export, &cli_error));
+  if (export->n == 0)
+    cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
+  for (size_t i = 0; i < export->n; i++) {
+    const clt_c_formulas *f = &export->entries[i].formulas;
+    clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches);
   }
+  const bool math = formulas.rc == 0 && clt_write_c_functions(&helpers, formulas.bytes);
+  if (formulas.rc || helpers.rc) cli_failure("out of memory");
+  if (portable) put_portable_macros(export);
+  put_header(export, helpers.n ? helpers.bytes : "", math);
   clt_text_release(&formulas);
   clt_text_release(&helpers);
-  for (size_t i = 0; i < export.n; i++) {
-    free(export.entries[i].device);
-    free(export.entries[i].driver);
-    free(export.entries[i].configuration);
-    free(export.entries[i].options);
-    free(export.entries[i].sizes);
-    clt_c_formulas_release(&export.entries[i].formulas);
-  }
-  for (size_t i = 0; export.size_names && i < n_sizes; i++) free(export.size_names[i]);
-  free(export.size_names);
-  free(export.entries);
-  return rc;
 }

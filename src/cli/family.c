@@ -15,10 +15,6 @@ static void release(family_subject *s) {
   clt_family_table_release(&s->table);
   clt_family_across_release(&s->across);
   clt_family_devices_release(&s->devices);
-  for (size_t i = 0; i < s->n_sources; i++) clt_store_free(s->sources[i]);
-  free(s->sources);
-  clt_store_free(s->store);
-  cli_subject_release(&s->subject);
   clt_family_free(s->family);
 }
 
@@ -34,28 +30,21 @@ static int require_file(const cli_arguments *arguments, const char *what) {
 static int begin(family_subject *s, const cli_arguments *arguments, cli_device_need need) {
   int rc = require_file(arguments, "a family's file");
   if (rc == 0) rc = open_family(&s->family, arguments->positional[1]);
-  if (rc == 0) rc = cli_subject_init(&s->subject, arguments, clt_problem_path(s->family->variants[0].problem), need);
-  if (rc == 0 && need == CLI_DEVICE_REQUIRED)
-    rc = cli_open_store(&s->store, arguments);
-  else if (rc == 0)
-    rc = cli_open_store_to_read(&s->store, arguments);
-  return rc == 0 && s->store == NULL && need != CLI_DEVICE_IF_NAMED ? cli_no_store(arguments) : rc;
+  s->subject = cli_subject_new(arguments, clt_problem_path(s->family->variants[0].problem), need);
+  s->store = need == CLI_DEVICE_REQUIRED ? cli_open_store(arguments) : cli_open_store_to_read(arguments);
+  if (s->store == NULL && need != CLI_DEVICE_IF_NAMED) cli_no_store(arguments);
+  return rc;
 }
 
 /* The devices of --sources, and behind them (train) the one that the model is for. */
 static int open_sources(family_subject *s, const cli_arguments *arguments, bool is_target) {
-  clt_error error = {0};
-  const char **paths = NULL;
-  size_t n = 0;
   const clt_family_place own = {s->store, s->subject.device};
-  int rc = cli_texts(&paths, &n, arguments, "sources");
-  if (rc == 0 && (s->sources = calloc(n + 1, sizeof *s->sources)) == NULL) rc = cli_failure("out of memory");
-  for (; rc == 0 && s->n_sources < n; s->n_sources += rc == 0)
-    if (clt_store_open_to_read(&s->sources[s->n_sources], NULL, paths[s->n_sources], &error)) rc = cli_report(&error);
-  if (rc == 0 &&
-      clt_family_devices_find(&s->devices, s->family, s->sources, s->n_sources, is_target ? &own : NULL, &error))
-    rc = cli_report(&error);
-  free(paths);
+  const char **paths = cli_texts(&s->n_sources, arguments, "sources");
+  int rc = 0;
+  s->sources = cli_new(s->n_sources, sizeof *s->sources);
+  for (size_t i = 0; i < s->n_sources; i++) s->sources[i] = cli_read_store(paths[i]);
+  cli_check(
+      clt_family_devices_find(&s->devices, s->family, s->sources, s->n_sources, is_target ? &own : NULL, &cli_error));
   return rc;
 }
 
@@ -79,18 +68,16 @@ static int run_measure(const cli_arguments *arguments) {
   family_subject s = {0};
   clt_error error = {0};
   family_telling telling = {cli_given(arguments, "quiet")};
-  int64_t portfolio = 0, tune_on = 0, inputs = 0, seed = 1, budget = 0;
-  clt_setting *settings = NULL, *all = NULL;
+  const int64_t portfolio = cli_integer(arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  const int64_t tune_on = cli_integer(arguments, "tune-on", 4, 1, 64);
+  const int64_t budget = cli_integer(arguments, "budget", 40, 1, INT64_MAX);
+  const int64_t inputs = cli_integer(arguments, "inputs", 0, 1, INT64_MAX);
+  const int64_t seed = cli_integer(arguments, "seed", 1, 0, INT64_MAX);
   size_t n_settings = 0;
-  int rc = cli_integer(&portfolio, arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
-  if (rc == 0) rc = cli_integer(&tune_on, arguments, "tune-on", 4, 1, 64);
-  if (rc == 0) rc = cli_integer(&budget, arguments, "budget", 40, 1, INT64_MAX);
-  if (rc == 0) rc = cli_integer(&inputs, arguments, "inputs", 0, 1, INT64_MAX);
-  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
-  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, &clt_evaluators, "opencl");
-  if (rc == 0) rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
+  const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
+  clt_setting *all = cli_new(n_settings + 1, sizeof *all);
+  int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
-  if (rc == 0 && (all = calloc(n_settings + 1, sizeof *all)) == NULL) rc = cli_failure("out of memory");
   if (rc == 0) { /* what is slow is learnt from; what was typed counts */
     all[0] = (clt_setting){"run-timeout-factor", "0"};
     if (n_settings) memcpy(all + 1, settings, n_settings * sizeof *all);
@@ -114,8 +101,6 @@ static int run_measure(const cli_arguments *arguments) {
     if (clt_family_measure(s.family, &how, &error))
       rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
   }
-  free(settings);
-  free(all);
   release(&s);
   return rc;
 }
@@ -128,17 +113,14 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   clt_error error = {0};
   clt_family_training *t = &s->training;
   const char *chooser = cli_text(arguments, "chooser"), *typed = cli_text(arguments, "features");
-  int64_t portfolio = 0, seed = 1, uses = 0;
   char guess[CLI_GUESS_BYTES], *list = NULL;
-  int rc = cli_integer(&portfolio, arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
-  if (rc == 0) rc = cli_integer(&uses, arguments, "uses", 0, 1, INT64_MAX);
-  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
-  t->seed = (uint64_t)seed;
-  s->portfolio = (size_t)portfolio;
-  s->uses = (double)uses;
-  if (rc == 0 && across && report && cli_given(arguments, "device"))
-    rc = cli_usage("'clatune family report --sources' leaves out each device in turn, and takes no '--device'");
-  if (rc == 0 && chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
+  int rc = 0;
+  t->seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
+  s->portfolio = (size_t)cli_integer(arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  s->uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
+  if (across && report && cli_given(arguments, "device"))
+    cli_usage("'clatune family report --sources' leaves out each device in turn, and takes no '--device'");
+  if (chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
     rc = cli_usage("there is no chooser '%s'; there are time, svm, pairwise and auto", chooser);
   if (chooser == NULL) t->chooser = clt_family_choosers[0];
   if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
@@ -319,9 +301,9 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
                             const char *const *names, size_t n) {
   char guess[CLI_GUESS_BYTES], *end = NULL;
   bool given[64] = {false};
-  const char **typed = NULL;
   size_t n_typed = 0;
-  int rc = cli_texts(&typed, &n_typed, arguments, flag);
+  const char **typed = cli_texts(&n_typed, arguments, flag);
+  int rc = 0;
   for (size_t i = 0; rc == 0 && i < n_typed; i++) {
     char *name = strndup(typed[i], strcspn(typed[i], "="));
     const char *number = typed[i] + strcspn(typed[i], "=") + 1;
@@ -345,7 +327,6 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
   }
   for (size_t i = 0; rc == 0 && i < n; i++)
     if (!given[i]) rc = cli_usage("'--%s %s=NUMBER' is missing", flag, names[i]);
-  free(typed);
   return rc;
 }
 
@@ -431,7 +412,7 @@ static const cli_action actions[] = {
     {"export", 2, " c output ", run_export}};
 
 static int run_family(const cli_arguments *arguments) {
-  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions);
+  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions, "");
 }
 
 static const cli_flag flags[] = {

@@ -327,97 +327,88 @@ static char *path_between(const char *from, const char *to, const char *name) {
 static int write_problem(const cli_arguments *arguments, draft *d, const clt_kernel_info *kernels, size_t n_kernels) {
   const char *kernel_path = arguments->positional[0], *typed = cli_text(arguments, "output");
   const char *slash = strrchr(kernel_path, '/'), *dot = strrchr(slash ? slash : kernel_path, '.');
-  clt_text path = {0}, text = {0};
+  clt_text text = {0};
   int n_todos = 0;
   size_t n_tuned = 0;
   for (size_t i = 0; i < d->n_macros; i++) n_tuned += !d->macros[i].is_size;
-  if (typed) /* else blur.cl -> blur.json, beside the kernel */
-    clt_text_add(&path, typed);
-  else
-    clt_text_printf(&path, "%.*s.json", dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path), kernel_path);
+  /* blur.cl -> blur.json, beside the kernel */
+  const int length = dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path);
+  const char *path = typed ? typed : cli_keep_memory(clt_format("%.*s.json", length, kernel_path));
   /* The kernel as the problem file sees it; what is printed will stand here. */
-  char *from = path.rc ? NULL : clt_path_folder(clt_file_is_special(path.bytes) ? "." : path.bytes);
-  char *to = clt_path_folder(kernel_path),
-       *file = from && to ? path_between(from, to, slash ? slash + 1 : kernel_path) : NULL;
-  free(from);
-  free(to);
-  json_t *json = file ? first_problem(d, file, kernels, n_kernels) : NULL;
-  free(file);
-  if (json && !path.rc && cli_given(arguments, "interactive")) ask_person(json);
+  const char *from = cli_keep_memory(clt_path_folder(clt_file_is_special(path) ? "." : path));
+  const char *to = cli_keep_memory(clt_path_folder(kernel_path));
+  const char *file = cli_keep_memory(path_between(from, to, slash ? slash + 1 : kernel_path));
+  json_t *json = first_problem(d, file, kernels, n_kernels);
+  if (json && cli_given(arguments, "interactive")) ask_person(json);
   put_json(&text, json, 0);
   clt_text_add(&text, "\n");
-  int rc = json == NULL || path.rc || text.rc ? cli_failure("out of memory") : 0;
+  if (json == NULL || text.rc) cli_failure("out of memory");
   json_decref(json);
-  clt_error error = {0};
   const bool dry = cli_given(arguments, "dry-run");
-  bool replaces = rc == 0 && (cli_given(arguments, "force") || clt_file_is_special(path.bytes));
-  int fd = rc || dry || replaces ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (rc == 0 && !dry && fd < 0 && !replaces)
-    rc = errno == EEXIST
-             ? cli_failure("'%s' exists already; choose another file by -o, or replace it by --force", path.bytes)
-             : cli_failure("cannot create '%s'", path.bytes);
-  if (rc == 0 && !dry && clt_file_replace(path.bytes, text.bytes, text.n, &error)) {
-    rc = cli_report(&error);
-    if (fd >= 0) unlink(path.bytes);
+  if (!dry) {
+    const bool replaces = cli_given(arguments, "force") || clt_file_is_special(path);
+    int fd = replaces ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* keeps the name free */
+    if (fd < 0 && !replaces && errno == EEXIST)
+      cli_failure("'%s' exists already; choose another file by -o, or replace it by --force", path);
+    if (fd < 0 && !replaces) cli_failure("cannot create '%s'", path);
+    int rc = clt_file_replace(path, text.bytes, text.n, &cli_error);
+    if (rc && fd >= 0) unlink(path);
+    cli_check(rc);
+    if (fd >= 0) close(fd);
   }
-  if (fd >= 0) close(fd); /* it only kept the name free */
-  for (const char *at = text.bytes; rc == 0 && (at = strstr(at, "\"TODO")); at++) n_todos++;
-  if (rc == 0 && dry) {
+  for (const char *at = text.bytes; (at = strstr(at, "\"TODO")); at++) n_todos++;
+  int rc = 0;
+  if (dry) {
     fputs(text.bytes, stdout);
-  } else if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path.bytes, "kernel", d->kernel->name,
-                                  "arguments", (int)d->kernel->n_arguments, "parameters", (int)n_tuned, "todo",
-                                  n_todos));
-  } else if (rc == 0) {
-    printf("wrote %s: kernel '%s', arguments: %zu, macros as tuning parameters: %zu\n", path.bytes, d->kernel->name,
+  } else if (cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", d->kernel->name, "arguments",
+                                  (int)d->kernel->n_arguments, "parameters", (int)n_tuned, "todo", n_todos));
+  } else {
+    printf("wrote %s: kernel '%s', arguments: %zu, macros as tuning parameters: %zu\n", path, d->kernel->name,
            d->kernel->n_arguments, n_tuned);
     if (n_todos)
-      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path.bytes);
+      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
     else
-      printf("look it over, then: clatune verify %s\n", path.bytes);
+      printf("look it over, then: clatune verify %s\n", path);
   }
-  clt_text_release(&path);
   clt_text_release(&text);
   return rc;
 }
 
 /* --- the command --- */
 
-static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *kernels, size_t n, const char *name,
-                         const char *path) {
+static const clt_kernel_info *choose_kernel(const clt_kernel_info *kernels, size_t n, const char *name,
+                                            const char *path) {
   char names[1024] = "";
   for (size_t i = 0; i < n; i++) {
-    if (name ? strcmp(kernels[i].name, name) == 0 : n == 1) return *out = &kernels[i], 0;
+    if (name ? strcmp(kernels[i].name, name) == 0 : n == 1) return &kernels[i];
     size_t used = strlen(names);
     snprintf(names + used, sizeof names - used, " '%s'", kernels[i].name);
   }
-  if (n == 0) return cli_failure("'%s' has no kernel", path);
-  if (name) return cli_usage("'%s' has no kernel '%s'; it has%s", path, name, names);
-  return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
+  if (n == 0) cli_failure("'%s' has no kernel", path);
+  if (name) cli_usage("'%s' has no kernel '%s'; it has%s", path, name, names);
+  cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
 }
 
 /* What is typed of macros: one value stays an option, several make a tuning parameter. */
-static int read_typed_macros(draft *d, const cli_arguments *arguments) {
-  const char **typed = NULL;
+static void read_typed_macros(draft *d, const cli_arguments *arguments) {
   size_t n = 0;
-  int rc = cli_texts(&typed, &n, arguments, "define");
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  const char **typed = cli_texts(&n, arguments, "define");
+  for (size_t i = 0; i < n; i++) {
     const char *value = typed[i] + strcspn(typed[i], "=");
     tuned_macro m = {.list = value + 1};
     snprintf(m.name, sizeof m.name, "%.*s", (int)(value - typed[i]), typed[i]);
     bool is_list = strchr(value, ',') && strpbrk(value, "(){}\"' ") == NULL && clt_is_name(m.name) &&
                    value - typed[i] < (ptrdiff_t)sizeof m.name && d->n_macros < MAX_MACROS;
     if (cli_init_has_macro(d, m.name))
-      rc = cli_usage("'--define' names the macro '%s' twice; give its values as one list: %s=1,2", m.name, m.name);
-    else if (is_list && (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ",")))
-      rc = cli_usage("option '--define' needs a value before and after each comma, not '%s'", typed[i]);
-    else if (is_list)
+      cli_usage("'--define' names the macro '%s' twice; give its values as one list: %s=1,2", m.name, m.name);
+    if (is_list && (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ",")))
+      cli_usage("option '--define' needs a value before and after each comma, not '%s'", typed[i]);
+    if (is_list)
       d->macros[d->n_macros++] = m;
-    else if (clt_words_add(&d->options, clt_format("-D%s", typed[i]), NULL))
-      rc = cli_failure("out of memory");
+    else
+      cli_check(clt_words_add(&d->options, clt_format("-D%s", typed[i]), &cli_error));
   }
-  free(typed);
-  return rc;
 }
 
 /* What became of the macros that nobody defines. The first n_typed options are the user's. */
@@ -441,33 +432,31 @@ static void note_macros(const draft *d, const char *path, size_t n_typed) {
   }
 }
 
+static void free_draft(void *user) {
+  draft *d = user;
+  clt_inspector_free(d->inspector);
+  clt_words_free(d->options.all);
+  free(d->plain);
+}
+
 static int run_init(const cli_arguments *arguments) {
-  const char *path = arguments->positional[0];
+  const char *path = arguments->positional[0], *folder = cli_keep_memory(clt_path_folder(path));
+  const bool quiet = cli_given(arguments, "quiet");
   clt_device_info device;
-  clt_kernel_info *kernels = NULL;
-  draft d = {0};
   size_t n = 0;
   int n_lines = 0;
-  char *text = NULL, *folder = clt_path_folder(path);
-  bool quiet = cli_given(arguments, "quiet");
-  int rc = folder ? cli_init_read_file(&text, &d, &n_lines, path) : cli_failure("out of memory");
-  if (rc == 0) rc = read_typed_macros(&d, arguments);
-  const size_t n_typed = d.options.n;
-  if (rc == 0) rc = cli_choose_device(&device, arguments);
-  if (rc == 0) cli_init_read_text(&d, quiet ? NULL : path, n_lines);
-  if (rc == 0) rc = cli_init_build(&kernels, &n, &d, &device, text, folder);
-  if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
-  if (rc == 0) cli_init_explore(&d, &device, text, folder);
-  clt_inspector_free(d.inspector);
-  if (rc == 0) cli_init_read_kernel(&d, kernels, n);
-  if (!quiet) note_macros(&d, path, n_typed);
-  if (rc == 0) rc = write_problem(arguments, &d, kernels, n);
-  clt_words_free(d.options.all);
-  free(kernels);
-  free(d.plain);
-  free(folder);
-  free(text);
-  return rc;
+  draft *d = cli_keep(cli_new(1, sizeof *d), free_draft);
+  const char *text = cli_init_read_file(d, &n_lines, path);
+  read_typed_macros(d, arguments);
+  const size_t n_typed = d->options.n;
+  cli_choose_device(&device, arguments);
+  cli_init_read_text(d, quiet ? NULL : path, n_lines);
+  const clt_kernel_info *kernels = cli_init_build(&n, d, &device, text, folder);
+  d->kernel = choose_kernel(kernels, n, cli_text(arguments, "kernel"), path);
+  cli_init_explore(d, &device, text, folder);
+  cli_init_read_kernel(d, kernels, n);
+  if (!quiet) note_macros(d, path, n_typed);
+  return write_problem(arguments, d, kernels, n);
 }
 
 static const cli_flag flags[] = {

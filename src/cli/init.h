@@ -91,14 +91,14 @@ bool cli_init_has_rows(const draft *d, const char *array);
 
 /* --- init_build.c: what the compiler says --- */
 
-/* Reads the kernel's file. *out is malloc'ed: the text, under its own name for the compiler's messages. Sets d->plain;
- * *n_lines: those of the file itself. */
-int cli_init_read_file(char **out, draft *d, int *n_lines, const char *path);
+/* Reads the kernel's file. Returns the text, under its own name for the compiler's messages. Sets d->plain; *n_lines:
+ * those of the file itself. */
+const char *cli_init_read_file(draft *d, int *n_lines, const char *path);
 
-/* Builds the text and lists its kernels in *out, malloc'ed. Macros that nobody defines are added until it builds, and
- * types of the kernel's own are replaced by those of OpenCL where they are any. */
-int cli_init_build(clt_kernel_info **out, size_t *n, draft *d, const clt_device_info *device, const char *text,
-                   const char *folder);
+/* Builds the text and lists its kernels. Macros that nobody defines are added until it builds, and types of the
+ * kernel's own are replaced by those of OpenCL where they are any. */
+clt_kernel_info *cli_init_build(size_t *n, draft *d, const clt_device_info *device, const char *text,
+                                const char *folder);
 
 /* Once the kernel is chosen: builds again with other values of what #if asks for, which may be no valid configuration,
  * and learns from it what other branches need. */

@@ -37,24 +37,26 @@ static void add_headers(clt_text *text, const char *folder) {
   clt_words_free(seen.all);
 }
 
-int cli_init_read_file(char **out, draft *d, int *n_lines, const char *path) {
-  clt_error error = {0};
+const char *cli_init_read_file(draft *d, int *n_lines, const char *path) {
+  const char *folder = cli_keep_memory(clt_path_folder(path));
   clt_text named = {0}, all = {0};
-  char *text = NULL, *folder = clt_path_folder(path);
+  char *text = NULL, *out;
   size_t n = 0;
-  if (clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &error)) return free(folder), cli_report(&error);
-  if (memchr(text, 0, n)) return free(folder), free(text), cli_failure("'%s' is no text", path);
+  cli_check(clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &cli_error));
+  cli_keep_memory(text);
+  if (memchr(text, 0, n)) cli_failure("'%s' is no text", path);
   if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
   clt_text_add(&named, text);
-  clt_text_add(&all, named.rc ? text : named.bytes);
+  cli_check(clt_text_take(&out, &named, &cli_error));
+  cli_keep_memory(out);
   *n_lines = 1;
   for (size_t i = 0; i < n; i++) *n_lines += text[i] == '\n';
-  if (folder) add_headers(&all, folder);
+  clt_text_add(&all, out);
+  add_headers(&all, folder);
   d->plain = all.rc ? NULL : clt_plain_source(all.bytes);
+  if (d->plain == NULL) cli_failure("out of memory");
   clt_text_release(&all);
-  free(folder);
-  free(text);
-  return clt_text_take(out, &named, NULL) || d->plain == NULL ? cli_failure("out of memory") : 0;
+  return out;
 }
 
 /* --- building --- */
@@ -121,10 +123,12 @@ static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_devi
   }
 }
 
-int cli_init_build(clt_kernel_info **out, size_t *n, draft *d, const clt_device_info *device, const char *text,
-                   const char *folder) {
-  clt_error error = {0};
-  return build_with(out, n, d, device, text, folder, false, &error) ? cli_report(&error) : 0;
+clt_kernel_info *cli_init_build(size_t *n, draft *d, const clt_device_info *device, const char *text,
+                                const char *folder) {
+  clt_kernel_info *out = NULL;
+  cli_check(build_with(&out, n, d, device, text, folder, false, &cli_error));
+  if (out) cli_keep_memory(out);
+  return out;
 }
 
 void cli_init_explore(draft *d, const clt_device_info *device, const char *text, const char *folder) {

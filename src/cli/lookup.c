@@ -63,45 +63,34 @@ static void print_answer(const clt_problem *problem, const clt_objective *object
   putchar('\n');
 }
 
-static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
-  cli_subject subject;
-  clt_objective *objective = NULL;
+static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
+  const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
+  const clt_objective *objective = cli_objective(arguments, subject.instance);
   clt_lookup_result found;
   char from[100];
-  clt_error error = {0};
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
-  if (rc) return rc;
-  rc = cli_objective(&objective, arguments, subject.instance);
-  if (rc == 0 && clt_catalog_lookup_instance(catalog, &found, subject.instance, &error)) {
-    rc = cli_report(&error);
-  } else if (rc == 0) {
-    if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
-    if (strcmp(format, "json") == 0) {
-      bool measured = found.tier != CLT_TIER_DEFAULT;
-      rc = cli_print_json(
-          json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier),
-                    "configuration", cli_json_configuration_text(subject.instance, found.configuration), "options",
-                    found.options, "expected_time_s", clt_json_real(found.expected_time_s), "stale", found.stale,
-                    "measured_on", measured ? found.device : NULL, "measured_at", measured ? found.sizes : NULL,
-                    "objective", cli_json_objective(objective), "expected_value", clt_json_real(found.expected_value),
-                    "launches", json_launches(&found)));
-    }
-    if (strcmp(format, "options") == 0) puts(found.options);
-    if (strcmp(format, "cmake") == 0) {
-      snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
-      cli_export_cmake(subject.problem, from, found.configuration, found.options);
-    }
-    if (strcmp(format, "text") == 0) print_answer(subject.problem, objective, &found);
-    clt_lookup_result_release(&found);
+  cli_check(clt_catalog_lookup_instance(catalog, &found, subject.instance, &cli_error));
+  if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
+  if (strcmp(format, "json") == 0) {
+    bool measured = found.tier != CLT_TIER_DEFAULT;
+    cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier),
+                             "configuration", cli_json_configuration_text(subject.instance, found.configuration),
+                             "options", found.options, "expected_time_s", clt_json_real(found.expected_time_s), "stale",
+                             found.stale, "measured_on", measured ? found.device : NULL, "measured_at",
+                             measured ? found.sizes : NULL, "objective", cli_json_objective(objective),
+                             "expected_value", clt_json_real(found.expected_value), "launches", json_launches(&found)));
   }
-  clt_objective_free(objective);
-  cli_subject_release(&subject);
-  return rc;
+  if (strcmp(format, "options") == 0) puts(found.options);
+  if (strcmp(format, "cmake") == 0) {
+    snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
+    cli_export_cmake(subject.problem, from, found.configuration, found.options);
+  }
+  if (strcmp(format, "text") == 0) print_answer(subject.problem, objective, &found);
+  clt_lookup_result_release(&found);
 }
 
 /* --- one configuration for several devices or sizes --- */
 
-static int print_portable_json(const clt_portable *p) {
+static void print_portable_json(const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();
   cli_parameter parameter;
   for (const char *at = p->configuration; cli_next_parameter(&parameter, &at);) {
@@ -123,7 +112,7 @@ static int print_portable_json(const clt_portable *p) {
                                        p->open_configuration, "not_measured_on", p->open_missing)
                            : json_null();
   size_t n_measured = p->n_places - p->n_missing;
-  return cli_print_json(json_pack(
+  cli_print_json(json_pack(
       "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration, "options", p->options, "places",
       places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured), "worst_relative",
       clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
@@ -150,101 +139,60 @@ static void print_portable(const clt_problem *problem, const clt_portable *p) {
            p->open_configuration, p->open_missing);
 }
 
-static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
-  cli_subject subject = {0};
+static void look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
+  const cli_subject subject = cli_subject_load(arguments, arguments->positional[0]);
   clt_portable_filter filter = {0};
-  clt_size *sizes = NULL;
-  const char **devices = NULL;
   clt_portable found = {0};
-  clt_error error = {0};
-  int rc = cli_texts(&devices, &filter.n_devices, arguments, "device");
-  if (rc == 0) rc = cli_sizes(&sizes, &filter.n_sizes, arguments);
-  filter.devices = devices;
-  filter.sizes = sizes;
-  if (rc == 0) rc = cli_subject_load(&subject, arguments, arguments->positional[0]);
-  if (rc == 0 && clt_catalog_portable(catalog, &found, subject.problem, &filter, &error)) {
-    rc = cli_report(&error);
-  } else if (rc == 0) {
-    /* Machines get the answer alone: what it lacks is said beside it. */
-    if (found.n_missing > 0 && strcmp(format, "text") != 0)
-      fprintf(stderr,
-              "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
-              found.n_places, found.n_missing);
-    if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
-    if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
-    if (strcmp(format, "header") == 0) rc = cli_export_header(catalog, subject.problem, &found);
-    if (strcmp(format, "cmake") == 0)
-      cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);
-    if (strcmp(format, "options") == 0) puts(found.options);
-  }
+  filter.devices = cli_texts(&filter.n_devices, arguments, "device");
+  filter.sizes = cli_sizes(&filter.n_sizes, arguments);
+  cli_check(clt_catalog_portable(catalog, &found, subject.problem, &filter, &cli_error));
+  /* Machines get the answer alone: what it lacks is said beside it. */
+  if (found.n_missing > 0 && strcmp(format, "text") != 0)
+    fprintf(stderr, "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
+            found.n_places, found.n_missing);
+  if (strcmp(format, "json") == 0) print_portable_json(&found);
+  if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
+  if (strcmp(format, "header") == 0) cli_export_header(catalog, subject.problem, &found);
+  if (strcmp(format, "cmake") == 0)
+    cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);
+  if (strcmp(format, "options") == 0) puts(found.options);
   clt_portable_release(&found);
-  cli_subject_release(&subject);
-  free(devices);
-  free(sizes);
-  return rc;
-}
-
-/* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
-
-/* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
- * be printed after it. */
-static int end_file(clt_replacement *out, int rc) {
-  clt_error error = {0};
-  if (out->path == NULL) return rc;
-  if (rc == 0 && (fflush(stdout) || ferror(stdout)))
-    rc = cli_failure("cannot write '%s': %s", out->path, strerror(errno));
-  if (rc == 0) return clt_file_replace_commit(out, &error) ? cli_report(&error) : 0;
-  clt_file_replace_abort(out);
-  return rc;
-}
-
-/* From here on, standard output goes to a file beside path (borrowed; NULL: nothing happens). Returns 0, or an exit
- * code after a message. */
-static int begin_file(clt_replacement *out, const char *path) {
-  clt_error error = {0};
-  *out = (clt_replacement){.fd = -1};
-  if (path == NULL) return 0;
-  if (clt_file_replace_open(out, path, &error)) return cli_report(&error);
-  fflush(stdout);
-  bool moved = dup2(out->fd, STDOUT_FILENO) >= 0;
-  cli_exact_output();
-  return moved ? 0 : end_file(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
 }
 
 /* --- the command --- */
 
+static void free_catalog(void *catalog) { clt_catalog_free(catalog); }
+static void abort_file(void *file) { clt_file_replace_abort(file); }
+
 static int run_lookup(const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
-  const char *format, *store = cli_text(arguments, "store");
-  bool portable = cli_given(arguments, "portable");
-  clt_error error = {0};
+  const char *format = cli_format(arguments, formats, 5), *store = cli_text(arguments, "store");
+  const char *path = cli_text(arguments, "output");
+  const bool portable = cli_given(arguments, "portable"), header = strcmp(format, "header") == 0;
   clt_catalog *catalog = NULL;
-  cli_subject subject = {0};
-  clt_replacement file;
-  int rc = cli_format(&format, arguments, formats, 5);
-  if (rc) return rc;
-  bool header = strcmp(format, "header") == 0;
+  static clt_replacement file = {.fd = -1}; /* that is seen whole or not at all */
   if (header && !portable && (cli_given(arguments, "size") || cli_given(arguments, "device")))
-    return cli_usage(
-        "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
-  if (clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &error) ||
-      clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &error))
-    rc = cli_report(&error);
-  if (strcmp(format, "text") != 0) cli_exact_output();
-  if (rc == 0) rc = begin_file(&file, cli_text(arguments, "output"));
-  if (rc == 0) {
-    if (portable)
-      rc = look_up_portable(catalog, arguments, format);
-    else if (!header)
-      rc = look_up_one(catalog, arguments, format);
-    else
-      rc = cli_subject_load(&subject, arguments, arguments->positional[0]);
-    if (rc == 0 && header && !portable) rc = cli_export_header(catalog, subject.problem, NULL);
-    rc = end_file(&file, rc);
+    cli_usage("--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
+  cli_check(clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &cli_error));
+  cli_keep(catalog, free_catalog);
+  cli_check(clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &cli_error));
+  if (path) { /* from here on, standard output goes to a file beside it */
+    cli_check(clt_file_replace_open(&file, path, &cli_error));
+    cli_keep(&file, abort_file);
+    fflush(stdout);
+    if (dup2(file.fd, STDOUT_FILENO) < 0) cli_failure("cannot write '%s': %s", path, strerror(errno));
   }
-  cli_subject_release(&subject);
-  clt_catalog_free(catalog);
-  return rc;
+  if (path || strcmp(format, "text") != 0) cli_exact_output();
+  if (portable)
+    look_up_portable(catalog, arguments, format);
+  else if (header)
+    cli_export_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
+  else
+    look_up_one(catalog, arguments, format);
+  if (path == NULL) return CLI_FOUND; /* main looks at standard output */
+  if (fflush(stdout) || ferror(stdout)) cli_failure("cannot write '%s': %s", path, strerror(errno));
+  cli_check(clt_file_replace_commit(&file, &cli_error));
+  return CLI_FOUND;
 }
 
 static const cli_flag flags[] = {

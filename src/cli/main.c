@@ -139,21 +139,17 @@ static const cli_command *find_command(const char *name) {
 
 static int run_command(const cli_command *command, int argc, char **argv) {
   cli_arguments arguments;
-  int rc = cli_arguments_parse(&arguments, command, argc, argv);
-  if (rc == 0 && cli_given(&arguments, "help"))
-    print_help_of(&arguments);
-  else if (rc == 0)
-    rc = command->run(&arguments);
-  cli_arguments_release(&arguments);
-  return rc;
+  cli_arguments_parse(&arguments, command, argc, argv);
+  if (!cli_given(&arguments, "help")) return command->run(&arguments);
+  print_help_of(&arguments);
+  return CLI_FOUND;
 }
 
 static int refuse_command(const char *name) {
   const char *names[N_COMMANDS];
   char guess[CLI_GUESS_BYTES];
   for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
-  return cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
-                   cli_guess(guess, "", name, names, N_COMMANDS));
+  cli_usage("there is no command '%s'%s (see 'clatune --help')", name, cli_guess(guess, "", name, names, N_COMMANDS));
 }
 
 static int choose_command(int argc, char **argv) {
@@ -192,6 +188,7 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of a file's size (ulimit -f) fails with a message instead */
   cli_streams_open();
   int rc = choose_command(argc, argv);
+  cli_end();
   if (fflush(stdout) || ferror(stdout)) {
     int failure = cli_output_failed();
     if (rc == 0) rc = failure;

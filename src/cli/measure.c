@@ -48,70 +48,54 @@ static json_t *measured_json(const clt_instance *instance, const clt_objective *
 }
 
 static int run_measure(const cli_arguments *arguments) {
-  cli_subject subject = {0};
-  clt_objective *objective = NULL;
   clt_error error = {0};
   clt_measurement measured[MOST_CONFIGURATIONS];
   clt_config configs[MOST_CONFIGURATIONS];
-  clt_setting *evaluator_settings = NULL;
-  const char **typed = NULL;
-  size_t n = 0, n_measured = 0, n_failed = 0;
-  int64_t rounds = 0;
+  size_t n = 0, n_failed = 0;
   bool quiet = cli_given(arguments, "quiet"), as_json = cli_given(arguments, "json");
+  const int64_t rounds = cli_integer(arguments, "rounds", 0, 1, MOST_ROUNDS);
+  const char **typed = cli_texts(&n, arguments, "configuration");
+  if (n > MOST_CONFIGURATIONS) cli_usage("at most %d configurations are measured side by side", MOST_CONFIGURATIONS);
+  const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  const clt_instance *instance = subject.instance;
   clt_tune_settings settings;
   clt_tune_settings_init(&settings);
   settings.log = cli_log;
   settings.user = &quiet;
   settings.stop = cli_signals_flag();
-  int rc = cli_integer(&rounds, arguments, "rounds", 0, 1, MOST_ROUNDS);
-  if (rc == 0) rc = cli_texts(&typed, &n, arguments, "configuration");
-  if (rc == 0 && n > MOST_CONFIGURATIONS)
-    rc = cli_usage("at most %d configurations are measured side by side", MOST_CONFIGURATIONS);
-  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-  const clt_instance *instance = subject.instance;
-  if (rc == 0)
-    rc = cli_settings(&evaluator_settings, &settings.n_evaluator_settings, arguments, &clt_evaluators,
-                      clt_tune_evaluator(NULL, subject.problem));
-  settings.evaluator_settings = evaluator_settings;
-  if (rc == 0) rc = cli_objective(&objective, arguments, instance);
-  if (rc == 0 && n == 0) n = 1; /* the default one */
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    rc = cli_choose_configuration(&configs[i], typed[i], instance, quiet);
-    const char *violation = rc ? NULL : clt_space_violation(clt_instance_space(instance), configs[i], NULL);
-    if (violation) rc = cli_usage("configuration %zu is not valid: %s", i + 1, violation);
+  settings.evaluator_settings = cli_settings(&settings.n_evaluator_settings, arguments, &clt_evaluators,
+                                             clt_tune_evaluator(NULL, subject.problem));
+  const clt_objective *objective = cli_objective(arguments, instance);
+  if (n == 0) n = 1; /* the default one */
+  for (size_t i = 0; i < n; i++) {
+    configs[i] = cli_choose_configuration(typed[i], instance, quiet);
+    const char *violation = clt_space_violation(clt_instance_space(instance), configs[i], NULL);
+    if (violation) cli_usage("configuration %zu is not valid: %s", i + 1, violation);
   }
   const clt_contest_policy contest = {.min_rounds = rounds ? (unsigned)rounds : CLT_MAX_RUNS,
                                       .max_rounds = rounds ? (unsigned)rounds : MOST_ROUNDS,
                                       .max_total_s = rounds ? 0 : MAX_TOTAL_S,
                                       .tolerance = CLT_DEFAULT_TOLERANCE,
                                       .objective = objective};
-  if (rc == 0) {
-    cli_signals_install();
-    if (clt_verify_configs(measured, NULL, instance, configs, n, &contest, &settings, &error))
-      rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
-    else
-      n_measured = n;
-  }
+  cli_signals_install();
+  int rc = clt_verify_configs(measured, NULL, instance, configs, n, &contest, &settings, &error);
+  if (error.code == CLT_E_STOPPED) return 128 + *cli_signals_flag();
+  if (rc) cli_report(&error);
   json_t *list = json_array();
-  for (size_t i = 0; i < n_measured; i++) {
+  for (size_t i = 0; i < n; i++) {
     n_failed += !clt_measurement_correct(&measured[i]);
     if (as_json)
       json_array_append_new(list, measured_json(instance, objective, measured, i));
     else
       print_measured(instance, objective, measured, i);
   }
-  if (rc == 0 && as_json)
+  if (as_json)
     rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:O}", "problem", clt_problem_name(subject.problem), "sizes",
                                   cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
                                   cli_json_objective(objective), "measurements", list));
-  if (rc == 0 && n_failed > 0) rc = CLI_VERIFY_FAILED;
-  for (size_t i = 0; i < n_measured; i++) clt_measurement_release(&measured[i]);
+  for (size_t i = 0; i < n; i++) clt_measurement_release(&measured[i]);
   json_decref(list);
-  free(typed);
-  free(evaluator_settings);
-  clt_objective_free(objective);
-  cli_subject_release(&subject);
-  return rc;
+  return rc ? rc : n_failed > 0 ? CLI_VERIFY_FAILED : CLI_FOUND;
 }
 
 static const cli_flag flags[] = {

@@ -39,18 +39,15 @@ static bool find_driver(char driver[4200]) {
   return false;
 }
 
-int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised) {
+int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error) {
   char driver[4200];
-  clt_text path = {0};
-  *out = (cli_oclgrind){0};
-  clt_text_printf(&path, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
-  if (clt_text_take(&out->log, &path, NULL)) return cli_failure("out of memory");
-  int fd = mkstemp(out->log);
+  *out = (cli_oclgrind){.log = clt_format("%s/clatune-oclgrind-XXXXXX", clt_temporary_folder())};
+  int fd = out->log ? mkstemp(out->log) : -1;
   if (fd < 0) {
-    cli_failure("cannot make '%s': %s", out->log, strerror(errno));
+    clt_fail(error, CLT_E_IO, "cannot make '%s': %s", out->log ? out->log : "", strerror(errno));
     free(out->log);
     out->log = NULL;
-    return CLI_FAILURE;
+    return CLT_E_IO;
   }
   close(fd);
   for (size_t i = 0; i < CLI_OCLGRIND_VARIABLES; i++) {
@@ -142,9 +139,10 @@ static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, cl
       few = fmax(few, FEW_GROUPS * (double)local[0] * (double)local[1] * (double)local[2]);
   }
   clt_plan_free(plan);
-  if (cli_oclgrind_begin(&oclgrind, &device, !images)) return clt_fail(why, CLT_E_IO, "its log cannot be made");
+  int rc = cli_oclgrind_begin(&oclgrind, &device, !images, why);
+  if (rc) return rc;
   clt_measurement_init(&m, config);
-  int rc = clt_devices(&devices, &n, why);
+  rc = clt_devices(&devices, &n, why);
   while (rc == 0 && place < n && strcmp(devices[place].platform_name, "Oclgrind") != 0) place++;
   if (rc == 0 && place == n) rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind is not among the OpenCL devices");
   if (rc == 0) { /* the device that is tuned for, so that its conditions hold, in Oclgrind's place */
@@ -216,18 +214,17 @@ static int check_races(void *user, clt_measurement *winner, clt_error *error) {
   return CLT_OK;
 }
 
-int cli_race_check(cli_tuning *t, const cli_arguments *arguments) {
+void cli_race_check(cli_tuning *t, const cli_arguments *arguments) {
   const char *choice = cli_text(arguments, "oclgrind"), *vendors = getenv("OCL_ICD_VENDORS");
   char driver[4200];
   bool yes = choice && strcmp(choice, "yes") == 0, no = choice && strcmp(choice, "no") == 0;
   if (choice && !yes && !no && strcmp(choice, "auto") != 0)
-    return cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
+    cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
   bool there = find_driver(driver), suits = strcmp(t->settings.evaluator, "opencl") == 0;
-  if (yes && !suits) return cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
-  if (yes && !there) return cli_failure(CLI_NO_OCLGRIND), CLI_NO_DEVICE;
+  if (yes && !suits) cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
+  if (yes && !there) cli_die(CLI_NO_DEVICE, CLI_NO_OCLGRIND);
   t->needs_race_check = yes;
   /* A choice of drivers that leaves Oclgrind out is obeyed. */
   if (yes || (!no && there && suits && (vendors == NULL || strstr(vendors, "oclgrind"))))
     t->settings.check = check_races;
-  return 0;
 }

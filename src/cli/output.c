@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "device/device.h"
 #include "measurement/statistics.h"
 #include "problem/command.h"
@@ -57,7 +58,7 @@ static ssize_t write_shown(void *cookie, const char *bytes, size_t n) {
 void cli_streams_open(void) {
   const cookie_io_functions_t functions = {.write = write_shown};
   FILE *out = fopencookie(&shown_out, "w", functions), *err = fopencookie(&shown_err, "w", functions);
-  if (out == NULL || err == NULL) exit(cli_failure("out of memory"));
+  if (out == NULL || err == NULL) cli_failure("out of memory");
   setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
   setvbuf(err, NULL, _IOLBF, BUFSIZ);
   stdout = out;
@@ -80,14 +81,20 @@ static void __attribute__((format(printf, 1, 2))) command_terminal(const char *f
 
 /* --- messages --- */
 
-int cli_output_failed(void) { return shown_out.closed ? CLI_FAILURE : cli_failure("cannot write to standard output"); }
+int cli_output_failed(void) {
+  return shown_out.closed ? CLI_FAILURE : cli_message(CLI_FAILURE, "cannot write to standard output");
+}
+
+static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments) {
+  fputs("clatune: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+}
 
 int cli_message(int code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fputs("clatune: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  say(format, arguments);
   va_end(arguments);
   return code;
 }
@@ -104,11 +111,70 @@ int cli_exit_code(int code) {
   }
 }
 
-int cli_report(const clt_error *error) {
+int cli_say(const clt_error *error) {
   char text[2048];
   clt_error_format(text, sizeof text, error);
-  cli_failure("%s", text);
-  return cli_exit_code(error->code);
+  return cli_message(cli_exit_code(error->code), "%s", text);
+}
+
+/* --- the end of the program --- */
+
+clt_error cli_error;
+
+static struct kept {
+  void (*release)(void *what);
+  void *what;
+} * kept;
+static size_t n_kept, kept_capacity;
+
+void *cli_keep(void *what, void (*release)(void *what)) {
+  if (clt_grow(&kept, &kept_capacity, n_kept + 1, sizeof *kept)) {
+    release(what);
+    cli_failure("out of memory");
+  }
+  kept[n_kept++] = (struct kept){release, what};
+  return what;
+}
+
+void *cli_keep_memory(void *memory) {
+  if (memory == NULL) cli_failure("out of memory");
+  return cli_keep(memory, free);
+}
+
+void *cli_new(size_t n, size_t bytes) { return cli_keep_memory(calloc(n ? n : 1, bytes)); }
+
+void cli_end(void) {
+  for (size_t i = n_kept; i-- > 0;) /* memory last: the others may be in it */
+    if (kept[i].release != free) kept[i].release(kept[i].what);
+  for (size_t i = 0; i < n_kept; i++)
+    if (kept[i].release == free) free(kept[i].what);
+  free(kept);
+  kept = NULL;
+  n_kept = kept_capacity = 0;
+}
+
+void cli_exit(int code) {
+  cli_end();
+  exit(code);
+}
+
+int cli_die(int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
+  cli_exit(code);
+}
+
+int cli_report(const clt_error *error) { cli_exit(cli_say(error)); }
+
+void cli_check(int rc) {
+  if (rc) cli_report(&cli_error);
+}
+
+void cli_check_typed(int rc) {
+  if (rc) cli_error.code = CLT_E_ARGUMENT;
+  cli_check(rc);
 }
 
 void cli_log(void *user, clt_log_level level, const char *text) {
@@ -120,11 +186,11 @@ void cli_log(void *user, clt_log_level level, const char *text) {
 /* --- JSON --- */
 
 int cli_print_json(json_t *json) {
-  if (json == NULL) return cli_failure("out of memory");
+  if (json == NULL) cli_failure("out of memory");
   int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
   json_decref(json);
   putchar('\n');
-  if (rc && !ferror(stdout)) return cli_failure("out of memory");
+  if (rc && !ferror(stdout)) cli_failure("out of memory");
   return rc ? CLI_FAILURE : 0; /* main says why */
 }
 
@@ -204,13 +270,15 @@ const char *cli_median_of(char out[128], const clt_objective *o, const clt_measu
 
 /* --- figures of merit --- */
 
-int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance) {
-  clt_error error = {0};
+static void free_objective(void *objective) { clt_objective_free(objective); }
+
+clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance) {
+  clt_objective *out;
   const char *typed = cli_text(arguments, "objective");
-  int rc = clt_objective_new(out, instance, typed, &error);
-  if (rc == 0) return 0;
-  int code = cli_report(&error);
-  return typed && rc == CLT_E_EXPRESSION ? CLI_USAGE : code;
+  int rc = clt_objective_new(&out, instance, typed, &cli_error);
+  if (typed && rc == CLT_E_EXPRESSION) cli_check_typed(rc);
+  cli_check(rc);
+  return cli_keep(out, free_objective);
 }
 
 static const char *goal_name(const clt_objective *objective) {

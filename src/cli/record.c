@@ -16,34 +16,26 @@
 
 /* A list of configurations, each an object, a text "a=1 b=2", or an object with a member "configuration" that is one of
  * these. */
-static int read_configurations(cli_tuning *tuning, const char *path) {
+static void read_configurations(cli_tuning *tuning, const char *path) {
   clt_source source = {0};
-  clt_error why = {0};
-  if (clt_source_read(&source, path, MAX_LIST_BYTES, &why)) {
-    clt_source_release(&source);
-    return cli_report(&why), CLI_USAGE;
-  }
-  json_t *list = source.root;
+  cli_check_typed(clt_source_read(&source, path, MAX_LIST_BYTES, &cli_error));
+  const json_t *list = source.root;
   const clt_space *space = clt_instance_space(tuning->subject.instance);
-  size_t n = json_array_size(list);
-  int rc = n > 0 ? 0 : cli_usage("'%s' needs a list of configurations", path);
-  tuning->configurations = calloc(n + 1, sizeof *tuning->configurations);
-  if (rc == 0 && tuning->configurations == NULL) rc = cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    clt_error error = {0};
+  const size_t n = json_array_size(list);
+  if (n == 0) cli_usage("'%s' needs a list of configurations", path);
+  clt_config *configurations = cli_new(n, sizeof *configurations);
+  for (size_t i = 0; i < n; i++) {
     bool given[CLT_MAX_PARAMETERS];
-    clt_config *config = &tuning->configurations[i];
-    const char *violation = NULL;
-    if (clt_config_read_onto(config, given, space, json_array_get(list, i), &error) ||
-        clt_config_check_given(given, space, &error))
-      rc = cli_usage("configuration %zu: %s", i, error.message);
-    else if ((violation = clt_space_violation(space, *config, NULL)))
-      rc = cli_usage("configuration %zu violates: %s", i, violation);
+    const char *violation;
+    if (clt_config_read_onto(&configurations[i], given, space, json_array_get(list, i), &cli_error) ||
+        clt_config_check_given(given, space, &cli_error))
+      cli_usage("configuration %zu: %s", i, cli_error.message);
+    if ((violation = clt_space_violation(space, configurations[i], NULL)))
+      cli_usage("configuration %zu violates: %s", i, violation);
   }
   clt_source_release(&source);
-  tuning->settings.configurations = tuning->configurations;
+  tuning->settings.configurations = configurations;
   tuning->settings.n_configurations = n;
-  return rc;
 }
 
 static void print_sample(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -53,19 +45,18 @@ static void print_sample(const cli_tuning *tuning, const clt_tune_result *r) {
 }
 
 static int run_sample(const cli_arguments *arguments) {
-  cli_tuning tuning;
-  int64_t samples;
-  int rc = cli_integer(&samples, arguments, "samples", 100, 1, INT64_MAX);
-  if (rc == 0 && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "random", false);
-  if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "random");
-  if (rc) return rc;
+  const bool json = cli_given(arguments, "json");
+  const int64_t samples = cli_integer(arguments, "samples", 100, 1, INT64_MAX);
   const char *list = cli_text(arguments, "configurations");
-  rc = list ? read_configurations(&tuning, list) : 0;
-  if (rc == 0) rc = cli_tuning_sample(&tuning);
+  cli_tuning tuning;
+  if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "random", false);
+  cli_tuning_init(&tuning, arguments, "random");
+  if (list) read_configurations(&tuning, list);
+  cli_tuning_sample(&tuning, arguments);
   tuning.settings.budget = samples;
-  if (cli_given(arguments, "json")) tuning.results = json_array();
-  if (rc == 0) rc = cli_tuning_run(&tuning, print_sample, cli_given(arguments, "json"));
-  cli_tuning_release(&tuning);
+  if (json) tuning.results = json_array();
+  int rc = cli_tuning_run(&tuning, print_sample, json);
+  json_decref(tuning.results);
   return rc;
 }
 
@@ -93,64 +84,51 @@ const cli_command cli_sample = {
 #define FLAG_FILE_FORMAT \
   { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }
 
-/* The typed --format, T4 or a cache file of Kernel Tuner. Returns 0, or CLI_USAGE after a message. */
-static int is_t4_wanted(bool *out, const cli_arguments *arguments) {
+static bool is_t4_wanted(const cli_arguments *arguments) {
   static const char *const names[] = {"t4", "kernel-tuner"};
-  const char *name = names[0];
-  int rc = cli_format(&name, arguments, names, 2);
-  *out = strcmp(name, "t4") == 0;
-  return rc;
+  return strcmp(cli_format(arguments, names, 2), names[0]) == 0;
 }
 
-/* Writes what the store has. Returns 0, or an exit code after a message. */
-static int write_recording(const cli_tuning *tuning, bool as_t4, const char *path, size_t *n) {
+/* Writes what the store has. Returns how many configurations. */
+static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *path) {
   const clt_instance *instance = tuning->subject.instance;
-  clt_error error = {0};
   clt_store_key key;
   clt_store_answers answers = {0};
-  clt_measurement *measurements = NULL; /* without logs */
-  *n = 0;
-  int rc = clt_store_key_init(&key, instance, &error);
-  if (rc == 0) rc = clt_store_newest(&answers, tuning->store, &key, clt_instance_space(instance), false, NULL, &error);
-  if (rc == 0 && (measurements = clt_new_array(answers.n, sizeof *measurements)) == NULL) rc = clt_fail_memory(&error);
-  for (size_t i = 0; rc == 0 && i < answers.n; i++)
-    if (answers.all[i].newest) measurements[(*n)++] = *answers.all[i].newest;
-  if (rc == 0 && *n > 0) {
-    const clt_results results = {
-        .instance = instance, .measurements = measurements, .n = *n, .objective = tuning->objective};
-    rc = (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &results, &error);
-  }
-  free(measurements);
+  size_t n = 0;
+  cli_check(clt_store_key_init(&key, instance, &cli_error));
+  cli_check(clt_store_newest(&answers, tuning->store, &key, clt_instance_space(instance), false, NULL, &cli_error));
+  clt_measurement *measurements = cli_new(answers.n, sizeof *measurements); /* without logs */
+  for (size_t i = 0; i < answers.n; i++)
+    if (answers.all[i].newest) measurements[n++] = *answers.all[i].newest;
+  if (n == 0)
+    cli_failure("the store holds no measurement of '%s' at these sizes on this device",
+                clt_problem_name(clt_instance_problem(instance)));
+  const clt_results results = {
+      .instance = instance, .measurements = measurements, .n = n, .objective = tuning->objective};
+  cli_check((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &results, &cli_error));
   clt_store_answers_release(&answers);
-  if (rc) return cli_report(&error);
-  return *n ? 0
-            : cli_failure("the store holds no measurement of '%s' at these sizes on this device",
-                          clt_problem_name(clt_instance_problem(instance)));
+  return n;
 }
 
 static int run_record(const cli_arguments *arguments) {
-  cli_tuning tuning;
-  size_t n = 0;
   const char *path = cli_text(arguments, "output");
-  if (path == NULL) return cli_usage("'clatune record' needs -o FILE: where to write the recording");
-  if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
+  cli_tuning tuning;
+  if (path == NULL) cli_usage("'clatune record' needs -o FILE: where to write the recording");
+  if (cli_given(arguments, "no-store")) cli_usage("'clatune record' needs a store");
   if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "exhaustive", false);
-  if (cli_given(arguments, "stored-only") && !cli_has_store(arguments)) return cli_no_store(arguments);
-  bool as_t4;
-  int rc = is_t4_wanted(&as_t4, arguments);
-  if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "exhaustive");
-  if (rc) return rc;
-  rc = cli_tuning_sample(&tuning);
-  if (rc == 0 && !cli_given(arguments, "stored-only")) rc = cli_tuning_run(&tuning, NULL, false);
-  if (rc == 0 || rc == CLI_NO_VALID) rc = write_recording(&tuning, as_t4, path, &n);
+  if (cli_given(arguments, "stored-only") && !cli_has_store(arguments)) cli_no_store(arguments);
+  const bool as_t4 = is_t4_wanted(arguments);
+  cli_tuning_init(&tuning, arguments, "exhaustive");
+  cli_tuning_sample(&tuning, arguments);
+  int rc = cli_given(arguments, "stored-only") ? 0 : cli_tuning_run(&tuning, NULL, false);
+  if (rc && rc != CLI_NO_VALID) return rc;
+  const size_t n = write_recording(&tuning, as_t4, path);
   unsigned long long valid = clt_space_valid(clt_instance_space(tuning.subject.instance));
-  if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(
+  if (cli_given(arguments, "json"))
+    return cli_print_json(
         json_pack("{s:s, s:I, s:I}", "recording", path, "configurations", (json_int_t)n, "valid", (json_int_t)valid));
-  else if (rc == 0)
-    printf("%zu of %llu valid configurations are in %s\n", n, valid, path);
-  cli_tuning_release(&tuning);
-  return rc;
+  printf("%zu of %llu valid configurations are in %s\n", n, valid, path);
+  return CLI_FOUND;
 }
 
 static const cli_flag record_flags[] = {
@@ -176,23 +154,15 @@ const cli_command cli_record = {
 
 static int run_convert(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  bool as_t4;
-  clt_recording *recording = NULL;
-  clt_error error = {0};
-  if (path == NULL) return cli_usage("'clatune convert' needs -o FILE: where to write");
-  int rc = is_t4_wanted(&as_t4, arguments);
-  if (rc) return rc;
-  if (clt_recording_new(&recording, arguments->positional[0], &error) ||
-      (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = recording}, &error)) {
-    rc = cli_report(&error);
-  } else if (cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations", (json_int_t)recording->n,
-                                  "kernel", recording->kernel, "device", recording->device));
-  } else {
-    printf("%zu configurations are in %s\n", recording->n, path);
-  }
-  clt_recording_free(recording);
-  return rc;
+  if (path == NULL) cli_usage("'clatune convert' needs -o FILE: where to write");
+  const bool as_t4 = is_t4_wanted(arguments);
+  const clt_recording *r = cli_load_recordings((const char *const *)arguments->positional, 1)[0];
+  cli_check((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = r}, &cli_error));
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations", (json_int_t)r->n, "kernel",
+                                    r->kernel, "device", r->device));
+  printf("%zu configurations are in %s\n", r->n, path);
+  return CLI_FOUND;
 }
 
 static const cli_flag convert_flags[] = {

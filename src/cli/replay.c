@@ -78,7 +78,6 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
   static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
   replay_columns c = {.n = 0};
   json_t *results = json_array();
-  clt_error error = {0};
   double n_spaces = (double)r->n_spaces;
   int width = 5;
   for (size_t i = 0; i < sizeof customary / sizeof *customary && customary[i] < r->budget; i++)
@@ -99,7 +98,7 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
     const clt_replay_space *space = &r->spaces[s];
     for (size_t i = 0; i < c.n; i++) {
       clt_replay_figures *f = &c.space[i], *mean = &c.mean[i];
-      if (clt_replay_figures_at(f, r, s, c.at[i], &error)) return json_decref(results), cli_report(&error);
+      cli_check(clt_replay_figures_at(f, r, s, c.at[i], &cli_error));
       mean->mean += f->mean / n_spaces;
       /* The mean's standard error takes the spaces as given, the seeds as drawn. */
       mean->standard_error = hypot(mean->standard_error, f->standard_error / n_spaces);
@@ -134,44 +133,29 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
 static int run_replay(const cli_arguments *a) {
   const char *searcher = cli_text(a, "searcher");
   static const clt_setting noise = {"noise", "yes"};
+  const unsigned repeats = (unsigned)cli_integer(a, "repeat", 20, 1, 100000);
   clt_tune_settings settings = {.struct_size = sizeof settings, /* no finalists */
                                 .evaluator_settings = &noise,
                                 .n_evaluator_settings = cli_given(a, "noise"),
                                 .objective = cli_text(a, "objective"),
                                 .searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER,
+                                .budget = cli_integer(a, "budget", CLT_DEFAULT_BUDGET, 1, MOST_EVALUATIONS),
+                                .seed = (uint64_t)cli_integer(a, "seed", 1, 0, INT64_MAX),
+                                .batch = (size_t)cli_integer(a, "batch", 1, 1, 1000000),
+                                .threads = (unsigned)cli_integer(a, "threads", 0, 0, 1024),
                                 .stop = cli_signals_flag()};
-  clt_setting *searcher_settings = NULL;
-  clt_recording **recordings = NULL, **sources = NULL;
   clt_replay_result result;
   clt_error error = {0};
-  int64_t seed, repeats, batch, threads;
-  int rc = cli_integer(&settings.budget, a, "budget", CLT_DEFAULT_BUDGET, 1, MOST_EVALUATIONS);
-  if (rc == 0) rc = cli_integer(&repeats, a, "repeat", 20, 1, 100000);
-  if (rc == 0) rc = cli_integer(&seed, a, "seed", 1, 0, INT64_MAX);
-  if (rc == 0) rc = cli_integer(&batch, a, "batch", 1, 1, 1000000);
-  if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 0, 1024);
-  if (rc) return rc;
-  settings.seed = (uint64_t)seed;
-  settings.batch = (size_t)batch;
-  settings.threads = (unsigned)threads;
-  if (clt_searcher_find(settings.searcher) == NULL) return cli_no_plugin(a, &clt_searchers, settings.searcher);
-  rc = cli_settings(&searcher_settings, &settings.n_searcher_settings, a, &clt_searchers, settings.searcher);
-  if (rc == 0) rc = cli_load_recordings(&recordings, (const char *const *)a->positional, a->n_positional);
-  if (rc == 0) rc = cli_load_sources(&sources, &settings.n_learn_from, a);
-  settings.searcher_settings = searcher_settings;
-  settings.learn_from = (const clt_recording *const *)sources;
-  if (rc == 0) {
-    cli_signals_install();
-    int failed = clt_replay(&result, (const clt_recording *const *)recordings, a->n_positional, (unsigned)repeats,
-                            &settings, &error);
-    rc = failed == CLT_E_STOPPED ? 128 + *cli_signals_flag()
-         : failed                ? cli_report(&error)
-                                 : print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
-    if (!failed) clt_replay_result_release(&result);
-  }
-  cli_free_recordings(recordings, a->n_positional);
-  cli_free_recordings(sources, settings.n_learn_from);
-  free(searcher_settings);
+  if (clt_searcher_find(settings.searcher) == NULL) cli_no_plugin(a, &clt_searchers, settings.searcher);
+  settings.searcher_settings = cli_settings(&settings.n_searcher_settings, a, &clt_searchers, settings.searcher);
+  clt_recording **recordings = cli_load_recordings((const char *const *)a->positional, a->n_positional);
+  settings.learn_from = (const clt_recording *const *)cli_load_sources(&settings.n_learn_from, a);
+  cli_signals_install();
+  int rc = clt_replay(&result, (const clt_recording *const *)recordings, a->n_positional, repeats, &settings, &error);
+  if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
+  if (rc) cli_report(&error);
+  rc = print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
+  clt_replay_result_release(&result);
   return rc;
 }
 

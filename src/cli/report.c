@@ -25,7 +25,8 @@ static void add_word(clt_text *text, const char *word, bool share) {
 }
 
 /* The command, as it could be typed; share: with the names of files alone. */
-static int command_text(char **out, const cli_arguments *arguments, bool share, clt_error *error) {
+static char *command_text(const cli_arguments *arguments, bool share) {
+  char *out;
   clt_text text = {0};
   clt_text_printf(&text, "clatune %s", arguments->command->name);
   for (size_t i = 0; i < arguments->n_positional; i++) add_word(&text, arguments->positional[i], share);
@@ -38,7 +39,8 @@ static int command_text(char **out, const cli_arguments *arguments, bool share, 
       if (flag->argument && strcmp(flag->name, name) == 0) add_word(&text, value, share && is_path);
     }
   }
-  return clt_text_take(out, &text, error);
+  cli_check(clt_text_take(&out, &text, &cli_error));
+  return cli_keep_memory(out);
 }
 
 static bool is_store(const char *path) {
@@ -49,115 +51,98 @@ static bool is_store(const char *path) {
                                  memcmp(begin, store_mark, sizeof begin) == 0);
 }
 
-static int too_many(void) {
-  return cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
-                   MOST_TUNINGS);
+static void check_number(const clt_report *report) {
+  if (clt_report_n_tunings(report) == MOST_TUNINGS)
+    cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
+              MOST_TUNINGS);
 }
 
-static int add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
-  clt_store *store = NULL;
-  cli_subject subject;
-  clt_error error = {0};
-  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
-  if (rc) return rc;
-  rc = cli_open_store_to_read(&store, arguments);
-  if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
-  if (rc == 0 && clt_report_add_instance(report, store, subject.instance, &error)) rc = cli_report(&error);
-  clt_store_free(store);
-  cli_subject_release(&subject);
-  return rc;
+static void add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
+  const cli_subject subject = cli_subject_new(arguments, path, CLI_DEVICE_KNOWN);
+  clt_store *store = cli_open_store_to_read(arguments);
+  if (store == NULL) cli_no_store(arguments);
+  cli_check(clt_report_add_instance(report, store, subject.instance, &cli_error));
 }
 
-static int add_store(clt_report *report, const cli_arguments *a, const char *path) {
+static void add_store(clt_report *report, const cli_arguments *a, const char *path) {
   const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
   clt_store *store = NULL;
   clt_store_description *keys = NULL;
-  clt_error error = {0};
   size_t n = 0, before = clt_report_n_tunings(report);
-  int rc = 0;
-  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_keys(&keys, &n, store, false, &error))
-    rc = cli_report(&error);
-  for (const clt_store_description *d = keys; rc == 0 && d < keys + n; d++) {
+  cli_check(clt_store_open_to_read(&store, NULL, path, &cli_error));
+  cli_check(clt_store_keys(&keys, &n, store, false, &cli_error));
+  for (const clt_store_description *d = keys; d < keys + n; d++) {
     bool chosen = (problem == NULL || strcmp(problem, d->problem_name) == 0) &&
                   (device == NULL || strcasestr(d->key.device, device));
     for (size_t i = 0; chosen && i < a->n_typed; i++)
       chosen = strcmp(a->typed[i].name, "size") != 0 || cli_has_words(d->sizes, a->typed[i].value);
     if (!chosen) continue;
     clt_error why = {0};
-    if (clt_report_n_tunings(report) == MOST_TUNINGS)
-      rc = too_many();
-    else if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* nothing but attempts */
-      rc = cli_report(&why);
+    check_number(report);
+    if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* nothing but attempts */
+      cli_report(&why);
   }
-  if (rc == 0 && clt_report_n_tunings(report) == before)
-    rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices",
-                     clt_store_path(store));
+  if (clt_report_n_tunings(report) == before)
+    cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices",
+                clt_store_path(store));
   clt_store_keys_free(keys, n);
   clt_store_free(store);
-  return rc;
 }
+
+static void free_report(void *report) { clt_report_free(report); }
 
 static int run_report(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  char *command = NULL, *output = NULL;
-  clt_report *report = NULL;
-  clt_error error = {0};
-  int64_t seed;
-  int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
-  if (rc) return rc;
   bool json = cli_given(arguments, "json"), csv = cli_given(arguments, "csv"), share = cli_given(arguments, "share");
   bool text = cli_given(arguments, "text") || (!path && !json && !csv);
-  if (csv && (path || json || text)) return cli_usage("--csv goes to standard output, without -o, --text and --json");
-  if (command_text(&command, arguments, share, &error)) return cli_report(&error);
+  if (csv && (path || json || text)) cli_usage("--csv goes to standard output, without -o, --text and --json");
   const clt_report_options options = {.objective = cli_text(arguments, "objective"),
-                                      .seed = (uint64_t)seed,
-                                      .command = command,
+                                      .seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX),
+                                      .command = command_text(arguments, share),
                                       .share = share,
                                       .csv = csv};
-  if (clt_report_new(&report, &options, &error)) rc = cli_report(&error);
-  for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
+  clt_report *report;
+  char *output = NULL;
+  cli_check(clt_report_new(&report, &options, &cli_error));
+  cli_keep(report, free_report);
+  for (size_t i = 0; i < arguments->n_positional; i++) {
     const char *source = arguments->positional[i];
-    clt_recording *recording = NULL;
-    if (is_store(source))
-      rc = add_store(report, arguments, source);
-    else if (clt_report_n_tunings(report) == MOST_TUNINGS)
-      rc = too_many();
-    else if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) /* of a kernel, that says what it is */
-      rc = add_problem(report, arguments, source);
-    else if (clt_recording_new(&recording, source, &error) || clt_report_add_recording(report, recording, &error))
-      rc = cli_report(&error);
+    if (is_store(source)) {
+      add_store(report, arguments, source);
+      continue;
+    }
+    check_number(report);
+    if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) { /* of a kernel, that says what it is */
+      add_problem(report, arguments, source);
+      continue;
+    }
+    clt_recording *recording;
+    cli_check(clt_recording_new(&recording, source, &cli_error));
+    cli_check(clt_report_add_recording(report, recording, &cli_error));
     clt_recording_free(recording);
   }
-  if (rc == 0 && path) {
+  if (path) {
     size_t n = clt_report_n_tunings(report);
-    mode_t mask = umask(share ? 022 : 077); /* else for its owner alone: it names paths and what was tuned */
-    if (clt_report_page(&output, report, &error) || clt_file_replace(path, output, strlen(output), &error))
-      rc = cli_report(&error);
-    else if (!json)
-      printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
-    umask(mask);
+    umask(share ? 022 : 077); /* else for its owner alone: it names paths and what was tuned */
+    cli_check(clt_report_page(&output, report, &cli_error));
+    cli_check(clt_file_replace(path, output, strlen(output), &cli_error));
+    if (!json) printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
     free(output);
-    output = NULL;
   }
-  if (rc == 0 && text) {
+  if (text) {
     struct winsize size;
     int width = DEFAULT_WIDTH;
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
       width = size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
-    if (clt_report_text(&output, report, width, &error))
-      rc = cli_report(&error);
-    else
-      fputs(output, stdout);
+    cli_check(clt_report_text(&output, report, width, &cli_error));
+    fputs(output, stdout);
     free(output);
   }
-  if (rc == 0 && csv) {
+  if (csv) {
     cli_exact_output();
     fputs(clt_report_csv(report), stdout);
   }
-  if (rc == 0 && json) rc = cli_print_json(json_deep_copy(clt_report_document(report)));
-  clt_report_free(report);
-  free(command);
-  return rc;
+  return json ? cli_print_json(json_deep_copy(clt_report_document(report))) : CLI_FOUND;
 }
 
 static const cli_flag flags[] = {

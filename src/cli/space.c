@@ -50,19 +50,15 @@ static void print_space(const cli_subject *subject, const char *path) {
 
 static int run_space(const cli_arguments *arguments) {
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
-  int rc = 0;
-  for (size_t i = 0; i < arguments->n_positional && rc == 0; i++) {
+  for (size_t i = 0; i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
-    cli_subject subject;
-    rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_IF_NAMED);
-    if (rc) break;
+    const cli_subject subject = cli_subject_new(arguments, path, CLI_DEVICE_IF_NAMED);
     if (list)
       json_array_append_new(list, space_json(&subject, path));
     else
       print_space(&subject, path);
-    cli_subject_release(&subject);
   }
-  if (list && rc == 0) rc = cli_print_json(json_incref(arguments->n_positional > 1 ? list : json_array_get(list, 0)));
+  int rc = list ? cli_print_json(json_incref(arguments->n_positional > 1 ? list : json_array_get(list, 0))) : 0;
   json_decref(list);
   return rc;
 }

@@ -14,35 +14,35 @@
 #include "problem/guidance.h"
 #include "space/space.h"
 #include "store/pq.h"
+#include "store/schema.h"
 
 #define SECONDS_A_DAY 86400
 
 /* --- what is in it --- */
 
+/* Where the store that was typed lies, or the standard one. */
+static const char *store_place(const cli_arguments *arguments) {
+  char *path;
+  cli_check(clt_store_place(&path, cli_text(arguments, "store"), &cli_error));
+  return cli_keep_memory(path);
+}
+
 static int run_where(const cli_arguments *arguments) {
-  clt_error error = {0};
-  char *path = NULL;
-  int rc = 0;
-  if (clt_store_place(&path, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  const char *path = store_place(arguments);
   if (cli_given(arguments, "json"))
-    rc = cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", clt_catalog_system_path()));
-  else {
-    cli_exact_output();
-    puts(path);
-  }
-  free(path);
-  return rc;
+    return cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", clt_catalog_system_path()));
+  cli_exact_output();
+  puts(path);
+  return CLI_FOUND;
 }
 
 static int run_list(const cli_arguments *arguments) {
-  clt_error error = {0};
-  clt_store *store = NULL;
   clt_store_description *keys = NULL;
   size_t n = 0;
-  int rc = cli_open_store_to_read(&store, arguments);
+  clt_store *store = cli_open_store_to_read(arguments);
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
-  if (rc == 0 && store == NULL) cli_note_no_store(arguments);
-  if (rc == 0 && store && clt_store_keys(&keys, &n, store, true, &error)) rc = cli_report(&error);
+  if (store == NULL) cli_note_no_store(arguments);
+  if (store) cli_check(clt_store_keys(&keys, &n, store, true, &cli_error));
   for (const clt_store_description *d = keys; d < keys + n; d++)
     if (list)
       json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file",
@@ -52,10 +52,7 @@ static int run_list(const cli_arguments *arguments) {
       printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
              (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
   clt_store_keys_free(keys, n);
-  clt_store_free(store);
-  if (rc == 0 && list) return cli_print_json(list);
-  json_decref(list);
-  return rc;
+  return list ? cli_print_json(list) : CLI_FOUND;
 }
 
 static int show_result(void *user, const clt_instance *instance, const clt_lookup_result *found) {
@@ -80,11 +77,9 @@ static bool is_problem_file(const char *typed) { return strchr(typed, '/') || cl
 static int run_show(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "store");
   clt_catalog *catalog = NULL;
-  clt_problem *problem = NULL;
   clt_store *store = NULL;
-  clt_error error = {0};
   if (arguments->n_positional < 2)
-    return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
+    cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
   /* A name is that of a problem that the store knows with the file that it was measured from; the newest key counts. */
@@ -97,34 +92,24 @@ static int run_show(const cli_arguments *arguments) {
   for (size_t i = 0; i < n; i++)
     if (strcmp(keys[i].problem_name, typed) == 0 && access(keys[i].problem_path, R_OK) == 0)
       file = keys[i].problem_path;
-  int rc = clt_problem_new(&problem, file, &error);
+  const clt_problem *problem = cli_subject_load(arguments, file).problem;
   clt_store_keys_free(keys, n);
-  if (rc == 0) rc = clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &error);
-  if (rc == 0) rc = clt_catalog_each(catalog, problem, false, show_result, list, &error);
+  cli_check(clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &cli_error));
+  cli_check(clt_catalog_each(catalog, problem, false, show_result, list, &cli_error));
   clt_catalog_free(catalog);
-  clt_problem_free(problem);
-  if (rc == 0 && list) return cli_print_json(list);
-  json_decref(list);
-  return rc ? cli_report(&error) : 0;
+  return list ? cli_print_json(list) : CLI_FOUND;
 }
 
 /* --- what passes between stores, and what is taken out of one --- */
 
-/* Released with free((char *)out->problem_name), also after a failure. */
-static int read_selection(clt_store_selection *out, const cli_arguments *arguments) {
+static clt_store_selection read_selection(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "problem");
-  clt_problem *problem = NULL;
-  clt_error error = {0};
-  int64_t days;
-  *out = (clt_store_selection){.device = cli_text(arguments, "device")};
-  int rc = cli_integer(&days, arguments, "older-than", 0, 1, 100000);
-  if (rc) return rc;
-  if (cli_given(arguments, "older-than")) out->before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
-  if (typed == NULL) return 0;
-  if (is_problem_file(typed) && clt_problem_new(&problem, typed, &error)) return cli_report(&error);
-  out->problem_name = strdup(problem ? clt_problem_name(problem) : typed);
-  clt_problem_free(problem);
-  return out->problem_name ? 0 : cli_failure("out of memory");
+  const int64_t days = cli_integer(arguments, "older-than", 0, 1, 100000);
+  return (clt_store_selection){.device = cli_text(arguments, "device"),
+                               .before_s = days ? (int64_t)time(NULL) - days * SECONDS_A_DAY : 0,
+                               .problem_name = typed && is_problem_file(typed)
+                                                   ? clt_problem_name(cli_subject_load(arguments, typed).problem)
+                                                   : typed};
 }
 
 static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
@@ -134,38 +119,30 @@ static int print_count(const cli_arguments *arguments, const char *key, const ch
   return 0;
 }
 
-/* Adds what is selected of a store to another one, and how many records that were to n. */
-static int merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path, uint64_t *n) {
+/* Adds what is selected of a store to another one; returns how many records that were. */
+static uint64_t merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path) {
+  const clt_store_selection selection = read_selection(arguments);
   clt_store *into = NULL, *from = NULL;
-  clt_store_selection selection;
-  clt_error error = {0};
-  uint64_t n_added = 0;
-  int rc = read_selection(&selection, arguments);
-  if (rc == 0 &&
-      (clt_store_open_to_read(&from, NULL, from_path, &error) || clt_store_new(&into, NULL, into_path, &error) ||
-       clt_store_merge(into, from, &selection, &n_added, &error)))
-    rc = cli_report(&error);
-  *n += n_added;
+  uint64_t n = 0;
+  cli_check(clt_store_open_to_read(&from, NULL, from_path, &cli_error));
+  cli_check(clt_store_new(&into, NULL, into_path, &cli_error));
+  cli_check(clt_store_merge(into, from, &selection, &n, &cli_error));
   clt_store_free(into);
   clt_store_free(from);
-  free((char *)selection.problem_name);
-  return rc;
+  return n;
 }
 
 static int run_export(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  uint64_t n = 0;
-  if (path == NULL) return cli_usage("'clatune store export' needs -o FILE: the store to write");
+  if (path == NULL) cli_usage("'clatune store export' needs -o FILE: the store to write");
   if (clt_pq_is_url(path))
-    return cli_usage("'clatune store export' writes a file; 'clatune store import --store URL' adds to a database");
-  if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  int rc = merge_stores(arguments, path, cli_text(arguments, "store"), &n);
-  if (rc == 0 && n == 0) {
-    remove(path);
-    return cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
-  }
-  return rc ? rc : print_count(arguments, "exported", "are in", n, path);
+    cli_usage("'clatune store export' writes a file; 'clatune store import --store URL' adds to a database");
+  if (access(path, F_OK) == 0) cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
+  if (!cli_has_store(arguments)) cli_no_store(arguments);
+  const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
+  if (n > 0) return print_count(arguments, "exported", "are in", n, path);
+  remove(path);
+  cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
 }
 
 /* --- what other tuners measured, or this one wrote to a file, as measurements of a problem --- */
@@ -177,56 +154,51 @@ typedef struct import_count {
 
 /* The device that the recording names, of which the rest may be unknown; --device only where it names none, or to say
  * that it is one of this machine. --as-device has the last word. */
-static int choose_import_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
+static void choose_import_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device"), *as = cli_text(arguments, "as-device");
   const char *name = clt_recording_name(recording), *own = recording->device;
   clt_device_info here;
-  clt_error error = {0};
-  if (as == NULL && own[0] == '\0') return cli_choose_device(out, arguments);
   if (as) {
-    if (cli_find_device(out, as, &error)) return cli_report(&error);
+    cli_check(cli_find_device(out, as, &cli_error));
     if (own[0] && strcasecmp(own, out->name) != 0)
       fprintf(stderr, "clatune: warning: '%s' was measured on %s; by --as-device it counts as measured on %s\n", name,
               own, out->name);
-    return 0;
+    return;
+  }
+  if (own[0] == '\0') {
+    cli_choose_device(out, arguments);
+    return;
   }
   if (clt_device_from_json(out, recording->device_json, NULL) || !out->name[0]) {
     *out = (clt_device_info){.type = CLT_DEVICE_OTHER};
     snprintf(out->name, sizeof out->name, "%s", own);
   }
-  if (typed && cli_find_device(&here, typed, &error) == 0 && strcasecmp(own, here.name) == 0) {
+  if (typed && cli_find_device(&here, typed, NULL) == 0 && strcasecmp(own, here.name) == 0) {
     if (!out->platform_name[0]) *out = here;
   } else if (typed && strcasestr(own, typed) == NULL) {
-    return cli_usage(
+    cli_usage(
         "'%s' was measured on %s, as it says itself: import it without --device, or file it under another "
         "device by --as-device",
         name, own);
   }
   if (!out->driver_version[0]) strcpy(out->driver_version, "unknown");
-  return 0;
 }
 
 /* At the recording's sizes, then the typed ones. */
-static int instantiate_for(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
-                           const cli_arguments *arguments) {
+static clt_instance *instantiate_for(const clt_problem *problem, const clt_recording *recording,
+                                     const cli_arguments *arguments) {
   clt_device_info device;
-  clt_size *typed = NULL, *sizes = NULL;
+  clt_instance *out;
   size_t n_typed = 0, n = 0;
-  clt_error error = {0};
-  int rc = choose_import_device(&device, recording, arguments);
-  if (rc == 0) rc = cli_sizes(&typed, &n_typed, arguments);
-  if (rc == 0 && (sizes = calloc(recording->n_sizes + n_typed + 1, sizeof *sizes)) == NULL)
-    rc = cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < recording->n_sizes; i++) {
-    clt_size size = recording->sizes[i];
+  choose_import_device(&device, recording, arguments);
+  const clt_size *typed = cli_sizes(&n_typed, arguments);
+  clt_size *sizes = cli_new(recording->n_sizes + n_typed, sizeof *sizes);
+  for (size_t i = 0; i < recording->n_sizes; i++)
     for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
-      if (strcmp(clt_problem_size(problem, k).name, size.name) == 0) sizes[n++] = size;
-  }
-  for (size_t k = 0; rc == 0 && k < n_typed; k++) sizes[n++] = typed[k]; /* of two of a name the last one counts */
-  if (rc == 0 && clt_instance_new(out, problem, sizes, n, &device, &error)) rc = cli_report(&error);
-  free(sizes);
-  free(typed);
-  return rc;
+      if (strcmp(clt_problem_size(problem, k).name, recording->sizes[i].name) == 0) sizes[n++] = recording->sizes[i];
+  for (size_t k = 0; k < n_typed; k++) sizes[n++] = typed[k]; /* of two of a name the last one counts */
+  cli_check(clt_instance_new(&out, problem, sizes, n, &device, &cli_error));
+  return out;
 }
 
 /* What tells results apart: the configuration, how it ended and how long it took. */
@@ -294,91 +266,65 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
 }
 
 /* Its measurements become those of the problem --of. */
-static int import_recording(const cli_arguments *arguments, const char *path, import_count *count) {
+static void import_recording(const cli_arguments *arguments, const char *path, import_count *count) {
   const char *problem_path = cli_text(arguments, "of");
-  clt_problem *problem = NULL;
-  clt_recording *recording = NULL;
-  clt_instance *instance = NULL;
-  clt_store *store = NULL;
-  clt_space_match match;
-  clt_error error = {0};
-  int rc = 0;
-  if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
-  if (clt_problem_new(&problem, problem_path, &error) || clt_recording_new(&recording, path, &error))
-    rc = cli_report(&error);
-  if (rc == 0) rc = instantiate_for(&instance, problem, recording, arguments);
-  if (rc == 0) {
-    match = clt_space_match_new(clt_recording_space(recording), clt_instance_space(instance));
-    if (match.extra)
-      rc = cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem",
-                       clt_recording_name(recording), match.extra);
-    else if (match.missing)
-      rc = cli_failure("'%s' does not say what '%s' was: it is of another problem", clt_recording_name(recording),
-                       match.missing);
-  }
-  if (rc == 0) rc = cli_open_store(&store, arguments);
-  if (rc == 0 && add_results(store, instance, &match, recording, count, &error)) rc = cli_report(&error);
+  clt_recording *recording;
+  clt_store *store;
+  if (problem_path == NULL) cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
+  const clt_problem *problem = cli_subject_load(arguments, problem_path).problem;
+  cli_check(clt_recording_new(&recording, path, &cli_error));
+  clt_instance *instance = instantiate_for(problem, recording, arguments);
+  const char *name = clt_recording_name(recording);
+  const clt_space_match match = clt_space_match_new(clt_recording_space(recording), clt_instance_space(instance));
+  if (match.extra)
+    cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem", name, match.extra);
+  if (match.missing) cli_failure("'%s' does not say what '%s' was: it is of another problem", name, match.missing);
+  cli_check(clt_store_new(&store, NULL, cli_text(arguments, "store"), &cli_error));
+  cli_check(add_results(store, instance, &match, recording, count, &cli_error));
   clt_store_free(store);
   clt_instance_free(instance);
   clt_recording_free(recording);
-  clt_problem_free(problem);
-  return rc;
 }
 
 static int run_import(const cli_arguments *arguments) {
   import_count count = {0};
-  clt_error error = {0};
-  char *place = NULL;
-  int rc = 0;
-  if (arguments->n_positional < 2)
-    return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
-  for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++) {
+  if (arguments->n_positional < 2) cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
+  for (size_t i = 1; i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
     unsigned char start[2] = {0}; /* of JSON or gzip, where it is a recording */
     size_t n = sizeof start;
     if (clt_file_read_start(start, &n, path, NULL) == CLT_OK && n < sizeof start) start[0] = 0;
-    rc = start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b)
-             ? import_recording(arguments, path, &count)
-             : merge_stores(arguments, cli_text(arguments, "store"), path, &count.added);
+    if (start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b))
+      import_recording(arguments, path, &count);
+    else
+      count.added += merge_stores(arguments, cli_text(arguments, "store"), path);
   }
-  if (rc) return rc;
-  if (clt_store_place(&place, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  const char *place = store_place(arguments);
   if (count.foreign)
     fprintf(stderr, "clatune: left out: %llu configurations that the problem does not have on this device\n",
             (unsigned long long)count.foreign);
-  rc = print_count(arguments, "added", "were added to", count.added, place);
-  free(place);
-  return rc;
+  return print_count(arguments, "added", "were added to", count.added, place);
 }
 
 static int run_prune(const cli_arguments *arguments) {
-  bool dry_run = cli_given(arguments, "dry-run");
-  clt_store_selection selection;
-  clt_store *store = NULL;
-  clt_error error = {0};
+  const bool dry_run = cli_given(arguments, "dry-run");
   uint64_t n = 0;
   if (!cli_given(arguments, "problem") && !cli_given(arguments, "device") && !cli_given(arguments, "older-than"))
-    return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  int rc = read_selection(&selection, arguments);
-  if (rc == 0 && (clt_store_new(&store, NULL, cli_text(arguments, "store"), &error) ||
-                  clt_store_prune(store, &selection, dry_run, &n, &error)))
-    rc = cli_report(&error);
-  else if (rc == 0)
-    rc = print_count(arguments, dry_run ? "would_remove" : "removed",
+    cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
+  if (!cli_has_store(arguments)) cli_no_store(arguments);
+  const clt_store_selection selection = read_selection(arguments);
+  clt_store *store = cli_open_store(arguments);
+  cli_check(clt_store_prune(store, &selection, dry_run, &n, &cli_error));
+  return print_count(arguments, dry_run ? "would_remove" : "removed",
                      dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
-  free((char *)selection.problem_name);
-  clt_store_free(store);
-  return rc;
 }
 
-/* --- its file --- */
+/* --- its file, or its database --- */
 
 static int run_check(const cli_arguments *arguments) {
-  clt_error error = {0};
   bool whole;
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  if (clt_store_check(&whole, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  if (!cli_has_store(arguments)) cli_no_store(arguments);
+  cli_check(clt_store_check(&whole, cli_text(arguments, "store"), &cli_error));
   if (cli_given(arguments, "json"))
     cli_print_json(json_pack("{s:b}", "whole", whole));
   else
@@ -387,10 +333,9 @@ static int run_check(const cli_arguments *arguments) {
 }
 
 static int run_repair(const cli_arguments *arguments) {
-  clt_error error = {0};
   clt_store_repair_report report;
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  if (clt_store_repair(&report, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  if (!cli_has_store(arguments)) cli_no_store(arguments);
+  cli_check(clt_store_repair(&report, cli_text(arguments, "store"), &cli_error));
   bool damaged = report.set_aside[0] != '\0';
   if (cli_given(arguments, "json"))
     return cli_print_json(json_pack("{s:b, s:I, s:I, s:s?}", "damaged", damaged, "saved", (json_int_t)report.n_saved,
@@ -403,12 +348,36 @@ static int run_repair(const cli_arguments *arguments) {
   return CLI_FOUND;
 }
 
+/* A PostgreSQL database that machines share. */
+static int run_init(const cli_arguments *arguments) {
+  const char *url = arguments->n_positional > 1 ? arguments->positional[1] : cli_text(arguments, "store");
+  char *shown = NULL;
+  if (!clt_pq_is_url(url))
+    cli_usage("'clatune store init' needs the database to prepare: postgresql://HOST/DATABASE; a file needs none");
+  cli_check(clt_schema_init(url, &cli_error));
+  cli_check(clt_pq_shown(&shown, url, &cli_error));
+  cli_keep_memory(shown);
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:s, s:i, s:[s, s, s]}", "store", shown, "version", CLT_SCHEMA_VERSION, "roles",
+                                    CLT_ROLE_READER, CLT_ROLE_WORKER, CLT_ROLE_OWNER));
+  printf(
+      "%s is a store: schema clatune, version %d\n"
+      "what a login may do, the database's owner says in psql:\n"
+      "  GRANT " CLT_ROLE_WORKER
+      " TO name;  add what it measures\n"
+      "  GRANT " CLT_ROLE_READER
+      " TO name;  look\n"
+      "  GRANT " CLT_ROLE_OWNER " TO name;   remove, too\n",
+      shown, CLT_SCHEMA_VERSION);
+  return CLI_FOUND;
+}
+
 /* --- the command --- */
 
 #define SELECTION " problem device older-than "
 
 static const cli_action actions[] = {{"where", 1, " ", run_where},
-                                     {"init", 2, " ", cli_store_init},
+                                     {"init", 2, " ", run_init},
                                      {"list", 1, " ", run_list},
                                      {"show", 2, " ", run_show},
                                      {"export", 1, " output" SELECTION, run_export},
@@ -419,7 +388,8 @@ static const cli_action actions[] = {{"where", 1, " ", run_where},
                                      {"repair", 1, " ", run_repair}};
 
 static int run_store(const cli_arguments *arguments) {
-  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions);
+  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions,
+                        "; the store that is meant is named by --store");
 }
 
 static const cli_flag flags[] = {

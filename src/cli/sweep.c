@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "device/device.h"
 #include "store/pq.h"
 
@@ -49,9 +50,8 @@ json_t *cli_result_read(const char *text, size_t n) {
   return NULL;
 }
 
-int cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
-  int rc = lines ? 0 : cli_failure("out of memory");
-  for (const char *line = text, *end; rc == 0 && n > 0 && line < text + n; line = end + 1) {
+void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
+  for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
     end = memchr(line, '\n', (size_t)(text + n - line));
     bool whole = end != NULL; /* the last line may lack its end: its writer was killed, or is writing */
     if (!whole) end = text + n;
@@ -61,27 +61,22 @@ int cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_
     if (json == NULL)
       ++*n_unreadable;
     else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
-      rc = cli_failure("out of memory");
+      cli_failure("out of memory");
     json_decref(json);
   }
-  return rc;
 }
 
-/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
- * Returns 0, or an exit code after a message. */
-static int read_results(cli_results *out, char *path) {
-  clt_error error = {0};
+/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. */
+static void read_results(cli_results *out) {
   char *text = NULL;
   size_t n = 0, n_unreadable = 0;
-  *out = (cli_results){.path = path, .lines = json_object(), .fd = -1};
-  if (path == NULL || out->lines == NULL) return cli_failure("out of memory");
-  if (clt_file_is_special(path) || (access(path, F_OK) != 0 && errno == ENOENT)) return 0;
-  if (clt_file_read(&text, &n, path, MAX_FILE_BYTES, &error)) return cli_report(&error);
-  int rc = cli_results_add(out->lines, &n_unreadable, text, n);
+  out->lines = json_object();
+  if (clt_file_is_special(out->path) || (access(out->path, F_OK) != 0 && errno == ENOENT)) return;
+  cli_check(clt_file_read(&text, &n, out->path, MAX_FILE_BYTES, &cli_error));
+  cli_results_add(out->lines, &n_unreadable, text, n);
   free(text);
-  if (rc == 0 && n_unreadable)
-    fprintf(stderr, "clatune: warning: %zu lines of '%s' cannot be read and are left out\n", n_unreadable, path);
-  return rc;
+  if (n_unreadable)
+    fprintf(stderr, "clatune: warning: %zu lines of '%s' cannot be read and are left out\n", n_unreadable, out->path);
 }
 
 double cli_row_number(const cli_row *row, const char *name) {
@@ -103,112 +98,87 @@ double cli_row_cost(const cli_row *row, bool of_default) {
 
 /* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. An agent
  * of a farm has all devices, of which each plan chooses. */
-static int choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
-  clt_error error = {0};
-  clt_device_info *all = NULL;
-  bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
-  const char **typed = NULL, *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
+static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
+  const bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
+  const char *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
+  clt_device_info host, *all = NULL;
   size_t n_all = 1, n_typed = 0, n_planned = agent ? 0 : out->plan->n_devices;
-  if (!programs && cli_devices_here(&all, &n_all, &error)) return cli_report(&error);
-  if (programs && (all = calloc(1, sizeof *all)) != NULL) clt_device_host(all);
-  bool *chosen = calloc(n_all + 1, sizeof *chosen);
-  size_t *indices = calloc(n_all + 1, sizeof *indices);
-  out->devices = calloc(n_all + 1, sizeof *out->devices);
-  int rc = chosen && indices && out->devices && (all || !programs) ? cli_texts(&typed, &n_typed, arguments, "device")
-                                                                   : cli_failure("out of memory");
+  if (programs)
+    clt_device_host(&host);
+  else
+    cli_check(cli_devices_here(&all, &n_all, &cli_error));
+  bool *chosen = cli_new(n_all, sizeof *chosen);
+  size_t *indices = cli_new(n_all, sizeof *indices);
+  const char **typed = cli_texts(&n_typed, arguments, "device");
   size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
-  for (size_t k = 0; rc == 0 && k < n_texts; k++) {
+  for (size_t k = 0; k < n_texts; k++) {
     const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : agent ? "all" : "";
+    clt_error error = {0};
     size_t n = 0;
-    if (clt_device_select_all(indices, &n, all, n_all, text, true, &error)) {
+    if (clt_device_select_all(indices, &n, programs ? &host : all, n_all, text, true, &error)) {
       fprintf(stderr, "clatune: warning: %s\n", error.message);
       json_array_append_new(out->missing, json_pack("{s:s, s:s}", "device", text, "reason", error.message));
-      error = (clt_error){0};
-      continue;
     }
-    for (size_t i = 0; i < n; i++) chosen[indices[i]] = true;
+    for (size_t i = 0; error.code == 0 && i < n; i++) chosen[indices[i]] = true;
   }
-  for (size_t i = 0; rc == 0 && i < n_all; i++)
-    if (chosen[i]) out->devices[out->n_devices++] = all[i];
-  free(typed);
-  free(chosen);
-  free(indices);
+  out->devices = cli_new(n_all + 1, sizeof *out->devices); /* an agent may serve as the machine itself, too */
+  for (size_t i = 0; i < n_all; i++)
+    if (chosen[i]) out->devices[out->n_devices++] = programs ? host : all[i];
   free(all);
-  if (rc == 0 && out->n_devices == 0 && !agent) return cli_failure("there is no device to tune on"), CLI_NO_DEVICE;
-  return rc;
+  if (out->n_devices == 0 && !agent) cli_die(CLI_NO_DEVICE, "there is no device to tune on");
 }
 
-/* The same for an agent that serves: the machine itself comes with the devices where it may run programs. */
-static int add_host(cli_sweep *out) {
-  clt_device_info *more = realloc(out->devices, (out->n_devices + 1) * sizeof *more);
-  if (more == NULL) return cli_failure("out of memory");
-  out->devices = more;
-  clt_device_host(&more[out->n_devices++]);
-  return 0;
+static void read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
+  out->until_s = clt_now_s() + cli_seconds(arguments, "time-limit", INFINITY, 0, MOST);
 }
 
-static int read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
-  int rc = cli_seconds(&out->until_s, arguments, "time-limit", INFINITY, 0, MOST);
-  out->until_s += clt_now_s();
-  return rc;
+static void sweep_release(void *user) {
+  cli_sweep *s = user;
+  for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
+    free(s->rows[i].reason);
+    json_decref(s->rows[i].line);
+  }
+  json_decref(s->missing);
+  if (s->results.fd >= 0) close(s->results.fd);
+  json_decref(s->results.lines);
+  clt_sweep_free(s->plan);
 }
 
-/* Loads the plan, chooses devices and cells, reads the results so far. Returns 0, or an exit code after a message;
- * release in either case. */
-static int sweep_init(cli_sweep *out, const cli_arguments *arguments, bool agent) {
-  clt_error error = {0};
+static cli_sweep *sweep_new(void) {
+  cli_sweep *out = cli_new(1, sizeof *out);
+  *out = (cli_sweep){.missing = json_array(), .results.fd = -1};
+  return cli_keep(out, sweep_release);
+}
+
+/* Loads the plan, chooses devices and cells, reads the results so far. */
+static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agent) {
   const char *plan = arguments->positional[0], *typed = cli_text(arguments, "output");
-  *out = (cli_sweep){.store_path = cli_text(arguments, "store"),
-                     .no_store = cli_given(arguments, "no-store"),
-                     .missing = json_array()};
-  int64_t shard, n_shards;
-  int rc = cli_sweep_shard(&shard, &n_shards, arguments);
-  if (rc == 0) rc = read_time_limit(out, arguments);
-  if (rc) return rc;
-  if (clt_sweep_load(&out->plan, plan, &error)) return cli_report(&error);
-  const char **only = NULL;
   size_t n_only = 0;
+  int64_t shard, n_shards;
+  cli_sweep_shard(&shard, &n_shards, arguments);
+  read_time_limit(out, arguments);
+  out->store_path = cli_text(arguments, "store");
+  out->no_store = cli_given(arguments, "no-store");
+  cli_check(clt_sweep_load(&out->plan, plan, &cli_error));
+  const char **only = cli_texts(&n_only, arguments, "only");
   out->cells = out->plan->cells;
-  rc = cli_texts(&only, &n_only, arguments, "only");
-  for (size_t i = 0; rc == 0 && i < out->plan->n_cells; i++) {
+  for (size_t i = 0; i < out->plan->n_cells; i++) {
     char text[CELL_TEXT];
     clt_sweep_cell_print(&out->cells[i], text, sizeof text);
     bool chosen = n_only == 0;
     for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
     if (chosen) out->cells[out->n_cells++] = out->cells[i];
   }
-  free(only);
-  if (rc == 0 && out->n_cells == 0)
-    return cli_usage("no tuning of the plan has these words (see 'clatune sweep --dry-run')");
-  if (rc) return rc;
-  clt_text path = {0}; /* "plans/x.json" -> "plans/x.results.jsonl" */
-  char *results = NULL;
-  clt_text_add_bytes(&path, typed ? typed : plan,
-                     strlen(typed ? typed : plan) - (!typed && clt_ends_with(plan, ".json") ? 5 : 0));
-  if (!typed) clt_text_add(&path, ".results.jsonl");
-  if (clt_text_take(&results, &path, NULL)) return cli_failure("out of memory");
-  rc = read_results(&out->results, results);
-  if (rc == 0) rc = choose_devices(out, arguments, agent);
-  if (rc || agent) return rc;
+  if (out->n_cells == 0) cli_usage("no tuning of the plan has these words (see 'clatune sweep --dry-run')");
+  /* "plans/x.json" -> "plans/x.results.jsonl" */
+  const int length = (int)strlen(plan) - (clt_ends_with(plan, ".json") ? 5 : 0);
+  out->results.path = cli_keep_memory(typed ? strdup(typed) : clt_format("%.*s.results.jsonl", length, plan));
+  read_results(&out->results);
+  choose_devices(out, arguments, agent);
+  if (agent) return;
   const size_t n_rows = out->n_devices * out->n_cells;
-  out->rows = calloc(n_rows, sizeof *out->rows);
-  if (out->rows == NULL) return cli_failure("out of memory");
+  out->rows = cli_new(n_rows, sizeof *out->rows);
   for (size_t k = 0; k < n_rows; k++) out->rows[k].elsewhere = k % (size_t)n_shards != (size_t)shard - 1;
-  return 0;
-}
-
-static void sweep_release(cli_sweep *s) {
-  for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
-    free(s->rows[i].reason);
-    json_decref(s->rows[i].line);
-  }
-  free(s->rows);
-  free(s->devices);
-  json_decref(s->missing);
-  if (s->results.path && s->results.fd >= 0) close(s->results.fd);
-  free(s->results.path);
-  json_decref(s->results.lines);
-  clt_sweep_free(s->plan);
 }
 
 cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
@@ -289,130 +259,114 @@ static int exit_code_of_rows(const cli_sweep *s) {
   return code == 0 && json_array_size(s->missing) ? CLI_NO_DEVICE : code;
 }
 
-int cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
+void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
   const char *text = cli_text(arguments, "shard");
   const bool any = text && clt_starts_with(text, "%a/");
   char *end;
   *i = *n = 1;
-  if (text == NULL) return 0;
+  if (text == NULL) return;
   *i = any ? 0 : strtoll(text, &end, 10);
   if (any) end = (char *)text + 2;
   *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
   if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
-    return cli_usage("option '--shard' needs I/N, the Ith of N shards (1/8 ... 8/8), not '%s'", text);
+    cli_usage("option '--shard' needs I/N, the Ith of N shards (1/8 ... 8/8), not '%s'", text);
   if (clt_pq_is_url(cli_text(arguments, "store")))
-    return cli_usage("--shard is for machines without a server: with one, each takes what is still to do");
-  return 0;
-}
-
-/* A plan that machines share, or whatever plans they share. */
-static int run_agent(const cli_arguments *arguments, const cli_farm_options *options, const char *format) {
-  cli_sweep sweep = {.missing = json_array(), .results.fd = -1};
-  const bool serves = cli_given(arguments, "serve");
-  int rc;
-  if (serves) {
-    rc = read_time_limit(&sweep, arguments);
-    if (rc == 0) rc = choose_devices(&sweep, arguments, true);
-    if (rc == 0 && options->trust.programs) rc = add_host(&sweep);
-  } else {
-    json_decref(sweep.missing);
-    rc = sweep_init(&sweep, arguments, true);
-  }
-  bool lists = cli_given(arguments, "summary");
-  if (rc == 0 && !lists && !options->submits_only) rc = cli_events_open(&sweep.events, arguments);
-  if (rc == 0) rc = lists ? cli_farm_collect(&sweep, options->url, NULL, false) : cli_farm_run(&sweep, options);
-  if (rc == 0 && !serves && !options->submits_only) {
-    if (sweep.events != stdout) rc = cli_sweep_print(&sweep, format, false);
-    if (rc == 0) rc = exit_code_of_rows(&sweep);
-  }
-  int closed = cli_events_close(sweep.events);
-  sweep_release(&sweep);
-  return rc ? rc : closed;
+    cli_usage("--shard is for machines without a server: with one, each takes what is still to do");
 }
 
 /* Flags that go with a farm alone, and those that do not go with it. */
-static int check_flags(const cli_arguments *arguments, bool farm, const char *alone) {
+static void check_flags(const cli_arguments *arguments, bool farm, const char *alone) {
   static const char *const of_farm[] = {"submit", "lease", "outbox", "problems", "allow-programs"},
                            *const of_plan[] = {"only", "no-store"}, *const of_own[] = {"submit", "summary", "lease"};
   for (size_t i = 0; !farm && i < sizeof of_farm / sizeof *of_farm; i++)
     if (cli_given(arguments, of_farm[i]))
-      return cli_usage("--%s needs the database that machines share: --store postgresql://...", of_farm[i]);
+      cli_usage("--%s needs the database that machines share: --store postgresql://...", of_farm[i]);
   for (size_t i = 0; farm && i < sizeof of_plan / sizeof *of_plan; i++)
-    if (cli_given(arguments, of_plan[i]))
-      return cli_usage("--%s does not go with a database that machines share", of_plan[i]);
+    if (cli_given(arguments, of_plan[i])) cli_usage("--%s does not go with a database that machines share", of_plan[i]);
   for (size_t i = 0; alone && i < sizeof of_own / sizeof *of_own; i++)
-    if (cli_given(arguments, of_own[i])) return cli_usage("--%s needs a PLAN; --%s has none", of_own[i], alone);
-  return 0;
+    if (cli_given(arguments, of_own[i])) cli_usage("--%s needs a PLAN; --%s has none", of_own[i], alone);
 }
 
+/* A plan that machines share, or whatever plans they share. */
 static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
+  static const char *const here[] = {"."};
+  const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");
+  const int64_t withdrawn = cli_integer(arguments, "withdraw", 0, 1, INT64_MAX);
+  if (withdrawn || cli_given(arguments, "status")) return cli_farm_status(url, withdrawn, strcmp(format, "json") == 0);
   cli_farm_options options = {.url = url,
                               .outbox = cli_text(arguments, "outbox"),
+                              .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
                               .jobs = jobs,
                               .quiet = cli_given(arguments, "quiet"),
                               .submits_only = cli_given(arguments, "submit"),
                               .trust.programs = cli_given(arguments, "allow-programs")};
-  const char **folders = NULL;
-  int64_t withdrawn;
-  int rc = cli_integer(&withdrawn, arguments, "withdraw", 0, 1, INT64_MAX);
-  if (rc) return rc;
-  if (withdrawn || cli_given(arguments, "status")) return cli_farm_status(url, withdrawn, strcmp(format, "json") == 0);
-  rc = cli_seconds(&options.lease_s, arguments, "lease", 120, 1, 1e6);
-  if (rc == 0) rc = cli_texts(&folders, &options.trust.n_folders, arguments, "problems");
-  static const char *const here[] = {"."};
-  options.trust.folders = folders;
+  options.trust.folders = cli_texts(&options.trust.n_folders, arguments, "problems");
   if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
-  for (size_t i = 0; rc == 0 && i < options.trust.n_folders; i++) {
+  for (size_t i = 0; i < options.trust.n_folders; i++) {
     struct stat info;
     const char *folder = options.trust.folders[i];
     const bool is_file = stat(folder, &info) == 0 && !S_ISDIR(info.st_mode);
     if (is_file || access(folder, X_OK))
-      rc = cli_failure("cannot open the folder '%s' of --problems: %s", folder, strerror(is_file ? ENOTDIR : errno));
+      cli_failure("cannot open the folder '%s' of --problems: %s", folder, strerror(is_file ? ENOTDIR : errno));
   }
-  if (rc == 0) rc = run_agent(arguments, &options, format);
-  free(folders);
-  return rc;
+  cli_sweep *sweep = sweep_new();
+  if (serves) {
+    read_time_limit(sweep, arguments);
+    choose_devices(sweep, arguments, true);
+    if (options.trust.programs) clt_device_host(&sweep->devices[sweep->n_devices++]);
+  } else {
+    sweep_load(sweep, arguments, true);
+  }
+  if (!lists && !options.submits_only) sweep->events = cli_events_open(arguments);
+  int rc = 0;
+  if (lists)
+    cli_farm_collect(sweep, url, NULL, false);
+  else
+    rc = cli_farm_run(sweep, &options);
+  if (rc == 0 && !serves && !options.submits_only) {
+    if (sweep->events != stdout) rc = cli_sweep_print(sweep, format, false);
+    if (rc == 0) rc = exit_code_of_rows(sweep);
+  }
+  int closed = cli_events_close(sweep->events);
+  return rc ? rc : closed;
 }
 
 static int run_sweep(const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "csv", "markdown"};
   static const char *const without_plan[] = {"withdraw", "status", "serve"};
-  const char *format, *alone = NULL, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
+  const char *alone = NULL, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
   const char *url = clt_pq_is_url(plan) ? plan : cli_text(arguments, "store");
   const bool lists = cli_given(arguments, "dry-run"), farm = clt_pq_is_url(url) && !lists;
-  cli_sweep sweep;
-  int64_t jobs;
   if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
-  int rc = cli_format(&format, arguments, formats, 4);
-  if (rc == 0) rc = cli_integer(&jobs, arguments, "jobs", 0, 1, 1000);
+  const char *format = cli_format(arguments, formats, 4);
+  const int64_t jobs = cli_integer(arguments, "jobs", 0, 1, 1000);
   for (size_t i = 0; i < sizeof without_plan / sizeof *without_plan; i++)
     if (cli_given(arguments, without_plan[i])) alone = without_plan[i];
-  if (rc == 0 && alone && (!farm || (plan && plan != url)))
-    return cli_usage("--%s needs a database that machines share, and no PLAN: --store postgresql://...", alone);
-  if (rc == 0 && alone == NULL && (plan == NULL || plan == url)) return cli_usage("needs a PLAN");
-  if (rc == 0) rc = check_flags(arguments, farm, alone);
-  if (rc) return rc;
+  if (alone && (!farm || (plan && plan != url)))
+    cli_usage("--%s needs a database that machines share, and no PLAN: --store postgresql://...", alone);
+  if (alone == NULL && (plan == NULL || plan == url)) cli_usage("needs a PLAN");
+  check_flags(arguments, farm, alone);
   if (farm) return run_farm(arguments, url, format, jobs);
-  rc = sweep_init(&sweep, arguments, false);
-  bool measures = !lists && !cli_given(arguments, "summary");
-  if (rc == 0 && !measures) { /* which are finished */
+  cli_sweep *sweep = sweep_new();
+  int rc;
+  sweep_load(sweep, arguments, false);
+  if (lists || cli_given(arguments, "summary")) { /* which are finished */
     cli_sweep_tuning t = {0};
-    for (size_t d = 0; d < sweep.n_devices; d++)
-      for (size_t i = 0; i < sweep.n_cells; i++) {
-        cli_row *row = cli_sweep_row(&sweep, d, i);
-        if (!row->elsewhere) cli_sweep_prepare(&t, &sweep, d, i, row);
+    for (size_t d = 0; d < sweep->n_devices; d++)
+      for (size_t i = 0; i < sweep->n_cells; i++) {
+        cli_row *row = cli_sweep_row(sweep, d, i);
+        if (!row->elsewhere) cli_sweep_prepare(&t, sweep, d, i, row);
       }
     cli_sweep_tuning_release(&t);
-    rc = lists ? list_tunings(&sweep, strcmp(format, "json") == 0) : cli_sweep_print(&sweep, format, false);
-  } else if (rc == 0 && (rc = cli_events_open(&sweep.events, arguments)) == 0) {
-    rc = cli_sweep_run(&sweep, NULL, jobs, cli_given(arguments, "quiet"));
-    int printed = sweep.events == stdout ? 0 : cli_sweep_print(&sweep, format, rc > 128);
-    int closed = cli_events_close(sweep.events);
+    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : cli_sweep_print(sweep, format, false);
+  } else {
+    sweep->events = cli_events_open(arguments);
+    rc = cli_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
+    int printed = sweep->events == stdout ? 0 : cli_sweep_print(sweep, format, rc > 128);
+    int closed = cli_events_close(sweep->events);
     if (rc == 0) rc = printed ? printed : closed;
   }
-  if (rc == 0) rc = exit_code_of_rows(&sweep);
-  sweep_release(&sweep);
-  return rc;
+  return rc ? rc : exit_code_of_rows(sweep);
 }
 
 static const cli_flag flags[] = {

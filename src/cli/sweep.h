@@ -10,7 +10,7 @@
 /* --- the file of finished tunings: JSON lines, only ever appended to --- */
 
 typedef struct cli_results {
-  char *path;
+  const char *path;
   json_t *lines; /* by key */
   int fd;        /* -1: not open for writing */
 } cli_results;   /* path NULL: nothing */
@@ -113,7 +113,7 @@ char *cli_result_text(const json_t *line);
 json_t *cli_result_read(const char *text, size_t n);
 
 /* Adds those lines of a file's text to `lines` that can be read, by their keys; counts the others. */
-int cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n);
+void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n);
 
 /* What became of the tunings. */
 typedef struct cli_sweep_counts {
@@ -123,7 +123,7 @@ cli_sweep_counts cli_sweep_count(const cli_sweep *sweep);
 
 /* --shard: the i-th of n, from 1 on; both 1 where nothing was typed. i is 0 where "%a" stands in its place, which goes
  * with --slurm alone. */
-int cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments);
+void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments);
 
 /* --slurm: hands a job that runs the same command to sbatch, or prints its script with --dry-run. */
 int cli_sweep_slurm(const cli_arguments *arguments);

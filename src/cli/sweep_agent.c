@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fail.h"
 #include "base/hash.h"
 #include "cli/sweep_farm.h"
 
@@ -156,41 +155,35 @@ static void wait_for_others(cli_farm *f) {
   pthread_mutex_unlock(&f->lock);
 }
 
-static int name_agent(cli_farm *f) {
+static void name_agent(cli_farm *f) {
   char host[65] = "";
   char drawn[7];
   if (gethostname(host, sizeof host - 1) || !clt_draw_hex(drawn, sizeof drawn - 1))
-    return cli_failure("this machine has no name, or no random numbers");
+    cli_failure("this machine has no name, or no random numbers");
   snprintf(f->agent, sizeof f->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
-  return 0;
 }
 
+/* Submits the plan, and says what has become of it. */
 static int submit_alone(cli_farm *f) {
-  clt_error error = {0};
   int64_t id = 0, submitted_s = 0;
-  int rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &error);
-  if (rc == CLT_OK)
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, true,
-                          &error);
-  if (rc) return cli_report(&error);
+  cli_check(clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
+  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s,
+                             true, &cli_error));
   printf("%zu tunings a device\n", f->sweep->n_cells);
   return cli_farm_show(f->pq, id, false);
 }
 
 /* What the server refuses at the beginning is said, and it is not waited for long. */
-static int open_farm(cli_farm *f) {
-  clt_error error = {0}, why = {0};
+static void open_farm(cli_farm *f) {
+  clt_error why = {0};
   const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
-  int rc = f->sweep->plan ? clt_sweep_share(&f->text, f->sweep->plan, &error) : CLT_OK;
-  if (rc == CLT_OK && f->text && cli_farm_add_plan(f, f->sweep->plan, "") == NULL) rc = clt_fail_memory(&error);
-  if (rc == CLT_OK && f->options->submits_only) return submit_alone(f);
-  if (rc == CLT_OK) rc = clt_outbox_open(&f->outbox, f->options->outbox, 0, &error);
-  if (rc == CLT_OK && name_agent(f)) return CLI_FAILURE;
-  if (rc) return cli_report(&error);
-  rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, 0, &error);
-  if (f->pq == NULL) return cli_report(&error);
-  rc = clt_shipper_init(&f->shipper, f->pq, 0, &why);
-  if (rc) return cli_report(&why);
+  cli_check(clt_outbox_open(&f->outbox, f->options->outbox, 0, &cli_error));
+  name_agent(f);
+  int rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, 0, &why);
+  if (f->pq == NULL) cli_report(&why);
+  cli_check(clt_shipper_init(&f->shipper, f->pq, 0, &cli_error));
+  rc = CLT_OK;
+  why = (clt_error){0};
   do {
     if (rc == CLT_E_AGAIN && !f->said_away && why.message[0])
       fprintf(stderr, "clatune: %s; it is asked again for %d s\n", why.message, CLT_PQ_PATIENCE_S);
@@ -200,7 +193,7 @@ static int open_farm(cli_farm *f) {
     rc = cli_farm_know_plans(f, &why);
     if (rc == CLT_OK) rc = greet(f, &why);
   } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
-  return rc ? cli_report(&why) : 0;
+  if (rc) cli_report(&why);
 }
 
 /* An agent of its own says nothing for as long as nothing is submitted. */
@@ -213,7 +206,8 @@ static void say_serves(const cli_farm *f) {
   fputs("; Ctrl-C ends it\n", stderr);
 }
 
-static void close_farm(cli_farm *f) {
+static void close_farm(void *user) {
+  cli_farm *f = user;
   clt_shipper_release(&f->shipper);
   clt_outbox_close(&f->leftover);
   clt_outbox_close(&f->outbox);
@@ -223,53 +217,53 @@ static void close_farm(cli_farm *f) {
     free(f->plans[i]->targets);
     free(f->plans[i]);
   }
-  for (size_t i = 0; f->lanes && i < f->sweep->n_devices; i++) {
+  for (size_t i = 0; i < f->n_lanes; i++) {
     cli_farm_forget_past(&f->lanes[i]);
     cli_farm_clear_row(&f->lanes[i].row);
   }
   free(f->plans);
-  free(f->lanes);
   free(f->text);
   clt_pq_free(f->pq);
   pthread_mutex_destroy(&f->lock);
 }
 
 int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
-  cli_farm f = {.sweep = sweep,
-                .options = options,
-                .lanes = calloc(sweep->n_devices + 1, sizeof *f.lanes),
-                .outbox = {.lock_fd = -1},
-                .leftover = {.lock_fd = -1},
-                .next_leftover = 1};
-  const cli_work work = cli_farm_work(&f);
+  cli_farm *f = cli_new(1, sizeof *f);
+  *f = (cli_farm){.sweep = sweep,
+                  .options = options,
+                  .lanes = cli_new(sweep->n_devices, sizeof *f->lanes),
+                  .outbox = {.lock_fd = -1},
+                  .leftover = {.lock_fd = -1},
+                  .next_leftover = 1};
+  const cli_work work = cli_farm_work(f);
   cli_sweep devices = {.devices = sweep->devices, /* the lanes have no rows of their own */
                        .n_devices = sweep->n_devices,
                        .events = sweep->events,
                        .until_s = sweep->until_s};
   pthread_t beside;
-  pthread_mutex_init(&f.lock, NULL);
+  pthread_mutex_init(&f->lock, NULL);
+  cli_keep(f, close_farm);
   cli_signals_install();
-  int rc = f.lanes ? open_farm(&f) : cli_failure("out of memory");
-  if (rc || options->submits_only) return close_farm(&f), rc;
-  if (f.text == NULL && !options->quiet) say_serves(&f);
-  devices.store_path = f.outbox.path;
-  if (pthread_create(&beside, NULL, run_beside, &f)) return close_farm(&f), cli_failure("no thread can be started");
-  rc = cli_sweep_run(&devices, &work, 0, options->quiet);
-  if (rc == 0) wait_for_others(&f);
-  pthread_mutex_lock(&f.lock);
-  f.ends = true;
-  if (*cli_signals_flag()) do_what_is_due(&f); /* a signal that came a moment ago */
-  pthread_mutex_unlock(&f.lock);
+  if (sweep->plan) cli_check(clt_sweep_share(&f->text, sweep->plan, &cli_error));
+  if (f->text && cli_farm_add_plan(f, sweep->plan, "") == NULL) cli_failure("out of memory");
+  if (options->submits_only) return submit_alone(f);
+  open_farm(f);
+  if (f->text == NULL && !options->quiet) say_serves(f);
+  devices.store_path = f->outbox.path;
+  if (pthread_create(&beside, NULL, run_beside, f)) cli_failure("no thread can be started");
+  int rc = cli_sweep_run(&devices, &work, 0, options->quiet);
+  if (rc == 0) wait_for_others(f);
+  pthread_mutex_lock(&f->lock);
+  f->ends = true;
+  if (*cli_signals_flag()) do_what_is_due(f); /* a signal that came a moment ago */
+  pthread_mutex_unlock(&f->lock);
   pthread_join(beside, NULL);
   clt_error error = {0};
-  if (!cli_farm_is_away(&f)) {
-    const int sent = clt_ship(&f.shipper, f.outbox.store, false, NULL, &error);
-    cli_farm_note(&f, sent ? sent : clt_queue_leave(f.pq, f.agent, &error), &error);
+  if (!cli_farm_is_away(f)) {
+    const int sent = clt_ship(&f->shipper, f->outbox.store, false, NULL, &error);
+    cli_farm_note(f, sent ? sent : clt_queue_leave(f->pq, f->agent, &error), &error);
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
-  char *text = rc == 0 && f.text ? strdup(f.text) : NULL;
-  close_farm(&f);
-  if (text) rc = cli_farm_collect(sweep, options->url, text, true);
-  free(text);
+  if (rc == 0 && f->text) cli_farm_collect(sweep, options->url, f->text, true);
   return rc;
 }

@@ -26,7 +26,7 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options);
 
 /* Makes of sweep its plan, of this text (NULL: as its files say now), on all devices that took part, with what has
  * become of it; keeps: adds to the file of results what it lacks. */
-int cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps);
+void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps);
 
 /* Prints who does what, of a plan (0: of all). The same by URL, or, with a number, withdraws that plan. */
 int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json);

@@ -53,27 +53,26 @@ typedef struct runner {
 /* --- the file of results --- */
 
 static int fail_to_write(const cli_results *results) {
-  return cli_failure("cannot write to '%s': %s; --output names another file", results->path, strerror(errno));
+  return cli_message(CLI_FAILURE, "cannot write to '%s': %s; --output names another file", results->path,
+                     strerror(errno));
 }
 
-/* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
-static int open_results(cli_results *results) {
+/* Opens the file for appending, making it. */
+static void open_results(cli_results *results) {
   char last = '\n';
   clt_replacement special;
-  clt_error error = {0};
   if (clt_file_is_special(results->path)) { /* /dev/stdout, a pipe */
-    if (clt_file_replace_open(&special, results->path, &error)) return cli_report(&error);
+    cli_check(clt_file_replace_open(&special, results->path, &cli_error));
     results->fd = special.fd;
     special.fd = -1;
     clt_file_replace_abort(&special);
-    return 0;
+    return;
   }
   results->fd = open(results->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (results->fd < 0) return fail_to_write(results);
   /* A file that ends within a line is continued on the next one. */
-  off_t bytes = lseek(results->fd, 0, SEEK_END);
+  off_t bytes = results->fd < 0 ? 0 : lseek(results->fd, 0, SEEK_END);
   bool cut = bytes > 0 && pread(results->fd, &last, 1, bytes - 1) == 1 && last != '\n';
-  return cut && write(results->fd, "\n", 1) != 1 ? fail_to_write(results) : 0;
+  if (results->fd < 0 || (cut && write(results->fd, "\n", 1) != 1)) cli_exit(fail_to_write(results));
 }
 
 char *cli_result_text(const json_t *line) {
@@ -88,7 +87,7 @@ static int append_result(cli_results *results, const json_t *line) {
   clt_text_printf(&whole, "%s\n", json ? json : "");
   free(json);
   size_t n = whole.n;
-  if (clt_text_take(&text, &whole, NULL) || json == NULL) return cli_failure("out of memory");
+  if (clt_text_take(&text, &whole, NULL) || json == NULL) return cli_message(CLI_FAILURE, "out of memory");
   int rc = flock(results->fd, LOCK_EX) ? fail_to_write(results) : 0;
   if (rc == 0) {
     ssize_t put = write(results->fd, text, n);
@@ -358,7 +357,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
   if (!run->work->together && l->shown.alone != run->alone) return 0;
   if (!s->no_store && clt_store_new(&store, "sqlite", s->store_path, error)) {
     pthread_mutex_lock(&run->lock);
-    if (run->rc == 0) run->rc = cli_report(error);
+    if (run->rc == 0) run->rc = cli_say(error);
     pthread_mutex_unlock(&run->lock);
     return 0;
   }
@@ -383,11 +382,10 @@ static int run_lane(void *user, size_t index, clt_error *error) {
 }
 
 /* The physical devices of a sweep. */
-static int make_lanes(runner *run) {
+static void make_lanes(runner *run) {
   const cli_sweep *sweep = run->sweep;
-  run->lanes = calloc(sweep->n_devices + 1, sizeof *run->lanes);
-  run->lane_of = calloc(sweep->n_devices + 1, sizeof *run->lane_of);
-  if (run->lanes == NULL || run->lane_of == NULL) return cli_failure("out of memory");
+  run->lanes = cli_new(sweep->n_devices, sizeof *run->lanes);
+  run->lane_of = cli_new(sweep->n_devices, sizeof *run->lane_of);
   for (size_t d = 0; d < sweep->n_devices; d++) {
     char key[256];
     size_t i = 0;
@@ -408,7 +406,6 @@ static int make_lanes(runner *run) {
     run->lane_of[d] = i;
     for (size_t c = 0; c < sweep->n_cells; c++) l->n_left += !cli_sweep_row(sweep, d, c)->elsewhere;
   }
-  return 0;
 }
 
 int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool quiet) {
@@ -417,23 +414,19 @@ int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool qui
   run.work = work ? work : &own;
   pthread_mutex_init(&run.lock, NULL);
   cli_progress_init(&run.progress, quiet, NULL);
-  int rc = make_lanes(&run);
-  if (rc == 0 && work == NULL) rc = open_results(&sweep->results);
+  make_lanes(&run);
+  if (work == NULL) open_results(&sweep->results);
   cli_signals_install();
-  if (rc == 0) {
-    unsigned at_once = jobs > 0 && work == NULL ? (unsigned)jobs : (unsigned)run.n_lanes;
-    for (size_t i = 0; work && i < run.n_lanes; i++) work->begin(work->user, &run.lanes[i].shown);
-    rc = clt_parallel(at_once, run.n_lanes, run_lane, &run, NULL);
-    /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
-     * done. */
-    run.alone = true;
-    if (rc == 0 && !run.work->together) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
-    rc = rc ? cli_failure("out of memory") : run.rc;
-  }
+  unsigned at_once = jobs > 0 && work == NULL ? (unsigned)jobs : (unsigned)run.n_lanes;
+  for (size_t i = 0; work && i < run.n_lanes; i++) work->begin(work->user, &run.lanes[i].shown);
+  int rc = clt_parallel(at_once, run.n_lanes, run_lane, &run, NULL);
+  /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
+   * done. */
+  run.alone = true;
+  if (rc == 0 && !run.work->together) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
+  rc = rc ? cli_message(CLI_FAILURE, "out of memory") : run.rc;
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
   if (work) work->end(work->user);
-  free(run.lanes);
-  free(run.lane_of);
   cli_progress_end(&run.progress);
   pthread_mutex_destroy(&run.lock);
   return rc;

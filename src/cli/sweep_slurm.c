@@ -59,38 +59,34 @@ static void add_command(clt_text *script, const cli_arguments *arguments, const 
   clt_text_printf(script, "\n%sexec \"$@\"\n", cli_given(arguments, "time-limit") ? "" : time_limit);
 }
 
-/* Exit code of a URL that would put a password into the script. */
-static int check_url(const char *url) {
-  clt_error error = {0};
+static void check_url(const char *url) {
   char *shown = NULL;
-  if (clt_pq_shown(&shown, url, &error)) return cli_report(&error);
-  bool secret = strcmp(shown, url) != 0;
-  free(shown);
-  return secret ? cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass") : 0;
+  cli_check(clt_pq_shown(&shown, url, &cli_error));
+  if (strcmp(cli_keep_memory(shown), url) != 0)
+    cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass");
 }
 
 /* Checks what only the job would find out else: the plan, shards, passwords. No device is asked for: a node from which
  * jobs are submitted often has none. */
-static int make_script(char **out, const cli_arguments *arguments) {
+static const char *make_script(const cli_arguments *arguments) {
   const char *named = arguments->n_positional ? arguments->positional[0] : NULL; /* a plan; with --serve a server */
   bool has_server = clt_pq_is_url(named), has_plan = named && !has_server;
   clt_text script = {0};
-  clt_error error = {0};
   clt_sweep *plan = NULL;
+  char *out;
   int64_t shard, n_shards;
-  int rc = cli_sweep_shard(&shard, &n_shards, arguments);
-  if (rc == 0 && named == NULL && !cli_given(arguments, "serve")) rc = cli_usage("--slurm needs a PLAN");
-  if (rc == 0 && has_server) rc = check_url(named);
-  for (size_t i = 0; rc == 0 && i < arguments->n_typed; i++) {
+  cli_sweep_shard(&shard, &n_shards, arguments);
+  if (named == NULL && !cli_given(arguments, "serve")) cli_usage("--slurm needs a PLAN");
+  if (has_server) check_url(named);
+  for (size_t i = 0; i < arguments->n_typed; i++) {
     if (!clt_pq_is_url(arguments->typed[i].value)) continue;
     has_server = true;
-    rc = check_url(arguments->typed[i].value);
+    check_url(arguments->typed[i].value);
   }
-  for (size_t i = 0; rc == 0 && i < arguments->n_passed && !has_server && shard; i++)
+  for (size_t i = 0; i < arguments->n_passed && !has_server && shard; i++)
     if (clt_starts_with(arguments->passed[i], "--array") || clt_starts_with(arguments->passed[i], "-a"))
-      rc = cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
-  if (rc) return rc;
-  if (has_plan && clt_sweep_load(&plan, named, &error)) return cli_report(&error);
+      cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
+  if (has_plan) cli_check(clt_sweep_load(&plan, named, &cli_error));
   clt_sweep_free(plan);
   char *program = realpath("/proc/self/exe", NULL), *path = has_plan ? realpath(named, NULL) : NULL;
   clt_text_add(&script, head);
@@ -98,53 +94,47 @@ static int make_script(char **out, const cli_arguments *arguments) {
   add_command(&script, arguments, program ? program : "clatune", path ? path : named);
   free(program);
   free(path);
-  return clt_text_take(out, &script, &error) ? cli_report(&error) : 0;
+  cli_check(clt_text_take(&out, &script, &cli_error));
+  return cli_keep_memory(out);
 }
 
 /* *said: what sbatch printed. */
-static int submit(clt_text *said, const char *script, const cli_arguments *arguments) {
-  clt_error error = {0};
+static void submit(clt_text *said, const char *script, const cli_arguments *arguments) {
   int status = 0;
   FILE *file = tmpfile();
-  char **words = calloc(arguments->n_passed + 2, sizeof *words);
-  if (words) {
-    words[0] = "sbatch";
-    for (size_t i = 0; i < arguments->n_passed; i++) words[i + 1] = arguments->passed[i];
-  }
-  int rc = words ? 0 : cli_failure("out of memory");
-  if (rc == 0 && (file == NULL || fputs(script, file) < 0 || fflush(file) || fseek(file, 0, SEEK_SET)))
-    rc = cli_failure("cannot write the job's script to a temporary file");
-  const clt_spawn spawn = {.program = "sbatch", .arguments = words, .in = file ? fileno(file) : 0};
-  if (rc == 0 && clt_spawn_output(said, &status, &spawn, MOST_SAID, &error))
-    rc = cli_failure("%s; submit where Slurm's commands are, or take the script along that --dry-run prints",
-                     error.message);
+  char **words = cli_new(arguments->n_passed + 2, sizeof *words);
+  words[0] = "sbatch";
+  for (size_t i = 0; i < arguments->n_passed; i++) words[i + 1] = arguments->passed[i];
+  if (file == NULL || fputs(script, file) < 0 || fflush(file) || fseek(file, 0, SEEK_SET))
+    cli_failure("cannot write the job's script to a temporary file");
+  const clt_spawn spawn = {.program = "sbatch", .arguments = words, .in = fileno(file)};
+  if (clt_spawn_output(said, &status, &spawn, MOST_SAID, &cli_error))
+    cli_failure("%s; submit where Slurm's commands are, or take the script along that --dry-run prints",
+                cli_error.message);
   while (said->n && said->bytes[said->n - 1] == '\n') said->bytes[--said->n] = '\0';
-  if (rc == 0 && status)
-    rc = cli_failure("sbatch ended with exit code %d: %s",
-                     WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                     said->n ? said->bytes : "it said nothing");
-  if (file) fclose(file);
-  free(words);
-  return rc;
+  if (status)
+    cli_failure("sbatch ended with exit code %d: %s", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                said->n ? said->bytes : "it said nothing");
+  fclose(file);
 }
 
 int cli_sweep_slurm(const cli_arguments *arguments) {
   const bool as_json = cli_given(arguments, "json");
-  char *script = NULL;
+  const char *script = make_script(arguments);
   clt_text said = {0};
-  int rc = make_script(&script, arguments);
-  if (rc == 0 && cli_given(arguments, "dry-run")) {
+  if (cli_given(arguments, "dry-run")) {
     cli_exact_output();
-    if (!as_json) fputs(script, stdout);
-    if (as_json) rc = cli_print_json(json_pack("{s:o}", "script", clt_json_text(script)));
-  } else if (rc == 0 && (rc = submit(&said, script, arguments)) == 0) {
-    const char *text = said.n ? said.bytes : "", *job = strstr(text, "batch job ");
-    if (!as_json) puts(text);
-    if (as_json)
-      rc = cli_print_json(json_pack("{s:o, s:o}", "job", job ? json_integer(strtoll(job + 10, NULL, 10)) : json_null(),
-                                    "sbatch", clt_json_text(text)));
+    if (as_json) return cli_print_json(json_pack("{s:o}", "script", clt_json_text(script)));
+    fputs(script, stdout);
+    return CLI_FOUND;
   }
+  submit(&said, script, arguments);
+  const char *text = said.n ? said.bytes : "", *job = strstr(text, "batch job ");
+  int rc = 0;
+  if (!as_json) puts(text);
+  if (as_json)
+    rc = cli_print_json(json_pack("{s:o, s:o}", "job", job ? json_integer(strtoll(job + 10, NULL, 10)) : json_null(),
+                                  "sbatch", clt_json_text(text)));
   clt_text_release(&said);
-  free(script);
   return rc;
 }

@@ -9,55 +9,48 @@
 /* --- the results of a plan --- */
 
 /* The row's line, if it can be one; else why there is none. */
-static int read_row(cli_row *row, const clt_pq_rows *rows, size_t i) {
+static void read_row(cli_row *row, const clt_pq_rows *rows, size_t i) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
   row->now = true;
   if (strcmp(state, "done") == 0) {
     row->line = cli_result_read(line, strlen(line));
     why = row->line ? "no configuration gave a right result" : "the line of its result cannot be read";
-    if (row->line && cli_row_found(row)) return 0;
+    if (row->line && cli_row_found(row)) return;
     row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
   } else if (strcmp(state, "failed") == 0) {
     row->code = code > 0 && code < 100 ? (int)code : CLI_FAILURE;
   } else {
-    return 0;
+    return;
   }
   row->reason = strdup(why);
-  return row->reason ? 0 : cli_failure("out of memory");
 }
 
-static int read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t target) {
-  int rc = 0;
+static void read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t target) {
   size_t n = 1;
-  for (int64_t after = -1; rc == 0 && n > 0;) {
-    clt_error error = {0};
+  for (int64_t after = -1; n > 0;) {
     clt_pq_rows *rows = NULL;
-    if (clt_queue_rows(pq, &rows, target, after, &error)) return cli_report(&error);
+    cli_check(clt_queue_rows(pq, &rows, target, after, &cli_error));
     n = clt_pq_n_rows(rows);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
       after = clt_pq_whole(rows, i, 0);
-      if (after >= 0 && after < (int64_t)sweep->n_cells)
-        rc = read_row(cli_sweep_row(sweep, device, (size_t)after), rows, i);
+      if (after >= 0 && after < (int64_t)sweep->n_cells) read_row(cli_sweep_row(sweep, device, (size_t)after), rows, i);
     }
     clt_pq_rows_free(rows);
   }
-  return rc;
 }
 
 /* In the plan's order what the file lacks by now, behind what it has: other machines, or other jobs, may share it, and
  * write the same lines. */
-static int keep_results(const cli_sweep *sweep) {
-  clt_error error = {0};
+static void keep_results(const cli_sweep *sweep) {
   const char *path = sweep->results.path;
-  const bool special = clt_file_is_special(path);
   clt_text text = {0};
   char *old = NULL;
   size_t n = 0, n_added = 0, n_unreadable = 0;
   json_t *there = json_object();
-  if (!special && access(path, F_OK) == 0 && clt_file_read(&old, &n, path, SIZE_MAX / 2, &error))
-    return json_decref(there), cli_report(&error);
-  if (cli_results_add(there, &n_unreadable, old, n)) return json_decref(there), free(old), CLI_FAILURE;
+  if (!clt_file_is_special(path) && access(path, F_OK) == 0)
+    cli_check(clt_file_read(&old, &n, path, SIZE_MAX / 2, &cli_error));
+  cli_results_add(there, &n_unreadable, old, n);
   if (n > 0) clt_text_add_bytes(&text, old, n);
   if (n > 0 && old[n - 1] != '\n') clt_text_add(&text, "\n");
   free(old);
@@ -70,46 +63,35 @@ static int keep_results(const cli_sweep *sweep) {
     free(json);
   }
   json_decref(there);
-  char *whole = NULL;
-  n = text.n;
-  int rc = clt_text_take(&whole, &text, &error);
-  if (rc == CLT_OK && n_added > 0) rc = clt_file_replace(path, whole, n, &error);
-  free(whole);
-  return rc ? cli_report(&error) : 0;
+  if (text.rc) cli_failure("out of memory");
+  if (n_added > 0) cli_check(clt_file_replace(path, text.bytes, text.n, &cli_error));
+  clt_text_release(&text);
 }
 
-static int collect_rows(cli_sweep *sweep, clt_pq *pq, int64_t plan, bool keeps) {
-  clt_error error = {0};
+static void free_pq(void *pq) { clt_pq_free(pq); }
+
+void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps) {
+  clt_pq *pq = NULL;
   clt_pq_rows *targets = NULL;
-  if (clt_queue_targets(pq, &targets, plan, &error)) return cli_report(&error);
-  const size_t n = clt_pq_n_rows(targets);
-  free(sweep->devices);
-  sweep->n_devices = n;
-  sweep->devices = calloc(n + 1, sizeof *sweep->devices);
-  sweep->rows = calloc(n * sweep->n_cells + 1, sizeof *sweep->rows);
-  int rc = sweep->devices && sweep->rows ? 0 : cli_failure("out of memory");
-  for (size_t d = 0; rc == 0 && d < n; d++) {
+  char *made = NULL;
+  int64_t plan = 0;
+  if (text == NULL) cli_check(clt_sweep_share(&made, sweep->plan, &cli_error));
+  cli_check(clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
+  cli_keep(pq, free_pq);
+  cli_check(clt_queue_find(pq, &plan, text ? text : made, &cli_error));
+  free(made);
+  cli_check(clt_queue_targets(pq, &targets, plan, &cli_error));
+  const size_t n = sweep->n_devices = clt_pq_n_rows(targets);
+  sweep->devices = cli_new(n, sizeof *sweep->devices);
+  sweep->rows = cli_new(n * sweep->n_cells, sizeof *sweep->rows);
+  for (size_t d = 0; d < n; d++) {
     clt_device_info *device = &sweep->devices[d];
     snprintf(device->name, sizeof device->name, "%s", clt_pq_text(targets, d, 3));
     snprintf(device->driver_version, sizeof device->driver_version, "%s", clt_pq_text(targets, d, 2));
-    rc = read_rows(sweep, pq, d, clt_pq_whole(targets, d, 0));
+    read_rows(sweep, pq, d, clt_pq_whole(targets, d, 0));
   }
   clt_pq_rows_free(targets);
-  return rc == 0 && keeps ? keep_results(sweep) : rc;
-}
-
-int cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps) {
-  clt_error error = {0};
-  clt_pq *pq = NULL;
-  char *made = NULL;
-  int64_t plan = 0;
-  int rc = text ? CLT_OK : clt_sweep_share(&made, sweep->plan, &error);
-  if (rc == CLT_OK) rc = clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &error);
-  if (rc == CLT_OK) rc = clt_queue_find(pq, &plan, text ? text : made, &error);
-  rc = rc ? cli_report(&error) : collect_rows(sweep, pq, plan, keeps);
-  clt_pq_free(pq);
-  free(made);
-  return rc;
+  if (keeps) keep_results(sweep);
 }
 
 /* --- who does what --- */
@@ -166,12 +148,11 @@ static void print_plan(const json_t *plan, const json_t *running) {
 }
 
 int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
-  clt_error error = {0};
   json_t *status = NULL, *plans, *object;
   char seen[32];
   size_t i;
   clt_queue_expire(pq, NULL); /* who may only read cannot */
-  if (clt_queue_status(pq, &status, plan, &error)) return cli_report(&error);
+  cli_check(clt_queue_status(pq, &status, plan, &cli_error));
   if (as_json) return cli_print_json(status);
   plans = json_object_get(status, "plans");
   json_array_foreach(plans, i, object) { print_plan(object, json_object_get(status, "running")); }
@@ -185,25 +166,21 @@ int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
            lost[0] ? "; lost: " : "", lost);
   }
   json_decref(status);
-  return 0;
+  return CLI_FOUND;
 }
 
 int cli_farm_status(const char *url, int64_t withdrawn, bool as_json) {
-  clt_error error = {0};
   clt_pq *pq = NULL;
   int64_t n = 0;
-  int rc = clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &error);
-  if (rc == CLT_OK && withdrawn) rc = clt_queue_withdraw(pq, &n, withdrawn, &error);
-  if (rc)
-    rc = cli_report(&error);
-  else if (withdrawn && n < 0)
+  cli_check(clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
+  cli_keep(pq, free_pq);
+  if (withdrawn == 0) return cli_farm_show(pq, 0, as_json);
+  cli_check(clt_queue_withdraw(pq, &n, withdrawn, &cli_error));
+  if (n < 0)
     printf("plan %lld: withdrawn; no agent had taken it up\n", (long long)withdrawn);
-  else if (withdrawn && n == 0)
+  else if (n == 0)
     printf("plan %lld: all its tunings had ended already; none is withdrawn\n", (long long)withdrawn);
-  else if (withdrawn)
-    printf("plan %lld: %lld tunings withdrawn; what was measured is kept\n", (long long)withdrawn, (long long)n);
   else
-    rc = cli_farm_show(pq, 0, as_json);
-  clt_pq_free(pq);
-  return rc;
+    printf("plan %lld: %lld tunings withdrawn; what was measured is kept\n", (long long)withdrawn, (long long)n);
+  return CLI_FOUND;
 }

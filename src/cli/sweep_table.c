@@ -1,6 +1,5 @@
 /* A sweep in numbers: a line for every device, problem, size, searcher and budget, medians over seeds. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,11 +58,10 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
   return out;
 }
 
-/* NULL when out of memory. */
 static json_t *make_table(const cli_sweep *s) {
-  double *scratch = calloc(s->n_cells + 1, N_FIGURES * sizeof *scratch);
+  double *scratch = cli_new(s->n_cells + 1, N_FIGURES * sizeof *scratch);
   json_t *table = json_array();
-  for (size_t d = 0; scratch && d < s->n_devices; d++)
+  for (size_t d = 0; d < s->n_devices; d++)
     for (size_t first = 0, n; first < s->n_cells; first += n) {
       const clt_sweep_cell *a = &s->cells[first];
       for (n = 1; first + n < s->n_cells; n++)
@@ -72,8 +70,6 @@ static json_t *make_table(const cli_sweep *s) {
       json_t *line = make_line(s, d, first, n, scratch);
       if (line) json_array_append_new(table, line);
     }
-  if (scratch == NULL) json_decref(table), table = NULL;
-  free(scratch);
   return table;
 }
 
@@ -219,11 +215,8 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
   cli_sweep_counts counts = cli_sweep_count(s);
   json_t *table = make_table(s);
   size_t n = json_array_size(table);
-  row_of_fields *rows = calloc(n + 1, sizeof *rows);
   int rc = 0;
-  if (table == NULL || rows == NULL) {
-    rc = cli_failure("out of memory");
-  } else if (strcmp(format, "json") == 0) {
+  if (strcmp(format, "json") == 0) {
     rc = cli_print_json(
         json_pack("{s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I}, s:O, s:O, s:b}", "plan", clt_sweep_name(s->plan), "results",
                   s->results.path, "tunings", "total", (json_int_t)counts.total, "found", (json_int_t)counts.found,
@@ -233,6 +226,7 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
     print_csv(table);
   } else {
     bool text = strcmp(format, "text") == 0;
+    row_of_fields *rows = cli_new(n + 1, sizeof *rows);
     for (size_t c = 0; c < N_COLUMNS; c++) snprintf(rows[0][c], FIELD, "%s", titles[c]);
     for (size_t i = 0; i < n; i++) describe_line(rows[i + 1], json_array_get(table, i));
     (text ? print_text_table : print_markdown_table)(rows, n + 1);
@@ -245,7 +239,6 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
       if (access(s->results.path, F_OK) == 0) printf("results in %s\n", s->results.path);
     }
   }
-  free(rows);
   json_decref(table);
   return rc;
 }

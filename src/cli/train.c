@@ -23,57 +23,50 @@ static int compare_importance(const void *a, const void *b) {
 }
 
 static int run_train(const cli_arguments *arguments) {
-  const char *typed = cli_text(arguments, "output"), *store = cli_text(arguments, "store");
-  cli_subject subject;
-  clt_model *model = NULL;
+  const char *store = cli_text(arguments, "store"), *networks = cli_text(arguments, "fann");
+  const char *path = cli_text(arguments, "output");
+  const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   clt_model_accuracy a;
-  clt_error error = {0};
   size_t n_sizes = 0;
-  char *path = NULL;
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
-  if (rc) return rc;
-  rc = cli_fit(&model, arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
+  const clt_model *model =
+      cli_fit(arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
   /* Into the file named, or to the place beside the store where it is looked for. */
-  if (rc == 0 && typed && clt_model_save(model, typed, &error)) rc = cli_report(&error);
-  if (rc == 0 && cli_given(arguments, "fann") && clt_model_save_networks(model, cli_text(arguments, "fann"), &error))
-    rc = cli_report(&error);
-  if (rc == 0 && !typed &&
-      (clt_predictor_save(model, store, subject.instance, &error) ||
-       clt_predictor_path(&path, store, subject.instance, &error)))
-    rc = cli_report(&error);
+  if (path) cli_check(clt_model_save(model, path, &cli_error));
+  if (networks) cli_check(clt_model_save_networks(model, networks, &cli_error));
+  if (path == NULL) {
+    char *place;
+    cli_check(clt_predictor_save(model, store, subject.instance, &cli_error));
+    cli_check(clt_predictor_path(&place, store, subject.instance, &cli_error));
+    path = cli_keep_memory(place);
+  }
   const clt_space *space = clt_instance_space(subject.instance);
   size_t n = clt_space_n_parameters(space);
   double shares[CLT_MAX_PARAMETERS];
   parameter_importance ranked[CLT_MAX_PARAMETERS];
-  if (rc == 0 && clt_model_importance(model, shares, &error)) rc = cli_report(&error);
-  for (size_t i = 0; rc == 0 && i < n; i++)
-    ranked[i] = (parameter_importance){clt_space_parameter(space, i)->name, shares[i]};
-  if (rc == 0) qsort(ranked, n, sizeof *ranked, compare_importance);
-  if (rc == 0) clt_model_accuracy_get(&a, model);
-  if (rc == 0 && cli_given(arguments, "json")) {
+  cli_check(clt_model_importance(model, shares, &cli_error));
+  for (size_t i = 0; i < n; i++) ranked[i] = (parameter_importance){clt_space_parameter(space, i)->name, shares[i]};
+  qsort(ranked, n, sizeof *ranked, compare_importance);
+  clt_model_accuracy_get(&a, model);
+  if (cli_given(arguments, "json")) {
     json_t *importance = json_object();
     for (size_t i = 0; i < n; i++)
       json_object_set_new(importance, ranked[i].parameter, clt_json_real(ranked[i].importance));
-    rc = cli_print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", typed ? typed : path, "rows", (json_int_t)a.n_rows,
-        "failed_rows", (json_int_t)a.n_failed, "sizes", (json_int_t)n_sizes, "mean_relative_error",
+    return cli_print_json(json_pack(
+        "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a.n_rows, "failed_rows",
+        (json_int_t)a.n_failed, "sizes", (json_int_t)n_sizes, "mean_relative_error",
         clt_json_real(a.mean_relative_error), "calibrated_error", clt_json_real(a.calibrated_error), "log_error_sd",
         clt_json_real(a.log_error_sd), "fit_s", clt_json_real(a.fit_s), "importance", importance));
-  } else if (rc == 0) {
-    char time[32];
-    printf("trained on          %zu rows of %zu size%s, %zu of them failed\n", a.n_rows, n_sizes,
-           n_sizes == 1 ? "" : "s", a.n_failed);
-    printf("mean relative error %.3g %% on rows not trained on", 100 * a.mean_relative_error);
-    if (n_sizes > 1) printf("; %.3g %% between configurations of one size", 100 * a.calibrated_error);
-    fputs("\nwhat matters       ", stdout);
-    for (size_t i = 0; i < n && ranked[i].importance >= LEAST_IMPORTANCE; i++)
-      printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
-    printf("\ntook                %s\nmodel file          %s\n", clt_time_text(time, a.fit_s), typed ? typed : path);
   }
-  free(path);
-  clt_model_free(model);
-  cli_subject_release(&subject);
-  return rc;
+  char time[32];
+  printf("trained on          %zu rows of %zu size%s, %zu of them failed\n", a.n_rows, n_sizes, n_sizes == 1 ? "" : "s",
+         a.n_failed);
+  printf("mean relative error %.3g %% on rows not trained on", 100 * a.mean_relative_error);
+  if (n_sizes > 1) printf("; %.3g %% between configurations of one size", 100 * a.calibrated_error);
+  fputs("\nwhat matters       ", stdout);
+  for (size_t i = 0; i < n && ranked[i].importance >= LEAST_IMPORTANCE; i++)
+    printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
+  printf("\ntook                %s\nmodel file          %s\n", clt_time_text(time, a.fit_s), path);
+  return CLI_FOUND;
 }
 
 static const cli_flag train_flags[] = {
@@ -109,34 +102,26 @@ const cli_command cli_train = {
 
 static int run_predict(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "model");
-  bool is_file = typed && clt_model_type_find(typed) == NULL, as_json = cli_given(arguments, "json");
-  cli_subject subject;
-  clt_model *model = NULL;
-  clt_error error = {0};
-  size_t n_sizes, n = 0;
-  int64_t top;
-  int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
-  if (rc) return rc;
-  cli_device_need need = is_file && !cli_given(arguments, "device") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
-  rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
-  if (rc) return rc;
+  const bool is_file = typed && clt_model_type_find(typed) == NULL, as_json = cli_given(arguments, "json");
+  const size_t top = (size_t)cli_integer(arguments, "top", 10, 1, 1000000);
+  const bool sweep = cli_given(arguments, "sweep") || top > N_PREDICTIONS;
+  const cli_device_need need = is_file && !cli_given(arguments, "device") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
+  const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], need);
   const clt_space *space = clt_instance_space(subject.instance);
-  if (typed == NULL)
-    rc = cli_trained_model(&model, arguments, &subject);
-  else if (!is_file)
-    rc = cli_fit(&model, arguments, &subject, typed, false, &n_sizes);
-  else if (clt_model_new_saved(&model, space, subject.instance, typed, &error))
-    rc = cli_report(&error);
-  bool sweep = cli_given(arguments, "sweep") || top > N_PREDICTIONS;
-  clt_config *configs = calloc((size_t)top, sizeof *configs);
-  clt_prediction *predictions = calloc((size_t)top, sizeof *predictions);
+  clt_model *model = NULL, *read = NULL;
+  size_t n_sizes, n = 0;
+  if (is_file)
+    cli_check(clt_model_new_saved(&read, space, subject.instance, typed, &cli_error));
+  else
+    model = typed ? cli_fit(arguments, &subject, typed, false, &n_sizes) : cli_trained_model(arguments, &subject);
+  if (read) model = read;
+  clt_config *configs = cli_new(top, sizeof *configs);
+  clt_prediction *predictions = cli_new(top, sizeof *predictions);
+  cli_check(sweep ? clt_model_best(configs, predictions, &n, model, top, 0.5, NULL, 0, &cli_error)
+                  : clt_model_climb(model, top, 0.5, N_PREDICTIONS, configs, predictions, &n, &cli_error));
   json_t *list = json_array();
-  if (rc == 0 && (configs == NULL || predictions == NULL)) rc = cli_failure("out of memory");
-  if (rc == 0 && (sweep ? clt_model_best(configs, predictions, &n, model, (size_t)top, 0.5, NULL, 0, &error)
-                        : clt_model_climb(model, (size_t)top, 0.5, N_PREDICTIONS, configs, predictions, &n, &error)))
-    rc = cli_report(&error);
-  if (rc == 0 && !as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  if (!as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  for (size_t i = 0; i < n; i++) {
     const clt_prediction *p = &predictions[i];
     double time_s = exp((double)p->log_cost);
     if (as_json) {
@@ -152,12 +137,9 @@ static int run_predict(const cli_arguments *arguments) {
       free(configuration);
     }
   }
-  if (rc == 0 && as_json) rc = cli_print_json(json_pack("{s:O}", "predictions", list));
+  clt_model_free(read);
+  int rc = as_json ? cli_print_json(json_pack("{s:O}", "predictions", list)) : CLI_FOUND;
   json_decref(list);
-  free(configs);
-  free(predictions);
-  clt_model_free(model);
-  cli_subject_release(&subject);
   return rc;
 }
 

@@ -314,18 +314,15 @@ static int run_tune(const cli_arguments *arguments) {
   const bool json = cli_given(arguments, "json"), lists = cli_given(arguments, "evaluations");
   if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
   if (lists && !json && !cli_given(arguments, "events"))
-    return cli_usage("option '--evaluations' needs '--json' or '--events'");
-  int rc = cli_tuning_init(&tuning, arguments, searcher);
-  if (rc) return rc;
+    cli_usage("option '--evaluations' needs '--json' or '--events'");
   if (cli_given(arguments, "warm-start") && cli_given(arguments, "no-store"))
-    rc = cli_usage("option '--warm-start' needs a store, for its model");
-  else if (cli_given(arguments, "warm-start"))
-    rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
-  tuning.settings.model = tuning.model;
+    cli_usage("option '--warm-start' needs a store, for its model");
+  cli_tuning_init(&tuning, arguments, searcher);
+  if (cli_given(arguments, "warm-start")) tuning.settings.model = cli_trained_model(arguments, &tuning.subject);
   if (lists) tuning.results = json_array();
-  if (rc == 0) rc = cli_race_check(&tuning, arguments);
-  if (rc == 0) rc = cli_tuning_run(&tuning, print_tuning, json);
-  cli_tuning_release(&tuning);
+  cli_race_check(&tuning, arguments);
+  int rc = cli_tuning_run(&tuning, print_tuning, json);
+  json_decref(tuning.results);
   return rc;
 }
 

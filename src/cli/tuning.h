@@ -8,14 +8,10 @@
 
 typedef struct cli_tuning {
   cli_subject subject;
-  clt_objective *objective; /* owned */
+  clt_objective *objective;
   clt_store *store;
   clt_tune_settings settings;
-  clt_setting *searcher_settings, *evaluator_settings; /* owned */
-  clt_recording **sources;                             /* owned; settings.n_learn_from of them */
   cli_progress progress;
-  clt_config *configurations; /* owned; NULL: none */
-  clt_model *model;           /* owned; settings.model */
   bool quiet;
   bool needs_race_check;  /* --oclgrind yes */
   double race_check_s;    /* that it has taken so far */
@@ -27,12 +23,11 @@ typedef struct cli_tuning {
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one that the problem asks
  * for, or the standard one. */
-int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
-void cli_tuning_release(cli_tuning *tuning);
+void cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 
 /* For what samples rather than searches: no finalists, the default configuration is not measured first, and no
  * configuration is given up for being slow unless the flags say so: it is learnt from. */
-int cli_tuning_sample(cli_tuning *tuning);
+void cli_tuning_sample(cli_tuning *tuning, const cli_arguments *arguments);
 
 /* Runs the session; where there is anything to tell prints the result, as JSON or by `print` (NULL: not at all), unless
  * events go to standard output. Returns the exit code. */
@@ -49,7 +44,7 @@ const char *cli_more_devices(char out[40], const cli_tuning *tuning);
 
 /* The typed configuration ("a=1 b=2"), with the default's values of the parameters that it does not name, which are
  * said unless `quiet`. NULL: the default, or the first valid one where that violates a constraint (verify.c). */
-int cli_choose_configuration(clt_config *out, const char *typed, const clt_instance *instance, bool quiet);
+clt_config cli_choose_configuration(const char *typed, const clt_instance *instance, bool quiet);
 
 /* Says what a session would measure, where and how much of it is known; measures nothing and makes no file.
  * default_first: the default configuration is the first to be measured. Returns an exit code. */
@@ -76,13 +71,13 @@ typedef struct cli_oclgrind {
 
 /* Makes workers that are started from now on find Oclgrind, until cli_oclgrind_end, which also deletes its log; with
  * the limits of a device (nullable). uninitialised: it looks for values that nobody wrote, too. */
-int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised);
+int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error);
 void cli_oclgrind_end(cli_oclgrind *oclgrind);
 /* What it has found so far, malloc'ed; "" nothing; NULL where the log cannot be read. *n: how many findings. */
 char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
 
 /* Has the winner checked as --oclgrind says. */
-int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
+void cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
   CLI_FLAG_DEVICES, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                         \

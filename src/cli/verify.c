@@ -15,23 +15,20 @@
 /* --- the configurations --- */
 
 /* T1 problems often have no default, and their first values may violate a condition. */
-int cli_choose_configuration(clt_config *out, const char *typed, const clt_instance *instance, bool quiet) {
+clt_config cli_choose_configuration(const char *typed, const clt_instance *instance, bool quiet) {
   const clt_space *space = clt_instance_space(instance);
-  clt_error error = {0};
   clt_text rest = {0};
-  clt_config standard = clt_instance_default(instance);
+  const clt_config standard = clt_instance_default(instance);
+  clt_config out = standard;
   bool given[CLT_MAX_PARAMETERS];
   if (typed == NULL) {
     const char *violated = clt_space_violation(space, standard, NULL);
-    *out = standard;
-    if (violated == NULL || clt_space_valid(space) == 0) return 0;
+    if (violated == NULL || clt_space_valid(space) == 0) return standard;
     fprintf(stderr, "clatune: warning: the default configuration is not valid (%s); this is the first one that is\n",
             violated);
-    *out = clt_space_at(space, 0);
-    return 0;
+    return clt_space_at(space, 0);
   }
-  *out = standard;
-  if (clt_config_parse_onto(out, given, space, typed, &error)) return cli_report(&error), CLI_USAGE;
+  cli_check_typed(clt_config_parse_onto(&out, given, space, typed, &cli_error));
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, space, standard);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
@@ -42,32 +39,25 @@ int cli_choose_configuration(clt_config *out, const char *typed, const clt_insta
   }
   if (rest.n > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
   clt_text_release(&rest);
-  return 0;
+  return out;
 }
 
-/* The typed or the default one, or n different random ones. *n: how many it comes to. *out is malloc'ed. */
-static int choose_configurations(clt_config **out, size_t *n, const cli_arguments *arguments,
-                                 const clt_instance *instance) {
-  const clt_space *space = clt_instance_space(instance);
-  int64_t n_sample = 0, seed = 1;
-  clt_error error = {0};
+/* The typed or the default one, or n different random ones. *n: how many it comes to. */
+static clt_config *choose_configurations(size_t *n, const cli_arguments *arguments, const clt_instance *instance) {
+  const size_t n_sample = (size_t)cli_integer(arguments, "sample", 0, 1, 10000);
+  const uint64_t seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
+  const char *typed = cli_text(arguments, "configuration");
+  clt_config *out = cli_new(n_sample, sizeof *out);
   clt_rng rng;
   *n = 1;
-  int rc = cli_integer(&n_sample, arguments, "sample", 0, 1, 10000);
-  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
-  if (rc) return rc;
-  *out = calloc(n_sample > 0 ? (size_t)n_sample : 1, sizeof **out);
-  if (*out == NULL) return cli_failure("out of memory");
-  if (n_sample == 0)
-    return cli_choose_configuration(*out, cli_text(arguments, "configuration"), instance,
-                                    cli_given(arguments, "quiet"));
-  if (cli_given(arguments, "configuration")) return cli_usage("--sample and --configuration exclude each other");
-  clt_rng_init(&rng, (uint64_t)seed);
-  int64_t n_drawn = clt_space_sample(*out, space, &rng, (size_t)n_sample, &error);
-  if (n_drawn < 0) return cli_report(&error);
-  if (n_drawn == 0) return cli_message(CLI_NO_VALID, "no configuration is valid");
+  if (n_sample == 0) return *out = cli_choose_configuration(typed, instance, cli_given(arguments, "quiet")), out;
+  if (typed) cli_usage("--sample and --configuration exclude each other");
+  clt_rng_init(&rng, seed);
+  const int64_t n_drawn = clt_space_sample(out, clt_instance_space(instance), &rng, n_sample, &cli_error);
+  cli_check(n_drawn < 0);
+  if (n_drawn == 0) cli_die(CLI_NO_VALID, "no configuration is valid");
   *n = (size_t)n_drawn;
-  return 0;
+  return out;
 }
 
 /* --- the verdict --- */
@@ -219,73 +209,68 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
 }
 
 /* Under Oclgrind each by itself, so that it is known whose the findings are. */
-static int verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
-                      const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
-  clt_error error = {0};
-  clt_measurement *measured = calloc(n, sizeof *measured);
+static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
+                       const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
+  clt_measurement *measured = cli_new(n, sizeof *measured);
   const size_t step = oclgrind->log ? 1 : n;
-  int rc = measured ? 0 : cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < n; i += step) {
-    if (clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &error))
-      rc = cli_report(&error);
-    for (size_t k = 0; rc == 0 && k < step; k++) verdicts[i + k].m = measured[k];
-    if (rc || oclgrind->log == NULL) continue;
+  for (size_t i = 0; i < n; i += step) {
+    cli_check(clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &cli_error));
+    for (size_t k = 0; k < step; k++) verdicts[i + k].m = measured[k];
+    if (oclgrind->log == NULL) continue;
     verdicts[i].findings = cli_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
-    if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
-      rc = cli_failure("cannot read what Oclgrind has found");
+    if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0)) cli_failure("cannot read what Oclgrind has found");
   }
-  free(measured);
-  return rc;
 }
 
+static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
+
 static int run_verify(const cli_arguments *arguments) {
-  cli_subject subject = {0};
-  clt_constraint_origin origin = CLT_CONDITION;
-  bool quiet = cli_given(arguments, "quiet"), is_sample = cli_given(arguments, "sample");
-  double quality = NAN;
-  clt_config *configs = NULL;
-  verdict *verdicts = NULL;
-  size_t n = 0;
   /* Oclgrind interprets every instruction. */
   static const clt_setting patience[] = {
       {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
-  cli_oclgrind oclgrind = {0};
+  static cli_oclgrind oclgrind;
+  clt_constraint_origin origin = CLT_CONDITION;
+  bool quiet = cli_given(arguments, "quiet"), is_sample = cli_given(arguments, "sample");
+  double quality = NAN;
+  size_t n = 0, wrong = 0; /* wrong: the first */
+  clt_device_info device;
   clt_tune_settings settings;
   clt_tune_settings_init(&settings);
   settings.log = cli_log;
   settings.user = &quiet;
-  int rc = cli_given(arguments, "oclgrind") ? cli_oclgrind_begin(&oclgrind, NULL, true) : 0;
-  if (oclgrind.log) setenv("CLATUNE_DEVICE", "oclgrind", 0);
-  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-  if (rc == CLI_NO_DEVICE && oclgrind.log) cli_failure(CLI_NO_OCLGRIND);
-  const clt_instance *instance = subject.instance;
-  if (rc == 0) rc = choose_configurations(&configs, &n, arguments, instance);
-  if (rc == 0 && (verdicts = calloc(n, sizeof *verdicts)) == NULL) rc = cli_failure("out of memory");
-  for (size_t i = 0; verdicts && i < n; i++) clt_measurement_init(&verdicts[i].m, configs[i]);
-  if (rc == 0 && oclgrind.log && !clt_problem_is_command(subject.problem)) {
+  if (cli_given(arguments, "oclgrind")) {
+    cli_check(cli_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
+    cli_keep(&oclgrind, end_oclgrind);
+    setenv("CLATUNE_DEVICE", "oclgrind", 0);
+  }
+  cli_subject subject = cli_subject_load(arguments, arguments->positional[0]);
+  if (oclgrind.log && !clt_problem_is_command(subject.problem)) {
+    const char *typed = cli_text(arguments, "device");
+    if (cli_find_device(&device, typed ? typed : getenv("CLATUNE_DEVICE"), &cli_error))
+      cli_die(cli_say(&cli_error), CLI_NO_OCLGRIND);
     settings.evaluator_settings = patience;
     settings.n_evaluator_settings = sizeof patience / sizeof *patience;
   }
+  cli_subject_complete(&subject, arguments, CLI_DEVICE_REQUIRED);
+  const clt_instance *instance = subject.instance;
+  const clt_config *configs = choose_configurations(&n, arguments, instance);
+  verdict *verdicts = cli_new(n, sizeof *verdicts);
+  for (size_t i = 0; i < n; i++) clt_measurement_init(&verdicts[i].m, configs[i]);
   /* A sample has valid ones only. */
-  if (rc == 0) verdicts[0].violation = clt_space_violation(clt_instance_space(instance), configs[0], &origin);
-  if (rc == 0 && verdicts[0].violation)
+  verdicts[0].violation = clt_space_violation(clt_instance_space(instance), configs[0], &origin);
+  if (verdicts[0].violation)
     clt_measurement_fail(&verdicts[0].m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION,
                          NULL);
-  else if (rc == 0)
-    rc = verify_all(verdicts, n, &quality, instance, configs, &oclgrind, &settings);
-  size_t wrong = 0; /* the first */
-  while (rc == 0 && wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
-  if (rc == 0 && wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
+  else
+    verify_all(verdicts, n, &quality, instance, configs, &oclgrind, &settings);
+  while (wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
+  if (wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
     warn_of_arguments(instance, configs[wrong], &quiet);
-  if (rc == 0) rc = print_verdicts(instance, verdicts, n, quality, is_sample, cli_given(arguments, "json"));
-  for (size_t i = 0; verdicts && i < n; i++) {
+  int rc = print_verdicts(instance, verdicts, n, quality, is_sample, cli_given(arguments, "json"));
+  for (size_t i = 0; i < n; i++) {
     clt_measurement_release(&verdicts[i].m);
     free(verdicts[i].findings);
   }
-  free(verdicts);
-  free(configs);
-  cli_subject_release(&subject);
-  cli_oclgrind_end(&oclgrind);
   return rc;
 }
 
