@@ -217,10 +217,7 @@ json_t *cli_json_sizes(const clt_instance *instance) {
 }
 
 json_t *cli_json_device(const clt_device_info *device) {
-  char *text = NULL;
-  if (device == NULL || clt_device_to_json(&text, device, NULL)) return json_null();
-  json_t *out = json_loads(text, 0, NULL);
-  free(text);
+  json_t *out = device ? clt_device_json(device) : NULL;
   return out ? out : json_null();
 }
 

@@ -137,16 +137,12 @@ clt_value clt_device_property(const clt_device_info *device, size_t index) {
 
 /* --- JSON --- */
 
-int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error) {
+json_t *clt_device_json(const clt_device_info *device) {
   json_t *object = json_object();
   bool made = object != NULL;
   for (size_t i = 0; made && i < N_FIELDS; i++)
     made = json_object_set_new(object, json_key(&fields[i]), clt_json_value(clt_device_property(device, i))) == 0;
-  char *text = made ? json_dumps(object, JSON_COMPACT) : NULL;
-  json_decref(object);
-  if (text == NULL) return clt_fail_memory(error);
-  *out = text;
-  return CLT_OK;
+  return made ? object : (json_decref(object), NULL);
 }
 
 /* NULL, or what the member has to be. */
@@ -182,19 +178,23 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
   }
 }
 
-int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error) {
-  json_error_t mistake;
+int clt_device_read(clt_device_info *out, const json_t *object, clt_error *error) {
   clt_device_info device = {.type = CLT_DEVICE_OTHER};
-  json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &mistake);
-  int rc = CLT_OK;
-  if (object == NULL) return clt_fail_at(error, CLT_E_FORMAT, NULL, mistake.line, NULL, "%s", mistake.text);
-  if (!json_is_object(object)) rc = clt_fail(error, CLT_E_FORMAT, "a device needs to be a JSON object");
-  for (size_t i = 0; rc == CLT_OK && i < N_FIELDS; i++) {
+  if (!json_is_object(object)) return clt_fail(error, CLT_E_FORMAT, "a device needs to be a JSON object");
+  for (size_t i = 0; i < N_FIELDS; i++) {
     const json_t *member = json_object_get(object, json_key(&fields[i]));
     const char *needed = member ? read_member(&device, &fields[i], member) : NULL;
-    if (needed) rc = clt_fail_at(error, CLT_E_FORMAT, NULL, 0, json_key(&fields[i]), "needs %s", needed);
+    if (needed) return clt_fail_at(error, CLT_E_FORMAT, NULL, 0, json_key(&fields[i]), "needs %s", needed);
   }
-  if (rc == CLT_OK) *out = device;
+  *out = device;
+  return CLT_OK;
+}
+
+int clt_device_from_json(clt_device_info *out, const char *text, clt_error *error) {
+  json_error_t mistake;
+  json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &mistake);
+  if (object == NULL) return clt_fail_at(error, CLT_E_FORMAT, NULL, mistake.line, NULL, "%s", mistake.text);
+  int rc = clt_device_read(out, object, error);
   json_decref(object);
   return rc;
 }

@@ -3,6 +3,7 @@
 #define CLT_DEVICE_DEVICE_H
 
 #include <clatune/device.h>
+#include <jansson.h>
 
 const char *clt_device_type_name(clt_device_type type); /* "cpu", "gpu", "accelerator", "other" */
 
@@ -32,9 +33,10 @@ size_t clt_device_n_properties(void);
 const char *clt_device_property_name(size_t index);
 clt_value clt_device_property(const clt_device_info *device, size_t index);
 
-/* The form in which devices travel between processes and in --json. *out is malloc'ed and owned by the caller. */
-int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error);
-int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error);
+/* The form in which devices travel between processes and in --json: a new reference; NULL when out of memory. */
+json_t *clt_device_json(const clt_device_info *device);
+int clt_device_read(clt_device_info *out, const json_t *json, clt_error *error);
+int clt_device_from_json(clt_device_info *out, const char *text, clt_error *error); /* the same of its text */
 
 /* --- what a kernel file holds: its kernels and their arguments, as the OpenCL compiler sees them; its macros --- */
 

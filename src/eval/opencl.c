@@ -130,7 +130,7 @@ static int open_pools(clt_pools *out, const clt_pool_setup *shared, json_t *open
     if (lock) clt_device_lock_key(device, pools[i].lock_key, sizeof pools[i].lock_key);
     pools[i].open = json_deep_copy(open);
     if (n > 1) snprintf(pools[i].place, sizeof pools[i].place, "%d:%d", device->platform_index, device->device_index);
-    if (json_object_set_new(pools[i].open, "device", clt_message_from_device(device))) rc = clt_fail_memory(error);
+    if (json_object_set_new(pools[i].open, "device", clt_device_json(device))) rc = clt_fail_memory(error);
   }
   if (rc == 0) rc = clt_pools_open(out, pools, n, clt_instance_reference_configuration(setup->instance), error);
   for (size_t i = 0; pools && i < n; i++) json_decref(pools[i].open);

@@ -190,15 +190,12 @@ static void put_source(writer *w) {
         w, parameters,
         json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type", type, "Values", values_json(w, parameter)));
   }
-  if (instance && clt_instance_device(instance)) {
-    char *text = NULL;
-    if (clt_device_to_json(&text, clt_instance_device(instance), NULL) == CLT_OK) device = json_loads(text, 0, NULL);
-    free(text);
-  } else if (r && r->device_json[0]) {
+  if (instance && clt_instance_device(instance))
+    device = clt_device_json(clt_instance_device(instance));
+  else if (r && r->device_json[0])
     device = json_loads(r->device_json, 0, NULL);
-  } else {
+  else
     device = r && r->device[0] ? json_pack("{s:s}", "name", r->device) : json_object();
-  }
   put_member(w, "General", json_pack("{s:s}", "BenchmarkName", name));
   put_member(w, "ProblemParameters", sizes);
   put_member(w, "Device", device);

@@ -382,12 +382,8 @@ static json_t *objective_json(const clt_tuning *t) {
 }
 
 static json_t *device_json(const clt_device_info *info) {
-  char *text = NULL;
-  if (info == NULL) return json_null();
-  if (clt_device_to_json(&text, info, NULL)) return NULL;
-  json_t *json = json_loads(text, 0, NULL), *value;
+  json_t *json = info ? clt_device_json(info) : json_null(), *value;
   const char *key;
-  free(text);
   json_object_foreach(json, key, value) {
     if (json_is_string(value)) json_object_set_new(json, key, clt_report_string(json_string_value(value)));
   }

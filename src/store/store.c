@@ -115,9 +115,7 @@ int clt_store_version(clt_store *store, uint64_t *version, clt_error *error) {
 
 /* --- keys --- */
 
-int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error) {
-  const clt_device_info *device = clt_instance_device(instance);
-  if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a key in the store needs a device");
+int clt_store_key_of_device(clt_store_key *key, const clt_device_info *device, clt_error *error) {
   clt_store_key made;
   memset(&made, 0, sizeof made);
   int length = clt_device_key(made.device, sizeof made.device, device);
@@ -126,6 +124,12 @@ int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_e
   snprintf(made.driver, sizeof made.driver, "%s", device->driver_version);
   *key = made;
   return CLT_OK;
+}
+
+int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error) {
+  const clt_device_info *device = clt_instance_device(instance);
+  return device ? clt_store_key_of_device(key, device, error)
+                : clt_fail(error, CLT_E_ARGUMENT, "a key in the store needs a device");
 }
 
 int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error) {
@@ -149,8 +153,9 @@ int clt_store_describe(clt_store *store, const clt_store_description *descriptio
 int clt_store_describe_instance(clt_store *store, const clt_store_key *key, const clt_instance *instance,
                                 clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
-  char *device = NULL, *sizes = clt_instance_sizes_text(instance), kernel[33];
-  int rc = sizes ? clt_device_to_json(&device, clt_instance_device(instance), error) : clt_fail_memory(error);
+  json_t *json = clt_device_json(clt_instance_device(instance));
+  char *device = json_dumps(json, JSON_COMPACT), *sizes = clt_instance_sizes_text(instance), kernel[33];
+  int rc = device && sizes ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_instance_kernel_key(kernel, instance, error);
   if (rc == CLT_OK)
     rc = clt_store_describe(store,
@@ -161,6 +166,7 @@ int clt_store_describe_instance(clt_store *store, const clt_store_key *key, cons
                                                      .device_json = device,
                                                      .kernel = kernel},
                             error);
+  json_decref(json);
   free(device);
   free(sizes);
   return rc;

@@ -34,6 +34,7 @@ extern clt_plugins clt_stores; /* of clt_store_type */
 
 /* Device and driver alone, without a look at the kernel; the problem is "". Needs a device. */
 int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error);
+int clt_store_key_of_device(clt_store_key *key, const clt_device_info *device, clt_error *error);
 bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b);
 
 /* The path that a store of type sqlite has for `path`, nothing made: path NULL gives the standard place; of a URL what

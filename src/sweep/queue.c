@@ -12,9 +12,6 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-#define TEXT_OF_NUMBER(x) #x
-#define TEXT_OF(x) TEXT_OF_NUMBER(x)
-
 /* Between the server's start and the end of a lease nobody could renew, so nothing has run out. */
 #define LEASE "make_interval(secs => t.lease_s)"
 #define RAN_OUT                                                \
@@ -28,7 +25,7 @@
   " + least(3, (SELECT count(*) FROM"                                            \
   " cell o WHERE o.target = cell.target AND o.attempts > 0 AND o.n <> cell.n) / 4) END)"
 #define IS_OURS "cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim AND cell.state = 'running'"
-#define ATTEMPTS TEXT_OF(CLT_QUEUE_ATTEMPTS)
+#define ATTEMPTS CLT_TEXT_OF(CLT_QUEUE_ATTEMPTS)
 #define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
 
 /* --- plans and their rows --- */
@@ -141,14 +138,12 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
       " WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id) SELECT id, 0::bigint FROM made UNION ALL"
       " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id AND n >= 0 AND n < $5) FROM target t"
       " WHERE plan = $1 AND device = $2 AND driver = $3";
-  char key[512];
+  clt_store_key key;
   clt_pq_rows *rows = NULL;
-  int length = clt_device_key(key, sizeof key, device);
-  if (length < 0 || (size_t)length >= sizeof key)
-    return clt_fail(error, CLT_E_RANGE, "the name of the device '%.64s' is too long", device->name);
-  for (int i = 0; i < 3; i++) {
-    int rc = clt_pq_run(pq, &rows, add, error, "wtttw", plan, key, device->driver_version, device->name,
-                        (int64_t)sweep->n_cells);
+  int rc = clt_store_key_of_device(&key, device, error);
+  for (int i = 0; rc == CLT_OK && i < 3; i++) {
+    rc =
+        clt_pq_run(pq, &rows, add, error, "wtttw", plan, key.device, key.driver, device->name, (int64_t)sweep->n_cells);
     if (rc) return rc;
     const bool found = clt_pq_n_rows(rows) > 0;
     const size_t n = found ? (size_t)clt_pq_whole(rows, 0, 1) : 0;
@@ -158,7 +153,7 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
       rc = add_rows(pq, *target, sweep, at, sweep->n_cells - at < AT_ONCE ? sweep->n_cells - at : AT_ONCE, error);
     if (found) return rc;
   }
-  return clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+  return rc ? rc : clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
 }
 
 /* --- claims --- */
@@ -328,7 +323,8 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 #define SINCE NOW_S " - extract(epoch FROM "
 #define FREE_S "extract(epoch FROM greatest(cell.lease, pg_postmaster_start_time() + " LEASE "))::float8 - " NOW_S
 #define OF_AGENT " LEFT JOIN agent a ON a.name = cell.agent AND cell.state = 'running'"
-#define IS_SILENT "coalesce(a.seen < clock_timestamp() - make_interval(secs => " TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
+#define IS_SILENT \
+  "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
 #define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
 #define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* others may take them */
 #define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"

@@ -64,7 +64,7 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
     rc = clt_fail(error, CLT_E_FORMAT, "the worker's list of devices makes no sense");
   else if (devices == NULL)
     rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < count; i++) rc = clt_message_to_device(&devices[i], json_array_get(list, i), error);
+  for (size_t i = 0; rc == 0 && i < count; i++) rc = clt_device_read(&devices[i], json_array_get(list, i), error);
   json_decref(reply);
   if (rc) return free(devices), rc;
   *out = devices;

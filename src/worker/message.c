@@ -324,21 +324,6 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
 
 /* --- devices and problems --- */
 
-json_t *clt_message_from_device(const clt_device_info *device) {
-  char *text = NULL;
-  json_t *out = clt_device_to_json(&text, device, NULL) ? NULL : json_loads(text, 0, NULL);
-  free(text);
-  return out;
-}
-
-int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error *error) {
-  char *text = json_dumps(message, JSON_COMPACT);
-  if (text == NULL) return clt_fail(error, CLT_E_FORMAT, "a message lacks the device");
-  int rc = clt_device_from_json(out, text, error);
-  free(text);
-  return rc;
-}
-
 /* The instance's key, and a hash over the parameters and their values, so that a configuration's number means the same
  * on both sides. */
 static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
@@ -365,10 +350,9 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
     clt_size size = clt_instance_size(instance, i);
     if (json_object_set_new(sizes, size.name, json_integer(size.value))) json_decref(sizes), sizes = NULL;
   }
-  json_t *request =
-      json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem", clt_json_text(absolute), "sizes",
-                sizes, "device", clt_message_from_device(device), "key", key, "space", space, "cold",
-                clt_problem_guidance(clt_instance_problem(instance))->cold_cache);
+  json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem",
+                              clt_json_text(absolute), "sizes", sizes, "device", clt_device_json(device), "key", key,
+                              "space", space, "cold", clt_problem_guidance(clt_instance_problem(instance))->cold_cache);
   free(absolute);
   if (request == NULL) return clt_fail_memory(error);
   *out = request;
@@ -390,7 +374,7 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
     json_object_foreach(members, name, value) {
       sizes[at++] = (clt_size){.name = name, .value = json_integer_value(value)};
     }
-    rc = clt_message_to_device(device, json_object_get(request, "device"), error);
+    rc = clt_device_read(device, json_object_get(request, "device"), error);
   }
   if (rc == 0) rc = clt_problem_new(&p, path, error);
   if (rc == 0) clt_problem_set_cold_cache(p, json_is_true(json_object_get(request, "cold")));

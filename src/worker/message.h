@@ -77,9 +77,6 @@ int clt_message_to_quality(double *out, const json_t *reply, clt_error *error);
 json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n);
 int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error);
 
-json_t *clt_message_from_device(const clt_device_info *device);
-int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error *error);
-
 /* What a worker has to know before it can serve: the problem, its sizes, the device, and marks by which it notices that
  * the files have changed since the tuner read them (CLT_E_FORMAT). The instance needs a device. On success the
  * instance's problem is the caller's, too, and has no reference where "reference" is false. */

@@ -34,7 +34,9 @@ static void measure_all(const fixture *f, clt_store *store, int64_t n, double of
   char *json = NULL, sizes[32];
   snprintf(sizes, sizeof sizes, "n=%lld", (long long)n);
   assert_int_equal(clt_store_key_init(&key, instance, NULL), 0);
-  assert_int_equal(clt_device_to_json(&json, &f->device, NULL), 0);
+  json_t *described = clt_device_json(&f->device);
+  assert_non_null(json = json_dumps(described, 0));
+  json_decref(described);
   assert_int_equal(clt_store_describe(store, &(clt_store_description){.key = key,
           .problem_name = "scale", .problem_path = f->problem_path, .sizes = sizes, .device_json = json}, NULL), 0);
   for (uint64_t r = 0; r < clt_space_valid(space); r += 2) {

@@ -78,7 +78,7 @@ static int serve_devices(server *s, const json_t *request, json_t **out, clt_err
   json_t *list = json_array();
   int rc = list ? clt_opencl_devices(&devices, &n, error) : clt_fail_memory(error);
   for (size_t i = 0; rc == 0 && i < n; i++)
-    if (json_array_append_new(list, clt_message_from_device(&devices[i]))) rc = clt_fail_memory(error);
+    if (json_array_append_new(list, clt_device_json(&devices[i]))) rc = clt_fail_memory(error);
   free(devices);
   if (rc) return json_decref(list), rc;
   *out = json_pack("{s:s, s:o}", "reply", "devices", "devices", list);
