@@ -410,25 +410,14 @@ int clt_report_text(char **out, const clt_report *report, int width, clt_error *
 
 /* --- the page: the template (page.html, page.css, page.js, joined by embed.py) with the document in it as data --- */
 
-/* In the page a text can neither begin a tag nor end an attribute. */
-static void put_escaped(clt_text *out, const char *text) {
+/* In the page a text can neither begin a tag nor end an attribute. What stands for a tag's beginning in data is written
+ * as JSON's own escape: within a script's data nothing else can end it. */
+static void put_escaped(clt_text *out, const char *text, bool is_data) {
   for (size_t n; *text; text += n) {
-    n = strcspn(text, "&<>\"'");
+    n = strcspn(text, is_data ? "<" : "&<>\"'");
     clt_text_add_bytes(out, text, n);
     if (text[n] == '\0') return;
-    clt_text_printf(out, "&#%d;", text[n]);
-    n++;
-  }
-}
-
-/* What stands for a tag's beginning is written as JSON's own escape: within a script's data nothing else can end it. */
-static void put_data(clt_text *out, const char *json) {
-  for (size_t n; *json; json += n) {
-    n = strcspn(json, "<");
-    clt_text_add_bytes(out, json, n);
-    if (json[n] == '\0') return;
-    clt_text_add(out, "\\u003c");
-    n++;
+    clt_text_printf(out, is_data ? "\\u%04x" : "&#%d;", text[n++]);
   }
 }
 
@@ -444,9 +433,9 @@ int clt_report_page(char **out, const clt_report *report, clt_error *error) {
   char *json = json_dumps(report->document, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(8));
   if (json) {
     clt_text_add_bytes(&page, clt_page_template, (size_t)(at - clt_page_template));
-    put_escaped(&page, text);
+    put_escaped(&page, text, false);
     clt_text_add_bytes(&page, behind, (size_t)(data_at - behind));
-    put_data(&page, json);
+    put_escaped(&page, json, true);
     clt_text_add(&page, data_at + strlen(data_mark));
     rc = clt_text_take(out, &page, error);
   } else {

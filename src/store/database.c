@@ -121,20 +121,17 @@ static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *er
  * file is ours, of a *version that is known, or empty (0), and where `create` then of this one; anything else is an
  * error. */
 static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *of_version, clt_error *error) {
-  static const char *const questions[3] = {"SELECT count(*) FROM sqlite_master", "PRAGMA application_id",
-                                           "PRAGMA user_version"};
-  int64_t answers[3] = {0};
+  static const char question[] =
+      "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version"
+      " FROM pragma_application_id, pragma_user_version";
+  sqlite3_stmt *statement = NULL;
   int rc = execute(db, path, create ? "BEGIN IMMEDIATE" : "BEGIN", error);
   if (rc) return rc;
-  for (int i = 0; rc == CLT_OK && i < 3; i++) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, questions[i], -1, &statement, NULL) || sqlite3_step(statement) != SQLITE_ROW)
-      rc = clt_database_fail(error, db, path);
-    else
-      answers[i] = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-  }
-  int64_t n_objects = answers[0], id = answers[1], version = answers[2];
+  if (sqlite3_prepare_v2(db, question, -1, &statement, NULL) || sqlite3_step(statement) != SQLITE_ROW)
+    rc = clt_database_fail(error, db, path);
+  const int64_t n_objects = rc ? 0 : sqlite3_column_int64(statement, 0);
+  const int64_t id = rc ? 0 : sqlite3_column_int64(statement, 1), version = rc ? 0 : sqlite3_column_int64(statement, 2);
+  sqlite3_finalize(statement);
   const bool empty = n_objects == 0 && id == 0 && version == 0;
   *of_version = version;
   if (rc == CLT_OK && !empty && id != CLT_APPLICATION_ID)
