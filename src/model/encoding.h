@@ -71,12 +71,4 @@ static inline size_t clt_encoded_position(const clt_encoded_parameter *parameter
   return (size_t)(config / parameter->stride % parameter->n_values);
 }
 
-/* In how many parameters two configurations differ. */
-static inline size_t clt_encoded_difference(const clt_encoding *encoding, clt_config a, clt_config b) {
-  size_t n = 0;
-  for (size_t p = 0; p < encoding->n_parameters; p++)
-    n += clt_encoded_position(&encoding->parameters[p], a) != clt_encoded_position(&encoding->parameters[p], b);
-  return n;
-}
-
 #endif

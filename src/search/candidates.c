@@ -44,7 +44,6 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
                         unsigned threads, clt_rng *rng, clt_error *error) {
   uint64_t valid = clt_space_valid(encoding->space);
   c->space = encoding->space;
-  c->encoding = encoding;
   c->extra = extra;
   c->threads = threads;
   c->age = LONGEST_WAIT;
@@ -192,7 +191,7 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
 /* Whether it differs in one parameter from one of the fastest. */
 static bool is_near(const clt_candidates *c, clt_config config, const clt_fastest *fastest) {
   for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST; k++)
-    if (clt_encoded_difference(c->encoding, config, fastest->configs[k]) == 1) return true;
+    if (clt_space_difference(c->space, config, fastest->configs[k]) == 1) return true;
   return false;
 }
 

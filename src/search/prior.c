@@ -144,7 +144,7 @@ clt_config clt_prior_data_best(const clt_prior_data *d, const clt_config *before
         clt_map_find(asked, config))
       continue;
     bool near = false;
-    for (size_t j = 0; j < n_before && !near; j++) near = clt_encoded_difference(d->encoding, config, before[j]) < 2;
+    for (size_t j = 0; j < n_before && !near; j++) near = clt_space_difference(space, config, before[j]) < 2;
     if (near) continue;
     best = config;
     most = promise;

@@ -82,7 +82,6 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
  * of the best. */
 typedef struct clt_candidates {
   const clt_space *space;
-  const clt_encoding *encoding;
   const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
   clt_split split[2];   /* for laying out: [1] for committees that are blind for what is extra, where anything is */

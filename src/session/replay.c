@@ -17,9 +17,7 @@ struct run {
   size_t n, budget;
   const clt_objective *objective;
   double optimum, best; /* costs */
-  double search_s;      /* an evaluation */
-  clt_note notes[CLT_MOST_NOTES];
-  size_t n_notes;
+  clt_tune_result *result;
 };
 
 struct replay {
@@ -62,15 +60,8 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   tune.progress = on_progress;
   tune.user = run;
   tune.learn_from = sources;
-  clt_tune_result *result;
   clt_error failure = {0};
-  int rc = clt_tune_run(&result, &tune, &failure);
-  if (result && result->evaluations) run->search_s = result->search_s / (double)result->evaluations;
-  if (result) {
-    run->n_notes = result->search->n_notes;
-    memcpy(run->notes, result->search->notes, sizeof run->notes);
-  }
-  clt_tune_result_free(result);
+  int rc = clt_tune_run(&run->result, &tune, &failure);
   free(sources);
   for (double last = run->n ? run->fractions[run->n - 1] : 0; run->n < budget;) run->fractions[run->n++] = last;
   if (rc == CLT_OK || rc == CLT_E_NO_VALID) return CLT_OK;
@@ -112,16 +103,18 @@ int clt_replay(clt_replay_result *result, const clt_recording *const *recordings
   if (!rc) rc = clt_parallel(settings->threads, n_recordings * repeats, replay_once, &replay, error);
   for (size_t i = 0; !rc && i < out.n_spaces * repeats; i++) { /* means of the times, sums of the searcher's notes */
     clt_replay_space *space = &out.spaces[i / repeats];
-    const struct run *run = &replay.runs[i];
-    space->search_s += run->search_s / (double)repeats;
-    for (size_t k = 0; k < run->n_notes; k++) {
+    const clt_tune_result *one = replay.runs[i].result;
+    if (one->evaluations) space->search_s += one->search_s / (double)one->evaluations / (double)repeats;
+    for (size_t k = 0; k < one->search->n_notes; k++) {
+      const clt_note *note = &one->search->notes[k];
       size_t at = 0;
-      while (at < space->n_notes && strcmp(space->notes[at].name, run->notes[k].name) != 0) at++;
+      while (at < space->n_notes && strcmp(space->notes[at].name, note->name) != 0) at++;
       if (at == CLT_MOST_NOTES) continue;
-      if (at == space->n_notes) space->notes[space->n_notes++] = (clt_note){run->notes[k].name, 0};
-      space->notes[at].value += run->notes[k].value;
+      if (at == space->n_notes) space->notes[space->n_notes++] = (clt_note){note->name, 0};
+      space->notes[at].value += note->value;
     }
   }
+  for (size_t i = 0; replay.runs && i < n_recordings * repeats; i++) clt_tune_result_free(replay.runs[i].result);
   for (size_t i = 0; replay.objectives && i < n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
   free(replay.runs);

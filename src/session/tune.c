@@ -89,14 +89,8 @@ static bool is_initial(const clt_search_loop *l, clt_config config) {
 
 /* Whether it differs from all suggestions in so many parameters. */
 static bool differs(const clt_search_loop *l, size_t first_suggestion, clt_config config, size_t parameters) {
-  uint32_t x[CLT_MAX_PARAMETERS], y[CLT_MAX_PARAMETERS];
-  clt_space_positions(x, l->space, config);
-  for (size_t i = first_suggestion; i < l->n_initial; i++) {
-    size_t n = 0;
-    clt_space_positions(y, l->space, l->initial[i]);
-    for (size_t p = 0; p < clt_space_n_parameters(l->space); p++) n += x[p] != y[p];
-    if (n < parameters) return false;
-  }
+  for (size_t i = first_suggestion; i < l->n_initial; i++)
+    if (clt_space_difference(l->space, l->initial[i], config) < parameters) return false;
   return true;
 }
 

@@ -376,6 +376,15 @@ void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config
   }
 }
 
+size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b) {
+  size_t n_different = 0;
+  for (size_t i = 0; i < space->n_parameters; i++) { /* divisions that do not wait for each other */
+    uint64_t n = space->parameters[i].n_values, weight = space->weights[i];
+    n_different += a / weight % n != b / weight % n;
+  }
+  return n_different;
+}
+
 clt_config clt_space_from_positions(const clt_space *space, const uint32_t *positions) {
   clt_config config = 0;
   for (size_t i = 0; i < space->n_parameters; i++) config += positions[i] * space->weights[i];

@@ -14,6 +14,9 @@ double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space
  * same in the other, whatever their constraints. */
 bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
 
+/* In how many parameters two configurations differ. */
+size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b);
+
 /* Adds the names and values of the parameters to a hash. Constraints are no part of it. */
 void clt_space_hash(clt_hasher *hasher, const clt_space *space);
 
