@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "family/family.h"
@@ -46,16 +47,11 @@ static void read_function(clt_family_function *out, const clt_node *node, clt_wo
 /* Whether an input stands there already. known: by a hash of its values. */
 static bool is_known(const clt_family *f, clt_map *known, size_t input) {
   const int64_t *values = f->inputs + input * f->n_parameters;
-  uint64_t hash = 0;
+  const size_t bytes = f->n_parameters * sizeof *values;
   bool is_new = true;
-  for (size_t i = 0; i < f->n_parameters; i++) {
-    hash = (hash ^ (uint64_t)values[i]) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  }
-  uint64_t *first = clt_map_add(known, hash >> 1, &is_new);
+  uint64_t *first = clt_map_add(known, clt_hash64(values, bytes) >> 1, &is_new); /* >> 1: a map takes not all keys */
   if (first && is_new) *first = input;
-  return first && !is_new &&
-         memcmp(f->inputs + *first * f->n_parameters, values, f->n_parameters * sizeof *values) == 0;
+  return first && !is_new && memcmp(f->inputs + *first * f->n_parameters, values, bytes) == 0;
 }
 
 /* Adds all combinations of the values of each entry, the last parameter fastest. */

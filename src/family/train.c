@@ -73,20 +73,17 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
 
 /* --- one model --- */
 
+/* A feature as models see it, before it is centred (evaluate.h). */
+static double transform(double value, double offset) { return offset < 0 ? value : log(value + offset); }
+
 static void fit_scale(double scale[5], const double *values, size_t n) {
   double low = INFINITY, high = -INFINITY, mean = 0, squares = 0;
   for (size_t i = 0; i < n; i++) low = fmin(low, values[i]), high = fmax(high, values[i]);
   const double offset = low > 0 && high >= FACTOR * low ? 0 : low >= 0 && high >= FACTOR ? 1 : -1;
-  const double first = offset < 0 ? low : log(low + offset), last = offset < 0 ? high : log(high + offset);
+  const double first = transform(low, offset), last = transform(high, offset);
   const double margin = MARGIN * (last - first) + 1e-9 * fabs(first);
-  for (size_t i = 0; i < n; i++) {
-    const double t = offset < 0 ? values[i] : log(values[i] + offset);
-    mean += t / (double)n;
-  }
-  for (size_t i = 0; i < n; i++) {
-    const double t = offset < 0 ? values[i] : log(values[i] + offset);
-    squares += (t - mean) * (t - mean) / (double)n;
-  }
+  for (size_t i = 0; i < n; i++) mean += transform(values[i], offset) / (double)n;
+  for (size_t i = 0; i < n; i++) squares += pow(transform(values[i], offset) - mean, 2) / (double)n;
   scale[0] = fmax(-DBL_MAX, offset < 0 ? first - margin : exp(first - margin) - offset);
   scale[1] = fmin(DBL_MAX, offset < 0 ? last + margin : exp(last + margin) - offset);
   scale[2] = offset;
@@ -137,8 +134,7 @@ static int fit_model(clt_family_model *m, const family_task *t, const size_t *ro
     for (size_t i = 0; i < n; i++) column[i] = table->inputs[rows[i]].features[t->columns[k]];
     double *s = m->scales[k];
     fit_scale(s, column, n);
-    for (size_t i = 0; i < n; i++)
-      x[i * t->n_columns + k] = (float)(((s[2] < 0 ? column[i] : log(column[i] + s[2])) - s[3]) * s[4]);
+    for (size_t i = 0; i < n; i++) x[i * t->n_columns + k] = (float)((transform(column[i], s[2]) - s[3]) * s[4]);
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     memcpy(&costs[i * table->n_arms], &t->log_cost[rows[i] * table->n_arms], table->n_arms * sizeof *costs);
