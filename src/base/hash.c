@@ -11,6 +11,12 @@ clt_hasher *clt_hasher_new(void) {
   return (clt_hasher *)state;
 }
 
+clt_hasher *clt_hasher_copy(const clt_hasher *hasher) {
+  XXH3_state_t *state = XXH3_createState();
+  if (state) XXH3_copyState(state, (const XXH3_state_t *)hasher);
+  return (clt_hasher *)state;
+}
+
 void clt_hasher_free(clt_hasher *hasher) { XXH3_freeState((XXH3_state_t *)hasher); }
 
 void clt_hasher_add(clt_hasher *hasher, const void *bytes, size_t n) {

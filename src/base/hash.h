@@ -8,7 +8,8 @@
 
 typedef struct clt_hasher clt_hasher;
 
-clt_hasher *clt_hasher_new(void); /* NULL when out of memory */
+clt_hasher *clt_hasher_new(void);                      /* NULL when out of memory */
+clt_hasher *clt_hasher_copy(const clt_hasher *hasher); /* goes on from what was added; NULL when out of memory */
 void clt_hasher_free(clt_hasher *hasher);
 void clt_hasher_add(clt_hasher *hasher, const void *bytes, size_t n);
 void clt_hasher_add_text(clt_hasher *hasher,

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/family.h"
 #include "eval/evaluators.h"
+#include "opencl/timing.h"
 #include "problem/guidance.h"
 
 static void release(family_subject *s) {
@@ -50,24 +53,19 @@ static int open_sources(family_subject *s, const cli_arguments *arguments, bool 
 
 /* --- measure --- */
 
-typedef struct family_telling {
-  bool quiet;
-} family_telling;
-
 static void on_tell(void *user, size_t done, size_t total, const char *text) {
-  const family_telling *t = user;
-  if (!t->quiet) fprintf(stderr, "clatune: [%zu/%zu] %s\n", done, total, text);
+  const bool *quiet = user;
+  if (!*quiet) fprintf(stderr, "clatune: [%zu/%zu] %s\n", done, total, text);
 }
 
 static void on_log(void *user, clt_log_level level, const char *text) {
-  family_telling *t = user;
-  if (level == CLT_LOG_WARNING) cli_log(&t->quiet, level, text);
+  if (level == CLT_LOG_WARNING) cli_log(user, level, text);
 }
 
 static int run_measure(const cli_arguments *arguments) {
   family_subject s = {0};
   clt_error error = {0};
-  family_telling telling = {cli_given(arguments, "quiet")};
+  bool quiet = cli_given(arguments, "quiet");
   const int64_t portfolio = cli_integer(arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
   const int64_t tune_on = cli_integer(arguments, "tune-on", 4, 1, 64);
   const int64_t budget = cli_integer(arguments, "budget", 40, 1, INT64_MAX);
@@ -75,12 +73,13 @@ static int run_measure(const cli_arguments *arguments) {
   const int64_t seed = cli_integer(arguments, "seed", 1, 0, INT64_MAX);
   size_t n_settings = 0;
   const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
-  clt_setting *all = cli_new(n_settings + 1, sizeof *all);
+  clt_setting *all = cli_new(n_settings + 2, sizeof *all);
   int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
-  if (rc == 0) { /* what is slow is learnt from; what was typed counts */
+  if (rc == 0) { /* what is slow is learnt from, and short runs are compared with each other; what was typed counts */
     all[0] = (clt_setting){"run-timeout-factor", "0"};
-    if (n_settings) memcpy(all + 1, settings, n_settings * sizeof *all);
+    all[1] = (clt_setting){"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)};
+    if (n_settings) memcpy(all + 2, settings, n_settings * sizeof *all);
     cli_signals_install();
     const clt_family_measuring how = {.store = s.store,
                                       .device = s.subject.device,
@@ -92,11 +91,11 @@ static int run_measure(const cli_arguments *arguments) {
                                       .n_inputs = (size_t)inputs,
                                       .train_only = cli_given(arguments, "train-only"),
                                       .settings = all,
-                                      .n_settings = n_settings + 1,
+                                      .n_settings = n_settings + 2,
                                       .seed = (uint64_t)seed,
                                       .tell = on_tell,
                                       .log = on_log,
-                                      .user = &telling,
+                                      .user = &quiet,
                                       .stop = cli_signals_flag()};
     if (clt_family_measure(s.family, &how, &error))
       rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
@@ -330,14 +329,28 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
   return rc;
 }
 
+/* The family's file that lies beside the model, which may come from anybody: what it names elsewhere is not run.
+ * malloc'ed; NULL: there is none. */
+static char *family_beside(const clt_family_model *model, const char *model_file) {
+  const char *name = strrchr(model->path, '/');
+  char *folder = clt_path_folder(model_file), *path = folder ? clt_path_join(folder, name ? name + 1 : "") : NULL;
+  free(folder);
+  if (path && name && access(path, R_OK) == 0) return path;
+  free(path);
+  return NULL;
+}
+
 /* The features of an input, by the functions of the family's module. */
 static int features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "family");
+  char *beside = typed ? NULL : family_beside(model, arguments->positional[1]);
   int64_t values[64];
   clt_family *family = NULL;
   clt_family_input input = {0};
   clt_error error = {0};
-  int rc = open_family(&family, typed ? typed : model->path);
+  int rc = typed || beside ? open_family(&family, typed ? typed : beside)
+                           : cli_usage("the family '%s' does not lie beside its model; say where it is with --family",
+                                       model->family);
   if (rc == 0) rc = read_assignments(NULL, values, arguments, "input", family->parameters, family->n_parameters);
   if (rc == 0 && clt_family_input_get(&input, family, values, NULL, NULL, false, &error)) rc = cli_report(&error);
   for (size_t k = 0; rc == 0 && k < model->n_features; k++) {
@@ -350,6 +363,7 @@ static int features_of_input(double *features, const clt_family_model *model, co
   }
   clt_family_input_release(&input);
   clt_family_free(family);
+  free(beside);
   return rc;
 }
 
@@ -437,7 +451,7 @@ static const cli_flag flags[] = {
      "also -o FILE"},
     {"feature", "NAME=X", "select: a feature of the input; once for each"},
     {"input", "NAME=N", "select: a parameter of the input, whose features are calculated; once for each"},
-    {"family", "FILE", "select --input: the family's file (default: the one that the model was trained on)"},
+    {"family", "FILE", "select --input: the family's file (default: the one beside the model)"},
     {"c", NULL, "export: as C99 that is C++, too"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,

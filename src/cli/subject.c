@@ -189,7 +189,9 @@ static int say_no_store(const cli_arguments *arguments, const char *more) {
 }
 
 int cli_no_store(const cli_arguments *arguments) {
-  cli_exit(say_no_store(arguments, "; 'clatune tune' and 'clatune sample' make it"));
+  cli_exit(say_no_store(arguments, strcmp(arguments->command->name, "family") == 0
+                                       ? "; 'clatune family measure' makes it"
+                                       : "; 'clatune tune' and 'clatune sample' make it"));
 }
 
 void cli_note_no_store(const cli_arguments *arguments) {

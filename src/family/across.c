@@ -34,17 +34,20 @@ static int same_device(const clt_device_info *a, const clt_device_info *b) {
 }
 
 static int has_inputs(bool *out, const clt_family *f, const clt_family_place *place, clt_error *error) {
+  clt_family_records records;
+  int result = clt_family_records_init(&records, f, place->store, place->device, error);
   *out = false;
-  for (size_t i = 0; i < f->n_inputs && !*out; i++) {
+  for (size_t i = 0; result == CLT_OK && i < f->n_inputs && !*out; i++) {
     clt_family_input input;
     clt_error cause = {0};
     const int rc =
-        clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, place->store, place->device, true, &cause);
+        clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
     clt_family_input_release(&input);
     *out = rc == CLT_OK;
-    if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", cause.message);
+    if (rc && rc != CLT_E_NOT_FOUND) result = clt_fail(error, rc, "%s", cause.message);
   }
-  return CLT_OK;
+  clt_family_records_release(&records);
+  return result;
 }
 
 static int add_device(clt_family_devices *d, const clt_device_info *device, clt_store *store, clt_error *error) {

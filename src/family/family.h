@@ -70,10 +70,22 @@ typedef struct clt_family_input {
 } clt_family_input;
 void clt_family_input_release(clt_family_input *input);
 
-/* Of the values of the parameters: from the store, or calculated now, and stored. store NULL: calculated.
- * only_stored: CLT_E_NOT_FOUND where the store has nothing. */
-int clt_family_input_get(clt_family_input *out, const clt_family *family, const int64_t *values, clt_store *store,
-                         const clt_device_info *device, bool only_stored, clt_error *error);
+/* Where a store keeps what the module says of inputs, on a device. Borrows the store. Release also after a failure. */
+typedef struct clt_family_records {
+  clt_store *store;
+  clt_store_key key;           /* its problem is that of the input read last */
+  struct clt_hasher *up_to_it; /* of that problem: what all inputs have in common */
+  clt_space *space;
+} clt_family_records;
+int clt_family_records_init(clt_family_records *out, const clt_family *family, clt_store *store,
+                            const clt_device_info *device, clt_error *error);
+void clt_family_records_release(clt_family_records *records);
+
+/* Of the values of the parameters: from the records, or calculated now, and stored. records NULL: calculated.
+ * only_stored: CLT_E_NOT_FOUND where there is none. */
+int clt_family_input_get(clt_family_input *out, const clt_family *family, const int64_t *values,
+                         clt_family_records *records, const clt_device_info *device, bool only_stored,
+                         clt_error *error);
 char *clt_family_input_text(const clt_family *family, const int64_t *values); /* "kind=0 n=1000"; malloc'ed */
 
 /* Whether a variant may run on it; a condition without a value does not hold. */
@@ -118,12 +130,15 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
                           size_t n_places, size_t n_sources, size_t most, double uses, clt_error *error);
 void clt_family_table_release(clt_family_table *table);
 
-/* What the store says of a variant in a configuration on an input. */
+/* What the store says of a variant in a configuration on an input. Of several right measurements the least time counts,
+ * as of the runs of one. */
 typedef struct clt_family_answer {
   size_t input, variant;
   clt_config config;
-  double time_s; /* INFINITY: it failed */
+  double time_s; /* INFINITY: it failed, the last time that it was measured */
   bool wrong;
+  unsigned n_right; /* measurements */
+  double second_s;  /* the second least time; INFINITY: there is none */
 } clt_family_answer;
 
 typedef struct clt_family_answers {

@@ -150,38 +150,61 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
 
 /* --- in the store --- */
 
-/* The key of what is said of an input: over the module's text, the problem that makes the arrays, the functions and
- * the input. */
-static int make_key(clt_store_key *key, const clt_family *f, const int64_t *values, const clt_device_info *device,
-                    clt_error *error) {
+/* The key that an input's record has: whatever the result follows from. */
+static int make_key(clt_family_records *r, const clt_family *f, const int64_t *values, clt_error *error) {
+  clt_hasher *hasher = clt_hasher_copy(r->up_to_it);
+  if (hasher == NULL) return clt_fail_memory(error);
+  clt_hasher_add(hasher, values, f->n_parameters * sizeof *values);
+  for (size_t i = 0; i < f->n_functions + 1; i++) {
+    const clt_family_function *function = i ? &f->functions[i - 1] : &f->derived;
+    clt_hasher_add_text(hasher, function->n ? function->function : "");
+    for (size_t k = 0; k < function->n; k++) clt_hasher_add_text(hasher, function->names[k]);
+  }
+  for (size_t i = 0; i < f->n_variants; i++) {
+    const clt_family_variant *v = &f->variants[i];
+    if (v->conversion == NULL) continue;
+    clt_hasher_add_text(hasher, v->conversion);
+    clt_hasher_add_text(hasher, v->where ? clt_expr_text(v->where) : "");
+  }
+  clt_hasher_hex(hasher, r->key.problem);
+  clt_hasher_free(hasher);
+  return CLT_OK;
+}
+
+/* The space of one configuration that such a record is of. */
+static int make_space(clt_space **out, clt_error *error) {
+  clt_space_builder *builder = NULL;
+  const clt_value one = {.type = CLT_INT, .integer = 1};
+  int rc = clt_space_builder_new(&builder, error);
+  if (rc == CLT_OK) rc = clt_space_builder_parameter(builder, "features", &one, 1, error);
+  if (rc == CLT_OK) rc = clt_space_new(out, builder, error);
+  clt_space_builder_free(builder);
+  return rc;
+}
+
+int clt_family_records_init(clt_family_records *out, const clt_family *f, clt_store *store,
+                            const clt_device_info *device, clt_error *error) {
   char kernel[33] = "";
   clt_instance *instance = NULL;
-  clt_hasher *hasher = clt_hasher_new();
-  int rc = hasher ? clt_instance_new(&instance, f->from ? f->from : f->variants[0].problem, NULL, 0, device, error)
-                  : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_store_key_device(key, instance, error);
+  *out = (clt_family_records){.store = store, .up_to_it = clt_hasher_new()};
+  int rc = out->up_to_it
+               ? clt_instance_new(&instance, f->from ? f->from : f->variants[0].problem, NULL, 0, device, error)
+               : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_store_key_device(&out->key, instance, error);
   if (rc == CLT_OK && f->from) rc = clt_instance_kernel_key(kernel, instance, error);
-  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, f->module, NULL, error);
+  if (rc == CLT_OK) rc = clt_hash_with_includes(out->up_to_it, f->module, NULL, error);
   if (rc == CLT_OK) {
-    clt_hasher_add_text(hasher, kernel);
-    for (size_t i = 0; i < f->n_parameters; i++) clt_hasher_add_text(hasher, f->parameters[i]);
-    clt_hasher_add(hasher, values, f->n_parameters * sizeof *values);
-    for (size_t i = 0; i < f->n_functions + 1; i++) {
-      const clt_family_function *function = i ? &f->functions[i - 1] : &f->derived;
-      clt_hasher_add_text(hasher, function->n ? function->function : "");
-      for (size_t k = 0; k < function->n; k++) clt_hasher_add_text(hasher, function->names[k]);
-    }
-    for (size_t i = 0; i < f->n_variants; i++) {
-      const clt_family_variant *v = &f->variants[i];
-      if (v->conversion == NULL) continue;
-      clt_hasher_add_text(hasher, v->conversion);
-      clt_hasher_add_text(hasher, v->where ? clt_expr_text(v->where) : "");
-    }
-    clt_hasher_hex(hasher, key->problem);
+    clt_hasher_add_text(out->up_to_it, kernel);
+    for (size_t i = 0; i < f->n_parameters; i++) clt_hasher_add_text(out->up_to_it, f->parameters[i]);
+    rc = make_space(&out->space, error);
   }
   clt_instance_free(instance);
-  if (hasher) clt_hasher_free(hasher);
   return rc;
+}
+
+void clt_family_records_release(clt_family_records *records) {
+  if (records->up_to_it) clt_hasher_free(records->up_to_it);
+  clt_space_free(records->space);
 }
 
 /* What a record holds, in order: derived numbers, what the functions give, their seconds, those of conversions. A
@@ -243,28 +266,15 @@ static int read_record(void *user, clt_record_kind kind, const clt_measurement *
   return 0;
 }
 
-/* The space of one configuration that such a record is of. */
-static int make_space(clt_space **out, clt_error *error) {
-  clt_space_builder *builder = NULL;
-  const clt_value one = {.type = CLT_INT, .integer = 1};
-  int rc = clt_space_builder_new(&builder, error);
-  if (rc == CLT_OK) rc = clt_space_builder_parameter(builder, "features", &one, 1, error);
-  if (rc == CLT_OK) rc = clt_space_new(out, builder, error);
-  clt_space_builder_free(builder);
-  return rc;
-}
-
-int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64_t *values, clt_store *store,
+int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64_t *values, clt_family_records *records,
                          const clt_device_info *device, bool only_stored, clt_error *error) {
-  clt_store_key key = {0};
-  clt_space *space = NULL;
   record_reading reading = {f, out, false};
   clt_error cause = {0};
   *out = (clt_family_input){0};
   int rc = new_input(out, f, values, error);
-  if (rc == CLT_OK && store) rc = make_key(&key, f, values, device, error);
-  if (rc == CLT_OK && store) rc = make_space(&space, error);
-  if (rc == CLT_OK && store) rc = clt_store_each(store, &key, space, read_record, &reading, NULL, error);
+  if (rc == CLT_OK && records) rc = make_key(records, f, values, error);
+  if (rc == CLT_OK && records)
+    rc = clt_store_each(records->store, &records->key, records->space, read_record, &reading, NULL, error);
   char *text = clt_family_input_text(f, values);
   if (rc == CLT_OK && !reading.found && only_stored)
     rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no features of the input %s", text ? text : "");
@@ -275,16 +285,17 @@ int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64
     clt_measurement m;
     clt_measurement_init(&m, 0);
     m.time_s = fmax(clt_now_s() - start_s, 1e-9);
-    m.log = rc == CLT_OK && store ? write_record(f, out) : NULL;
-    if (rc == CLT_OK && store) rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
+    m.log = rc == CLT_OK && records ? write_record(f, out) : NULL;
+    if (rc == CLT_OK && records)
+      rc = clt_store_add(records->store, &records->key, records->space, CLT_RECORD_SEARCH, &m, error);
     char *name = clt_format("%s features", f->name);
-    if (rc == CLT_OK && store && name)
-      rc = clt_store_describe(store, &(clt_store_description){.key = key, .problem_name = name, .sizes = text}, error);
+    clt_store_description description = {.problem_name = name, .sizes = text};
+    if (records) description.key = records->key;
+    if (rc == CLT_OK && records && name) rc = clt_store_describe(records->store, &description, error);
     clt_measurement_release(&m);
     free(name);
   }
   free(text);
-  clt_space_free(space);
   return rc;
 }
 

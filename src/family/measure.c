@@ -13,6 +13,13 @@
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 
+/* How fast a process is depends on the pages that it got, and on what else the machine does: of SpMV's arms on PoCL two
+ * measurements differ by a tenth and more, and so do the arms. Those within NEAR of the least time of their input are
+ * measured again in each of the following passes, by new processes, until the two least times agree. */
+#define PASSES 5
+#define NEAR 1.25
+#define STEADY 0.02
+
 typedef struct family_run {
   const clt_family *family;
   const clt_family_measuring *how;
@@ -21,7 +28,9 @@ typedef struct family_run {
   clt_family_answers answers; /* on the inputs that variants were tuned on */
   clt_config portfolio[CLT_MAX_ARMS][CLT_MAX_ARMS];
   size_t n_portfolio[CLT_MAX_ARMS];
-  size_t done, total; /* steps */
+  double *least_s;          /* of each input, of all arms */
+  size_t pass, done, total; /* over the inputs; steps */
+  size_t n_measured;
   clt_error *error;
 } family_run;
 
@@ -42,24 +51,29 @@ static bool holds(const family_run *r, size_t variant, size_t input) {
 static int read_inputs(family_run *r) {
   const clt_family *f = r->family;
   const clt_family_measuring *how = r->how;
-  int rc = CLT_OK;
+  clt_family_records records;
+  int rc = clt_family_records_init(&records, f, how->store, how->device, r->error);
   for (size_t part = 0; part < (how->train_only ? 1 : 2); part++) {
     const size_t first = part ? f->n_train : 0, n = part ? f->n_inputs - f->n_train : f->n_train;
     const size_t most = how->n_inputs && how->n_inputs < n ? how->n_inputs : n;
     for (size_t i = 0; i < most; i++) r->wanted[first + i * n / most] = true;
-    r->total += most;
+    r->total += most * PASSES;
   }
   for (size_t i = 0; rc == CLT_OK && i < f->n_inputs; i++) {
     if (!r->wanted[i]) continue;
-    if (clt_stop_asked(how->stop)) return clt_fail(r->error, CLT_E_STOPPED, "stopped on request");
+    if (clt_stop_asked(how->stop)) {
+      rc = clt_fail(r->error, CLT_E_STOPPED, "stopped on request");
+      break;
+    }
     const int64_t *values = f->inputs + i * f->n_parameters;
     clt_error cause = {0};
-    rc = clt_family_input_get(&r->inputs[i], f, values, how->store, how->device, true, &cause);
+    rc = clt_family_input_get(&r->inputs[i], f, values, &records, how->device, true, &cause);
     if (rc == CLT_OK) continue;
     clt_family_input_release(&r->inputs[i]);
     tell(r, i, "features");
-    rc = clt_family_input_get(&r->inputs[i], f, values, how->store, how->device, false, r->error);
+    rc = clt_family_input_get(&r->inputs[i], f, values, &records, how->device, false, r->error);
   }
+  clt_family_records_release(&records);
   return rc;
 }
 
@@ -100,8 +114,8 @@ static size_t spread_inputs(size_t *out, size_t most, const family_run *r, size_
   return n;
 }
 
-/* A session of a variant on an input: with configurations (n 0: none) these alone, otherwise a search. That all fail is
- * an answer, too. */
+/* A session of a variant on an input: with configurations (n 0: none) these alone, whatever the store has of them,
+ * otherwise a search. That all fail is an answer, too. */
 static int run_session(family_run *r, const clt_instance *instance, const clt_config *configurations, size_t n) {
   clt_tune_settings s;
   clt_tune_result *result = NULL;
@@ -115,6 +129,7 @@ static int run_session(family_run *r, const clt_instance *instance, const clt_co
   s.n_configurations = n;
   s.skip_default = n > 0;
   s.budget = n ? 0 : r->how->budget;
+  s.no_reuse = n > 0;
   s.no_transfer = n > 0;
   s.finalists = 0;
   s.objective = "";
@@ -129,7 +144,15 @@ static int run_session(family_run *r, const clt_instance *instance, const clt_co
   return rc;
 }
 
-/* Measures those of the configurations that are valid on an input and have no answer yet. */
+/* Whether a configuration is to be measured in this pass. answer: what is known; NULL: nothing. */
+static bool is_wanted(const family_run *r, size_t input, const clt_family_answer *answer) {
+  if (r->pass == 0 || answer == NULL) return r->pass == 0 && answer == NULL;
+  return answer->time_s <= NEAR * r->least_s[input] && isfinite(answer->time_s) && answer->n_right <= r->pass &&
+         answer->second_s > (1 + STEADY) * answer->time_s;
+}
+
+/* Measures those of the configurations that are valid on an input and that this pass is for. *least_s (nullable): the
+ * least time of all of them. */
 static int measure_missing(family_run *r, size_t variant, size_t input, const clt_config *configurations, size_t n,
                            double *least_s) {
   clt_family_answers known = {0};
@@ -143,17 +166,21 @@ static int measure_missing(family_run *r, size_t variant, size_t input, const cl
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_space *space = clt_instance_space(instance);
     const clt_config canonical = clt_space_canonical(space, configurations[i]);
-    bool has = !clt_space_contains(space, configurations[i]);
-    for (size_t k = 0; k < known.n && !has; k++) has = known.all[k].config == canonical;
-    if (!has) missing[n_missing++] = configurations[i];
+    const clt_family_answer *answer = NULL;
+    for (size_t k = 0; k < known.n && answer == NULL; k++)
+      if (known.all[k].config == canonical) answer = &known.all[k];
+    if (clt_space_contains(space, configurations[i]) && is_wanted(r, input, answer))
+      missing[n_missing++] = configurations[i];
   }
   if (rc == CLT_OK && n_missing) rc = run_session(r, instance, missing, n_missing);
+  r->n_measured += n_missing;
   known.n = 0;
   if (rc == CLT_OK && least_s) rc = clt_family_answers_add(&known, r->how->store, instance, input, variant, r->error);
   if (least_s) *least_s = INFINITY;
   for (size_t i = 0; least_s && i < known.n; i++)
     for (size_t k = 0; k < n; k++)
-      if (known.all[i].config == configurations[k]) *least_s = fmin(*least_s, known.all[i].time_s);
+      if (known.all[i].config == clt_space_canonical(clt_instance_space(instance), configurations[k]))
+        *least_s = fmin(*least_s, known.all[i].time_s);
   clt_instance_free(instance);
   free(known.all);
   free(missing);
@@ -219,10 +246,12 @@ static int take_portfolios(family_run *r, size_t variant) {
     const clt_family_place *place = &r->how->sources[s];
     clt_family_answers known = {0};
     clt_config own[CLT_MAX_PORTFOLIO];
+    clt_family_records records;
+    rc = clt_family_records_init(&records, f, place->store, place->device, r->error);
     for (size_t i = 0; rc == CLT_OK && i < f->n_train; i++) {
       clt_family_input input;
       clt_instance *instance = NULL;
-      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, place->store, place->device, true, NULL);
+      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, NULL);
       if (rc == CLT_OK && clt_family_holds(f->variants[variant].where, input.features, f->n_features)) {
         rc = clt_family_instance(&instance, f, variant, &input, place->device, r->error);
         if (rc == CLT_OK) rc = clt_family_answers_add(&known, place->store, instance, i, variant, r->error);
@@ -238,6 +267,7 @@ static int take_portfolios(family_run *r, size_t variant) {
       while (at < r->n_portfolio[variant] && all[at] != own[k]) at++;
       if (at == r->n_portfolio[variant] && at < CLT_MAX_ARMS) all[r->n_portfolio[variant]++] = own[k];
     }
+    clt_family_records_release(&records);
     free(known.all);
   }
   return rc;
@@ -245,6 +275,7 @@ static int take_portfolios(family_run *r, size_t variant) {
 
 /* Every variant on an input, one after the other, as the speed of machines drifts. */
 static int measure_input(family_run *r, size_t input) {
+  const size_t n_measured = r->n_measured;
   clt_text said = {0};
   char time[32], *text = NULL;
   int rc = CLT_OK;
@@ -255,9 +286,11 @@ static int measure_input(family_run *r, size_t input) {
     if (rc == CLT_OK) rc = measure_missing(r, v, input, r->portfolio[v], r->n_portfolio[v], &least_s);
     if (rc == CLT_OK)
       clt_text_printf(&said, "%s%s %s", said.n ? ", " : "", r->family->variants[v].name, clt_time_text(time, least_s));
+    if (rc == CLT_OK) r->least_s[input] = fmin(r->least_s[input], least_s);
   }
   r->done++;
-  if (clt_text_take(&text, &said, NULL) == CLT_OK && rc == CLT_OK) tell(r, input, text);
+  const bool is_news = r->pass == 0 || r->n_measured > n_measured;
+  if (clt_text_take(&text, &said, NULL) == CLT_OK && rc == CLT_OK && is_news) tell(r, input, text);
   free(text);
   return rc;
 }
@@ -266,7 +299,8 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
   family_run r = {.family = family, .how = how, .error = error};
   r.inputs = clt_new_array(family->n_inputs, sizeof *r.inputs);
   r.wanted = clt_new_array(family->n_inputs, sizeof *r.wanted);
-  int rc = r.inputs && r.wanted ? CLT_OK : clt_fail_memory(error);
+  r.least_s = clt_new_array(family->n_inputs, sizeof *r.least_s);
+  int rc = r.inputs && r.wanted && r.least_s ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && (how->tune_on > MAX_TUNED || how->portfolio > CLT_MAX_PORTFOLIO))
     rc = clt_fail(error, CLT_E_RANGE, "at most %d inputs to tune on, and %d configurations in a portfolio", MAX_TUNED,
                   CLT_MAX_PORTFOLIO);
@@ -274,12 +308,18 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
   clt_workers_reserve(true);
   for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++)
     rc = how->n_sources ? take_portfolios(&r, v) : tune_variant(&r, v);
-  for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
-    if (r.wanted[i]) rc = measure_input(&r, i);
+  for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++) r.least_s[i] = INFINITY;
+  for (; rc == CLT_OK && r.pass < PASSES; r.pass++) {
+    for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
+      if (r.wanted[i]) rc = measure_input(&r, i);
+    clt_workers_reserve(false); /* new processes, other pages */
+    clt_workers_reserve(true);
+  }
   clt_workers_reserve(false);
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);
   free(r.wanted);
+  free(r.least_s);
   free(r.answers.all);
   return rc;
 }

@@ -9,24 +9,6 @@
 
 #define LEAST_GAIN 0.01 /* of a portfolio's next configuration */
 
-int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_instance *instance, size_t input,
-                           size_t variant, clt_error *error) {
-  clt_store_key key;
-  clt_store_answers known = {0};
-  int rc = clt_store_key_init(&key, instance, error);
-  if (rc == CLT_OK) rc = clt_store_newest(&known, store, &key, clt_instance_space(instance), false, NULL, error);
-  if (rc == CLT_OK && clt_grow(&a->all, &a->capacity, a->n + known.n, sizeof *a->all)) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < known.n; i++) {
-    const clt_measurement *m = known.all[i].newest;
-    if (m == NULL) continue;
-    const bool correct = clt_measurement_correct(m) && m->time_s > 0;
-    a->all[a->n++] = (clt_family_answer){input, variant, m->config, correct ? m->time_s : INFINITY,
-                                         clt_reason_invalidity(m->reason) == CLT_CORRECTNESS};
-  }
-  clt_store_answers_release(&known);
-  return rc;
-}
-
 static int compare_answers(const void *left, const void *right) {
   const clt_family_answer *a = left, *b = right;
   if (a->variant != b->variant) return a->variant < b->variant ? -1 : 1;
@@ -34,8 +16,48 @@ static int compare_answers(const void *left, const void *right) {
   return (a->input > b->input) - (a->input < b->input);
 }
 
-static const clt_family_answer *find_answer(const clt_family_answers *a, const clt_family_answer *wanted) {
+static clt_family_answer *find_answer(const clt_family_answers *a, const clt_family_answer *wanted) {
   return a->n ? bsearch(wanted, a->all, a->n, sizeof *a->all, compare_answers) : NULL;
+}
+
+/* Adds a measurement to the answer of its configuration, unless that is a failure. user: the answers of one key. */
+static int add_right(void *user, clt_record_kind kind, const clt_measurement *m) {
+  const clt_family_answers *of_key = user;
+  clt_family_answer wanted = of_key->all[0], *a;
+  wanted.config = m->config;
+  if (kind != CLT_RECORD_SEARCH || !clt_measurement_correct(m) || !(m->time_s > 0)) return 0;
+  if ((a = find_answer(of_key, &wanted)) == NULL || isinf(a->time_s)) return 0;
+  if (a->n_right++ == 0)
+    a->time_s = m->time_s;
+  else
+    a->second_s = fmin(a->second_s, fmax(a->time_s, m->time_s)), a->time_s = fmin(a->time_s, m->time_s);
+  return 0;
+}
+
+int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_instance *instance, size_t input,
+                           size_t variant, clt_error *error) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_store_key key;
+  clt_store_answers known = {0};
+  int rc = clt_store_key_init(&key, instance, error);
+  if (rc == CLT_OK) rc = clt_store_newest(&known, store, &key, space, false, NULL, error);
+  if (rc == CLT_OK && clt_grow(&a->all, &a->capacity, a->n + known.n, sizeof *a->all)) rc = clt_fail_memory(error);
+  clt_family_answers of_key = {.all = rc ? NULL : a->all + a->n};
+  for (size_t i = 0; rc == CLT_OK && i < known.n; i++) {
+    const clt_measurement *m = known.all[i].newest;
+    if (m == NULL) continue;
+    of_key.all[of_key.n++] =
+        (clt_family_answer){.input = input,
+                            .variant = variant,
+                            .config = m->config,
+                            .time_s = clt_measurement_correct(m) && m->time_s > 0 ? m->time_s : INFINITY,
+                            .wrong = clt_reason_invalidity(m->reason) == CLT_CORRECTNESS,
+                            .second_s = INFINITY};
+  }
+  if (rc == CLT_OK && of_key.n) rc = clt_store_each(store, &key, space, add_right, &of_key, NULL, error);
+  a->n += rc == CLT_OK ? of_key.n : 0;
+  clt_store_answers_release(&known);
+  return rc;
 }
 
 /* The answers of one configuration on inputs below n_train: [first, first + n); n_answers: on all. */
@@ -117,10 +139,12 @@ void clt_family_table_release(clt_family_table *t) {
 static int read_place(clt_family_table *t, clt_family_answers *a, const clt_family_place *place, size_t first,
                       size_t end, clt_error *error) {
   const clt_family *f = t->family;
-  for (size_t i = first; i < end; i++) {
+  clt_family_records records;
+  int result = clt_family_records_init(&records, f, place->store, place->device, error);
+  for (size_t i = first; result == CLT_OK && i < end; i++) {
     clt_family_input *input = &t->inputs[t->n];
     clt_error cause = {0};
-    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, place->store, place->device, true, &cause);
+    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
     for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
       clt_instance *instance = NULL;
       if (!clt_family_holds(f->variants[v].where, input->features, f->n_features)) continue;
@@ -134,9 +158,10 @@ static int read_place(clt_family_table *t, clt_family_answers *a, const clt_fami
     } else {
       clt_family_input_release(input);
     }
-    if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", cause.message);
+    if (rc && rc != CLT_E_NOT_FOUND) result = clt_fail(error, rc, "%s", cause.message);
   }
-  return CLT_OK;
+  clt_family_records_release(&records);
+  return result;
 }
 
 static int read_answers(clt_family_table *t, clt_family_answers *a, const clt_family_place *places, size_t n_places,
