@@ -52,6 +52,12 @@ refuse_option(const cli_command *command, const struct option *longs, int c, con
   cli_usage("there is no option '%s'%s (see 'clatune %s --help')", typed, guess, command->name);
 }
 
+const cli_flag *cli_find_flag(const cli_command *command, const char *name) {
+  for (size_t i = 0; i < command->n_flags; i++)
+    if (strcmp(command->flags[i].name, name) == 0) return &command->flags[i];
+  return NULL;
+}
+
 void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   const char *list = NULL; /* the flag that takes the arguments which are no options; NULL: none does */
@@ -76,10 +82,9 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
     } else if (name == NULL || !is_listed(longs, name)) {
       refuse_option(command, longs, c, c == 'o' ? "-o" : c == 'q' ? "-q" : argv[optind - 1]);
     } else {
-      const cli_flag *flag = command->flags, *end = flag + command->n_flags;
+      const cli_flag *flag = cli_find_flag(command, name);
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
-      while (flag < end && strcmp(flag->name, name) != 0) flag++;
-      list = flag < end && flag->argument && strstr(flag->argument, "...") ? name : NULL;
+      list = flag && flag->argument && strstr(flag->argument, "...") ? name : NULL;
     }
   }
   if (command->passes && cli_given(out, command->passes)) {
@@ -245,12 +250,9 @@ int cli_run_action(const cli_arguments *arguments, const cli_action *actions, si
   /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
   for (size_t k = 0; k < arguments->n_typed; k++) {
     char word[64];
-    bool is_own = false;
     snprintf(word, sizeof word, " %s ", arguments->typed[k].name);
-    for (size_t i = 0; i < arguments->command->n_flags; i++)
-      is_own |= strcmp(arguments->command->flags[i].name, arguments->typed[k].name) == 0;
     if (strstr(everywhere, word) == NULL && strstr(action->flags, word) == NULL &&
-        (is_own || strstr(action->flags, " * ") == NULL))
+        (cli_find_flag(arguments->command, arguments->typed[k].name) || strstr(action->flags, " * ") == NULL))
       cli_usage("'clatune %s %s' takes no option '--%s'", command, what, arguments->typed[k].name);
   }
   return action->run(arguments);

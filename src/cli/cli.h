@@ -51,6 +51,8 @@ typedef struct cli_command {
 
 #define CLI_FLAGS(table) .flags = (table), .n_flags = sizeof(table) / sizeof *(table)
 
+const cli_flag *cli_find_flag(const cli_command *command, const char *name); /* NULL: it has none of that name */
+
 /* All commands, in the order of the help. */
 const cli_command *const *cli_commands(size_t *n);
 

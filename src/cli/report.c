@@ -33,11 +33,9 @@ static char *command_text(const cli_arguments *arguments, bool share) {
   for (size_t i = 0; i < arguments->n_typed; i++) {
     const char *name = arguments->typed[i].name, *value = arguments->typed[i].value;
     const bool is_path = strcmp(name, "output") == 0 || strcmp(name, "store") == 0;
+    const cli_flag *flag = cli_find_flag(arguments->command, name);
     clt_text_printf(&text, " --%s", name);
-    for (size_t f = 0; f < arguments->command->n_flags; f++) {
-      const cli_flag *flag = &arguments->command->flags[f];
-      if (flag->argument && strcmp(flag->name, name) == 0) add_word(&text, value, share && is_path);
-    }
+    if (flag && flag->argument) add_word(&text, value, share && is_path);
   }
   cli_check(clt_text_take(&out, &text, &cli_error));
   return cli_keep_memory(out);
@@ -66,10 +64,9 @@ static void add_problem(clt_report *report, const cli_arguments *arguments, cons
 
 static void add_store(clt_report *report, const cli_arguments *a, const char *path) {
   const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
-  clt_store *store = NULL;
+  clt_store *store = cli_read_store(path);
   clt_store_description *keys = NULL;
   size_t n = 0, before = clt_report_n_tunings(report);
-  cli_check(clt_store_open_to_read(&store, NULL, path, &cli_error));
   cli_check(clt_store_keys(&keys, &n, store, false, &cli_error));
   for (const clt_store_description *d = keys; d < keys + n; d++) {
     bool chosen = (problem == NULL || strcmp(problem, d->problem_name) == 0) &&
@@ -86,7 +83,6 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
     cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices",
                 clt_store_path(store));
   clt_store_keys_free(keys, n);
-  clt_store_free(store);
 }
 
 static void free_report(void *report) { clt_report_free(report); }

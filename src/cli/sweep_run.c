@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "cli/sweep.h"
 #include "device/device.h"
@@ -82,12 +83,10 @@ char *cli_result_text(const json_t *line) {
 /* Appends a line in one piece, so that those of several sweeps that share the file do not run together, and
  * synchronises. */
 static int append_result(cli_results *results, const json_t *line) {
-  char *json = cli_result_text(line), *text;
-  clt_text whole = {0};
-  clt_text_printf(&whole, "%s\n", json ? json : "");
+  char *json = cli_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;
+  const size_t n = text ? strlen(text) : 0;
   free(json);
-  size_t n = whole.n;
-  if (clt_text_take(&text, &whole, NULL) || json == NULL) return cli_message(CLI_FAILURE, "out of memory");
+  if (text == NULL) return cli_message(CLI_FAILURE, "out of memory");
   int rc = flock(results->fd, LOCK_EX) ? fail_to_write(results) : 0;
   if (rc == 0) {
     ssize_t put = write(results->fd, text, n);

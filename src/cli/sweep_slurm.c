@@ -48,13 +48,12 @@ static void add_command(clt_text *script, const cli_arguments *arguments, const 
   add_word(script, program, false);
   clt_text_printf(script, " %s", command->name);
   if (named) add_word(script, named, false);
-  for (size_t i = 0, k = 0, f = 0; i < arguments->n_typed; i++, k = f = 0) {
+  for (size_t i = 0, k = 0; i < arguments->n_typed; i++, k = 0) {
     const clt_setting *typed = &arguments->typed[i];
     while (k < sizeof own / sizeof *own && strcmp(own[k], typed->name) != 0) k++;
     if (k < sizeof own / sizeof *own) continue;
-    while (f + 1 < command->n_flags && strcmp(command->flags[f].name, typed->name) != 0) f++;
     clt_text_printf(script, " --%s", typed->name);
-    if (command->flags[f].argument) add_word(script, typed->value, !clt_pq_is_url(typed->value));
+    if (cli_find_flag(command, typed->name)->argument) add_word(script, typed->value, !clt_pq_is_url(typed->value));
   }
   clt_text_printf(script, "\n%sexec \"$@\"\n", cli_given(arguments, "time-limit") ? "" : time_limit);
 }

@@ -9,10 +9,9 @@
 /* Medians over the tunings of a line that found something; null where none did. The speed-up is default / best of the
  * same tuning, by the objective; the fraction is the least cost on this device at this size by any tuning of the sweep
  * / the cost of this best; values are those of the objective, where that is not time. */
-static const char *const figure_names[] = {
-    "best_s",      "default_s",        "best_value", "default_value", "speedup_over_default",
-    "evaluations", "fraction_of_best", "wall_s"};
-enum { SPEEDUP = 4, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
+static const char *const figure_names[] = {"best_s",           "default_s", "speedup_over_default", "evaluations",
+                                           "fraction_of_best", "wall_s",    "best_value",           "default_value"};
+enum { SPEEDUP = 2, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
 
 /* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure.
  * NULL: none of them is of this shard. */
@@ -167,23 +166,16 @@ static void print_markdown_table(row_of_fields *rows, size_t n) {
 
 /* --- CSV --- */
 
+/* The members of a line in their order. */
 static void print_csv(const json_t *table) {
-  static const char *const columns[] = {"device",        "driver",
-                                        "problem",       "sizes",
-                                        "searcher",      "budget",
-                                        "tunings",       "found",
-                                        "failed",        "best_s",
-                                        "default_s",     "speedup_over_default",
-                                        "evaluations",   "fraction_of_best",
-                                        "wall_s",        "best_value",
-                                        "default_value", "reason"};
-  const size_t n = sizeof columns / sizeof *columns;
-  for (size_t c = 0; c < n; c++)
-    printf("%s%c", strcmp(columns[c], figure_names[SPEEDUP]) ? columns[c] : "speedup", c + 1 < n ? ',' : '\n');
-  for (size_t i = 0; i < json_array_size(table); i++) {
-    const json_t *line = json_array_get(table, i);
-    for (size_t c = 0; c < n; c++) {
-      const json_t *value = json_object_get(line, columns[c]);
+  json_t *line, *value;
+  const char *key;
+  size_t i;
+  puts(
+      "device,driver,problem,sizes,searcher,budget,tunings,found,failed,best_s,default_s,speedup,evaluations,"
+      "fraction_of_best,wall_s,best_value,default_value,reason");
+  json_array_foreach(table, i, line) {
+    json_object_foreach(line, key, value) {
       char sizes[FIELD];
       clt_text text = {0};
       put_sizes(sizes, line);
@@ -191,7 +183,7 @@ static void print_csv(const json_t *table) {
         clt_text_add_csv(&text, json_is_object(value) ? sizes : json_string_value(value));
       if (json_is_integer(value)) clt_text_printf(&text, "%lld", (long long)json_integer_value(value));
       if (json_is_real(value)) clt_text_printf(&text, "%.9g", json_real_value(value));
-      printf("%s%c", text.bytes ? text.bytes : "", c + 1 < n ? ',' : '\n');
+      printf("%s%c", text.bytes ? text.bytes : "", strcmp(key, "reason") == 0 ? '\n' : ',');
       clt_text_release(&text);
     }
   }
