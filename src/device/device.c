@@ -94,22 +94,19 @@ int clt_device_key(char *out, size_t capacity, const clt_device_info *device) {
 
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity) {
   bool has_uuid = strspn(device->uuid, "0") < strlen(device->uuid); /* some drivers report zeros instead of none */
+  const char *text = has_uuid ? device->uuid : device->pci_address[0] ? device->pci_address : device->name;
   if (device->type == CLT_DEVICE_CPU) return snprintf(out, capacity, "cpu");
-  if (has_uuid) return snprintf(out, capacity, "gpu-%s", device->uuid);
-
   /* Part of a file's name: lower-case letters, digits and single dashes. */
   char simple[128];
   size_t n = 0;
-  bool by_address = device->pci_address[0] != '\0';
-  for (const char *c = by_address ? device->pci_address : device->name; *c && n + 1 < sizeof simple; c++) {
-    if (isalnum((unsigned char)*c)) {
+  for (const char *c = text; *c && n + 1 < sizeof simple; c++) {
+    if (clt_in_word(*c) && *c != '_')
       simple[n++] = (char)tolower((unsigned char)*c);
-    } else if (n > 0 && simple[n - 1] != '-') {
+    else if (n > 0 && simple[n - 1] != '-')
       simple[n++] = '-';
-    }
   }
   simple[n] = '\0';
-  return snprintf(out, capacity, "%s-%s", by_address ? "gpu" : "device", simple);
+  return snprintf(out, capacity, "%s-%s", text == device->name ? "device" : "gpu", simple);
 }
 
 /* --- properties --- */

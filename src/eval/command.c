@@ -402,14 +402,10 @@ static int command_time_again(void *state, const size_t *indices, size_t n, size
 }
 
 const clt_evaluator_type clt_evaluator_command = {
-    .abi = CLT_EVALUATOR_ABI,
+    CLT_EVALUATOR(options, clt_command_options, clt_command_state),
     .name = "command",
     .summary = "builds and runs programs, each configuration in a folder of its own",
     .measures_device = true,
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(clt_command_options),
-    .state_size = sizeof(clt_command_state),
     .open = command_open,
     .submit = command_submit,
     .wait = command_wait,

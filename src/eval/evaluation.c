@@ -24,14 +24,11 @@
 
 /* The place of a file that is listed as "a/b/c", with the folders above it. */
 static int make_place(char **out, const char *scratch, const char *relative, clt_error *error) {
-  char *to = clt_path_join(scratch, relative);
-  int rc = to ? CLT_OK : clt_fail_memory(error);
-  for (char *slash = to ? strchr(to + strlen(scratch) + 1, '/') : NULL; rc == CLT_OK && slash;
-       slash = strchr(slash + 1, '/')) {
-    *slash = 0;
-    if (mkdir(to, 0700) && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
-    *slash = '/';
-  }
+  char *to = clt_path_join(scratch, relative), *slash = to ? strrchr(to, '/') : NULL;
+  if (slash == NULL) return free(to), clt_fail_memory(error);
+  *slash = 0;
+  int rc = clt_folder_make(to, error);
+  *slash = '/';
   if (rc) return free(to), rc;
   *out = to;
   return CLT_OK;
@@ -44,7 +41,7 @@ static int copy_to_scratch(void *user, const char *relative, const char *path, b
   char *to = NULL;
   int in = -1, out = -1, rc = make_place(&to, user, relative, error);
   if (rc == CLT_OK && folder) {
-    if (mkdir(to, 0700) && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
+    rc = clt_folder_make(to, error);
   } else if (rc == CLT_OK) {
     rc = clt_file_open(&in, NULL, path, error);
     mode_t mode = in >= 0 && fstat(in, &status) == 0 ? (status.st_mode & 0100) | 0600 : 0600;

@@ -13,6 +13,11 @@ extern const clt_evaluator_type clt_evaluator_synthetic;
 extern const clt_evaluator_type clt_evaluator_replay;  /* answers from a recording */
 extern const clt_evaluator_type clt_evaluator_command; /* runs programs */
 
+/* What their tables have in common. */
+#define CLT_EVALUATOR(TABLE, OPTIONS, STATE)                                             \
+  .abi = CLT_EVALUATOR_ABI, .options = TABLE, .n_options = sizeof TABLE / sizeof *TABLE, \
+  .options_size = sizeof(OPTIONS), .state_size = sizeof(STATE)
+
 /* How often a configuration is run: options that several evaluators have. The macro is their entries in the table of a
  * struct of the given type, where they are the member `runs`. */
 typedef struct clt_run_options {

@@ -173,14 +173,10 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
 }
 
 const clt_evaluator_type clt_evaluator_inprocess = {
-    .abi = CLT_EVALUATOR_ABI,
+    CLT_EVALUATOR(options, inprocess_options, inprocess_state),
     .name = "in-process",
     .summary = "builds and runs configurations in the caller's process; a bad kernel takes it along",
     .measures_device = true,
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(inprocess_options),
-    .state_size = sizeof(inprocess_state),
     .open = inprocess_open,
     .submit = inprocess_submit,
     .wait = inprocess_wait,

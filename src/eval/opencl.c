@@ -185,14 +185,10 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
 }
 
 const clt_evaluator_type clt_evaluator_opencl = {
-    .abi = CLT_EVALUATOR_ABI,
+    CLT_EVALUATOR(options, opencl_options, clt_pools),
     .name = "opencl",
     .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
     .measures_device = true,
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(opencl_options),
-    .state_size = sizeof(clt_pools),
     .open = opencl_open,
     .submit = clt_pools_submit,
     .wait = clt_pools_wait,

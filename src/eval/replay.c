@@ -75,13 +75,9 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
 static void close_replay(void *state) { (void)state; }
 
 const clt_evaluator_type clt_evaluator_replay = {
-    .abi = CLT_EVALUATOR_ABI,
+    CLT_EVALUATOR(options, replay_options, replay_state),
     .name = "replay",
     .summary = "answers from a recorded space, without a device",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(replay_options),
-    .state_size = sizeof(replay_state),
     .open = open_replay,
     .submit = submit,
     .wait = wait_for_result,

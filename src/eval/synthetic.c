@@ -249,13 +249,9 @@ static int synthetic_time_again(void *state, const size_t *indices, size_t n, si
 }
 
 const clt_evaluator_type clt_evaluator_synthetic = {
-    .abi = CLT_EVALUATOR_ABI,
+    CLT_EVALUATOR(options, synthetic_options, synthetic_state),
     .name = "synthetic",
     .summary = "computes times from a landscape with a known optimum; needs no device",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(synthetic_options),
-    .state_size = sizeof(synthetic_state),
     .open = synthetic_open,
     .submit = synthetic_submit,
     .wait = synthetic_wait,

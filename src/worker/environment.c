@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "worker/process.h"
 
 #define MALLOC_DEBUG "libc_malloc_debug.so.0"
@@ -32,16 +33,10 @@ static char *extend_list(const char *old, const char *item) {
   return clt_format("%s%s%s", old ? old : "", old && *old ? ":" : "", item);
 }
 
-static const char *find_variable(const char *name) {
-  size_t n = strlen(name);
-  for (char **entry = environ; entry && *entry; entry++)
-    if (strncmp(*entry, name, n) == 0 && (*entry)[n] == '=') return *entry + n + 1;
-  return NULL;
-}
-
-void clt_worker_environment_free(char **environment) {
-  for (size_t i = 0; environment && environment[i]; i++) free(environment[i]);
-  free(environment);
+/* The value of an entry of this name; else NULL. */
+static const char *value_of(const char *entry, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
 int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error) {
@@ -67,32 +62,24 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
       {"LD_PRELOAD", preload, false},
       {"GLIBC_TUNABLES", tunables, false}};
   const size_t n_ours = sizeof ours / sizeof *ours;
-  bool set[sizeof ours / sizeof *ours], whole = cache && (malloc_debug == NULL || (preload && tunables));
-  size_t n = 0, kept = 0;
-  while (environ && environ[n]) n++;
-  char **environment = whole ? clt_new_array(n + n_ours + 1, sizeof *environment) : NULL;
+  bool set[sizeof ours / sizeof *ours];
+  clt_words list = {0};
+  int rc = cache && (malloc_debug == NULL || (preload && tunables)) ? CLT_OK : clt_fail_memory(error);
   for (size_t k = 0; k < n_ours; k++) {
-    const char *users = find_variable(ours[k].name);
+    const char *users = getenv(ours[k].name);
     set[k] = ours[k].value && !(ours[k].yields && users && *users);
+    if (rc == 0 && set[k]) rc = clt_words_add(&list, clt_format("%s=%s", ours[k].name, ours[k].value), error);
   }
-  for (size_t i = 0; environment && whole && i < n; i++) {
+  for (char **entry = environ; rc == 0 && entry && *entry; entry++) {
     bool replaced = false;
-    for (size_t k = 0; k < n_ours; k++) {
-      const size_t length = strlen(ours[k].name);
-      replaced = replaced || (set[k] && strncmp(environ[i], ours[k].name, length) == 0 && environ[i][length] == '=');
-    }
-    if (!replaced) whole = (environment[kept++] = strdup(environ[i])) != NULL;
+    for (size_t k = 0; k < n_ours; k++) replaced = replaced || (set[k] && value_of(*entry, ours[k].name));
+    if (!replaced) rc = clt_words_add(&list, strdup(*entry), error);
   }
-  for (size_t k = 0; environment && whole && k < n_ours; k++)
-    if (set[k]) whole = (environment[kept++] = clt_format("%s=%s", ours[k].name, ours[k].value)) != NULL;
   free(cache);
   free(malloc_debug);
   free(preload);
   free(tunables);
-  if (environment == NULL || !whole) {
-    clt_worker_environment_free(environment);
-    return clt_fail_memory(error);
-  }
-  *out = environment;
+  if (rc) return clt_words_free(list.all), rc;
+  *out = list.all;
   return CLT_OK;
 }

@@ -50,7 +50,7 @@ static char *waiting_text(const clt_device_lock *lock) {
 }
 
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
-  char *path = NULL, readable[24] = "";
+  char *path = NULL;
   struct stat info;
   int fd = -1, rc = CLT_OK;
   *out = (clt_device_lock){.fd = -1};
@@ -58,14 +58,7 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   bool usable = runtime && *runtime && access(runtime, W_OK) == 0;
   char *folder = usable ? clt_format("%s/clatune", runtime) : clt_format("/tmp/clatune-%lld", (long long)geteuid());
-  /* Keys come from drivers: only a hash of them becomes a file name, with a readable beginning. */
-  for (size_t i = 0; i + 1 < sizeof readable && key[i]; i++) {
-    char c = key[i];
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-    readable[i] = plain ? c : '_';
-  }
-  if (folder)
-    path = clt_format("%s/lock-%s-%016llx", folder, readable, (unsigned long long)clt_hash64(key, strlen(key)));
+  if (folder) path = clt_format("%s/lock-%.23s-%016llx", folder, key, (unsigned long long)clt_hash64(key, strlen(key)));
   if (path == NULL)
     rc = clt_fail_memory(error);
   else if (mkdir(folder, 0700) && errno != EEXIST)

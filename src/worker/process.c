@@ -133,7 +133,7 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
     int failure = clt_spawn_start(&pid, &spawn);
     if (failure) rc = clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
   }
-  clt_worker_environment_free(environment);
+  clt_words_free(environment);
   close_fd(&sockets[1]);
   close_fd(&output[1]);
   close_fd(&answers[1]);

@@ -60,9 +60,8 @@ typedef struct clt_process_setup {
  * the installed place. *out is malloc'ed. CLT_E_WORKER with what was tried. */
 int clt_worker_path(char **out, clt_error *error);
 
-/* The environment that a worker gets, NULL at the end (environment.c). */
+/* The environment that a worker gets, for clt_words_free (environment.c). */
 int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error);
-void clt_worker_environment_free(char **environment);
 
 /* Starts a worker; its greeting is awaited within limits->host_s: by the caller, or (begin) here. */
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
