@@ -23,12 +23,8 @@ static int make_other(clt_executor *executor, clt_measurement *m, clt_error *err
   const cl_uint zero = 0;
   const size_t group = 1024 * sizeof(cl_uint4), wanted = (size_t)clt_cold_bytes(&executor->info);
   const size_t bytes = wanted < group ? group : wanted / group * group;
-  cl_program program = NULL;
   cl_int status = CL_SUCCESS;
-  int rc = clt_program_build_text(&program, &status, executor, OTHER, NULL, error);
-  if (rc) return rc;
-  if (status == CL_SUCCESS) executor->other.kernel = clCreateKernel(program, "clatune_other", &status);
-  clReleaseProgram(program);
+  executor->other.kernel = clt_own_kernel(executor, OTHER, "clatune_other", &status);
   if (status == CL_SUCCESS)
     executor->other.memory = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
   if (status == CL_SUCCESS)

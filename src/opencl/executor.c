@@ -243,15 +243,11 @@ static void *inquire(void *user) {
 /* Whether the device does what it is asked within some seconds. with_kernel: a kernel that does nothing, since markers
  * may pass where kernels no longer do. */
 static bool device_answers(clt_executor *executor, bool with_kernel) {
-  cl_program program = NULL;
   cl_int status;
   pthread_t thread;
   struct timespec until;
-  if (with_kernel && executor->probe == NULL &&
-      clt_program_build_text(&program, &status, executor, PROBE, NULL, NULL) == CLT_OK) {
-    if (status == CL_SUCCESS) executor->probe = clCreateKernel(program, "clatune_probe", &status);
-    clReleaseProgram(program);
-  }
+  if (with_kernel && executor->probe == NULL)
+    executor->probe = clt_own_kernel(executor, PROBE, "clatune_probe", &status);
   inquiry *q = malloc(sizeof *q);
   if (q == NULL) return true;
   *q = (inquiry){executor->queue, with_kernel ? executor->probe : NULL, false};

@@ -223,6 +223,8 @@ void clt_program_release(clt_program *program);
 /* Makes a program of a text and builds it; *status is the build's. An error is one of making it. */
 int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
                            const char *options, clt_error *error);
+/* A kernel of a text of clatune's own; NULL: *status says why there is none. */
+cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status);
 /* The driver's log of a build, malloc'ed; NULL where there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
 

@@ -364,6 +364,14 @@ int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *
   return CLT_OK;
 }
 
+cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status) {
+  cl_program program = NULL;
+  if (clt_program_build_text(&program, status, executor, text, NULL, NULL)) return NULL;
+  cl_kernel kernel = *status == CL_SUCCESS ? clCreateKernel(program, name, status) : NULL;
+  clReleaseProgram(program);
+  return kernel;
+}
+
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error) {
   clt_program built = {0};

@@ -66,7 +66,8 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   clt_words list = {0};
   int rc = cache && (malloc_debug == NULL || (preload && tunables)) ? CLT_OK : clt_fail_memory(error);
   for (size_t k = 0; k < n_ours; k++) {
-    const char *users = getenv(ours[k].name);
+    const char *users = NULL;
+    for (char **entry = environ; users == NULL && entry && *entry; entry++) users = value_of(*entry, ours[k].name);
     set[k] = ours[k].value && !(ours[k].yields && users && *users);
     if (rc == 0 && set[k]) rc = clt_words_add(&list, clt_format("%s=%s", ours[k].name, ours[k].value), error);
   }

@@ -31,9 +31,9 @@ static void describe_holder(char *out, size_t capacity) {
   snprintf(out, capacity, "%ld %lld %s\n", (long)getpid(), (long long)time(NULL), command);
 }
 
-/* Malloc'ed; NULL: out of memory. The text is of who got the lock last, which may be this process: another one that
- * shares it has had it for longer. Whose process is gone, or is seen from another container, is not named either. */
-static char *waiting_text(const clt_device_lock *lock) {
+/* The file's text is of who got the lock last, which may be this process: another one that shares it has had it for
+ * longer. Whose process is gone, or is seen from another container, is not named either. */
+static void say_waiting(const clt_device_lock *lock, clt_log_fn log, void *log_user) {
   char line[sizeof lock->holder + 1] = "", since[32] = "";
   long pid = 0;
   long long start = 0;
@@ -45,12 +45,15 @@ static char *waiting_text(const clt_device_lock *lock) {
   time_t when = (time_t)start;
   struct tm local;
   if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
-  if (!known) return clt_format(CLT_LOCK_WAITS "another tuner that uses the device");
-  return clt_format(CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s)", pid, line + at, since);
+  if (known)
+    clt_log(log, log_user, CLT_LOG_INFO, CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s)", pid,
+            line + at, since);
+  else
+    clt_log(log, log_user, CLT_LOG_INFO, CLT_LOCK_WAITS "another tuner that uses the device");
 }
 
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
-  char *path = NULL;
+  char *path = NULL, readable[24] = "";
   struct stat info;
   int fd = -1, rc = CLT_OK;
   *out = (clt_device_lock){.fd = -1};
@@ -58,7 +61,14 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   bool usable = runtime && *runtime && access(runtime, W_OK) == 0;
   char *folder = usable ? clt_format("%s/clatune", runtime) : clt_format("/tmp/clatune-%lld", (long long)geteuid());
-  if (folder) path = clt_format("%s/lock-%.23s-%016llx", folder, key, (unsigned long long)clt_hash64(key, strlen(key)));
+  /* Keys come from drivers: only a hash of them becomes a file name, with a readable beginning. */
+  for (size_t i = 0; i + 1 < sizeof readable && key[i]; i++) {
+    char c = key[i];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    readable[i] = plain ? c : '_';
+  }
+  if (folder)
+    path = clt_format("%s/lock-%s-%016llx", folder, readable, (unsigned long long)clt_hash64(key, strlen(key)));
   if (path == NULL)
     rc = clt_fail_memory(error);
   else if (mkdir(folder, 0700) && errno != EEXIST)
@@ -124,9 +134,7 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
   else if (lock->wait_s == 0)
     lock->wait_s = now_s;
   if (!granted && !lock->said && log && now_s - lock->wait_s > SAY_AFTER_S) {
-    char *text = waiting_text(lock);
-    if (text) log(log_user, CLT_LOG_INFO, text);
-    free(text);
+    say_waiting(lock, log, log_user);
     lock->said = true;
   }
   return granted;

@@ -24,7 +24,7 @@ typedef struct clt_device_lock {
   char holder[200]; /* the line that this tuner leaves in the file */
 } clt_device_lock;
 
-/* key: clt_device_lock_key or letters of its kind; NULL: no lock. On failure everything is granted. */
+/* key: clt_device_lock_key; NULL: no lock. On failure everything is granted. */
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error);
 void clt_lock_close(clt_device_lock *lock);
 
