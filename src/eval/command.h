@@ -63,11 +63,6 @@ void clt_evaluation_end(clt_evaluation *e, clt_measurement *out);
 /* Programs run in the scratch folder, so names in it need no path. */
 clt_command_places clt_command_places_in(const clt_command_state *s, const char *scratch);
 
-/* Makes the folder "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not
- * CLT_CONFIG_NONE) the parameters file. *out is malloc'ed. */
-int clt_scratch_new(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error);
-void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-safe */
-
 /* --- figures --- */
 
 /* The number in a text: the whole of it, a member of its JSON, or the last match of a pattern (figure says which). */

@@ -56,7 +56,14 @@ static int copy_to_scratch(void *user, const char *relative, const char *path, b
   return rc;
 }
 
-int clt_scratch_new(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error) {
+static void remove_scratch(char *path) {
+  if (path) clt_remove_tree(path, false);
+  free(path);
+}
+
+/* Makes the folder "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not
+ * CLT_CONFIG_NONE) the parameters file. *out is malloc'ed. */
+static int make_scratch(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error) {
   const clt_command *command = s->command;
   char *path = NULL;
   int rc = clt_run_folder_make(&path, &s->run, name, error);
@@ -78,14 +85,9 @@ int clt_scratch_new(char **out, const clt_command_state *s, const char *name, cl
     free(text);
     free(to);
   }
-  if (rc) return clt_scratch_remove(path), rc;
+  if (rc) return remove_scratch(path), rc;
   *out = path;
   return CLT_OK;
-}
-
-void clt_scratch_remove(char *path) {
-  if (path) clt_remove_tree(path, false);
-  free(path);
 }
 
 /* --- the figure of merit of a run: its seconds or bytes, or a number in a file or in what it printed --- */
@@ -280,7 +282,7 @@ int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   e->step = 0;
   e->cold = 0;
   e->checked = e->all->command->check.n == 0;
-  int rc = clt_scratch_new(&e->scratch, e->all, e->name, e->config, error);
+  int rc = make_scratch(&e->scratch, e->all, e->name, e->config, error);
   if (rc == 0 && e->config != CLT_CONFIG_NONE)
     rc = clt_command_environment(e->all->setup.instance, e->config, &e->environment, error);
   return rc ? rc : build_next(e, error);
@@ -383,7 +385,7 @@ void clt_evaluation_end(clt_evaluation *e, clt_measurement *out) {
   else
     clt_measurement_release(&e->measurement);
   clt_measurement_init(&e->measurement, CLT_CONFIG_NONE);
-  clt_scratch_remove(e->scratch);
+  remove_scratch(e->scratch);
   clt_words_free(e->environment);
   clt_words_free(e->words);
   e->scratch = NULL;
