@@ -304,21 +304,13 @@ static void note_use(clt_measurement *m, const clt_program *program, const clt_e
   free(log);
 }
 
-static bool mentions(const char *text, const char *name) {
-  for (const char *at = text; at && (at = strstr(at, name)) != NULL; at++) {
-    const char before = at > text ? at[-1] : ' ', after = at[strlen(name)];
-    if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) && after != '_') return true;
-  }
-  return false;
-}
-
 /* Says which kernels there are, and which of them is nearest to a mistyped name. A name that the source mentions, or
  * can make with ##, may be a kernel's in other configurations. */
 static int reject_kernel_name(cl_program program, const clt_plan *plan, const clt_plan_launch *launch,
                               clt_measurement *m) {
   const char *typed = launch->kernel;
-  const bool elsewhere =
-      mentions(plan->source, typed) || mentions(plan->options, typed) || strstr(plan->source, "##") != NULL;
+  const bool elsewhere = clt_next_word(plan->source, plan->source, typed) || strstr(plan->source, "##") ||
+                         (plan->options && clt_next_word(plan->options, plan->options, typed));
   const clt_reason reason = elsewhere ? CLT_REASON_COMPILE_ERROR : CLT_REASON_KERNEL_NAME;
   char message[3 * MAX_NAMES_BYTES], text[4 * MAX_NAMES_BYTES], key[512];
   char names[MAX_NAMES_BYTES] = "", *rest, listed[2 * MAX_NAMES_BYTES] = "none";
