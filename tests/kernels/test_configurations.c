@@ -1,6 +1,7 @@
 /* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
  * sizes that no tile divides, on sizes that tiles divide, and others that matter. The arguments are a problem's name, or
- * that of a folder of them, and how many are sampled of each size, if not as many as below; 77: there is no device. Work-
+ * that of a folder of them, and how many are sampled of each size, if not as many as below (extremes are then tried on all
+ * sizes, and not each on one); 77: there is no device. Work-
  * items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "opencl/executor.h"
 
-enum { MAX_SIZES = 12, MAX_EXTREMES = 6, MAX_TRIED = 6 };
+enum { MAX_SIZES = 12, MAX_EXTREMES = 6, MAX_TRIED = 6, MAX_DEVICES = 16 };
 
 typedef struct trial {
   const char *name;
@@ -25,7 +26,7 @@ static const trial trials[] = {
     {"convolution",
      {{{"width", 100}, {"height", 61}}, {{"width", 128}, {"height", 256}}},
      2,
-     7,
+     4,
      {"wg_x=1 wg_y=1 ppt_x=128 ppt_y=64 use_image=0 use_local=1 pad=1 interleave=1 unroll=1",
       "wg_x=128 wg_y=1 ppt_x=1 ppt_y=64 use_image=1 use_local=1 pad=1 interleave=0 unroll=0",
       "wg_x=128 wg_y=2 ppt_x=1 ppt_y=32 use_image=0 use_local=1 pad=0 interleave=1 unroll=1",
@@ -34,7 +35,7 @@ static const trial trials[] = {
     {"raycasting",
      {{{"width", 60}, {"height", 37}, {"volume_size", 50}}, {{"width", 64}, {"height", 64}, {"volume_size", 32}}},
      3,
-     7,
+     4,
      {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=64 image_data=1 image_tf=1 local_tf=1 constant_tf=0 interleave=0 unroll=16",
       "wg_x=64 wg_y=4 ppt_x=1 ppt_y=16 image_data=0 image_tf=0 local_tf=1 constant_tf=1 interleave=1 unroll=8",
       "wg_x=1 wg_y=64 ppt_x=64 ppt_y=1 image_data=1 image_tf=0 local_tf=0 constant_tf=1 interleave=1 unroll=2",
@@ -43,7 +44,7 @@ static const trial trials[] = {
      {{{"width", 67}, {"height", 41}, {"disparities", 9}, {"window_radius", 3}},
       {{"width", 64}, {"height", 64}, {"disparities", 8}, {"window_radius", 2}}},
      4,
-     5,
+     4,
      {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=8 image_left=0 image_right=0 local_left=1 local_right=1 unroll_disparity=1 "
       "unroll_dx=2 unroll_dy=1",
       "wg_x=1 wg_y=2 ppt_x=128 ppt_y=16 image_left=0 image_right=0 local_left=0 local_right=0 unroll_disparity=2 "
@@ -212,7 +213,8 @@ typedef struct bench {
   clt_executor *executor;
   clt_instance *instance;
   clt_data *usual, *further; /* inputs of seeds 1 and 2 */
-  size_t right, wrong, refused;
+  size_t right, wrong, refused, n_trials;
+  bool tried[MAX_EXTREMES];
 } bench;
 
 /* Only known once it is built: how large a work-group the driver can run the kernel in. That is no mistake of the
@@ -263,26 +265,29 @@ static int run_sampled(bench *b, size_t n, uint64_t seed, clt_error *error) {
   return rc;
 }
 
-/* Extremes that this device or this size does not allow are left out. */
-static int run_extremes(bench *b, const char *const extremes[MAX_EXTREMES], clt_error *error) {
+/* Extremes that this device or this size does not allow are left out. In turn: each on one size alone, the first from its
+ * place on that allows it. */
+static int run_extremes(bench *b, const trial *t, size_t which, bool in_turn, clt_error *error) {
   const clt_space *space = clt_instance_space(b->instance);
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < MAX_EXTREMES && extremes[i]; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < MAX_EXTREMES && t->extremes[i]; i++) {
     clt_config config;
-    rc = clt_config_parse(&config, space, extremes[i], error);
-    if (rc == CLT_OK && clt_space_contains(space, config)) rc = run(b, config, error);
+    if (in_turn && (b->tried[i] || which < i % b->n_trials)) continue;
+    rc = clt_config_parse(&config, space, t->extremes[i], error);
+    b->tried[i] = rc == CLT_OK && clt_space_contains(space, config);
+    if (b->tried[i]) rc = run(b, config, error);
   }
   return rc;
 }
 
-static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, clt_error *error) {
+static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, bool in_turn, clt_error *error) {
   int rc =
       clt_instance_new(&b->instance, problem, t->sizes[which], t->n_sizes, clt_executor_device(b->executor), error);
   if (rc == CLT_OK) rc = clt_data_new(&b->usual, b->instance, 1, error);
   if (rc == CLT_OK) rc = clt_data_new(&b->further, b->instance, 2, error);
   if (rc == CLT_OK) rc = run_sampled(b, t->n_sampled, t->n_sampled > 1 ? 7 : 7 + which, error);
   /* Builds are what takes long. Where one configuration is sampled, the others are those of small work-groups. */
-  if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0)) rc = run_extremes(b, t->extremes, error);
+  if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0)) rc = run_extremes(b, t, which, in_turn && t->n_sampled > 1, error);
   clt_executor_forget(b->executor, NULL);
   clt_data_free(b->further);
   clt_data_free(b->usual);
@@ -292,25 +297,26 @@ static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t
   return rc;
 }
 
-static int run_device(const trial *t, const clt_problem *problem, const clt_device_info *device, size_t *wrong,
+static int run_device(const trial *t, const clt_problem *problem, clt_executor *executor, bool in_turn, size_t *wrong,
                       clt_error *error) {
-  bench b = {0};
-  int rc = clt_executor_new(&b.executor, device->platform_index, device->device_index, error);
-  for (size_t which = 0; rc == CLT_OK && which < MAX_TRIED && t->sizes[which][0].name; which++)
-    rc = run_size(&b, t, problem, which, error);
-  clt_executor_free(b.executor);
-  printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, device->name, b.right, b.wrong,
-         b.refused);
+  bench b = {.executor = executor};
+  int rc = CLT_OK;
+  while (b.n_trials < MAX_TRIED && t->sizes[b.n_trials][0].name) b.n_trials++;
+  for (size_t which = 0; rc == CLT_OK && which < b.n_trials; which++) rc = run_size(&b, t, problem, which, in_turn, error);
+  clt_executor_reset(executor);
+  printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, clt_executor_device(executor)->name,
+         b.right, b.wrong, b.refused);
   *wrong += b.wrong + (b.right < t->n_sampled);
   return rc;
 }
 
-static int run_problem(const trial *t, const clt_device_info *devices, size_t n_devices, size_t *wrong, clt_error *error) {
+static int run_problem(const trial *t, clt_executor *const *executors, size_t n_devices, bool in_turn, size_t *wrong,
+                       clt_error *error) {
   char path[1024];
   snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
   clt_problem *problem = NULL;
   int rc = clt_problem_new(&problem, path, error);
-  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, &devices[i], wrong, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, executors[i], in_turn, wrong, error);
   clt_problem_free(problem);
   return rc;
 }
@@ -324,15 +330,20 @@ int main(int argc, char **argv) {
   clt_error error = {0};
   clt_device_info *devices = NULL;
   size_t n_devices = 0, wrong = 0, n_tried = 0;
+  clt_executor *executors[MAX_DEVICES] = {NULL}; /* for all problems, since PoCL reads its library for each anew */
   int rc = clt_opencl_devices(&devices, &n_devices, &error);
+  if (n_devices > MAX_DEVICES) n_devices = MAX_DEVICES;
+  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++)
+    rc = clt_executor_new(&executors[i], devices[i].platform_index, devices[i].device_index, &error);
   for (size_t i = 0; rc == CLT_OK && argc > 1 && i < sizeof trials / sizeof *trials; i++) {
     trial t = trials[i];
     if (!is_asked(&t, argv[1])) continue;
     if (argc > 2) t.n_sampled = strtoul(argv[2], NULL, 10);
-    rc = run_problem(&t, devices, n_devices, &wrong, &error);
+    rc = run_problem(&t, executors, n_devices, argc <= 2, &wrong, &error);
     n_tried++;
   }
   if (rc != CLT_OK) fprintf(stderr, "%s\n", error.message);
+  for (size_t i = 0; i < n_devices; i++) clt_executor_free(executors[i]);
   free(devices);
   if (rc == CLT_OK && n_tried == 0)
     return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench|families/NAME [N]\n", argv[0]), 2;
