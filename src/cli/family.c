@@ -66,7 +66,7 @@ static int run_measure(const cli_arguments *arguments) {
   family_subject s = {0};
   clt_error error = {0};
   bool quiet = cli_given(arguments, "quiet");
-  const int64_t portfolio = cli_integer(arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  const int64_t portfolio = cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
   const int64_t tune_on = cli_integer(arguments, "tune-on", 4, 1, 64);
   const int64_t budget = cli_integer(arguments, "budget", 40, 1, INT64_MAX);
   const int64_t inputs = cli_integer(arguments, "inputs", 0, 1, INT64_MAX);
@@ -115,7 +115,7 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   char guess[CLI_GUESS_BYTES], *list = NULL;
   int rc = 0;
   t->seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
-  s->portfolio = (size_t)cli_integer(arguments, "portfolio", 4, 1, CLT_MAX_PORTFOLIO);
+  s->portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
   s->uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
   if (across && report && cli_given(arguments, "device"))
     cli_usage("'clatune family report --sources' leaves out each device in turn, and takes no '--device'");
@@ -432,7 +432,7 @@ static int run_family(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_STORE,
-    {"portfolio", "N", "at most so many configurations of each variant (default 4)"},
+    {"portfolio", "N", "at most so many configurations of each variant (default 2)"},
     {"tune-on", "N", "measure: inputs that each variant is tuned on, spread over the features (default 4)"},
     {"budget", "N", "measure: evaluations of each of these tunings (default 40)"},
     {"inputs", "N", "measure: so many of the inputs to learn from, and to judge by, evenly spread (default: all)"},
