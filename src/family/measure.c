@@ -251,7 +251,9 @@ static int take_portfolios(family_run *r, size_t variant) {
     for (size_t i = 0; rc == CLT_OK && i < f->n_train; i++) {
       clt_family_input input;
       clt_instance *instance = NULL;
-      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, NULL);
+      clt_error cause = {0};
+      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
+      if (rc && rc != CLT_E_NOT_FOUND) clt_fail(r->error, rc, "%s", cause.message);
       if (rc == CLT_OK && clt_family_holds(f->variants[variant].where, input.features, f->n_features)) {
         rc = clt_family_instance(&instance, f, variant, &input, place->device, r->error);
         if (rc == CLT_OK) rc = clt_family_answers_add(&known, place->store, instance, i, variant, r->error);
