@@ -120,7 +120,8 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
   for (size_t d = 0; d < local->n; d++) {
-    const char *size = text_of(l, local->id[d]), *key = problem->expressions[local->id[d]].key;
+    const char *size = clt_expr_text(l->instance->compiled[local->id[d]]),
+               *key = problem->expressions[local->id[d]].key;
     snprintf(message, sizeof message, "%s: %.300s must be a whole number of at least 1", key, size);
     clt_text_printf(&text, "(%s) >= 1 and (%s) %% 1 == 0", size, size);
     require_condition(l, when, &text, CLT_CONDITION, message, true);

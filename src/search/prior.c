@@ -11,11 +11,8 @@
 #define NEAR 1e-6f    /* squared distances that count as equal */
 #define LEAST_FIT 0.5 /* of the best correlation: what fits half as well */
 
-/* Chosen on 210 measured configurations of filterbank at each of 20 sizes, where they made little difference. */
-#define NOISE 0.05    /* N, of log cost: of a measurement */
-#define DEVIATION 0.1 /* S */
-#define LENGTH 1.5    /* over so many parameters from one end to the other a deviation is forgotten to 1/e */
-#define LEVEL 2.0     /* L */
+#define NOISE 0.05 /* N, of log cost: of a measurement */
+#define LEVEL 2.0  /* L */
 
 /* --- prior data --- */
 
@@ -96,14 +93,15 @@ void clt_prior_data_fill(const void *user, clt_config config, float *out) {
     if (!d->fits[k]) out[k] = 0;
 }
 
-bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_result_row *rows, size_t n_rows) {
+bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_result_row *rows, size_t n_rows,
+                          bool lenient) {
   double best = 0;
   bool changed = false;
   for (size_t k = 0; k < d->n; k++) {
     double agreement = 0, n_pairs = 0;
     for (size_t i = 1; i < n_rows; i++) {
       for (size_t j = 0; j < i; j++) {
-        double a = isnan(rows[i].cost) ? INFINITY : rows[i].cost, b = isnan(rows[j].cost) ? INFINITY : rows[j].cost;
+        const double a = rows[i].cost, b = rows[j].cost; /* NaN, where it failed, is neither less nor greater */
         float difference = speeds[i * d->n + k] - speeds[j * d->n + k];
         if (!(a < b || a > b)) continue;
         agreement += ((difference > 0) - (difference < 0)) * (a < b ? 1 : -1);
@@ -114,54 +112,34 @@ bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_resu
     d->correlation[k] = agreement / n_pairs;
     best = fmax(best, d->correlation[k]);
   }
+  /* The standard error of tau where nothing is related (M. Kendall, "Rank Correlation Methods", 1970). */
+  const double n = (double)n_rows, doubt = lenient && n > 1 ? 0.5 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) : 0;
   for (size_t k = 0; k < d->n; k++) {
-    bool fits = d->correlation[k] > 0 && d->correlation[k] >= LEAST_FIT * best;
+    const double correlation = d->correlation[k] + doubt;
+    bool fits = correlation > 0 && correlation >= LEAST_FIT * best;
     changed = changed || fits != d->fits[k];
     d->fits[k] = fits;
   }
   return changed;
 }
 
-clt_config clt_prior_data_best(const clt_prior_data *d, const clt_config *before, size_t n_before,
-                               const clt_map *asked) {
-  const clt_space *space = d->encoding->space;
-  clt_config best = CLT_CONFIG_NONE;
-  float most = 0;
-  size_t k = 0; /* the one that fits best */
-  for (size_t j = 1; j < d->n; j++)
-    if (d->correlation[j] > d->correlation[k]) k = j;
-  for (size_t i = 0; d->fits[k] && i < d->sources[k].n; i++) {
-    clt_config config = d->sources[k].configs[i];
-    float sum = 0, n = 0, speed, own = d->speed[k][i];
-    if (!(own > 2 * most - 1)) continue; /* the other half is at most 1/2 */
-    for (size_t j = 0; j < d->n; j++) {
-      if (!d->fits[j] || !find_speed(d, j, config, &speed)) continue;
-      sum += speed;
-      n++;
-    }
-    float promise = 0.5f * sum / n + 0.5f * own;
-    if (!(promise > most) || !clt_space_contains(space, config) || clt_space_canonical(space, config) != config ||
-        clt_map_find(asked, config))
-      continue;
-    bool near = false;
-    for (size_t j = 0; j < n_before && !near; j++) near = clt_space_difference(space, config, before[j]) < 2;
-    if (near) continue;
-    best = config;
-    most = promise;
-  }
-  return best;
-}
-
-/* --- a model's predictions ---
+/* --- what is expected, and how it is corrected ---
  *
- * A Gaussian process on the deviation d = log measured - log predicted (Rasmussen and Williams, "Gaussian Processes for
- * Machine Learning", 2006, section 2.2, with the prediction as the mean function, section 2.7). Its covariance is the
- * sum of a level L^2 that all configurations have in common, because a model is off by a factor first of all, and of
- * S^2 exp(-distance / LENGTH), because configurations that are alike deviate alike. With K the covariance matrix of the
- * measured ones plus the noise N^2 on its diagonal, the expected deviation of a configuration c is k(c)^T K^-1 d. So
- * the weights w = K^-1 d are solved for once, and the corrected prediction is the prediction plus the sum of w_i (L^2 +
- * S^2 exp(-distance(c, i) / LENGTH)). The term with L^2 is the same for all c and left out, as only the order counts:
- * near what was measured the prediction is shifted as that was, far from it by what all have in common. */
+ * A Gaussian process on the deviation d = log measured - log expected (Rasmussen and Williams, "Gaussian Processes for
+ * Machine Learning", 2006, section 2.2, with the expectation as the mean function, section 2.7). Its covariance is the
+ * sum of a level L^2 that all configurations have in common, because an expectation is off by a factor first of all,
+ * and of S^2 exp(-distance / LENGTH), because configurations that are alike deviate alike. With K the covariance matrix
+ * of the measured ones plus the noise N^2 on its diagonal, the mean deviation of a configuration c is k(c)^T K^-1 d,
+ * and its variance L^2 + S^2 - k(c)^T K^-1 k(c). The next is the one of the least mean - kappa * deviation. What was
+ * asked for and has no result yet takes part in the variance, which needs none (Desautels, Krause and Burdick,
+ * "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014). */
+
+/* What a model predicts for these sizes and this device. Chosen on 210 measured configurations of filterbank at each of
+ * 20 sizes, where they made little difference. */
+static const clt_prior_rules of_predictions = {.deviation = 0.1, .length = 1.5, .kappa = 0, .n_rows = 40};
+/* What other devices have measured. Chosen on the ten recorded spaces with the kernel's other device as source; a
+ * deviation of 0.6 to 1.5 and a length of 2 to 8 make little difference. */
+static const clt_prior_rules of_sources = {.deviation = 0.6, .length = 4, .kappa = 1, .n_rows = 8};
 
 void clt_prior_release(clt_prior *prior) {
   free(prior->configs);
@@ -170,60 +148,112 @@ void clt_prior_release(clt_prior *prior) {
   *prior = (clt_prior){0};
 }
 
-int clt_prior_init(clt_prior *prior, const clt_search_source *predictions, const clt_encoding *encoding,
-                   clt_error *error) {
+/* The mean over the sources that fit and have it, of the log cost over the least one there; what failed counts as e
+ * times the slowest. NaN: it failed in all. */
+static float expected_log_cost(const clt_search_source *sources, size_t n, float (*range)[2], const bool *fits,
+                               clt_config config) {
+  float sum = 0, n_known = 0, n_failed = 0;
+  for (size_t k = 0; k < n; k++) {
+    size_t place;
+    if (!fits[k] || !clt_search_u64(sources[k].configs, sources[k].n, config, &place)) continue;
+    const bool failed = isnan(sources[k].log_costs[place]);
+    sum += failed ? range[k][1] - range[k][0] + 1 : sources[k].log_costs[place] - range[k][0];
+    n_failed += failed;
+    n_known++;
+  }
+  return n_failed < n_known ? sum / n_known : NAN;
+}
+
+int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_sources, const bool *fits,
+                   bool predicted, const clt_encoding *encoding, clt_error *error) {
   const clt_space *space = encoding->space;
-  size_t n = predictions->n, n_inputs = encoding->n_inputs;
-  *prior = (clt_prior){encoding, clt_new_array(n, sizeof *prior->configs), clt_new_array(n, sizeof *prior->log_cost),
-                       clt_new_array(n, (n_inputs + 1) * sizeof *prior->x), 0};
+  float range[CLT_MOST_SOURCES][2];
+  size_t n = 0, n_inputs = encoding->n_inputs;
+  for (size_t k = 0; k < n_sources; k++) n += fits[k] ? sources[k].n : 0;
+  *prior = (clt_prior){encoding,
+                       clt_new_array(n, sizeof *prior->configs),
+                       clt_new_array(n, sizeof *prior->log_cost),
+                       clt_new_array(n, (n_inputs + 1) * sizeof *prior->x),
+                       0,
+                       predicted ? of_predictions : of_sources};
   if (!prior->configs || !prior->log_cost || !prior->x) return clt_fail_memory(error);
+  n = 0;
+  for (size_t k = 0; k < n_sources; k++) {
+    range[k][0] = INFINITY, range[k][1] = -INFINITY;
+    for (size_t i = 0; i < sources[k].n; i++) {
+      range[k][0] = fminf(range[k][0], sources[k].log_costs[i]);
+      range[k][1] = fmaxf(range[k][1], sources[k].log_costs[i]);
+      if (fits[k]) prior->configs[n++] = sources[k].configs[i];
+    }
+  }
+  clt_sort_u64(prior->configs, n);
   for (size_t i = 0; i < n; i++) {
-    clt_config config = predictions->configs[i];
-    if (isnan(predictions->log_costs[i]) || !clt_space_contains(space, config) ||
+    const clt_config config = prior->configs[i];
+    if ((i && config == prior->configs[i - 1]) || !clt_space_contains(space, config) ||
         clt_space_canonical(space, config) != config)
       continue;
+    const float log_cost = expected_log_cost(sources, n_sources, range, fits, config);
+    if (isnan(log_cost)) continue;
     prior->configs[prior->n] = config;
-    prior->log_cost[prior->n] = predictions->log_costs[i];
+    prior->log_cost[prior->n] = log_cost;
     clt_encode(encoding, config, prior->x + prior->n++ * n_inputs);
   }
   return CLT_OK;
 }
 
 static double covariance(const clt_prior *prior, size_t a, size_t b) {
+  const clt_prior_rules *r = &prior->rules;
   size_t n = prior->encoding->n_inputs;
   const float *x = prior->x + a * n, *y = prior->x + b * n;
   float distance = 0; /* an input spans 2 */
   for (size_t k = 0; k < n; k++) distance += fabsf(x[k] - y[k]) / 2;
-  return DEVIATION * DEVIATION * exp(-(double)distance / LENGTH);
+  return LEVEL * LEVEL + r->deviation * r->deviation * exp(-(double)distance / r->length);
 }
 
-int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows,
+int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows, size_t n_known,
                    const clt_map *asked, const clt_forest *failures, clt_error *error) {
+  const double kappa = prior->rules.kappa;
+  if (!(kappa > 0)) n_known = n_rows; /* nobody asks for the variance */
   float *p_fail = clt_new_array(prior->n, sizeof *p_fail);
-  size_t *places = clt_new_array(n_rows, sizeof *places), n = 0; /* of the rows that something was predicted for */
-  double *weights = clt_new_array(n_rows, sizeof *weights), *matrix = clt_new_array(n_rows, n_rows * sizeof *matrix);
-  int rc = p_fail && places && weights && matrix ? CLT_OK : clt_fail_memory(error);
+  size_t *places = clt_new_array(n_known, sizeof *places), n_measured = 0,
+         n = 0; /* rows of which something is expected */
+  double *d = clt_new_array(n_known, 3 * sizeof *d), *matrix = clt_new_array(n_known, n_known * sizeof *matrix);
+  int rc = p_fail && places && d && matrix ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && failures) rc = clt_forest_predict(failures, prior->configs, prior->n, p_fail, error);
-  for (size_t i = 0; rc == CLT_OK && i < n_rows; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n_known; i++) {
     size_t place;
-    if (isnan(rows[i].cost) || !clt_search_u64(prior->configs, prior->n, rows[i].config, &place)) continue;
+    const bool failed = i < n_rows && isnan(rows[i].cost);
+    if (failed || !clt_search_u64(prior->configs, prior->n, rows[i].config, &place)) continue;
     places[n] = place;
-    weights[n++] = log(rows[i].cost) - (double)prior->log_cost[place];
+    if (i < n_rows) d[n] = log(rows[i].cost) - (double)prior->log_cost[place], n_measured++;
+    n++;
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     for (size_t j = 0; j < n; j++)
-      matrix[i * n + j] = covariance(prior, places[i], places[j]) + LEVEL * LEVEL + (i == j ? NOISE * NOISE : 0);
-  lapack_int order = (lapack_int)n;
-  if (rc == CLT_OK && n > 0 && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', order, 1, matrix, order, weights, 1))
-    rc = clt_fail(error, CLT_E_MODEL, "the corrections of a model's predictions cannot be solved for");
-  double least = INFINITY;
+      matrix[i * n + j] = covariance(prior, places[i], places[j]) + (i == j ? NOISE * NOISE : 0);
+  /* K = R R'. Of the measured ones the first rows of R are the factor, too: one factorisation serves mean and variance.
+   * With v = R^-1 k(c), the variance falls by v'v and the mean is v' R^-1 d over the measured ones. */
+  lapack_int order = (lapack_int)n, measured = (lapack_int)n_measured;
+  if (rc == CLT_OK && n > 0 &&
+      (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', order, matrix, order) ||
+       (measured && LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'L', 'N', 'N', measured, 1, matrix, order, d, 1))))
+    rc = clt_fail(error, CLT_E_MODEL, "the corrections of what is expected cannot be solved for");
+  const double variance = LEVEL * LEVEL + prior->rules.deviation * prior->rules.deviation;
+  double least = INFINITY, *v = d + n_known;
   bool best_fails = true;
   *out = CLT_CONFIG_NONE;
   for (size_t i = 0; rc == CLT_OK && i < prior->n; i++) {
     if (clt_map_find(asked, prior->configs[i])) continue;
     bool fails = p_fail[i] > CLT_P_FAIL;
-    double here = (double)prior->log_cost[i];
-    for (size_t k = 0; k < n; k++) here += weights[k] * covariance(prior, i, places[k]);
+    double here = (double)prior->log_cost[i], left = variance;
+    for (size_t k = 0; k < n; k++) {
+      v[k] = covariance(prior, i, places[k]);
+      for (size_t j = 0; j < k; j++) v[k] -= matrix[k * n + j] * v[j];
+      v[k] /= matrix[k * n + k];
+      left -= v[k] * v[k];
+      if (k < n_measured) here += v[k] * d[k];
+    }
+    if (kappa > 0) here -= kappa * sqrt(fmax(left, 0));
     if (*out != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(here < least)))) continue;
     *out = prior->configs[i];
     least = here;
@@ -231,7 +261,7 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
   }
   free(p_fail);
   free(places);
-  free(weights);
+  free(d);
   free(matrix);
   return rc;
 }

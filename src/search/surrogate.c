@@ -18,14 +18,10 @@
 #define TRIES 200       /* random configurations before the whole order is drawn */
 #define LARGEST_BLOCK 64
 #define IMPROVEMENT 0.005 /* relative; less than that is none: the noise of repeated runs */
-#define PRIOR_ROWS 40     /* so long a model's predictions, corrected, pick alone: chosen with what prior.c has */
 
-/* With prior data: four well-spread ones tell which sources fit, then the fastest four of these are evaluated, and no
- * branch comes before the networks have made what they can of it. Chosen on the ten recorded spaces with the kernel's
- * other device as source. */
-#define TRANSFERRED 4
-#define START_TRANSFERRED 4
+/* No branch comes before the networks have made what they can of other devices' measurements. */
 #define SOURCES_FIRST 25
+#define FIRST_JUDGED 2 /* rows */
 
 /* What picks in turn. Networks and trees go wrong in different places, and any use of the spread keeps a search from
  * getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 by the mean alone); which mix
@@ -60,6 +56,7 @@ typedef struct surrogate_state {
   clt_prior_data data;
   size_t judge_at;        /* rows, when it is next asked which sources fit */
   clt_prior prior;        /* n 0: none */
+  bool predicted;         /* by a model, for these very sizes */
   clt_extra_inputs extra; /* n 0: none */
   /* All that was evaluated first or asked for, in this order, in which it is learnt, too: of n_known configurations the
    * results of n_rows. A branch is a search beside the main one that knows nothing but its own rows. */
@@ -69,9 +66,7 @@ typedef struct surrogate_state {
   improvement all, own; /* of all rows; of the latest branch's */
   uint32_t latest;      /* branch; 0: none yet */
   clt_candidates candidates;
-  float *candidate;                    /* encoded */
-  clt_config transferred[TRANSFERRED]; /* the first ones, where there is prior data */
-  size_t n_transferred, transfers_left;
+  float *candidate;    /* encoded */
   int64_t spread_left; /* well-spread points to ask for before the models are used */
   /* The models are fitted when they are first needed after news. */
   size_t n_seen; /* rows told when the models were last outdated */
@@ -269,13 +264,21 @@ static int need_forest(surrogate_state *s, clt_error *error) {
 
 /* --- asking --- */
 
+static int renew_prior(surrogate_state *s, clt_error *error) {
+  const size_t n = s->predicted ? 1 : s->data.n;
+  clt_prior_release(&s->prior);
+  return clt_prior_init(&s->prior, s->data.sources, n, s->data.fits, s->predicted, s->encoding, error);
+}
+
 /* Which sources fit: after each of the first rows, then seldom, as the candidates' inputs change with it. What a model
  * predicts of this device is corrected instead. */
 static int judge_sources(surrogate_state *s, clt_error *error) {
-  if (s->extra.n == 0 || s->prior.n || s->n_rows < s->judge_at) return CLT_OK;
-  s->judge_at = s->transfers_left > 0 ? s->n_rows + 1 : s->n_rows + s->n_rows / 2;
-  if (!clt_prior_data_judge(&s->data, s->inputs, s->rows, s->n_rows)) return CLT_OK;
+  if (s->extra.n == 0 || s->predicted || s->n_rows < s->judge_at) return CLT_OK;
+  s->judge_at = s->n_rows < s->prior.rules.n_rows ? s->n_rows + 1 : s->n_rows + s->n_rows / 2;
+  if (!clt_prior_data_judge(&s->data, s->inputs, s->rows, s->n_rows, s->n_rows < s->prior.rules.n_rows)) return CLT_OK;
   s->has_committee = false;
+  int rc = renew_prior(s, error);
+  if (rc) return rc;
   return s->candidates.n ? clt_candidates_lay_out(&s->candidates, error) : CLT_OK;
 }
 
@@ -334,27 +337,19 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
  * the models. */
 static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
   *out = CLT_CONFIG_NONE;
-  if (s->committee && s->prior.n && s->n_rows < PRIOR_ROWS) {
-    double start_s = clt_now_s();
-    int rc = need_forest(s, error);
-    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, &s->steps.known, s->forest, error);
-    s->predict_s += clt_now_s() - start_s;
-    if (rc || *out != CLT_CONFIG_NONE) return rc;
-  }
-  if (s->committee && s->spread_left > 0 && s->transfers_left > 0) {
-    s->spread_left--;
-    return far_point(s, out, error);
-  }
   if (s->committee) {
     int rc = judge_sources(s, error);
     if (rc) return rc;
   }
-  if (s->committee && s->transfers_left > 0) { /* where no source fits, the start goes on as without any */
-    *out = clt_prior_data_best(&s->data, s->transferred, s->n_transferred, &s->steps.known);
-    s->transfers_left--;
-    if (*out != CLT_CONFIG_NONE) return s->transferred[s->n_transferred++] = *out, CLT_OK;
-    return far_point(s, out, error);
+  if (s->committee && s->prior.n && s->n_rows < s->prior.rules.n_rows) {
+    double start_s = clt_now_s();
+    if (!s->predicted && s->steps.n_asked == 1) return s->spread_left--, far_point(s, out, error);
+    int rc = need_forest(s, error);
+    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, s->n_known, &s->steps.known, s->forest, error);
+    s->predict_s += clt_now_s() - start_s;
+    if (rc || *out != CLT_CONFIG_NONE) return rc;
   }
+  if (s->committee && s->prior.n) s->spread_left = 0; /* replaced by what was expected to be fast */
   if (s->committee && s->spread_left == 0) {
     if (has_enough(s, 0))
       branch_if_stalled(s);
@@ -390,20 +385,17 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   if (setup->n_sources && n_inputs) {
     rc = clt_prior_data_init(&s->data, setup, s->encoding, error);
     s->extra = (clt_extra_inputs){s->data.n, clt_prior_data_fill, &s->data};
-    s->transfers_left = TRANSFERRED;
-    s->judge_at = START_TRANSFERRED;
-    if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
+    s->predicted = setup->predicted;
+    if (!rc) rc = renew_prior(s, error);
+    s->judge_at = FIRST_JUDGED;
   }
   if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
   if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
   const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
   if (!rc) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
-  if (!rc && setup->predicted && setup->n_sources && n_inputs)
-    rc = clt_prior_init(&s->prior, &setup->sources[0], s->encoding, error);
   for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = add_known(s, setup->evaluated[i], 0, error);
   /* A warm start replaces the initial design. */
   int64_t n_warm = (int64_t)setup->n_evaluated - setup->has_default;
-  if (n_warm) s->transfers_left = 0;
   s->spread_left = s->spread_left > n_warm ? s->spread_left - n_warm : 0;
   return rc;
 }

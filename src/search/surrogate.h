@@ -44,35 +44,40 @@ void clt_prior_data_fill(const void *data, clt_config config, float *out);
 
 /* Compares the sources with what was measured, speeds[n_rows][data->n] being what they say of it, by rank (Kendall's
  * tau): one that disagrees, or agrees far less than the best, does not fit. Whether others fit than before. */
-bool clt_prior_data_judge(clt_prior_data *data, const float *speeds, const clt_result_row *rows, size_t n_rows);
-
-/* What is promised to be the fastest: half the mean of all sources that fit, half what the best of them says. Differs
- * from those before in two parameters at least. CLT_CONFIG_NONE: none. */
-clt_config clt_prior_data_best(const clt_prior_data *data, const clt_config *before, size_t n_before,
-                               const clt_map *asked);
+bool clt_prior_data_judge(clt_prior_data *data, const float *speeds, const clt_result_row *rows, size_t n_rows,
+                          bool lenient);
 
 /* The least squared distance of x to any of the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
-/* --- a model's predictions, corrected by measurements (prior.c) --- */
+/* --- what is expected before anything is measured, corrected by measurements (prior.c) --- */
+
+typedef struct clt_prior_rules {
+  double deviation, length; /* of log cost from what is expected; over so many parameters, from one end to the other, it
+                             * is forgotten to 1/e */
+  double kappa;             /* of mean - kappa * deviation */
+  size_t n_rows;            /* until so many results are there it picks */
+} clt_prior_rules;
 
 typedef struct clt_prior {
   const clt_encoding *encoding;
-  clt_config *configs; /* canonical ones that are predicted to be valid, ascending */
+  clt_config *configs; /* canonical ones that are expected to be valid, ascending */
   float *log_cost;     /* up to a constant */
   float *x;            /* [n][n_inputs] */
   size_t n;
+  clt_prior_rules rules;
 } clt_prior;
 
-/* Borrows the encoding. */
-int clt_prior_init(clt_prior *prior, const clt_search_source *predictions, const clt_encoding *encoding,
-                   clt_error *error);
+/* Of those sources that fit, at most CLT_MOST_SOURCES; predicted: a model's predictions for these very sizes. Borrows
+ * the encoding. */
+int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_sources, const bool *fits,
+                   bool predicted, const clt_encoding *encoding, clt_error *error);
 void clt_prior_release(clt_prior *prior);
 
-/* The fastest by the corrected predictions of those not in asked; those that fail by `failures` (nullable) last. rows:
- * the measured ones; failed ones and those that nothing was predicted for do not count. CLT_CONFIG_NONE: none is left.
- */
-int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows,
+/* The most promising of those not in asked; those that fail by `failures` (nullable) last. rows: the n_rows measured
+ * ones, and up to n_known those without a result yet; failed ones and those of which nothing is expected do not count.
+ * CLT_CONFIG_NONE: none is left. */
+int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows, size_t n_known,
                    const clt_map *asked, const clt_forest *failures, clt_error *error);
 
 /* --- what may be asked for (candidates.c) --- */

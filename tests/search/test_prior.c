@@ -35,7 +35,7 @@ static int set_up(void **state) {
   for (size_t i = 0; i < n; i++) f->log_costs[i] = (float)log(believed(f->space, f->configs[i]));
   f->source = (clt_search_source){"a model", f->configs, f->log_costs, n};
   assert_int_equal(clt_encoding_new(&f->encoding, f->space, NULL, NULL), 0);
-  assert_int_equal(clt_prior_init(&f->prior, &f->source, f->encoding, NULL), 0);
+  assert_int_equal(clt_prior_init(&f->prior, &f->source, 1, (bool[]){true}, true, f->encoding, NULL), 0);
   *state = f;
   return 0;
 }
@@ -54,7 +54,7 @@ static int tear_down(void **state) {
 static clt_config best(const fixture *f, const clt_result_row *rows, size_t n, const clt_map *asked,
                        const clt_forest *failures) {
   clt_config config;
-  assert_int_equal(clt_prior_best(&config, &f->prior, rows, n, asked, failures, NULL), 0);
+  assert_int_equal(clt_prior_best(&config, &f->prior, rows, n, n, asked, failures, NULL), 0);
   return config;
 }
 
@@ -125,7 +125,7 @@ static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state)
   clt_prior_release(&f->prior);
   for (size_t i = 0; i < f->source.n; i++)
     if (i != 77 && i != 78) f->log_costs[i] = NAN;
-  assert_int_equal(clt_prior_init(&f->prior, &f->source, f->encoding, NULL), 0);
+  assert_int_equal(clt_prior_init(&f->prior, &f->source, 1, (bool[]){true}, true, f->encoding, NULL), 0);
   size_t n = 0;
   for (clt_config config; (config = best(f, NULL, 0, &asked, NULL)) != CLT_CONFIG_NONE; n++) {
     assert_true(config == f->configs[77] || config == f->configs[78]);
@@ -133,6 +133,43 @@ static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state)
   }
   assert_true(n >= 1 && n <= 2); /* one may stand for the other */
   clt_map_release(&asked);
+}
+
+/* The mean over those that fit and have it; one that failed there counts as slower than all others. */
+static void sources_are_expected_to_agree(void **state) {
+  fixture *f = *state;
+  const clt_config *all = f->prior.configs, c[] = {all[10], all[500], all[1000], all[1500]}; /* canonical ones */
+  const clt_config first[] = {c[0], c[1], c[2]}, second[] = {c[0], c[1], c[3]};
+  const float one[] = {1, 0, 0.5f}, other[] = {2.5f, 3, 2}, failing[] = {1, NAN, 0.5f};
+  const clt_search_source sources[] = {{"one", first, one, 3}, {"other", second, other, 3}, {"failing", first, failing, 3}};
+  clt_map asked = {0};
+  clt_prior_release(&f->prior);
+  assert_int_equal(clt_prior_init(&f->prior, sources, 3, (bool[]){true, true, false}, false, f->encoding, NULL), 0);
+  assert_int_equal(f->prior.n, 4);
+  assert_true(best(f, NULL, 0, &asked, NULL) == c[3]); /* 0, of the only one that has it */
+  assert_non_null(clt_map_add(&asked, c[3], NULL));
+  assert_non_null(clt_map_add(&asked, c[2], NULL));
+  assert_true(best(f, NULL, 0, &asked, NULL) == c[1]); /* 0 and 1, where c[0] has 1 and 0.5 */
+  clt_prior_release(&f->prior);
+  assert_int_equal(clt_prior_init(&f->prior, sources, 3, (bool[]){true, true, true}, false, f->encoding, NULL), 0);
+  assert_true(best(f, NULL, 0, &asked, NULL) == c[0]);
+  clt_map_release(&asked);
+}
+
+/* What was asked for and has no result yet makes its neighbours less uncertain: the next is another one. */
+static void what_is_under_way_is_not_asked_for_again(void **state) {
+  fixture *f = *state;
+  clt_map asked = {0};
+  clt_config config;
+  for (size_t i = 0; i < f->source.n; i++) f->log_costs[i] = 0; /* nothing but the uncertainty tells them apart */
+  clt_prior_release(&f->prior);
+  assert_int_equal(clt_prior_init(&f->prior, &f->source, 1, (bool[]){true}, false, f->encoding, NULL), 0);
+  const clt_result_row rows[] = {{.config = f->prior.configs[0], .cost = 1}, {.config = f->prior.configs[f->prior.n - 1], .cost = NAN}};
+  assert_int_equal(clt_prior_best(&config, &f->prior, rows, 1, 1, &asked, NULL, NULL), 0);
+  const clt_config farthest = config;
+  clt_result_row more[] = {rows[0], {.config = farthest, .cost = NAN}};
+  assert_int_equal(clt_prior_best(&config, &f->prior, more, 1, 2, &asked, NULL, NULL), 0);
+  assert_true(clt_space_difference(f->space, config, farthest) > 1);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -144,6 +181,8 @@ int main(void) {
       CASE(the_level_makes_no_difference),
       CASE(what_fails_comes_last),
       CASE(what_is_predicted_to_fail_or_was_asked_for_is_left_out),
+      CASE(sources_are_expected_to_agree),
+      CASE(what_is_under_way_is_not_asked_for_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
