@@ -120,8 +120,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
   for (size_t d = 0; d < local->n; d++) {
-    const char *size = clt_expr_text(l->instance->compiled[local->id[d]]),
-               *key = problem->expressions[local->id[d]].key;
+    const char *size = text_of(l, local->id[d]), *key = problem->expressions[local->id[d]].key;
     snprintf(message, sizeof message, "%s: %.300s must be a whole number of at least 1", key, size);
     clt_text_printf(&text, "(%s) >= 1 and (%s) %% 1 == 0", size, size);
     require_condition(l, when, &text, CLT_CONDITION, message, true);
@@ -133,7 +132,8 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   for (size_t d = 0; d < launch->global.n; d++) {
     const clt_expression_id id = launch->global.id[d];
     if (clt_needs_device(l->instance, id)) continue;
-    snprintf(message, sizeof message, "%s: %.300s must be above 0", problem->expressions[id].key, text_of(l, id));
+    snprintf(message, sizeof message, "%s: %.300s must be above 0", problem->expressions[id].key,
+             clt_expr_text(l->instance->compiled[id]));
     clt_text_printf(&text, "(%s) > 0", text_of(l, id));
     require_condition(l, when, &text, CLT_CONDITION, message, false);
   }
