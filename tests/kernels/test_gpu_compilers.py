@@ -1,5 +1,5 @@
 """The shipped kernels compile for GPUs: test_gpu_compilers.py FOLDER GPU-CONFIGURATIONS [N [PART]]. No GPU is asked and nothing runs.
-N (2) sampled configurations of each OpenCL problem in FOLDER's kernels_cl and examples (with PART: of those with it in their path),
+N (1) sampled configurations of each OpenCL problem in FOLDER's kernels_cl and examples (with PART: of those with it in their path),
 beside its default one and its reference's kernel, with the options that clatune would build them with on such a GPU, go through clang
 and libclc: for NVIDIA's to PTX, for AMD's to assembly. At least 99 of 100 must compile, for each problem and GPU, and what is left to
 be linked can only be images, which libclc does not have for these GPUs. Where there is ptxas, PTX without images goes through it too.
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT, CONFIGURATIONS = pathlib.Path(sys.argv[1]), sys.argv[2]
-N = int(sys.argv[3]) if len(sys.argv) > 3 else 2
+N = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 PART = sys.argv[4] if len(sys.argv) > 4 else ""
 LIBCLC = [pathlib.Path(p) for p in ("/usr/lib/clc", "/usr/share/clc")]
 HANGS_S = 600  # a compiler that takes longer
