@@ -43,7 +43,8 @@ void clt_prior_data_speeds(const clt_prior_data *data, clt_config config, float 
 void clt_prior_data_fill(const void *data, clt_config config, float *out);
 
 /* Compares the sources with what was measured, speeds[n_rows][data->n] being what they say of it, by rank (Kendall's
- * tau): one that disagrees, or agrees far less than the best, does not fit. Whether others fit than before. */
+ * tau): one that disagrees, or agrees far less than the best, does not fit. What failed does not count. lenient: half a
+ * standard error of tau is in favour of each. Whether others fit than before. */
 bool clt_prior_data_judge(clt_prior_data *data, const float *speeds, const clt_result_row *rows, size_t n_rows,
                           bool lenient);
 
