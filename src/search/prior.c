@@ -217,29 +217,30 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
   float *p_fail = clt_new_array(prior->n, sizeof *p_fail);
   size_t *places = clt_new_array(n_known, sizeof *places), n_measured = 0,
          n = 0; /* rows of which something is expected */
-  double *d = clt_new_array(n_known, 3 * sizeof *d), *matrix = clt_new_array(n_known, n_known * sizeof *matrix);
-  int rc = p_fail && places && d && matrix ? CLT_OK : clt_fail_memory(error);
+  double *weights = clt_new_array(n_known, 2 * sizeof *weights),
+         *matrix = clt_new_array(n_known, n_known * sizeof *matrix);
+  int rc = p_fail && places && weights && matrix ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && failures) rc = clt_forest_predict(failures, prior->configs, prior->n, p_fail, error);
   for (size_t i = 0; rc == CLT_OK && i < n_known; i++) {
     size_t place;
     const bool failed = i < n_rows && isnan(rows[i].cost);
     if (failed || !clt_search_u64(prior->configs, prior->n, rows[i].config, &place)) continue;
     places[n] = place;
-    if (i < n_rows) d[n] = log(rows[i].cost) - (double)prior->log_cost[place], n_measured++;
+    if (i < n_rows) weights[n] = log(rows[i].cost) - (double)prior->log_cost[place], n_measured++;
     n++;
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     for (size_t j = 0; j < n; j++)
       matrix[i * n + j] = covariance(prior, places[i], places[j]) + (i == j ? NOISE * NOISE : 0);
-  /* K = R R'. Of the measured ones the first rows of R are the factor, too: one factorisation serves mean and variance.
-   * With v = R^-1 k(c), the variance falls by v'v and the mean is v' R^-1 d over the measured ones. */
+  /* K = R R'. Of the measured ones, which come first, the first rows of R are the factor: one factorisation gives the
+   * weights K^-1 d of the mean and, with v = R^-1 k(c), the v'v by which the variance falls. */
   lapack_int order = (lapack_int)n, measured = (lapack_int)n_measured;
   if (rc == CLT_OK && n > 0 &&
       (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', order, matrix, order) ||
-       (measured && LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'L', 'N', 'N', measured, 1, matrix, order, d, 1))))
+       (measured && LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', measured, 1, matrix, order, weights, 1))))
     rc = clt_fail(error, CLT_E_MODEL, "the corrections of what is expected cannot be solved for");
   const double variance = LEVEL * LEVEL + prior->rules.deviation * prior->rules.deviation;
-  double least = INFINITY, *v = d + n_known;
+  double least = INFINITY, *v = weights + n_known;
   bool best_fails = true;
   *out = CLT_CONFIG_NONE;
   for (size_t i = 0; rc == CLT_OK && i < prior->n; i++) {
@@ -248,10 +249,12 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
     double here = (double)prior->log_cost[i], left = variance;
     for (size_t k = 0; k < n; k++) {
       v[k] = covariance(prior, i, places[k]);
+      if (k < n_measured) here += weights[k] * v[k];
+    }
+    for (size_t k = 0; kappa > 0 && k < n; k++) {
       for (size_t j = 0; j < k; j++) v[k] -= matrix[k * n + j] * v[j];
       v[k] /= matrix[k * n + k];
       left -= v[k] * v[k];
-      if (k < n_measured) here += v[k] * d[k];
     }
     if (kappa > 0) here -= kappa * sqrt(fmax(left, 0));
     if (*out != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(here < least)))) continue;
@@ -261,7 +264,7 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
   }
   free(p_fail);
   free(places);
-  free(d);
+  free(weights);
   free(matrix);
   return rc;
 }
