@@ -12,9 +12,7 @@
 #include "session/probe.h"
 
 #define MOST_DEVICES 256
-#define SAME 0.01    /* of squared distances: so near devices count alike */
-#define TIE 0.02     /* relative: what counts as equally good, as in train.c */
-#define FAILURE 10.0 /* as in train.c */
+#define SAME 0.01 /* of squared distances: so near devices count alike */
 
 /* --- devices --- */
 
@@ -169,14 +167,10 @@ static int begin_selection(selection *s, const clt_family_table *t, const clt_fa
   if ((s->cost = clt_new_array(n, sizeof *s->cost)) == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) s->cost[i] = NAN;
   for (size_t i = 0; i < t->n_train; i++) {
-    const double *cost = &t->cost[i * t->n_arms];
-    double *row = row_of(s, (size_t)(t->place[i]->device - devices->all), t->number[i]), least = INFINITY, longest = 0;
-    for (size_t a = 0; a < t->n_arms; a++) {
-      least = fmin(least, isnan(cost[a]) ? INFINITY : cost[a]);
-      if (isfinite(cost[a])) longest = fmax(longest, cost[a]);
-    }
-    for (size_t a = 0; a < t->n_arms && isfinite(least); a++)
-      row[a] = isnan(cost[a]) ? NAN : log((isinf(cost[a]) ? FAILURE * longest : cost[a]) / least);
+    double *row = row_of(s, (size_t)(t->place[i]->device - devices->all), t->number[i]), least = INFINITY;
+    const bool any_right = clt_family_log_costs(row, t, i) > 0;
+    for (size_t a = 0; a < t->n_arms; a++) least = fmin(least, row[a]);
+    for (size_t a = 0; a < t->n_arms; a++) row[a] = any_right ? row[a] - least : NAN;
   }
   find_spread(s->spread, devices, target);
   return CLT_OK;
@@ -200,7 +194,7 @@ static double regret_of(const selection *s, size_t left_out, const size_t *chose
       }
       if (weights > 0 && sum / weights < least) least = sum / weights, taken = own[a];
     }
-    if (taken > log(1 + TIE)) regret += taken;
+    if (taken > log(1 + CLT_FAMILY_TIE)) regret += taken;
   }
   return regret;
 }

@@ -130,6 +130,12 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
                           size_t n_places, size_t n_sources, size_t most, double uses, clt_error *error);
 void clt_family_table_release(clt_family_table *table);
 
+#define CLT_FAMILY_TIE 0.02 /* relative: what counts as equally good */
+
+/* The logs of a row's costs: a failure costs ten times the longest time of its row; NaN as there. Returns that time; 0:
+ * all fail, and these say nothing. */
+double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
+
 /* What the store says of a variant in a configuration on an input. Of several right measurements the least time counts,
  * as of the runs of one. */
 typedef struct clt_family_answer {
@@ -147,6 +153,10 @@ typedef struct clt_family_answers {
 } clt_family_answers; /* zeroed: none; all is malloc'ed */
 int clt_family_answers_add(clt_family_answers *answers, clt_store *store, const clt_instance *instance, size_t input,
                            size_t variant, clt_error *error);
+/* What a place knows of an input and of all variants on it, whose answers are those on input `as`. CLT_E_NOT_FOUND
+ * where its features are not known there. *out is released after a failure. */
+int clt_family_answers_read(clt_family_answers *answers, clt_family_input *out, const clt_family *family, size_t number,
+                            size_t as, clt_family_records *records, const clt_family_place *place, clt_error *error);
 
 /* At most `most` configurations of a variant, greedily, so that the mean of the log of the least time over the inputs
  * below n_train is least; one more has to gain 1 %. Those alone that have answers on nine tenths of the inputs that any

@@ -238,36 +238,30 @@ static int tune_variant(family_run *r, size_t variant) {
   return rc;
 }
 
-/* The portfolios of other devices. */
-static int take_portfolios(family_run *r, size_t variant) {
+/* The portfolios of other devices, of all variants. */
+static int take_portfolios(family_run *r) {
   const clt_family *f = r->family;
   int rc = CLT_OK;
   for (size_t s = 0; rc == CLT_OK && s < r->how->n_sources; s++) {
     const clt_family_place *place = &r->how->sources[s];
     clt_family_answers known = {0};
-    clt_config own[CLT_MAX_PORTFOLIO];
     clt_family_records records;
     rc = clt_family_records_init(&records, f, place->store, place->device, r->error);
     for (size_t i = 0; rc == CLT_OK && i < f->n_train; i++) {
       clt_family_input input;
-      clt_instance *instance = NULL;
       clt_error cause = {0};
-      rc = clt_family_input_get(&input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
-      if (rc && rc != CLT_E_NOT_FOUND) clt_fail(r->error, rc, "%s", cause.message);
-      if (rc == CLT_OK && clt_family_holds(f->variants[variant].where, input.features, f->n_features)) {
-        rc = clt_family_instance(&instance, f, variant, &input, place->device, r->error);
-        if (rc == CLT_OK) rc = clt_family_answers_add(&known, place->store, instance, i, variant, r->error);
-      }
-      if (rc == CLT_E_NOT_FOUND) rc = CLT_OK;
-      clt_instance_free(instance);
-      clt_family_input_release(&input);
+      rc = clt_family_answers_read(&known, &input, f, i, i, &records, place, &cause);
+      if (rc == CLT_OK) clt_family_input_release(&input);
+      rc = rc == CLT_OK || rc == CLT_E_NOT_FOUND ? CLT_OK : clt_fail(r->error, rc, "%s", cause.message);
     }
-    const size_t n = rc ? 0 : clt_family_portfolio(own, r->how->portfolio, &known, variant, f->n_train);
-    for (size_t k = 0; k < n; k++) {
-      clt_config *all = r->portfolio[variant];
-      size_t at = 0;
-      while (at < r->n_portfolio[variant] && all[at] != own[k]) at++;
-      if (at == r->n_portfolio[variant] && at < CLT_MAX_ARMS) all[r->n_portfolio[variant]++] = own[k];
+    for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
+      clt_config own[CLT_MAX_PORTFOLIO], *all = r->portfolio[v];
+      const size_t n = clt_family_portfolio(own, r->how->portfolio, &known, v, f->n_train);
+      for (size_t k = 0; k < n; k++) {
+        size_t at = 0;
+        while (at < r->n_portfolio[v] && all[at] != own[k]) at++;
+        if (at == r->n_portfolio[v] && at < CLT_MAX_ARMS) all[r->n_portfolio[v]++] = own[k];
+      }
     }
     clt_family_records_release(&records);
     free(known.all);
@@ -308,8 +302,8 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
                   CLT_MAX_PORTFOLIO);
   if (rc == CLT_OK) rc = read_inputs(&r);
   clt_workers_reserve(true);
-  for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++)
-    rc = how->n_sources ? take_portfolios(&r, v) : tune_variant(&r, v);
+  if (rc == CLT_OK && how->n_sources) rc = take_portfolios(&r);
+  for (size_t v = 0; rc == CLT_OK && !how->n_sources && v < family->n_variants; v++) rc = tune_variant(&r, v);
   for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++) r.least_s[i] = INFINITY;
   for (; rc == CLT_OK && r.pass < PASSES; r.pass++) {
     for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)

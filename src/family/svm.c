@@ -8,8 +8,6 @@
 #include "base/memory.h"
 #include "family/choosers.h"
 
-#define TIE 0.02 /* relative: what counts as equally good */
-
 #ifdef CLT_HAVE_SVM
 #include <libsvm/svm.h>
 
@@ -25,7 +23,7 @@ static size_t label_of(const clt_family_rows *rows, size_t row) {
   size_t best = 0, best_rank = SIZE_MAX;
   for (size_t a = 0; a < rows->n_arms; a++) least = fmin(least, cost[a]);
   for (size_t a = 0; a < rows->n_arms; a++)
-    if (cost[a] <= least + log(1 + TIE) && rows->rank[a] < best_rank) best = a, best_rank = rows->rank[a];
+    if (cost[a] <= least + log(1 + CLT_FAMILY_TIE) && rows->rank[a] < best_rank) best = a, best_rank = rows->rank[a];
   return best;
 }
 

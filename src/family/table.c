@@ -8,6 +8,7 @@
 #include "family/family.h"
 
 #define LEAST_GAIN 0.01 /* of a portfolio's next configuration */
+#define FAILURE 10.0    /* times the longest time of its input is what a failure counts for */
 
 static int compare_answers(const void *left, const void *right) {
   const clt_family_answer *a = left, *b = right;
@@ -66,8 +67,7 @@ typedef struct candidate {
   bool wrong;
 } candidate;
 
-/* The mean log of the least time of those in `least`, with one configuration more; a failure counts for ten times the
- * longest time of its input. */
+/* The mean log of the least time of those in `least`, with one configuration more. */
 static double mean_with(const clt_family_answers *a, const candidate *c, const double *least, const double *longest,
                         size_t n_inputs) {
   double sum = 0;
@@ -75,7 +75,7 @@ static double mean_with(const clt_family_answers *a, const candidate *c, const d
   for (size_t i = 0; i < n_inputs; i++) {
     while (at < c->first + c->n && a->all[at].input < i) at++;
     const bool has = at < c->first + c->n && a->all[at].input == i;
-    const double time_s = fmin(fmin(least[i], has ? a->all[at].time_s : INFINITY), 10 * longest[i]);
+    const double time_s = fmin(fmin(least[i], has ? a->all[at].time_s : INFINITY), FAILURE * longest[i]);
     if (longest[i] > 0) sum += log(time_s), n++;
   }
   return n ? sum / (double)n : INFINITY;
@@ -124,6 +124,16 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
 
 /* --- the table --- */
 
+double clt_family_log_costs(double *out, const clt_family_table *t, size_t row) {
+  const double *cost = &t->cost[row * t->n_arms];
+  double longest = 0;
+  for (size_t a = 0; a < t->n_arms; a++)
+    if (isfinite(cost[a])) longest = fmax(longest, cost[a]);
+  for (size_t a = 0; a < t->n_arms; a++)
+    out[a] = isnan(cost[a]) ? NAN : log(isinf(cost[a]) ? FAILURE * longest : cost[a]);
+  return longest;
+}
+
 void clt_family_table_release(clt_family_table *t) {
   for (size_t i = 0; t->inputs && i < t->n; i++) clt_family_input_release(&t->inputs[i]);
   for (size_t i = 0; t->arms && i < t->n_arms; i++) free(t->arms[i].configuration);
@@ -135,30 +145,34 @@ void clt_family_table_release(clt_family_table *t) {
   *t = (clt_family_table){0};
 }
 
+int clt_family_answers_read(clt_family_answers *a, clt_family_input *out, const clt_family *f, size_t number, size_t as,
+                            clt_family_records *records, const clt_family_place *place, clt_error *error) {
+  int rc = clt_family_input_get(out, f, f->inputs + number * f->n_parameters, records, place->device, true, error);
+  for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
+    clt_instance *instance = NULL;
+    if (!clt_family_holds(f->variants[v].where, out->features, f->n_features)) continue;
+    rc = clt_family_instance(&instance, f, v, out, place->device, error);
+    if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, as, v, error);
+    clt_instance_free(instance);
+  }
+  if (rc) clt_family_input_release(out);
+  return rc;
+}
+
 /* Reads those of the inputs [first, end) whose features are known at a place, with their answers. */
 static int read_place(clt_family_table *t, clt_family_answers *a, const clt_family_place *place, size_t first,
                       size_t end, clt_error *error) {
-  const clt_family *f = t->family;
   clt_family_records records;
-  int result = clt_family_records_init(&records, f, place->store, place->device, error);
+  int result = clt_family_records_init(&records, t->family, place->store, place->device, error);
   for (size_t i = first; result == CLT_OK && i < end; i++) {
-    clt_family_input *input = &t->inputs[t->n];
     clt_error cause = {0};
-    int rc = clt_family_input_get(input, f, f->inputs + i * f->n_parameters, &records, place->device, true, &cause);
-    for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
-      clt_instance *instance = NULL;
-      if (!clt_family_holds(f->variants[v].where, input->features, f->n_features)) continue;
-      rc = clt_family_instance(&instance, f, v, input, place->device, &cause);
-      if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, t->n, v, &cause);
-      clt_instance_free(instance);
-    }
+    const int rc = clt_family_answers_read(a, &t->inputs[t->n], t->family, i, t->n, &records, place, &cause);
     if (rc == CLT_OK) {
       t->place[t->n] = place;
       t->number[t->n++] = i;
-    } else {
-      clt_family_input_release(input);
+    } else if (rc != CLT_E_NOT_FOUND) {
+      result = clt_fail(error, rc, "%s", cause.message);
     }
-    if (rc && rc != CLT_E_NOT_FOUND) result = clt_fail(error, rc, "%s", cause.message);
   }
   clt_family_records_release(&records);
   return result;

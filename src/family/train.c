@@ -11,11 +11,9 @@
 #include "model/rows.h"
 
 #define FOLDS 5
-#define TIE 0.02     /* relative: what counts as equally good */
-#define SLOWER 0.05  /* relative: what a user would notice */
-#define FAILURE 10.0 /* times the longest time of its input is what a failure costs */
-#define MARGIN 0.1   /* of the range of a feature that is known: how far beyond it the model answers */
-#define FACTOR 8.0   /* between the ends of a feature's range from which on its logarithm is the input */
+#define SLOWER 0.05 /* relative: what a user would notice */
+#define MARGIN 0.1  /* of the range of a feature that is known: how far beyond it the model answers */
+#define FACTOR 8.0  /* between the ends of a feature's range from which on its logarithm is the input */
 
 /* What a fold, and the whole, are trained with. */
 typedef struct family_task {
@@ -55,14 +53,7 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
   *rows = clt_new_array(table->n, sizeof **rows);
   if (t->log_cost == NULL || *rows == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < table->n; i++) {
-    double longest = 0;
-    for (size_t a = 0; a < table->n_arms; a++)
-      if (isfinite(table->cost[i * table->n_arms + a])) longest = fmax(longest, table->cost[i * table->n_arms + a]);
-    for (size_t a = 0; a < table->n_arms; a++) {
-      const double cost = table->cost[i * table->n_arms + a];
-      t->log_cost[i * table->n_arms + a] = isnan(cost) ? NAN : log(isinf(cost) ? FAILURE * longest : cost);
-    }
-    if (longest > 0) (*rows)[(*n)++] = i;
+    if (clt_family_log_costs(&t->log_cost[i * table->n_arms], table, i) > 0) (*rows)[(*n)++] = i;
   }
   if (*n == 0 || (*rows)[0] >= table->n_train)
     return clt_fail(error, CLT_E_NO_VALID,
@@ -193,7 +184,7 @@ static int try_fold(void *user, size_t index, clt_error *error) {
   for (size_t i = n_train; rc == CLT_OK && i < s->n; i++) {
     const size_t arm = choose(&second, &model, s->task, order[i]);
     const double regret = s->task->log_cost[order[i] * model.n_arms + arm] - least_cost(s->task, order[i]);
-    if (regret > log(1 + TIE)) s->regret[index] += regret;
+    if (regret > log(1 + CLT_FAMILY_TIE)) s->regret[index] += regret;
   }
   release_fit(&model);
   free(order);
