@@ -1,0 +1,344 @@
+"""Tuning problems: a space of configurations, a kernel and its arguments."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import command
+
+Value = Union[bool, int, float, str]
+#: A number, or an expression over tuning parameters, sizes and properties of the device (docs/reference/expressions.md).
+Expression = Union[int, float, str]
+Sizes = Mapping[str, int]
+Extent = Union[Expression, Sequence[Expression]]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TYPES = {"f2": "half", "f4": "float", "f8": "double", "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int",
+          "u4": "uint", "i8": "long", "u8": "ulong", "b1": "bool", "c8": "float2", "c16": "double2"}
+_DTYPES = {name: np.dtype(code) for code, name in _TYPES.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value in the types of JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} cannot be written to a problem file; use a finite number")
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, range, np.ndarray)):
+        return [_plain(one) for one in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value
+
+
+def _check_name(name: str, what: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{what} '{name}' is not a name in C; use letters, digits and '_', and no digit first")
+    return name
+
+
+def _type_of(dtype: npt.DTypeLike) -> str:
+    """OpenCL's name of a numpy type. A string that numpy does not know is returned as it is."""
+    if isinstance(dtype, str) and dtype not in np.sctypeDict:
+        return dtype
+    found = np.dtype(dtype)
+    name = _TYPES.get(f"{found.kind}{found.itemsize}")
+    if name is None:
+        raise TypeError(f"numpy's type '{found}' has no counterpart in OpenCL; convert the array, or view its bytes as numpy.uint8")
+    return name
+
+
+class Space:
+    """The configurations to choose from: tuning parameters with their values, and the constraints between them.
+
+    >>> Space({"wg": [32, 64, 128], "ppt": "[2**i for i in range(4)]"}, constraints=["wg * ppt <= 512"], default={"wg": 64})
+
+    parameters   the values of each parameter: a list, or an expression that gives one
+    constraints  expressions that are true for every valid configuration
+    default      the configuration that is evaluated first and that speed-ups are relative to; parameters that it leaves out have their
+                 first value
+    aliases      (when, parameter, value): if the expression `when` is true, a configuration has the same effect as with this value
+    """
+
+    def __init__(self, parameters: Mapping[str, Sequence[Value] | npt.NDArray[Any] | str], *, constraints: Sequence[str] = (),
+                 default: Mapping[str, Value] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
+        if isinstance(constraints, str):
+            raise TypeError("constraints must be a list of expressions, not a string")
+        unknown = set(default or {}) - set(parameters)
+        if unknown:
+            raise ValueError(f"the default names '{min(unknown)}', which is not a tuning parameter; there are {', '.join(parameters)}")
+        entries = []
+        for name, values in parameters.items():
+            entry: dict[str, Any] = {"Name": _check_name(name, "the tuning parameter")}
+            plain = values if isinstance(values, str) else _plain(values)
+            if isinstance(plain, list) and plain and all(isinstance(one, bool) for one in plain):
+                entry["Type"] = "bool"
+                plain = [int(one) for one in plain]
+            entry["Values"] = plain
+            if default and name in default:
+                entry["Default"] = _plain(default[name])
+            entries.append(entry)
+        self._json: dict[str, Any] = {"TuningParameters": entries}
+        if constraints:
+            self._json["Conditions"] = [{"Expression": str(one)} for one in constraints]
+        if aliases:
+            self._json["Aliases"] = [{"When": when, "Parameter": name, "Value": _plain(value)} for when, name, value in aliases]
+
+    @classmethod
+    def from_json(cls, section: Mapping[str, Any]) -> Space:
+        """Makes a space from the section ConfigurationSpace of a problem file."""
+        space = cls.__new__(cls)
+        space._json = json.loads(json.dumps(section))
+        return space
+
+    def to_json(self) -> dict[str, Any]:
+        """The section ConfigurationSpace of a problem file."""
+        copy: dict[str, Any] = json.loads(json.dumps(self._json))
+        return copy
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tuning parameters, in order."""
+        return [entry["Name"] for entry in self._json["TuningParameters"]]
+
+    def count(self, *, device: str | None = None, sizes: Sizes | None = None) -> int:
+        """The number of valid configurations: those that satisfy the constraints and, with `device`, its limits."""
+        with tempfile.TemporaryDirectory(prefix="clatune-") as folder:
+            path = pathlib.Path(folder) / "space.json"
+            path.write_text(json.dumps({"ProblemParameters": _size_entries(sizes), "ConfigurationSpace": self._json,
+                                        "KernelSpecification": {"Language": "CUDA", "KernelFile": "-", "KernelName": "-"}}))  # only the constraints are read
+            answer = command.run("space", path, *command.flags({"device": device}))
+            return int(answer["valid"])
+
+    def __repr__(self) -> str:
+        return f"Space({', '.join(self.names)})"
+
+
+def _size_entries(sizes: Sizes | None, fixed: bool = False) -> list[dict[str, Any]]:
+    return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {})}
+            for name, value in (sizes or {}).items()]
+
+
+class Argument:
+    """An argument of a kernel: its entry in the problem file (docs/reference/problem-file.md#arguments), and its content.
+
+    In, Out, InOut, Local and Scalar make the usual ones. `entry` may have all keys of the problem file, for example for an image:
+    ``Argument({"Type": "float", "MemoryType": "Image2D", "Size": ["width", "height"], "FillType": "Random", "FillValue": 1})``.
+    """
+
+    def __init__(self, entry: Mapping[str, Any], data: npt.NDArray[Any] | None = None):
+        self.entry = dict(_plain(entry))
+        self.data = data
+
+
+def _vector(data: npt.ArrayLike | None, shape: Sequence[int], dtype: npt.DTypeLike, access: str, more: Mapping[str, Any]) -> Argument:
+    extent = list(reversed(shape)) if 1 <= len(shape) <= 3 else [math.prod(shape)]
+    entry: dict[str, Any] = {"Type": _type_of(dtype), "MemoryType": "Vector", "AccessType": access, "Size": extent}
+    entry.update({key: value for key, value in more.items() if value is not None})
+    return Argument(entry, None if data is None else np.asarray(data))
+
+
+def In(array: npt.ArrayLike, *, constant: bool = False) -> Argument:
+    """A buffer that the kernel only reads. `constant` puts it into constant memory."""
+    data = np.asarray(array)
+    return _vector(data, data.shape, data.dtype, "ReadOnly", {"MemType": "Constant" if constant else None})
+
+
+def InOut(array: npt.ArrayLike, *, verify: bool = True, rtol: float | None = None, atol: float | None = None) -> Argument:
+    """A buffer that the kernel reads and writes. Each run starts with the original content; the array itself is never changed."""
+    data = np.asarray(array)
+    return _vector(data, data.shape, data.dtype, "ReadWrite", {"Output": None if verify else 0, "RelativeTolerance": rtol, "AbsoluteTolerance": atol})
+
+
+def Out(like: npt.NDArray[Any] | int | Sequence[int], dtype: npt.DTypeLike | None = None, *, verify: bool = True, rtol: float | None = None,
+        atol: float | None = None) -> Argument:
+    """A buffer that the kernel only writes: a shape with a type, or an array of that shape and type, whose content is not used."""
+    if isinstance(like, np.ndarray):
+        shape: Sequence[int] = like.shape
+        dtype = like.dtype if dtype is None else dtype
+    else:
+        shape = [int(like)] if isinstance(like, (int, np.integer)) else list(like)
+    if dtype is None:
+        raise TypeError("Out needs a type with the shape, such as Out(n, numpy.float32), or an array")
+    return _vector(None, shape, dtype, "WriteOnly", {"Output": None if verify else 0, "RelativeTolerance": rtol, "AbsoluteTolerance": atol})
+
+
+def Local(size: Expression, dtype: npt.DTypeLike = np.float32) -> Argument:
+    """Local memory of `size` elements: a number, or an expression over tuning parameters and sizes."""
+    return Argument({"Type": _type_of(dtype), "MemoryType": "Local", "Size": size})
+
+
+def Scalar(value: Expression, dtype: npt.DTypeLike) -> Argument:
+    """A number that is passed by value: a constant, or an expression over tuning parameters and sizes. ``numpy.int32(5)`` is the same as
+    ``Scalar(5, "int")``."""
+    return Argument({"Type": _type_of(dtype), "MemoryType": "Scalar", "FillType": "Constant", "FillValue": value})
+
+
+#: An argument. An array is taken as InOut, a numpy scalar as Scalar, and a mapping as an entry of the problem file.
+ArgumentLike = Union[Argument, npt.NDArray[Any], "np.generic", Mapping[str, Any]]
+Arguments = Union[Mapping[str, ArgumentLike], Sequence[ArgumentLike]]
+Expected = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]]]
+
+
+def _argument(name: str, value: ArgumentLike) -> Argument:
+    if isinstance(value, Argument):
+        return value
+    if isinstance(value, np.ndarray):
+        return InOut(value)
+    if isinstance(value, np.generic):
+        return Scalar(value.item(), value.dtype)
+    if isinstance(value, Mapping):
+        return Argument(value)
+    hint = f"write numpy.int32({value!r})" if isinstance(value, int) else f"write numpy.float32({value!r})" if isinstance(value, float) else \
+        "an argument is a numpy array, a numpy scalar, or In, Out, InOut, Local, Scalar or Argument"
+    raise TypeError(f"argument '{name}' is of the type '{type(value).__name__}', which has no counterpart in OpenCL; {hint}")
+
+
+def _write_array(folder: pathlib.Path, name: str, array: npt.NDArray[Any]) -> str:
+    native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    (folder / name).write_bytes(native.tobytes())
+    return name
+
+
+def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = _plain(value)
+
+
+class Problem:
+    """A kernel to tune, written as a problem file to a folder: a temporary one, which is deleted with the object, or `folder`, where
+    KERNEL.json and its data files are replaced.
+
+    source            the kernel's text, or the path of its file (a pathlib.Path, or a str that ends in ``.cl``)
+    kernel            the name of the kernel
+    space             a Space, or its parameters
+    arguments         in the kernel's order, by name or as a list: numpy arrays and scalars, In, Out, InOut, Local, Scalar, Argument
+    global_size       the number of work-items, as expressions: ``("width", "height")``
+    local_size        the size of a work-group (default: ``block_size_x/y/z`` if these are tuning parameters, otherwise the driver's choice)
+    sizes             problem parameters for expressions and the kernel: ``{"width": 1024}``
+    answer            the correct results, by argument name or as a list with None for arguments that are not compared
+    reference         the section Reference of a problem file, for example a simple kernel: ``{"KernelName": "naive", "GlobalSize": ["n"]}``
+                      (default without `answer`: the result of the default configuration is taken as correct)
+    compiler_options  ``["-cl-mad-enable", {"Option": "-DFAST", "When": "wg > 32"}]``
+    include_paths     folders of included files
+    name              the problem's name in the store (default: the kernel's name)
+    more              further sections of the problem file (docs/reference/problem-file.md): ``{"Timing": {"Cache": "cold"}}``
+    """
+
+    def __init__(self, source: str | os.PathLike[str], kernel: str, *, space: Space | Mapping[str, Any], arguments: Arguments,
+                 global_size: Extent | None = None, local_size: Extent | None = None, sizes: Sizes | None = None,
+                 answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
+                 compiler_options: Sequence[str | Mapping[str, Any]] = (), include_paths: Sequence[str | os.PathLike[str]] = (),
+                 name: str | None = None, more: Mapping[str, Any] | None = None, folder: str | os.PathLike[str] | None = None):
+        at = pathlib.Path(tempfile.mkdtemp(prefix="clatune-") if folder is None else folder)
+        at.mkdir(parents=True, exist_ok=True)
+        if folder is None:
+            weakref.finalize(self, shutil.rmtree, at, ignore_errors=True)
+        listed = arguments if isinstance(arguments, Mapping) else {f"arg{i}": one for i, one in enumerate(arguments)}
+        named = {name: _argument(name, value) for name, value in listed.items()}
+        has_data = any(one.data is not None for one in named.values())  # data from arrays fits one size only
+        self.space = space if isinstance(space, Space) else Space(space)
+        specification: dict[str, Any] = {
+            "Language": "OpenCL", "KernelName": _check_name(kernel, "the kernel"), "KernelFile": _write_kernel(at, source, kernel),
+            "CompilerOptions": _plain(list(compiler_options)),
+            "IncludePaths": [os.path.abspath(one) for one in include_paths],
+            "GlobalSize": _extent(global_size), "LocalSize": _extent(local_size),
+            "Arguments": [_write_argument(at, name, one) for name, one in named.items()],
+        }
+        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data),
+                                    "ConfigurationSpace": self.space.to_json(),
+                                    "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
+        if answer is not None:
+            document["ReferenceArguments"] = _write_answer(at, answer, specification["Arguments"])
+        if reference is not None:
+            document["Reference"] = _plain(reference)
+        _merge(document, more or {})
+        self.document = document  #: the problem file's content
+        self.path = at / f"{kernel}.json"  #: the problem file
+        self.path.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Problem:
+        """Reads an existing problem file."""
+        problem = cls.__new__(cls)
+        problem.path = pathlib.Path(path)
+        problem.document = json.loads(problem.path.read_text())
+        problem.space = Space.from_json(problem.document.get("ConfigurationSpace", {"TuningParameters": []}))
+        return problem
+
+    @property
+    def name(self) -> str:
+        """The name of the problem."""
+        return str(self.document.get("General", {}).get("BenchmarkName", self.path.stem))
+
+    def count(self, *, device: str | None = None, sizes: Sizes | None = None) -> int:
+        """The number of valid configurations: those that satisfy the constraints and, with `device`, its limits."""
+        answer = command.run("space", self.path, *command.flags({"device": device}), *command.size_flags(sizes))
+        return int(answer["valid"])
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __repr__(self) -> str:
+        return f"Problem({self.name!r}, {os.fspath(self.path)!r})"
+
+
+def _extent(extent: Extent | None) -> list[Expression] | None:
+    if extent is None:
+        return None
+    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) else extent)]
+
+
+def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str], kernel: str) -> str:
+    """The path of the kernel's file for the problem file. A given file is not copied, since it may include others by relative paths."""
+    if not isinstance(source, str) or (source.endswith(".cl") and "\n" not in source):
+        path = pathlib.Path(source)
+        if not path.is_file():
+            raise FileNotFoundError(f"the kernel file '{path}' does not exist")
+        return os.path.abspath(path)
+    (folder / f"{kernel}.cl").write_text(source)
+    return f"{kernel}.cl"
+
+
+def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict[str, Any]:
+    entry = {"Name": _check_name(name, "the argument"), **argument.entry}
+    if argument.data is not None:
+        entry.update({"FillType": "BinaryRaw", "DataSource": _write_array(folder, f"{name}.bin", argument.data)})
+    return entry
+
+
+def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    names = [entry["Name"] for entry in entries]
+    if not isinstance(answer, Mapping):
+        if len(answer) != len(names):
+            raise ValueError(f"the answer has {len(answer)} entries, but the kernel has {len(names)} arguments; give None for arguments that are not compared")
+        answer = {name: one for name, one in zip(names, answer) if one is not None}
+    out = []
+    for name, expected in answer.items():
+        entry = next((entry for entry in entries if entry["Name"] == name), None)
+        if entry is None:
+            raise ValueError(f"the answer names '{name}', which is not an argument; there are {', '.join(names)}")
+        array = np.asarray(expected)
+        dtype = _DTYPES.get(str(entry.get("Type")), array.dtype)
+        if not np.can_cast(array.dtype, dtype, "same_kind"):
+            raise TypeError(f"the answer for '{name}' is of the type '{array.dtype}', but the argument is of the type '{dtype}'")
+        array = array.astype(dtype)
+        out.append({"Name": f"{name}_expected", "TargetName": name, "FillType": "BinaryRaw",
+                    "DataSource": _write_array(folder, f"{name}.expected.bin", array)})
+    return out

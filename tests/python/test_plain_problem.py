@@ -1,0 +1,132 @@
+"""Problems: what is written, and what is refused."""
+import gc
+import json
+import pathlib
+
+import clatune
+import numpy as np
+import pytest
+
+
+def entries(problem):
+    return {one["Name"]: one for one in problem.document["KernelSpecification"]["Arguments"]}
+
+
+def test_arrays_are_written_as_they_are(scale):
+    n = 24
+    arrays = {"a": np.arange(n, dtype=np.int16).reshape(2, 3, 4), "b": np.arange(n, dtype=">f8"), "c": np.arange(2 * n, dtype=np.uint8)[::2],
+              "d": np.ones(5, np.complex64), "e": np.array([True, False])}
+    problem = scale(arguments=arrays, answer=None)
+    written = entries(problem)
+    assert [(e["Type"], e["Size"]) for e in written.values()] == [("short", [4, 3, 2]), ("double", [24]), ("uchar", [24]), ("float2", [5]),
+                                                                  ("bool", [2])]
+    for name, array in arrays.items():
+        raw = (problem.path.parent / written[name]["DataSource"]).read_bytes()
+        assert np.array_equal(np.frombuffer(raw, array.dtype.newbyteorder("=")), array.ravel())
+
+
+def test_kinds_of_arguments(scale):
+    data = np.zeros((4, 8), np.float32)
+    problem = scale(answer=None, arguments={
+        "i": clatune.In(data), "k": clatune.In(data, constant=True), "o": clatune.Out((4, 8), np.float32, rtol=1e-3), "p": clatune.Out(data),
+        "io": clatune.InOut(data, verify=False), "l": clatune.Local("wg * 4"), "s": np.int32(-3), "t": clatune.Scalar("n * 2", "uint"),
+        "m": {"Type": "float", "MemoryType": "Image2D", "Size": [8, 4], "FillType": "Random", "FillValue": 1}})
+    e = entries(problem)
+    assert [e[x].get("AccessType") for x in ("i", "k", "o", "p", "io")] == ["ReadOnly", "ReadOnly", "WriteOnly", "WriteOnly", "ReadWrite"]
+    assert e["k"]["MemType"] == "Constant" and e["io"]["Output"] == 0 and e["o"]["RelativeTolerance"] == 1e-3 and e["o"]["Size"] == [8, 4]
+    assert "DataSource" not in e["o"] and "DataSource" not in e["p"]
+    assert e["l"] == {"Name": "l", "Type": "float", "MemoryType": "Local", "Size": "wg * 4"}
+    assert (e["s"]["Type"], e["s"]["FillValue"], e["t"]["FillValue"]) == ("int", -3, "n * 2")
+    assert e["m"]["MemoryType"] == "Image2D"
+    assert problem.count() == 16  # the command reads it
+
+
+def test_a_list_of_arguments_and_of_answers(scale):
+    data = np.ones(8, np.float32)
+    problem = scale(arguments=[data, clatune.Out(data), np.float32(1)], answer=[None, np.arange(8.0), None])
+    assert list(entries(problem)) == ["arg0", "arg1", "arg2"]
+    reference, = problem.document["ReferenceArguments"]
+    assert reference["TargetName"] == "arg1"
+    raw = (problem.path.parent / reference["DataSource"]).read_bytes()
+    assert np.array_equal(np.frombuffer(raw, np.float32), np.arange(8))
+
+
+def test_sizes_of_arrays_are_fixed(scale):
+    problem = scale(n=512)
+    assert problem.count(sizes={"n": 512}) == 16
+    with pytest.raises(clatune.Error, match="512"):
+        problem.count(sizes={"n": 1024})
+
+
+def test_the_folder_goes_with_the_problem(scale, tmp_path):
+    problem = scale()
+    path = problem.path
+    assert path.exists() and path.parent.stat().st_mode & 0o777 == 0o700
+    del problem
+    gc.collect()
+    assert not path.parent.exists()
+    kept = scale(folder=tmp_path / "kept/here")
+    assert sorted(p.name for p in (tmp_path / "kept/here").iterdir()) == ["in.bin", "out.expected.bin", "scale.cl", "scale.json"]
+    again = clatune.Problem.load(kept.path)
+    assert again.document == kept.document and again.name == "scale" and again.space.names == ["wg", "ppt"] and again.count() == 16
+
+
+def test_a_kernel_file_stays_where_it_is(scale, tmp_path):
+    (tmp_path / "own.cl").write_text('#include "part.h"\nkernel void scale(global float *in) { in[0] = wg; }')
+    problem = clatune.Problem(tmp_path / "own.cl", "scale", space={"wg": [1, 2]}, arguments=[np.ones(1, np.float32)], global_size=1, more={
+        "Timing": {"Cache": "cold"}, "KernelSpecification": {"OpenCLStandard": "CL1.2"}})
+    assert problem.document["KernelSpecification"]["KernelFile"] == str(tmp_path / "own.cl")
+    assert problem.document["KernelSpecification"]["OpenCLStandard"] == "CL1.2" and problem.document["Timing"] == {"Cache": "cold"}
+    with pytest.raises(FileNotFoundError, match="no.cl"):
+        clatune.Problem("no.cl", "scale", space={"wg": [1]}, arguments=[], global_size=1)
+
+
+@pytest.mark.parametrize("arguments, kind, text", [
+    ({"a": 5}, TypeError, r"numpy\.int32\(5\)"),
+    ({"a": 2.5}, TypeError, r"numpy\.float32\(2\.5\)"),
+    ({"a": "x"}, TypeError, "'str'"),
+    ({"a b": np.int32(1)}, ValueError, "'a b' is not a name"),
+    ({"a": np.array(["x"])}, TypeError, "no counterpart"),
+    ({"a": np.float32("nan")}, ValueError, "nan"),
+])
+def test_arguments_that_make_no_sense(scale, arguments, kind, text):
+    with pytest.raises(kind, match=text):
+        scale(arguments=arguments, answer=None)
+
+
+@pytest.mark.parametrize("answer, kind, text", [
+    ({"zzz": np.ones(4)}, ValueError, "'zzz'"),
+    ([np.ones(4)], ValueError, "1 entries, but the kernel has 3"),
+    ({"out": np.ones(4, np.complex128)}, TypeError, "complex128"),
+])
+def test_answers_that_make_no_sense(scale, answer, kind, text):
+    with pytest.raises(kind, match=text):
+        scale(answer=answer)
+
+
+def test_space():
+    space = clatune.Space({"wg": np.array([8, 16]), "ppt": "[2**i for i in range(4)]", "fast": [False, True], "op": ["add", "mul"]},
+                          constraints=["wg * ppt <= 32"], default={"ppt": np.int64(2), "op": "mul"}, aliases=[("ppt == 1", "fast", False)])
+    parameters = {one["Name"]: one for one in space.to_json()["TuningParameters"]}
+    assert parameters["wg"]["Values"] == [8, 16] and parameters["fast"] == {"Name": "fast", "Type": "bool", "Values": [0, 1]}
+    assert parameters["ppt"]["Default"] == 2 and parameters["op"]["Default"] == "mul"
+    assert space.count() == (3 + 2) * 4
+    assert clatune.Space.from_json(space.to_json()).count() == space.count()
+    assert clatune.Space({"a": "[n, 2 * n]"}, constraints=["a > 8"]).count(sizes={"n": 5}) == 1
+    json.dumps(space.to_json())
+
+
+def test_spaces_that_make_no_sense():
+    with pytest.raises(ValueError, match="'b'"):
+        clatune.Space({"a": [1]}, default={"b": 1})
+    with pytest.raises(ValueError, match="not a name in C"):
+        clatune.Space({"1a": [1]})
+    with pytest.raises(TypeError, match="list"):
+        clatune.Space({"a": [1]}, constraints="a > 1")
+    with pytest.raises(clatune.Error, match="nope"):
+        clatune.Space({"a": [1, 2]}, constraints=["a > nope"]).count()
+
+
+def test_the_shipped_problems_are_in_the_package():
+    shared = pathlib.Path(clatune.find_command()).parents[1] / "share/clatune/problems"
+    assert clatune.Problem.load(shared / "convolution.json").count() > 90000
