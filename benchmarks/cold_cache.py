@@ -44,9 +44,9 @@ def problem(steps):
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("--device", required=True, help="as clatune's --device")
-    parser.add_argument("--steps", type=int, default=10, help="of computing a number (default 10)")
-    parser.add_argument("--rounds", type=int, default=64, help="of timing both side by side (default 64)")
+    parser.add_argument("--device", required=True, help="the device, as for clatune")
+    parser.add_argument("--steps", type=int, default=10, help="steps of computing a number (default 10)")
+    parser.add_argument("--rounds", type=int, default=64, help="interleaved rounds (default 64)")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory(prefix="clatune-cold-") as folder:

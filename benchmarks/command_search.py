@@ -78,9 +78,9 @@ def report(problem, found, again):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("problems", nargs="*", default=EXAMPLES)
-    parser.add_argument("--stores", help="how the names of the stores begin (default: in a temporary folder)")
-    parser.add_argument("--repeat", type=int, default=5, help="searches by surrogate (default 5)")
-    parser.add_argument("--fastest", type=int, default=5, help="of the exhaustive search, timed again (default 5)")
+    parser.add_argument("--stores", help="prefix of the stores' paths (default: a temporary folder)")
+    parser.add_argument("--repeat", type=int, default=5, help="searches with surrogate (default 5)")
+    parser.add_argument("--fastest", type=int, default=5, help="how many of the fastest of the exhaustive search are timed again (default 5)")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     for problem in options.problems:

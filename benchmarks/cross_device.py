@@ -80,12 +80,12 @@ def device_row(options, device, best, folder):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("problem", help="problem file")
-    parser.add_argument("--devices", nargs="+", required=True, help="each as clatune's --device")
-    parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's")
-    parser.add_argument("--store", required=True, help="where what is measured is kept")
-    parser.add_argument("--budget", type=int, default=1000, help="evaluations a device (default 1000)")
+    parser.add_argument("--devices", nargs="+", required=True, help="devices, as for clatune's --device")
+    parser.add_argument("--size", action="append", default=[], help="NAME=N, a problem parameter")
+    parser.add_argument("--store", required=True, help="store of the measurements")
+    parser.add_argument("--budget", type=int, default=1000, help="evaluations per device (default 1000)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--measure", default="--abandon-factor 0", help="how configurations are measured")
+    parser.add_argument("--measure", default="--abandon-factor 0", help="options of the evaluator (default: %(default)s)")
     options = parser.parse_args()
     best, names = {}, {}
     for device in options.devices:

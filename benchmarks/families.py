@@ -2,7 +2,7 @@
 """How good are the choices in families of kernels? Measures each family on each device, and makes a table of `clatune family report`.
 
     benchmarks/families.py kernels_cl/families/*/*.family.json --devices pocl rusticl --inputs 30 --store families.sqlite \\
-        [--page docs/families.md]
+        [--page docs/notebook/families.md]
 
 What the store has is not measured again, so that a run that was stopped goes on. --inputs: so many to learn from and so many to judge
 by. --summary: only what the store has.
@@ -37,11 +37,11 @@ def row(name, device, answer):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("families", nargs="+", type=pathlib.Path, help="family files")
-    parser.add_argument("--devices", nargs="+", required=True, help="as clatune's --device")
-    parser.add_argument("--store", required=True, help="where what is measured is kept")
-    parser.add_argument("--inputs", type=int, help="of each family, as clatune's --inputs (default: all)")
-    parser.add_argument("--summary", action="store_true", help="measure nothing")
-    parser.add_argument("--page", help="also puts the table into this page")
+    parser.add_argument("--devices", nargs="+", required=True, help="devices, as for clatune's --device")
+    parser.add_argument("--store", required=True, help="store of the measurements")
+    parser.add_argument("--inputs", type=int, help="training and test inputs per family (default: all)")
+    parser.add_argument("--summary", action="store_true", help="only the table, from the store")
+    parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()
     rows = []
     for device in options.devices:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Models of a device learnt on other devices: each device left out in turn, by 'clatune family report --sources' (docs/families.md).
+"""Models of a device learnt on other devices: each device left out in turn, by 'clatune family report --sources' (docs/reference/family-file.md).
 
 Tunes and measures the family on each device, then the portfolios of all devices on all of them, and probes them; all of it in one
 store, so that a second run goes on from there. --simulated adds made-up devices (benchmarks/family_devices.json): their times are no
@@ -52,6 +52,8 @@ def copy_family(options):
             problem = json.loads(path.read_text())
             if "Reference" in problem:
                 problem["Reference"]["Verify"] = {"Module": "judge.c", "Function": "judge"}
+                for parameter in problem["ProblemParameters"] if options.simulated is not None else []:
+                    parameter.pop("Macro", None)  # the driver knows sizes by -D alone
                 path.write_text(json.dumps(problem))
     return folder / family.name
 
@@ -76,19 +78,20 @@ def run(options, simulated, *arguments):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("family")
-    parser.add_argument("--devices", nargs="*", default=[], help="as clatune's --device")
-    parser.add_argument("--simulated", action="store_true", help="the made-up devices, too")
+    parser.add_argument("--devices", nargs="*", default=[], help="devices, as for clatune's --device")
+    parser.add_argument("--simulated", nargs="*", metavar="NAME", help="adds these simulated devices (default: the first six)")
     parser.add_argument("--store", required=True)
-    parser.add_argument("--inputs", help="so many inputs to learn from, and to judge by (default: all)")
-    parser.add_argument("--portfolio", default="1", help="configurations of each variant, from each device (default 1)")
-    parser.add_argument("--arms", default="4", help="configurations of each variant that models choose from (default 4)")
-    parser.add_argument("--budget", default="40", help="evaluations of a tuning")
+    parser.add_argument("--inputs", help="training and test inputs (default: all)")
+    parser.add_argument("--portfolio", default="1", help="configurations per variant and device that are measured (default 1)")
+    parser.add_argument("--arms", default="4", help="configurations per variant that models choose from (default 4)")
+    parser.add_argument("--budget", default="40", help="evaluations per tuning (default 40)")
     parser.add_argument("--chooser", default="time")
     options = parser.parse_args()
     family = copy_family(options)
     devices = [(name, False) for name in options.devices]
-    if options.simulated:
-        devices += [(device["name"], True) for device in json.loads(DESCRIPTION.read_text())["devices"]]
+    if options.simulated is not None:
+        made_up = [device["name"] for device in json.loads(DESCRIPTION.read_text())["devices"]]
+        devices += [(name, True) for name in options.simulated or made_up[:6]]
     part = ["--inputs", options.inputs] if options.inputs else []
     common = ["--store", options.store, "--portfolio", options.portfolio, "--quiet"]
     for name, simulated in devices:

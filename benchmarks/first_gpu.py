@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Half an hour on a GPU: everything that docs/results.md says of one, in steps. Needs nothing but Python and clatune.
+"""Half an hour on a GPU: everything that docs/notebook/results.md says of one, in steps. Needs nothing but Python and clatune.
 
     benchmarks/first_gpu.py FOLDER --device gpu                # about 25 minutes; the same command goes on where it was stopped
     benchmarks/first_gpu.py FOLDER --report                    # only the tables, from what the folder has
 
 Each step writes FOLDER/steps/NAME.json as soon as it is done, and is then not done again; one that fails says so, and the
 others go on. What is measured is in FOLDER's stores, from which a step goes on that was interrupted. At the end, or with
---report, the tables go to FOLDER/report.md and, of a GPU, into the section of docs/results.md (--page); those of other
+--report, the tables go to FOLDER/report.md and, of a GPU, into the section of docs/notebook/results.md (--page); those of other
 devices stay. A machine without packages gets what scripts/portable makes: bin/clatune, and this script beside it.
 """
 import argparse
@@ -403,15 +403,15 @@ def build_of(program):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", help="where everything is kept; one for each device")
-    parser.add_argument("--device", default="gpu", help="as clatune's --device (default: gpu)")
-    parser.add_argument("--minutes", type=float, default=25, help="about how long it takes (default 25)")
-    parser.add_argument("--clatune", help="the program (default: of the tree that this script is in, else of PATH)")
-    parser.add_argument("--small", action="store_true", help="the problems at small sizes: for tests, and for CPUs")
+    parser.add_argument("folder", help="folder of the results; a separate one per device")
+    parser.add_argument("--device", default="gpu", help="the device, as for clatune (default: gpu)")
+    parser.add_argument("--minutes", type=float, default=25, help="approximate duration (default 25)")
+    parser.add_argument("--clatune", help="the command clatune (default: from this script's tree, otherwise from PATH)")
+    parser.add_argument("--small", action="store_true", help="small problem sizes, for tests and CPUs")
     parser.add_argument("--steps", help=f"a,b,... (default: all): {', '.join(name for name, _, _ in STEPS)}")
-    parser.add_argument("--problems", default=str(tables.ROOT / "kernels_cl"), help="folder of the problems (default: kernels_cl)")
-    parser.add_argument("--page", help="page whose section 'GPUs' gets the tables (default: docs/results.md, if the device is a GPU)")
-    parser.add_argument("--report", action="store_true", help="measures nothing: only the tables")
+    parser.add_argument("--problems", default=str(tables.ROOT / "kernels_cl"), help="folder with the problems (default: kernels_cl)")
+    parser.add_argument("--page", help="page whose section 'GPUs' the tables are written to (default for GPUs: docs/notebook/results.md)")
+    parser.add_argument("--report", action="store_true", help="only the tables, from the folder")
     options = parser.parse_args()
     names = [name for name, _, _ in STEPS]
     wanted = options.steps.split(",") if options.steps else names

@@ -60,7 +60,7 @@ def write(folder, names, page):
         raise SystemExit(f"first_gpu.py: '{folder}' holds no results")
     name, text, is_gpu = part(folder, names)
     (folder / "report.md").write_text(text)
-    own = tables.ROOT / "docs/results.md"
+    own = tables.ROOT / "docs/notebook/results.md"
     page = pathlib.Path(page) if page else own if is_gpu and own.exists() else None
     if page:
         page.write_text(replace_part(page.read_text(), name, text))

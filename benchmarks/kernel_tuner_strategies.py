@@ -203,9 +203,9 @@ def kernel_tuner_results(options, spaces):
 def main():
     parser = tables.parser(__doc__)
     tables.add_replay(parser)
-    parser.add_argument("--strategies", default=STRATEGIES, help=f"of Kernel Tuner (default: {STRATEGIES})")
-    parser.add_argument("--results", default="kernel-tuner-strategies.json", help="where Kernel Tuner's figures are kept")
-    parser.add_argument("--page", help="also puts the tables into this page (docs/search.md)")
+    parser.add_argument("--strategies", default=STRATEGIES, help=f"strategies of Kernel Tuner (default: {STRATEGIES})")
+    parser.add_argument("--results", default="kernel-tuner-strategies.json", help="file with Kernel Tuner's results (default: %(default)s)")
+    parser.add_argument("--page", help="page that the tables are also written to (docs/notebook/search-quality.md)")
     parser.set_defaults(budget=SHOWN[-1])
     options = parser.parse_args()
     spaces = [Space(path) for path in tables.recordings(options.spaces)]

@@ -8,7 +8,7 @@ program (pyopencl) has the same input, builds all winners of a problem, and runs
 driver's threads where the system puts them; what counts is the median over the rounds of a winner's share of the round's median.
 
     python3 -m venv venv && venv/bin/pip install kernel_tuner pyopencl
-    venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/results.md]
+    venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/notebook/results.md]
 
 Each tuning is a line of --results as soon as it has ended, so that a run goes on where it was stopped; the rounds are run anew.
 The table has, for each problem, the median over the seeds of each tuner's winners, relative to the fastest winner of all.
@@ -337,16 +337,16 @@ def geometric(rows, tuner):
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("--job", help="for the script itself: one tuning by Kernel Tuner, or the rounds of a problem")
+    parser.add_argument("--job", help="internal: one tuning with Kernel Tuner, or the rounds of a problem")
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--problems", default=",".join(PROBLEMS), help="a,b,... (default: all)")
     parser.add_argument("--tuners", default="clatune surrogate,genetic_algorithm,adaptive_tabu_greywolf",
-                        help="Kernel Tuner's strategies, and clatune's searchers (default: %(default)s)")
-    parser.add_argument("--budget", type=int, default=100, help="evaluations of each tuning (default 100)")
-    parser.add_argument("--repeat", type=int, default=5, help="tunings of each, with seeds 1, 2, ... (default 5)")
+                        help="Kernel Tuner's strategies and clatune's searchers (default: %(default)s)")
+    parser.add_argument("--budget", type=int, default=100, help="evaluations per tuning (default 100)")
+    parser.add_argument("--repeat", type=int, default=5, help="tunings per tuner and problem, with seeds 1, 2, ... (default 5)")
     parser.add_argument("--rounds", type=int, default=101)
-    parser.add_argument("--results", default="live-kernel-tuner.jsonl", help="where the tunings are kept")
-    parser.add_argument("--page", help="also puts the table into this page")
+    parser.add_argument("--results", default="live-kernel-tuner.jsonl", help="file with the finished tunings (default: %(default)s)")
+    parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()
     if options.job:
         job = json.loads(options.job)

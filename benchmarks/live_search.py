@@ -66,20 +66,20 @@ def report(found, again):
 def add_tunings(parser):
     """What every comparison of live tunings takes."""
     parser.add_argument("problem", help="problem file")
-    parser.add_argument("--device", required=True, help="as clatune's --device")
-    parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
-    parser.add_argument("--stores", required=True, help="how the names of the stores begin")
-    parser.add_argument("--time", help="of each tuning at most, as clatune's")
-    parser.add_argument("--processes", type=int, default=7, help="in which the winners are compared (default 7)")
+    parser.add_argument("--device", required=True, help="the device, as for clatune")
+    parser.add_argument("--size", action="append", default=[], help="NAME=N, a problem parameter; may be repeated")
+    parser.add_argument("--stores", required=True, help="prefix of the stores' paths")
+    parser.add_argument("--time", help="limit per tuning, as clatune's --time")
+    parser.add_argument("--processes", type=int, default=7, help="processes that compare the winners (default 7)")
 
 
 def main():
     parser = tables.parser(__doc__)
     add_tunings(parser)
-    parser.add_argument("--two-stage-store", help="a store that has the samples of seed 1 already")
-    parser.add_argument("--repeat", type=int, default=5, help="tunings by surrogate (default 5)")
-    parser.add_argument("--budget", type=int, default=150, help="evaluations of each (default 150)")
-    parser.add_argument("--two-stage", type=tables.numbers, default=[2000, 200], help="N,M (default 2000,200)")
+    parser.add_argument("--two-stage-store", help="store that already has the samples of seed 1")
+    parser.add_argument("--repeat", type=int, default=5, help="tunings with surrogate (default 5)")
+    parser.add_argument("--budget", type=int, default=150, help="evaluations per tuning with surrogate (default 150)")
+    parser.add_argument("--two-stage", type=tables.numbers, default=[2000, 200], help="N,M: sizes of the stages of two-stage (default 2000,200)")
     options = parser.parse_args()
     found = searches(options)
     report(found, retime(options, found))

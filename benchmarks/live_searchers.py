@@ -2,7 +2,7 @@
 """How much faster than the default is what each searcher of a plan finds, problem by problem, on a real device?
 
     benchmarks/live_searchers.py examples/plans/polybench.json --device pocl --store live.sqlite --results live.jsonl \\
-        [--page docs/kernels.md]
+        [--page docs/notebook/kernels.md]
 
 Runs `clatune sweep` on the plan, which goes on where it was stopped, or with --summary only takes what is finished. The table has the
 medians over the seeds of the default's time and of the speed-ups; winner and default took turns.
@@ -39,12 +39,12 @@ def table(lines):
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("plan", type=pathlib.Path, help="plan of one device, one size of each problem and one budget")
-    parser.add_argument("--device", required=True, help="as clatune's --device")
-    parser.add_argument("--store", required=True, help="where what is measured is kept")
-    parser.add_argument("--results", required=True, help="where the finished tunings are kept")
-    parser.add_argument("--summary", action="store_true", help="measure nothing")
-    parser.add_argument("--page", help="also puts the table into this page")
+    parser.add_argument("plan", type=pathlib.Path, help="plan with one device, one size per problem and one budget")
+    parser.add_argument("--device", required=True, help="the device, as for clatune")
+    parser.add_argument("--store", required=True, help="store of the measurements")
+    parser.add_argument("--results", required=True, help="file with the finished tunings")
+    parser.add_argument("--summary", action="store_true", help="only the table, from the finished tunings")
+    parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()
     text = table(sweep(options))
     print(text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often recorded searches missed something: the table of docs/certainty.md, and the one that clatune tune quotes.
+"""How often recorded searches missed something: the table of docs/notebook/miss-rates.md, and the one that clatune tune quotes.
 
 Each searcher searches each recorded space with each budget, from 20 seeds (clatune replay). A search has missed something if
 the optimum of the space is more than 2 % faster than its best; its loss is 1 - optimum / best found, mean of all searches.
@@ -16,7 +16,7 @@ import tables
 
 BUDGETS = (25, 50, 100, 200)
 TABLE = tables.ROOT / "src/search/certainty_table.inc"
-PAGE = tables.ROOT / "docs/certainty.md"
+PAGE = tables.ROOT / "docs/notebook/miss-rates.md"
 # What a search reaches where its settings were chosen is more than it reaches elsewhere.
 CHOSEN_ON = {"convmilo-a100", "convmilo-w6600", "convolution-rtx2080ti", "convolution-rtx3060laptop", "dedispersion-a100",
              "dedispersion-mi250x", "gemm-rtx2080ti", "gemm-rtx3060laptop", "pnpoly-rtx2080ti", "pnpoly-rtx3090",

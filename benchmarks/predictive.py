@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Predictive tuning of the filterbank correlation (docs/predictive.md), after Bergstra, Pinto and Cox (2012).
+"""Predictive tuning of the filterbank correlation (docs/notebook/predictive.md), after Bergstra, Pinto and Cox (2012).
 
     benchmarks/predictive.py measure --device pocl --store /somewhere/filterbank.sqlite    # long; goes on where it was stopped
     benchmarks/predictive.py warm --device pocl --store /somewhere/filterbank.sqlite       # after it
@@ -263,13 +263,13 @@ def print_tables(options):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("action", choices=["measure", "warm", "tables"])
-    parser.add_argument("--device", help="as clatune's --device; of tables: the recordings' own, which need not be here")
-    parser.add_argument("--store", help="measure: where measurements are kept")
-    parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
-    parser.add_argument("--training", type=int, default=50, help="the first N training sizes alone")
-    parser.add_argument("--unseen", type=int, default=20, help="the first N unseen sizes alone")
-    parser.add_argument("--processes", type=int, default=7, help="in which the winners of a size are compared (default 7)")
-    parser.add_argument("--measure", default="", help="how: options of clatune sample")
+    parser.add_argument("--device", help="the device, as for clatune; tables: the device of the recordings, which need not be available")
+    parser.add_argument("--store", help="measure, warm: store of the measurements")
+    parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="folder of the recordings (default: data/recorded)")
+    parser.add_argument("--training", type=int, default=50, help="only the first N training sizes (default 50)")
+    parser.add_argument("--unseen", type=int, default=20, help="only the first N unseen sizes (default 20)")
+    parser.add_argument("--processes", type=int, default=7, help="processes that compare the winners of a size (default 7)")
+    parser.add_argument("--measure", default="", help="options of clatune sample")
     options = parser.parse_args()
     if options.action != "tables" and not (options.store and options.device):
         parser.error(f"{options.action} needs --device and --store")

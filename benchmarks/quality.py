@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How near every searcher comes to the optimum of recorded spaces: tests/quality/results.csv and the table of docs/search.md.
+"""How near every searcher comes to the optimum of recorded spaces: tests/quality/results.csv and the table of docs/notebook/search-quality.md.
 
 Each searcher searches each space with a budget of 200 evaluations, from 20 seeds (clatune replay); the file has the mean of
 optimum / best found after so many evaluations, and the mean's standard error over the seeds.
@@ -118,11 +118,11 @@ def edges_table(options):
 def main():
     parser = tables.parser(__doc__)
     tables.add_replay(parser)
-    parser.add_argument("--edges", choices=["mended", "all"], help="synthetic spaces in place of SPACES: those that searchers "
-                        "were mended on, or those that were kept apart as well")
-    parser.add_argument("--budget", type=int, default=200, help="evaluations of a search (default 200)")
+    parser.add_argument("--edges", choices=["mended", "all"], help="synthetic spaces instead of SPACES: those that searchers "
+                        "were improved on (mended), or also those that were kept apart (all)")
+    parser.add_argument("--budget", type=int, default=200, help="evaluations per search (default 200)")
     parser.add_argument("--csv", default=tables.ROOT / "tests/quality/results.csv")
-    parser.add_argument("--page", help="also puts the table into this page (docs/search.md)")
+    parser.add_argument("--page", help="page that the table is also written to (docs/notebook/search-quality.md)")
     options = parser.parse_args()
     if options.edges:
         return print(edges_table(options))

@@ -16,7 +16,7 @@ def main():
     live_search.add_tunings(parser)
     parser.add_argument("--searcher", default="surrogate")
     parser.add_argument("--repeat", type=int, default=10, help="tunings, with seeds 1, 2, ... (default 10)")
-    parser.add_argument("--budget", type=int, default=200, help="evaluations of each (default 200)")
+    parser.add_argument("--budget", type=int, default=200, help="evaluations per tuning (default 200)")
     options = parser.parse_args()
     found = {f"seed {seed}": live_search.tune(options, f"{options.stores}-{seed}.sqlite", seed, "--searcher", options.searcher,
                                               "--budget", options.budget) for seed in range(1, options.repeat + 1)}

@@ -2,7 +2,7 @@
 """Predicted against measured times of configurations that the model has not seen, as a plot; needs gnuplot, no device.
 
     benchmarks/scatter.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\
-        -o docs/plots/convolution-pocl.svg --rows 100,1000,4000
+        -o docs/notebook/plots/convolution-pocl.svg --rows 100,1000,4000
 """
 import pathlib
 import subprocess
@@ -40,10 +40,10 @@ def panel(options, n, folder):
 def main():
     parser = tables.parser(__doc__)
     tables.add_pool(parser)
-    parser.add_argument("-o", "--output", required=True, help="plot to write: .svg or .png")
-    parser.add_argument("--rows", type=tables.numbers, default=[100, 1000, 4000], help="N,N,...: a panel each")
+    parser.add_argument("-o", "--output", required=True, help="file of the plot, .svg or .png")
+    parser.add_argument("--rows", type=tables.numbers, default=[100, 1000, 4000], help="N,N,...: numbers of training rows, one panel each")
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--unseen", type=int, default=500, help="points (default 500)")
+    parser.add_argument("--unseen", type=int, default=500, help="predicted rows, one point each (default 500)")
     parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
     options = parser.parse_args()
     recording = tables.read_recording(options.recording)

@@ -39,7 +39,7 @@ def cell(result, budget):
 def main():
     parser = tables.parser(__doc__)
     tables.add_replay(parser)
-    parser.add_argument("--page", help="also puts the table into this page (docs/searchers/two-stage.md)")
+    parser.add_argument("--page", help="page that the table is also written to (docs/notebook/two-stage.md)")
     options = parser.parse_args()
     if "two-stage" not in tables.searchers(options):
         return

@@ -22,10 +22,10 @@ def order_of(options, model, repeat):
 def main():
     parser = tables.parser(__doc__)
     tables.add_pool(parser)
-    parser.add_argument("--models", default="default,average,trees", help="names or options, separated by commas")
-    parser.add_argument("--rows", type=int, default=2000, help="trained on (default 2000)")
-    parser.add_argument("--unseen", type=int, default=3000, help="to choose from (default 3000)")
-    parser.add_argument("--chosen", type=tables.numbers, default=[3, 6, 12, 25], help="K,K,...")
+    parser.add_argument("--models", default="default,average,trees", help="names or options of models, separated by commas (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=2000, help="training rows (default 2000)")
+    parser.add_argument("--unseen", type=int, default=3000, help="configurations to choose from (default 3000)")
+    parser.add_argument("--chosen", type=tables.numbers, default=[3, 6, 12, 25], help="K,K,...: sizes of the second stage (default 3,6,12,25)")
     parser.add_argument("--repeats", type=int, default=8)
     options = parser.parse_args()
     models, first, lines = options.models.split(","), None, []

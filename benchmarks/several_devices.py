@@ -32,9 +32,9 @@ def problem(n):
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("--devices", type=int, default=4, help="how many, against one (default 4)")
-    parser.add_argument("--configurations", type=int, default=256, help="of the space (default 256)")
-    parser.add_argument("--launch", type=float, default=0.06, help="seconds that the fastest one's launch waits (default 0.06)")
+    parser.add_argument("--devices", type=int, default=4, help="number of devices that are compared with one (default 4)")
+    parser.add_argument("--configurations", type=int, default=256, help="configurations of the space (default 256)")
+    parser.add_argument("--launch", type=float, default=0.06, help="seconds that a launch of the fastest configuration takes (default 0.06)")
     options = parser.parse_args()
     n, most = options.configurations, options.devices
     optimum = {"a": n // 8, "b": 2}

@@ -24,13 +24,13 @@ def parser(text):
 
 def add_pool(out):
     out.add_argument("problem", help="problem file")
-    out.add_argument("recording", help="pool: a recording of that problem (clatune record)")
+    out.add_argument("recording", help="recording of the problem (clatune record), the pool")
 
 
 def add_device(out):
-    out.add_argument("--device", required=True, help="the pool's device, as clatune's --device")
-    out.add_argument("--store", required=True, help="where what is measured is kept; a second run goes on from there")
-    out.add_argument("--measure", default=MEASURE, help=f"how configurations are measured (default: {MEASURE})")
+    out.add_argument("--device", required=True, help="the recording's device, as for clatune")
+    out.add_argument("--store", required=True, help="store of the measurements; a second run continues from it")
+    out.add_argument("--measure", default=MEASURE, help=f"options of the evaluator (default: {MEASURE})")
 
 
 def numbers(text):
@@ -151,9 +151,9 @@ def searchers(options):
 
 def add_replay(out):
     out.add_argument("spaces", nargs="*", help="recordings, or folders of recordings (*.json, *.json.gz)")
-    out.add_argument("--searchers", help="a,b,... (default: all); the rows of others stay")
-    out.add_argument("--repeat", type=int, default=20, help="searches of a space, with seeds 1, 2, ... (default 20)")
-    out.add_argument("--threads", type=int, default=0, help="searches at once (default: all processors)")
+    out.add_argument("--searchers", help="a,b,...: searchers whose rows are renewed (default: all)")
+    out.add_argument("--repeat", type=int, default=20, help="searches per space, with seeds 1, 2, ... (default 20)")
+    out.add_argument("--threads", type=int, default=0, help="searches at the same time (default: the number of processors)")
 
 
 def replay(options, searcher, budget, *more):

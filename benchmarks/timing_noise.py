@@ -28,11 +28,11 @@ def measure(options, build, folder, store):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problem", help="problem file")
-    parser.add_argument("configurations", type=pathlib.Path, help="JSON: a list of configurations")
-    parser.add_argument("--device", required=True, help="as clatune's --device")
-    parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
+    parser.add_argument("configurations", type=pathlib.Path, help="JSON file with a list of configurations")
+    parser.add_argument("--device", required=True, help="the device, as for clatune")
+    parser.add_argument("--size", action="append", default=[], help="NAME=N, a problem parameter; may be repeated")
     parser.add_argument("--build", action="append", required=True, help="build folder; may be repeated")
-    parser.add_argument("--rounds", type=int, default=6, help="(default 6)")
+    parser.add_argument("--rounds", type=int, default=6, help="rounds (default 6)")
     options = parser.parse_args()
     times = {build: [] for build in options.build}
     with tempfile.TemporaryDirectory(prefix="clatune-noise-") as folder:

@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--load", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--tune-option", action="append", default=[], help="--tune-option=--lock=no: for 'clatune tune'")
+    parser.add_argument("--tune-option", action="append", default=[], help="option of 'clatune tune', as --tune-option=--lock=no; may be repeated")
     options = parser.parse_args()
     n = str(options.configurations)
     command = [f"{options.build}/src/cli/clatune", "tune", options.problem, "--device", options.device, "--searcher", "random",

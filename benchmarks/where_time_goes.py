@@ -54,8 +54,8 @@ def answer_row(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="*", help="stores of clatune")
-    parser.add_argument("--problem", help="only that problem")
-    parser.add_argument("--pause", type=float, default=60, help="seconds without a record that end a batch (default 60)")
+    parser.add_argument("--problem", help="only this problem")
+    parser.add_argument("--pause", type=float, default=60, help="a longer pause between records, in seconds, ends a batch (default 60)")
     parser.add_argument("--answers", nargs="*", default=[], help="files with the output of clatune tune --json")
     options = parser.parse_args()
     found = [(k, rows) for s in options.stores for k, rows in read_store(s).items() if options.problem in (None, k[0])]

@@ -1,7 +1,7 @@
 /* convolution.cl - box filter of (2 filter_radius + 1)^2 pixels over a single-channel image, edges repeated.
  *
  * Every parameter arrives as a macro: width, height, filter_radius; wg_x, wg_y (work-group), ppt_x, ppt_y (output
- * pixels per work-item), use_image, use_local, pad, interleave, unroll. docs/kernels.md says what each does. A work-
+ * pixels per work-item), use_image, use_local, pad, interleave, unroll. docs/reference/problems.md says what each does. A work-
  * group computes a tile of TILE_X x TILE_Y neighbouring pixels, whatever the order in which its work-items share it. */
 
 /* `unroll` is a parameter's name and a pragma's: take its value, then free the name. */

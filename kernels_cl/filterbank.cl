@@ -1,7 +1,7 @@
 /* filterbank.cl - filterbank correlation: z[r, c, k] = sum over h, w, d of x[r + h, c + w, d] f[h, w, d, k].
  *
  * Problem parameters (macros): height, width, depth of the image; n_filters, filter_height, filter_width. Tuning
- * parameters: block_h, block_w, spill, imul_fast, pad_shared, use_tex1d; docs/kernels.md says what each does. Derived
+ * parameters: block_h, block_w, spill, imul_fast, pad_shared, use_tex1d; docs/reference/problems.md says what each does. Derived
  * from the others by the problem file: VECTOR (pixels of a work-item: 1 on a GPU), ROWS (rows of the filters in a
  * launch), OUTPUT_4S (fours of filters in a launch), DEPTH_STEP (depths in local memory at a time).
  *

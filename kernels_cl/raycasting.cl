@@ -3,7 +3,7 @@
  *
  * Every parameter arrives as a macro: width, height (of the picture), volume_size (voxels along an edge); wg_x, wg_y
  * (work-group), ppt_x, ppt_y (output pixels per work-item), image_data, image_tf, local_tf, constant_tf, interleave,
- * unroll. docs/kernels.md says what each does. Places are fixed-point numbers with FRACTION_BITS fractional bits:
+ * unroll. docs/reference/problems.md says what each does. Places are fixed-point numbers with FRACTION_BITS fractional bits:
  * all configurations and the reference visit exactly the same voxels. */
 
 #define FRACTION_BITS 16

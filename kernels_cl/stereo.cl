@@ -4,7 +4,7 @@
  *
  * Every parameter arrives as a macro: width, height, disparities, window_radius; wg_x, wg_y (work-group), ppt_x,
  * ppt_y (output pixels per work-item), image_left, image_right, local_left, local_right, unroll_disparity,
- * unroll_dx, unroll_dy. docs/kernels.md says what each does. Sums are integers: all configurations give exactly the
+ * unroll_dx, unroll_dy. docs/reference/problems.md says what each does. Sums are integers: all configurations give exactly the
  * same result. */
 
 #define TEXT_OF(x) #x

@@ -1,4 +1,4 @@
-/* Transposes a matrix with the fastest kernel that is known, and checks the result; docs/tutorial.md tells how it came
+/* Transposes a matrix with the fastest kernel that is known, and checks the result; docs/tutorials/first-kernel.md tells how it came
  * about.
  *
  *     ./host [WIDTH HEIGHT]
@@ -128,7 +128,7 @@ static double run(const opencl *cl, const choice *best) {
   return (double)(end - start) * 1e-6;
 }
 
-/* Transposes in to out; the least time of ten runs. */
+/* Transposes in to out; the shortest time of ten runs. */
 static double transpose(const opencl *cl, const choice *best, float *in, float *out, int width, int height) {
   const size_t bytes = (size_t)width * (size_t)height * sizeof(float);
   double least_ms = 1e30;
@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
   size_t n_wrong = 0;
   for (size_t y = 0; y < (size_t)height; y++)
     for (size_t x = 0; x < (size_t)width; x++) n_wrong += out[x * (size_t)height + y] != in[y * (size_t)width + x];
-  printf("%d x %d: %.3f ms, the least of 10 runs; %zu of %zu numbers are wrong\n", width, height, least_ms, n_wrong, n);
+  printf("%d x %d: %.3f ms, the shortest of 10 runs; %zu of %zu numbers are incorrect\n", width, height, least_ms, n_wrong, n);
   clReleaseKernel(cl.kernel);
   clReleaseCommandQueue(cl.queue);
   clReleaseContext(cl.context);

@@ -1,4 +1,4 @@
-/* clatune/measurement.h - what is known of one configuration. */
+/* clatune/measurement.h - measurements: times or failure reasons of configurations. */
 #ifndef CLATUNE_MEASUREMENT_H
 #define CLATUNE_MEASUREMENT_H
 
@@ -6,7 +6,7 @@
 
 CLT_BEGIN_C
 
-/* The T4 format's invalidities (autotuning community's T4 schema): why a configuration does not count. */
+/* The invalidities of the T4 schema: the kind of a failure. */
 #define CLT_INVALIDITY_TABLE(X)     \
   X(CLT_CORRECT, "correct")         \
   X(CLT_CONSTRAINTS, "constraints") \
@@ -15,8 +15,8 @@ CLT_BEGIN_C
   X(CLT_CORRECTNESS, "correctness") \
   X(CLT_TIMEOUT, "timeout")
 
-/* The finer reason, its invalidity, its name, and what it means. What was abandoned is slow, as far as anybody knows;
- * the others are failures. */
+/* Failure reasons: enumerator, invalidity, name, meaning. An abandoned configuration is only known to be slow; it is
+ * not known whether its result is correct. */
 #define CLT_REASON_TABLE(X)                                                                                  \
   X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                   \
   X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")               \
@@ -34,7 +34,7 @@ CLT_BEGIN_C
   X(CLT_REASON_WRONG_OUTPUT, CLT_CORRECTNESS, "wrong-output", "the result differs from the reference")       \
   X(CLT_REASON_NOT_STARTED, CLT_RUNTIME, "not-started", "the program could not be started")                  \
   X(CLT_REASON_EXIT_STATUS, CLT_RUNTIME, "exit-status", "the program ended with a status other than 0")      \
-  X(CLT_REASON_NO_FIGURE, CLT_RUNTIME, "no-figure", "the program gave no figure of merit")                   \
+  X(CLT_REASON_NO_FIGURE, CLT_RUNTIME, "no-figure", "the program printed no number for \"Figure\"")          \
   X(CLT_REASON_BAD_FIGURE, CLT_RUNTIME, "bad-figure", "the figure of merit is not a positive number")        \
   X(CLT_REASON_REFUSED, CLT_RUNTIME, "refused", "the program itself calls the configuration invalid")        \
   X(CLT_REASON_CHECK_FAILED, CLT_CORRECTNESS, "check-failed", "the check command did not accept the result") \
@@ -59,63 +59,64 @@ typedef enum clt_reason {
       CLT_N_REASONS
 } clt_reason;
 
-/* Which clock timed the runs: the device's events, or the host's where the events are not to be trusted. */
+/* The clock that timed the runs: the device's (events), or the host's if events are unreliable. */
 typedef enum clt_clock { CLT_CLOCK_DEVICE, CLT_CLOCK_HOST } clt_clock;
 
-#define CLT_MAX_RUNS 64 /* runs kept of one measurement */
+#define CLT_MAX_RUNS 64 /* runs that a measurement holds at most */
 
-/* Wall seconds spent on one configuration, by phase. */
+/* Wall seconds that one configuration took, by phase. */
 typedef struct clt_phases {
   double build_s;        /* clBuildProgram */
-  double first_launch_s; /* arguments, first launch to completion (PoCL compiles again here) */
+  double first_launch_s; /* setting arguments, first launch until it ends (PoCL compiles again here) */
   double runs_s;         /* all timed runs, launches included */
   double verify_s;       /* reading back and comparing, restoring arguments */
-  double wait_s;         /* waiting for the device */
+  double wait_s;         /* waiting for a free device */
 } clt_phases;
 
-/* What one kernel uses, as the driver says once it is built; of several kernels the most. Each NaN where it does not
- * say. */
+/* Resources that the built kernel uses, as the driver reports them; the maximum over several kernels. NaN: unknown. */
 #define CLT_KERNEL_USE_TABLE(X) \
   X(registers)                  \
   X(spill_bytes)                \
   X(private_bytes)              \
   X(local_bytes)
 typedef struct clt_kernel_use {
-  double registers;     /* of a work-item */
-  double spill_bytes;   /* of registers that had to go to memory, of a work-item */
-  double private_bytes; /* of private memory of a work-item, spilled registers included */
-  double local_bytes;   /* of local memory of a work-group, arguments included */
+  double registers;     /* per work-item */
+  double spill_bytes;   /* registers spilled to memory, per work-item */
+  double private_bytes; /* private memory per work-item, spilled registers included */
+  double local_bytes;   /* local memory per work-group, arguments included */
 } clt_kernel_use;
 
-/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are
- * NaN. Fill with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of
- * log. */
+/* One measurement. A configuration that failed has a reason, and time_s, figure and energy_J are NaN. Prepare it with
+ * clt_measurement_init and empty it with clt_measurement_release. It owns log; copy it with clt_measurement_copy. */
 typedef struct clt_measurement {
   clt_config config;
   clt_reason reason;           /* CLT_REASON_NONE: correct */
-  double time_s;               /* seconds: the minimum of the runs; NaN if not correct, or if nobody knows */
-  double runs_s[CLT_MAX_RUNS]; /* every timed run, in the order of execution, warm-up left out; NaN: nobody knows */
+  double time_s;               /* shortest run; of a finalist its median; NaN: failed or unknown */
+  double runs_s[CLT_MAX_RUNS]; /* every timed run in order, without warm-up; NaN: unknown */
   size_t n_runs;
   clt_clock clock;
   clt_phases phases;
-  double figure; /* what a program reports of itself, in the problem's unit; NaN for kernels and for times */
-  double figures[CLT_MAX_RUNS]; /* of each run, where there is a figure; NaN: nobody knows */
-  double energy_J; /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
+  double figure;                /* the figure that a program reports, in the problem's unit; NaN: none */
+  double figures[CLT_MAX_RUNS]; /* of each run, if there is a figure; NaN: unknown */
+  double energy_J; /* of one run of all launches: mean over many runs (docs/reference/objectives.md); NaN: unknown */
   clt_kernel_use use;
-  double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
-  char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
-  bool confirmed_alone; /* it failed in a process that had run no other configuration, so nobody else is to blame */
+  double max_abs_error; /* largest |result - reference| over all outputs; NaN: not verified */
+  char *log;            /* of a failed configuration: compiler messages or output, at most 16 KiB; NULL: none */
+  bool confirmed_alone; /* it failed in a process that had run no other configuration */
 } clt_measurement;
 
-/* Correct until told otherwise, without a time and without runs. */
+/* Makes a correct measurement without a time and without runs. */
 void clt_measurement_init(clt_measurement *m, clt_config config);
-void clt_measurement_release(clt_measurement *m);
-int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_error *error);
+void clt_measurement_release(clt_measurement *m);                                           /* frees log */
+int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_error *error); /* copies log, too */
 
-/* Marks a measurement as failed: reason, time NaN, and log (copied, capped at 16 KiB; NULL: none). */
+/* Makes a measurement a failure: sets the reason and a copy of log (NULL: none), and its time to NaN. */
 void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log);
 
+/* Whether a measurement is correct, that is, has no failure reason. */
 bool clt_measurement_correct(const clt_measurement *m);
+
+/* The columns of CLT_REASON_TABLE and CLT_INVALIDITY_TABLE. Texts are static. */
 clt_invalidity clt_reason_invalidity(clt_reason reason);
 const char *clt_reason_name(clt_reason reason);
 const char *clt_reason_text(clt_reason reason);

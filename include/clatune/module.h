@@ -1,21 +1,19 @@
-/* clatune/module.h - the interface of a problem's own C functions.
+/* clatune/module.h - the interface of C functions that belong to a problem.
  *
- * A problem file may name a module beside it ("Module": "convolution.c" or "convolution.so"): C functions that fill an
- * argument with input (FillType "Generator"), compute the reference, judge a configuration's result, or say how good
- * the right result is. A .c file is compiled once with $CC or cc (-O3 -fopenmp -shared -fPIC) into the user's cache.
- * The functions run in worker processes, and in the tuner's own only with the evaluator that measures there, too
- * (in-process).
+ * A problem file can name a module ("Module": "convolution.c" or "convolution.so") with C functions that fill an
+ * argument with input (FillType "Generator"), compute the reference, judge a result, or compute the quality of the
+ * correct result. A .c file is compiled once with $CC or cc (-O3 -fopenmp -shared -fPIC) into the user's cache. The
+ * functions run in worker processes; with the evaluator in-process, in the tuner's own.
  *
  *   int fill_image(const clt_module_call *call);        // a generator: writes the array call->target
  *   int box_filter(const clt_module_call *call);        // a reference: reads inputs, writes the verified outputs
  *   int same_sum(const clt_module_call *call);          // a judge ("Verify"): reads the outputs and call->references
- *   int disparity_error(const clt_module_call *call);   // a quality: reads the verified outputs, which hold the right
- *                                                       // result, and writes one double to call->target
+ *   int disparity_error(const clt_module_call *call);   // a quality: reads the verified outputs, which hold the
+ *                                                       // correct result, and writes one double to call->target
  *
- * Return 0, or anything else for failure; of a judge: the result is wrong; of a quality: there is none (at these
- * sizes), as if NaN had been written.
- * Arrays are *logical*: without the border that an argument may be stored with, and independent of the configuration.
- */
+ * A function returns 0, or another number if it failed. For a judge that means that the result is incorrect; for a
+ * quality that there is none at these sizes, as if it had written NaN. Arrays have no border, even if the kernel's
+ * argument is stored with one, and do not depend on the configuration. */
 #ifndef CLATUNE_MODULE_H
 #define CLATUNE_MODULE_H
 
@@ -27,6 +25,7 @@
 extern "C" {
 #endif
 
+/* The content of an argument. */
 typedef struct clt_module_array {
   const char *name;  /* the argument's name */
   const char *type;  /* "float", "uchar4", "int" ... */
@@ -48,17 +47,17 @@ typedef struct clt_module_call {
   const clt_module_scalar *scalars;
   size_t n_scalars;
   const clt_module_array *target; /* generator: the array to fill; quality: one "double"; others: NULL */
-  uint64_t seed;                  /* 1 for the usual input, others for further input; of a quality always 1 */
-  /* Of a judge only, whose arrays hold what the configuration wrote, and whose scalars are its tuning parameters too. */
-  const clt_module_array *references; /* the right results of the verified arrays */
+  uint64_t seed;                  /* 1: the usual input; other numbers: other input; for a quality always 1 */
+  /* For a judge only. Its arrays hold what the configuration wrote; its scalars include the tuning parameters. */
+  const clt_module_array *references; /* the correct results of the verified arrays */
   size_t n_references;
   const char *configuration; /* "wg=64 groups=16 layout=rows" */
-  char *message;             /* room for CLT_MODULE_MESSAGE_BYTES: why the result is wrong */
+  char *message;             /* why the result is incorrect; CLT_MODULE_MESSAGE_BYTES long */
 } clt_module_call;
 
 typedef int (*clt_module_function)(const clt_module_call *call);
 
-/* Look-ups by name: NULL and `otherwise` where there is none. */
+/* The array, reference or scalar of this name; NULL or `otherwise` if there is none. */
 static inline const clt_module_array *clt_module_find(const clt_module_call *call, const char *name) {
   for (size_t i = 0; i < call->n_arrays; i++)
     if (strcmp(call->arrays[i].name, name) == 0) return &call->arrays[i];

@@ -1,7 +1,8 @@
-/* clatune/tune.h - the tuning session: ask a searcher, answer from the store or measure, record, tell; then finalists.
+/* clatune/tune.h - tunes with all settings: a searcher proposes configurations, the store or a measurement answers,
+ * results are stored, and at the end the finalists are compared.
  *
- * An *evaluation* is a configuration that the searcher asked for and got an answer to, failed ones too, whether
- * measured now or found in the store. Repeats, finalists and statically invalid configurations do not count. */
+ * An evaluation is a configuration that the searcher asked for and got an answer to: a time or a failure, measured now
+ * or known from the store. Repeated runs, finalists and configurations that violate a constraint do not count. */
 #ifndef CLATUNE_TUNE_H
 #define CLATUNE_TUNE_H
 
@@ -14,144 +15,144 @@
 CLT_BEGIN_C
 
 #define CLT_DEFAULT_SEARCHER "surrogate"
-#define CLT_DEFAULT_BUDGET 200     /* evaluations, where nothing else limits a search */
-#define CLT_DEFAULT_TOLERANCE 0.02 /* what counts as equally good */
-#define CLT_DEFAULT_CONFIDENCE 0.9
+#define CLT_DEFAULT_BUDGET 200     /* evaluations, if nothing else limits a search */
+#define CLT_DEFAULT_TOLERANCE 0.02 /* relative difference that counts as equally good */
+#define CLT_DEFAULT_CONFIDENCE 0.9 /* below 1; for searchers that decide how much to measure */
 
-/* What ended a search: whichever limit came first. */
+/* What ended a search: the limit that was reached first. */
 typedef enum clt_ending {
-  CLT_NOT_ENDED, /* in a result: the searcher had nothing more to ask for */
+  CLT_NOT_ENDED, /* in a result: the searcher had nothing left to ask for */
   CLT_ENDED_BY_BUDGET,
   CLT_ENDED_BY_TIME,
   CLT_ENDED_BY_TARGET,
   CLT_ENDED_BY_STAGNATION,
   CLT_ENDED_ON_REQUEST
 } clt_ending;
-const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
 
-/* What a session leaves behind. Made by clt_tune_run and freed by clt_tune_result_free; members are only ever added at
- * the end. */
+/* "space", "budget", "time", "target", "stagnation" or "request"; static. */
+const char *clt_ending_name(clt_ending ending);
+
+/* The result of a tuning, made by clt_tune_run. Later versions add members at the end only. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
-  int64_t evaluations, measured, reused, aliased, n_correct;
-  clt_measurement best;  /* config CLT_CONFIG_NONE where nothing was correct */
-  bool best_is_finalist; /* time_s is the median of interleaved rounds */
-  double best_spread;    /* relative: median absolute deviation / median of the best's runs */
-  bool has_default;      /* the default configuration is correct: */
+  int64_t evaluations, measured, reused, aliased, n_correct; /* aliased: known from an equivalent configuration */
+  clt_measurement best;                                      /* config CLT_CONFIG_NONE: nothing was correct */
+  bool best_is_finalist;                                     /* time_s is the median of interleaved rounds */
+  double best_spread;                                        /* median absolute deviation / median of its runs */
+  bool has_default;                                          /* the default configuration is correct; then: */
   clt_measurement default_measurement;
-  clt_measurement timed_beside;   /* what the searcher wanted timed beside the winner, like the default
-                                     (clatune/sys/searcher.h);   config CLT_CONFIG_NONE: nothing */
-  double least_s;                 /* the best one's time in the search; NaN. What median_s compares with */
-  double median_s;                /* of all correct evaluations; NaN */
-  double least_cost, median_cost; /* the same of the objective's costs (clt_objective_cost) */
-  int64_t n_without_value; /* correct evaluations for which the objective has no value, so that they were passed over */
-  double quality;          /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
-                              it has none, or everything was known, so that no reference was made */
+  clt_measurement timed_beside;   /* a configuration that the searcher wanted compared with the winner, as the default
+                                     is (clatune/sys/searcher.h); config CLT_CONFIG_NONE: none */
+  double least_s;                 /* shortest time in the search, in seconds; NaN: none */
+  double median_s;                /* median time of all correct evaluations; NaN: none */
+  double least_cost, median_cost; /* the same for the objective's costs */
+  int64_t n_without_value;        /* correct evaluations that were ignored, as the objective has no value for them */
+  double quality;                 /* the problem's quality of the correct result ("Quality"); NaN: it states none, or no
+                                     reference was computed, as everything was known */
   const clt_search_report *search;
-  clt_phases phases; /* summed over the measured */
-  double search_s;   /* wall seconds that the searcher took */
+  clt_phases phases; /* summed over all measured configurations */
+  double search_s;   /* wall seconds that the searcher computed */
   double wall_s;
-  bool stopped; /* by stop or time */
+  bool stopped; /* by the setting stop or time_s */
   clt_ending ending;
-  size_t
-      n_sources;   /* prior data that the searcher was given: recordings, what the store knows, a model's predictions */
-  bool comparable; /* with the recorded searches of clatune/certainty.h: the searcher's default options (the problem
-                      sets none either), no prior data, no warm start, and not cut short */
-  int64_t n_confirmed_alone; /* of the evaluations that failed: in a process that had run no other configuration */
-  int64_t n_machine_busy;    /* steps that were given more time than their limit because the machine was busy */
-  char *second_size;         /* "width=512 height=512": sizes at which the best was verified as well; NULL: none */
-  char **notes; /* n_notes sentences that belong beside the result: what disturbed the measurements and what to do,
-                   why the fastest of the search is not the best */
+  size_t n_sources; /* sources that the searcher got: recordings, stored measurements, a model's predictions */
+  bool comparable;  /* with replays of recorded spaces: default options of the searcher, no sources, no warm start, and
+                       not ended early */
+  int64_t n_confirmed_alone; /* failed evaluations that failed in a process that had run nothing else */
+  int64_t n_machine_busy;    /* steps that got more time than their limit, as the machine was busy */
+  char *second_size;         /* sizes at which the best was verified too: "width=512 height=512"; NULL: none */
+  char **notes; /* n_notes remarks on the result: what disturbed the measurements and what to do, or why the fastest
+                   configuration of the search is not the best */
   size_t n_notes;
-  double waited_s; /* of wall_s: for other tuners that used the device */
+  double waited_s; /* part of wall_s that was waited for other tuners on the device */
 } clt_tune_result;
 
-/* How many evaluations failed for a reason; *example (nullable): the first of them. */
+/* The number of evaluations that failed for a reason. *example (may be NULL): the first of them. */
 int64_t clt_tune_n_failed(clt_config *example, const clt_tune_result *result, clt_reason reason);
 
-/* How far a session is; borrowed by the callback. */
+/* The progress of a tuning; valid during the callback only. */
 typedef struct clt_progress {
-  const char *phase;             /* "default", "suggestions", the searcher's phase, "finalists" */
-  int64_t done, total;           /* evaluations; total is at most the size of the space, where there is no budget too */
-  const clt_tune_result *so_far; /* its counts and its best */
-  double best_value;             /* the best one's value of the objective */
+  const char *phase;             /* "default", "suggestions", the phase of the searcher, or "finalists" */
+  int64_t done, total;           /* evaluations; total is the budget, or the size of the space if that is smaller */
+  const clt_tune_result *so_far; /* counts and best so far */
+  double best_value;             /* value of the objective for the best */
   double elapsed_s;              /* without waited_s */
-  double time_limit_s;           /* the settings' time_s; 0: none. Then the session may end long before total */
-  const clt_measurement *last;   /* the newest result; NULL where only the phase changed */
+  double time_limit_s;           /* the settings' time_s; 0: none. The search may end before total is reached */
+  const clt_measurement *last;   /* the newest result; NULL: only the phase changed */
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
 
+/* Settings of a tuning; prepare them with clt_tune_settings_init. Pointers are borrowed during clt_tune_run. */
 typedef struct clt_tune_settings {
   size_t struct_size;             /* set by clt_tune_settings_init */
-  const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
-  const clt_space *space;         /* used where instance is NULL */
+  const clt_instance *instance;   /* what is tuned; NULL: use space, with an evaluator that needs no problem */
+  const clt_space *space;         /* used if instance is NULL */
   const clt_recording *recording; /* for the evaluator "replay"; nullable */
-  const char *evaluator;          /* NULL: clt_tune_evaluator */
+  const char *evaluator;          /* NULL: "command" for problems that run programs, else "opencl" */
   const clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
-  const char *searcher; /* NULL: clt_tune_searcher */
+  const char *searcher; /* NULL: the searcher of the problem, else CLT_DEFAULT_SEARCHER */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
-  const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
-  size_t n_configurations;          /* their number is the budget */
-  const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
-                                             transfer. One with other parameters is left out with a warning */
+  const clt_config *configurations;       /* evaluate these in this order, without a searcher; nullable */
+  size_t n_configurations;                /* is then the budget */
+  const clt_recording *const *learn_from; /* recordings of the same kernel on other devices, as sources. One with
+                                             other parameters is ignored with a warning */
   size_t n_learn_from;
-  const char *objective; /* what is optimised, in the form of --objective (docs/objectives.md). NULL: what the problem
-                            says, else time. What the store has without the energy that it needs is measured again */
-  bool no_transfer;      /* do not learn from what the store knows of the kernel on other devices and at other sizes */
-  clt_store *store;      /* nullable: nothing is kept */
-  bool no_reuse;         /* measure again what the store knows */
-  int64_t budget; /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
-                     else no limit where there is one of time, space_fraction or stagnation, else
-                     CLT_DEFAULT_BUDGET. Of several limits the first that is reached ends the search */
-  double time_s;  /* wall seconds, without those that are waited for other tuners to leave the device; 0: none. No new
-                     evaluation begins after it; what is under way is waited for, and the finalists come then */
-  double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
-  double target;      /* ends with the first evaluation that is as good: a value of the objective (seconds, where that
-                         is time); 0: none */
-  int64_t stagnation; /* ends after so many evaluations in which nothing was better by more than the tolerance than
-                         the last one that was; 0: never. As with target, what is under way then counts too */
+  const char
+      *objective;   /* in the form of --objective (docs/reference/objectives.md); NULL: the objective of the problem,
+                       else time. If it needs energy, configurations stored without it are measured again */
+  bool no_transfer; /* do not use stored measurements of other devices and sizes as sources */
+  clt_store *store; /* NULL: nothing is kept */
+  bool no_reuse;    /* measure again what is stored */
+  int64_t budget;   /* evaluations, at most; 0: the number that the searcher's options ask for, else the problem's
+                       Budget, else none if time_s, space_fraction or stagnation is given, else
+                       CLT_DEFAULT_BUDGET. The first limit that is reached ends the search */
+  double time_s;    /* wall seconds after which no further evaluation begins, without waiting for other tuners; 0: none.
+                       Evaluations under way are finished, and finalists are compared after that */
+  double space_fraction; /* evaluate at most this part of the valid configurations, but at least one; 0: no limit */
+  double target;         /* end with the first evaluation that is at least as good as this value of the objective
+                            (for time, in seconds); 0: none */
+  int64_t stagnation;    /* end after this many evaluations without an improvement of more than tolerance; 0: never.
+                            With target and stagnation, evaluations under way still count */
   double tolerance, confidence; /* 0: CLT_DEFAULT_TOLERANCE and CLT_DEFAULT_CONFIDENCE */
-  unsigned finalists;           /* timed again in interleaved rounds at the end; 0: none */
-  const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration; the
-                                   searcher is told, and takes it from there */
+  unsigned finalists;           /* configurations to time again in interleaved rounds at the end; 0: none */
+  const clt_config *begin_with; /* n_begin_with warm-start configurations, evaluated after the default configuration;
+                                   nullable */
   size_t n_begin_with;
-  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance.
-                             What it suggests is evaluated first, too, and a searcher that transfers learns from its
-                             predictions instead of what the store knows of other sizes and devices. Borrowed */
+  const clt_model *model; /* a model of times fitted at other sizes and bound to the instance, for a warm start;
+                             nullable. A searcher that transfers uses its predictions as the source, instead of stored
+                             measurements of other sizes and devices */
   bool skip_default;      /* do not begin with the default configuration */
-  size_t batch; /* how many to ask for at once; 0: what the evaluator takes, or works on at once where the searcher is
-                   sequential */
+  size_t batch; /* configurations to ask for at once; 0: as many as the evaluator accepts, or works on if the searcher
+                   is sequential */
   uint64_t seed;
   unsigned threads;
   clt_progress_fn progress;
   clt_log_fn log;
-  void *user;               /* for progress, log and check */
-  const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal
-                          handler through a volatile sig_atomic_t, or by another thread with an atomic store;
-                          nullable */
-  /* Nullable: has the last word on a winner, whose measurement it may fail (clt_measurement_fail): then the next
-   * fastest finalist is asked for. Not 0: the session fails. */
+  void *user;               /* passed to progress, log and check */
+  const volatile int *stop; /* polled: not 0 ends as soon as possible with CLT_E_STOPPED and a filled result; nullable.
+                          A signal handler may set it (volatile sig_atomic_t), or another thread (atomic store) */
+  /* Last check of a winner; nullable. It may make the measurement a failure (clt_measurement_fail): then the next
+   * fastest finalist is checked. If it does not return 0, the tuning fails with that code. */
   int (*check)(void *user, clt_measurement *winner, clt_error *error);
-  /* Nullable: n_more_devices beside the instance's, of the same name and driver version (CLT_E_ARGUMENT where they
-   * differ). The evaluator "opencl" spreads what is measured over all of them; finalists are on the instance's. Where
-   * one takes longer or shorter for the default configuration by more than 3 %, its times are scaled by that ratio, and
-   * a warning says so. CLT_E_UNSUPPORTED with an evaluator that works on one device, or with energy. */
+  /* Further devices with the same name and driver version (else CLT_E_ARGUMENT); nullable. The evaluator "opencl"
+   * spreads the search over all of them and times finalists on the instance's. If a device takes more than 3 % longer
+   * or shorter for the default configuration, its times are scaled by that ratio, with a warning. CLT_E_UNSUPPORTED:
+   * the evaluator works on one device only, or the objective needs energy. */
   const clt_device_info *more_devices;
   size_t n_more_devices;
-  int64_t learn_before_s; /* of what the store knows of other devices and sizes, only what was measured before this Unix
-                             time is learnt from; 0: all */
-  int64_t *steps; /* nullable: grows as long as something is under way that is looked after, also where `progress` shows
-                     no more evaluations, as among finalists. For other threads: added to atomically */
+  int64_t learn_before_s; /* sources from the store contain only what was measured before this Unix time; 0: all */
+  int64_t *steps; /* grows as long as work is under way, also while the number of evaluations does not change, as among
+                     finalists; added to atomically, for a watching thread; nullable */
 } clt_tune_settings;
-void clt_tune_settings_init(clt_tune_settings *settings);
+void clt_tune_settings_init(clt_tune_settings *settings); /* finalists 5, seed 1, all else 0 */
 
-/* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the
- * settings were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct,
- * CLT_E_VERIFY where no finalist was right on other data. */
+/* Tunes. *out is also set on failure, with the results so far; it is NULL if there is no memory or the settings were
+ * not initialised. Free it with clt_tune_result_free. CLT_E_STOPPED: on request. CLT_E_NO_VALID: no configuration was
+ * correct. CLT_E_VERIFY: no finalist was correct on other data. CLT_E_NOT_FOUND: no such searcher or evaluator. */
 int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
-void clt_tune_result_free(clt_tune_result *result); /* nullable */
+void clt_tune_result_free(clt_tune_result *result); /* NULL is allowed */
 
 CLT_END_C
 #endif

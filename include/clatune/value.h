@@ -11,8 +11,8 @@ CLT_BEGIN_C
 
 typedef enum clt_value_type { CLT_INT, CLT_REAL, CLT_BOOL, CLT_STRING } clt_value_type;
 
-/* A value. CLT_BOOL uses integer (0 or 1). text is borrowed: it lives as long as the space, problem or expression that
- * the value came from. */
+/* A value. A boolean is in integer (0 or 1). text is borrowed from the space, problem or expression that the value came
+ * from. */
 typedef struct clt_value {
   clt_value_type type;
   union {
@@ -22,11 +22,12 @@ typedef struct clt_value {
   };
 } clt_value;
 
-/* The number in a value: integer or boolean converted, real as it is, NaN for a string. */
+/* The value as a number; NaN for a string. */
 double clt_value_number(clt_value v);
 
-/* Writes a value as it stands behind -Dname= : integers in decimal, booleans as 1 and 0, reals with the shortest digits
- * that read back the same and always a point or an exponent, strings as they are. Returns the length needed. */
+/* Writes a value as in a build option -Dname=value: integers in decimal, booleans as 1 or 0, reals with as many digits
+ * as reading them back exactly needs and always with a point or an exponent, strings unchanged. Returns the length that
+ * the whole text needs, as snprintf does. */
 int clt_value_print(char *out, size_t capacity, clt_value v);
 
 CLT_END_C

@@ -1,6 +1,6 @@
-/* clatune/version.h - which version of the library this is: at compile time, and at run time.
+/* clatune/version.h - the version of the library, at compile time and at run time.
  *
- * Within a soversion (libclatune.so.0) functions and members are only added. CLT_VERSION_NUMBER is for the preprocessor:
+ * Within a soversion (libclatune.so.0), functions and members are only added. For the preprocessor:
  *
  *     #if CLT_VERSION_NUMBER >= 200 // from 0.2.0 on
  */
@@ -13,7 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-const char *clt_version(void); /* of the library that the program runs with: CLT_VERSION when that was built */
+const char *clt_version(void); /* CLT_VERSION of the library that the program runs with */
 #ifdef __cplusplus
 }
 #endif

@@ -20,10 +20,10 @@
 #include "base/memory.h"
 
 #define CHUNK_BYTES (64 << 10)
-#define MOST_PACKED 100 /* times its size that a packed file may have: recordings have 10 to 20, bombs 1,000 */
-#define MOST_OPEN 32    /* of the folders of a tree that is removed */
+#define MOST_PACKED 100 /* the largest compression ratio: recordings reach 10 to 20, decompression bombs 1,000 */
+#define MOST_OPEN 32    /* descriptors of nftw while a tree is removed */
 
-/* As many bytes as there are, or fewer at the end of the file; -1 on failure. */
+/* Reads n bytes, or fewer at the end of the file. Returns their number; -1: failure. */
 static ssize_t read_all(int fd, char *bytes, size_t n) {
   size_t done = 0;
   while (done < n) {
@@ -107,9 +107,11 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
     } else {
       clt_text_add_bytes(&text, chunk, (size_t)n);
       if (text.rc) rc = clt_fail_memory(error);
-      if (text.n > max_bytes) rc = clt_fail(error, CLT_E_RANGE, "'%s' is larger than %zu bytes", path, max_bytes);
+      if (text.n > max_bytes)
+        rc = clt_fail(error, CLT_E_RANGE, "cannot read '%s': larger than %zu bytes", path, max_bytes);
       if (text.n > CHUNK_BYTES && text.n / MOST_PACKED > size)
-        rc = clt_fail(error, CLT_E_RANGE, "'%s' unpacks to more than %d times its size; unpack it first", path,
+        rc = clt_fail(error, CLT_E_RANGE,
+                      "'%s' unpacks to more than %d times its size; if you trust it, unpack it first", path,
                       MOST_PACKED);
     }
   }
@@ -150,8 +152,8 @@ int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *err
 
 /* --- replacing --- */
 
-/* The descriptor that a path such as /dev/stdout stands for; -1: none. Opened anew, a file would be written from its
- * beginning, beside what the process itself writes there. */
+/* The descriptor behind a path such as /dev/stdout; -1: none. Opening the path again would start at the beginning of
+ * the file and overwrite earlier output of this process. */
 static int own_descriptor(const char *path) {
   int fd;
   char end;
@@ -167,8 +169,8 @@ bool clt_file_is_special(const char *path) {
          (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
-/* Of a link it is the file behind it that is replaced. A device, a pipe or a socket cannot be: it is written to.
- * mkstemp's files are for their owner alone, and only umask itself tells what it is; so the name is made here. */
+/* The name is made here instead of with mkstemp, because mkstemp creates files with mode 0600, and the umask can only
+ * be read by changing it. */
 int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *error) {
   static atomic_uint n_made;
   struct stat status;
@@ -282,7 +284,7 @@ void clt_remove_tree(const char *path, bool keep_top) {
   if (!keep_top) rmdir(path);
 }
 
-/* Takes the file's path. */
+/* Finds a file relative to the folder of `file`, whose path it frees. */
 static char *find_beside(char *file, const char *const *names, int mode) {
   char *found = NULL, *slash = file ? strrchr(file, '/') : NULL;
   if (slash) *slash = '\0';
@@ -311,22 +313,22 @@ char *clt_find_near_library(const char *const *names, int mode) {
   return find_beside(realpath(info.dli_fname, NULL), names, mode);
 }
 
-/* --- run folders: what dead runs left behind --- */
+/* --- run folders: removing those of dead runs --- */
 
 #define PREFIX "clatune-"
 #define ALPHANUMERIC "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define RANDOM_CHARACTERS 6 /* mkdtemp's */
 
-/* What the lock of a run on this host holds. Where locks are not shared between hosts, a folder of another host looks
- * as if its owner were dead; and a folder without it is nobody's run, whatever its name is. */
+/* The text in the lock file of a run on this host. On file systems that do not share locks between hosts, the folder of
+ * another host would look dead; and folders without this text are not runs, whatever their name. */
 static char *make_marker(void) {
   char host[HOST_NAME_MAX + 1] = "";
   gethostname(host, sizeof host - 1);
   return clt_format("clatune run on %s\n", host);
 }
 
-/* Whether a folder carries this host's marker and nobody holds its lock. A run holds the lock from before it writes the
- * marker until the folder is gone. */
+/* Whether a folder has this host's marker and its lock is free. A run takes the lock before it writes the marker, and
+ * holds it until the folder is removed. */
 static bool is_dead(const char *lock, const char *marker) {
   char content[HOST_NAME_MAX + 32];
   int fd = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -338,7 +340,7 @@ static bool is_dead(const char *lock, const char *marker) {
   return dead;
 }
 
-/* Names of exactly our form, with our marker. */
+/* Only folders whose name has exactly the form of a run folder, and which have the marker. */
 static void remove_dead_runs(const char *parent, const char *marker) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;

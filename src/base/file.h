@@ -9,78 +9,80 @@
 
 #include "base/text.h"
 
-/* Every file that a user names is opened by this: a regular file, for reading. It never waits, so a FIFO is refused.
- * *bytes (nullable) is its size. */
+/* Opens a regular file for reading; *bytes (nullable) is its size. Use it for every file that a user names: it refuses
+ * FIFOs and devices, on which open could wait. CLT_E_IO. */
 int clt_file_open(int *fd, size_t *bytes, const char *path, clt_error *error);
 
-/* The first *n bytes of such a file, or as many as it has: *n says how many. */
+/* Reads the first *n bytes of such a file, or all if it is shorter, and sets *n to their number. */
 int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error);
 
-/* Reads a regular file of at most max_bytes. *out is malloc'ed, with a terminator behind its *n bytes (n nullable). */
+/* Reads a regular file. *out is malloc'ed and has a terminator after its *n bytes (n nullable). CLT_E_RANGE: it is
+ * larger than max_bytes. */
 int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error);
 
-/* Reads a file, plain or gzip, of at most max_bytes when unpacked. */
+/* Reads a plain or gzip file. CLT_E_RANGE: it has more than max_bytes when unpacked. */
 int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_error *error);
 
-/* A number that is another one once what stands at a path was changed, or is another file; 0: nothing stands there. */
+/* A number that changes when the file at this path is changed or replaced; 0: there is no file. */
 uint64_t clt_file_version(const char *path);
 
-/* Writes a file (0600) in place of what is there. */
+/* Writes a file (mode 0600) directly at its path; an existing file is overwritten. */
 int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *error);
 
-/* A file that is seen whole or not at all: written beside its place, then renamed. A link stays one; what is no regular
- * file (/dev/null, a pipe) is written to and stays what it is, and /dev/stdout goes on where standard output stands. */
+/* An atomic replacement of a file: the new content is written to a temporary file in the same folder, which is then
+ * renamed, so that readers see the old or the new file. A symbolic link is kept and its target replaced. Special files
+ * (/dev/null, a pipe) are written to directly; /dev/stdout continues at the current position of standard output. */
 typedef struct clt_replacement {
-  char *path;   /* owned: without links */
-  char *beside; /* owned; NULL: written to directly */
-  int fd;       /* of the file beside it, for writing. Whoever takes it over (fdopen, gzdopen) sets -1 */
+  char *path;   /* owned; symbolic links resolved */
+  char *beside; /* of the temporary file, owned; NULL: path is written to directly */
+  int fd;       /* for writing. A caller that takes it over (fdopen, gzdopen) sets it to -1 */
 } clt_replacement;
 
-/* Whether path is something that is written to and not replaced. */
+/* Whether path is a special file, which is written to instead of replaced. */
 bool clt_file_is_special(const char *path);
 
-/* Creates the file beside path, under a name that nobody can have prepared, with the mode that a shell would give it.
- * clt_file_replace_commit or clt_file_replace_abort follows. */
+/* Creates the temporary file, under an unpredictable name and with the mode of an ordinary new file (0666 less umask).
+ * The caller ends with clt_file_replace_commit or clt_file_replace_abort. */
 int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *error);
-int clt_file_replace_commit(clt_replacement *replacement, clt_error *error); /* aborts on failure */
-void clt_file_replace_abort(clt_replacement *replacement); /* path stays as it was; again does nothing */
+int clt_file_replace_commit(clt_replacement *replacement, clt_error *error); /* renames; aborts on failure */
+void clt_file_replace_abort(clt_replacement *replacement); /* path stays as it was; can be called again */
 
-/* All of it in one call. */
+/* Replaces a file in one call. */
 int clt_file_replace(const char *path, const void *bytes, size_t n, clt_error *error);
 
-/* Makes a folder (0700) and those above it. */
+/* Makes a folder (mode 0700) and its missing parents. */
 int clt_folder_make(const char *path, clt_error *error);
 
-/* Removes what is in a folder; the folder itself too unless keep_top. Does not follow links. */
+/* Removes the content of a folder, and the folder itself unless keep_top. Does not follow links. */
 void clt_remove_tree(const char *path, bool keep_top);
 
 /* $TMPDIR, or /tmp. Borrowed from the environment. */
 const char *clt_temporary_folder(void);
 
-/* The folder that a file lies in, absolute where it exists, and path seen from a folder. malloc'ed; NULL when out of
- * memory. */
+/* The folder of a file, as an absolute path if it exists; and a path that is relative to a folder (an absolute path
+ * stays as it is). malloc'ed; NULL: out of memory. */
 char *clt_path_folder(const char *path);
 char *clt_path_join(const char *folder, const char *path);
 
-/* The first of `names` (NULL at the end; such as "../libexec/clatune-worker") that can be accessed as `mode` says
- * (access(2)), relative to the folder of the running program, or to that of libclatune.so (of the program, where it is
- * linked in), so that what was installed together is found also in a tree that was moved. malloc'ed; NULL where there
- * is none, or out of memory. */
+/* Finds an installed file, also if the installation was moved: returns the first of `names` (such as
+ * "../libexec/clatune-worker"; NULL at the end) for which access(2) with `mode` succeeds. Names are relative to the
+ * folder of the running program, or to the folder of libclatune.so (the program's, if the library is linked
+ * statically). malloc'ed; NULL: not found, or out of memory. */
 char *clt_find_near_program(const char *const *names, int mode);
 char *clt_find_near_library(const char *const *names, int mode);
 
-/* The temporary folder of a run: $TMPDIR/clatune-XXXXXX (0700), locked while its owner lives, so that what a killed
- * tuner left behind is found and removed by the next one. */
+/* The temporary folder of a run: $TMPDIR/clatune-XXXXXX (mode 0700). Its owner holds a lock on it, so that the next run
+ * can recognise and remove the folder of a killed one. */
 typedef struct clt_run_folder {
   char *path; /* NULL: none */
   int lock_fd;
 } clt_run_folder;
 
-/* Removes the folders of dead runs, then makes one. */
+/* Removes the folders of runs that no longer exist, then makes a new one. */
 int clt_run_folder_new(clt_run_folder *out, clt_error *error);
-void clt_run_folder_remove(clt_run_folder *folder); /* with everything in it; again does nothing */
+void clt_run_folder_remove(clt_run_folder *folder); /* with its content; can be called again */
 
-/* Makes "<folder>/<name>" (0700) unless it is there. *out is malloc'ed. */
+/* Makes "<folder>/<name>" (mode 0700) if it does not exist. *out, its path, is malloc'ed. */
 int clt_run_folder_make(char **out, const clt_run_folder *folder, const char *name, clt_error *error);
 
 #endif

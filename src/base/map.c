@@ -13,13 +13,13 @@ struct clt_map_slot {
 #define FREE UINT64_MAX
 #define FIRST_CAPACITY 64
 
-/* Consecutive keys, and keys that differ in their high bits alone, spread: Fibonacci hashing of the folded key. */
+/* Fibonacci hashing of the folded key, so that consecutive keys and keys that differ only in their high bits spread. */
 static size_t home_of(uint64_t key, size_t capacity) {
   uint64_t hash = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
   return (size_t)(hash ^ (hash >> 32)) & (capacity - 1);
 }
 
-/* The slot of the key, or the free one that it would take. */
+/* The slot of the key, or the free slot in which it would be inserted. */
 static size_t slot_of(const clt_map *map, uint64_t key) {
   size_t at = home_of(key, map->capacity);
   while (map->slots[at].key != key && map->slots[at].key != FREE) at = (at + 1) & (map->capacity - 1);
@@ -68,7 +68,7 @@ bool clt_map_remove(clt_map *map, uint64_t key) {
   if (map->n == 0 || key == FREE) return false;
   size_t mask = map->capacity - 1, gap = slot_of(map, key);
   if (map->slots[gap].key != key) return false;
-  /* What follows moves into the gap, unless its home lies behind the gap. */
+  /* Later entries move into the gap, unless their home is after the gap. */
   for (size_t at = (gap + 1) & mask; map->slots[at].key != FREE; at = (at + 1) & mask) {
     size_t home = home_of(map->slots[at].key, map->capacity);
     if (((at - home) & mask) < ((at - gap) & mask)) continue;

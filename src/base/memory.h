@@ -6,17 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* a * b, and whether it overflowed. */
+/* Computes a * b. False: it overflows. */
 bool clt_size_multiply(size_t *out, size_t a, size_t b);
 
-/* n zeroed elements; NULL on overflow or when out of memory. n = 0 gives one element, so NULL always means failure. */
+/* Allocates n zeroed elements. NULL: overflow, or out of memory. n = 0 gives one element, so NULL always means failure.
+ */
 void *clt_new_array(size_t n, size_t element_bytes);
 
-/* Grows *array (element_bytes each) so that it holds at least `need` elements: at least doubles *capacity. Returns 0 or
- * CLT_E_MEMORY, leaving *array as it was. */
+/* Makes *array large enough for `need` elements of element_bytes each; array is the address of a pointer. If it has to
+ * grow, *capacity at least doubles. CLT_E_MEMORY: *array stays as it was. */
 int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes);
 
-/* printf into a malloc'ed string, in every locale with points in numbers; NULL when out of memory. */
+/* printf into a malloc'ed string, with decimal points in any locale. NULL: out of memory. */
 char *clt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *clt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 

@@ -52,7 +52,7 @@ int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t inde
   if (threads > MOST_THREADS) threads = MOST_THREADS;
   pthread_t thread[MOST_THREADS];
   unsigned started = 0;
-  /* The caller is a worker too; a thread that cannot be started is done without. */
+  /* The calling thread works too, so fewer threads than wanted are not an error. */
   while (started + 1 < threads && pthread_create(&thread[started], NULL, run_tasks, &work) == 0) started++;
   run_tasks(&work);
   for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);

@@ -14,7 +14,7 @@
 
 /* --- tables --- */
 
-/* What every type begins with. */
+/* The first members of every type. */
 typedef struct plugin_head {
   unsigned abi;
   const char *name, *summary;
@@ -66,14 +66,15 @@ int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_
   const plugin_head head = head_of(type);
   const size_t n = clt_n_plugins(plugins);
   if (head.abi != plugins->abi)
-    return clt_fail(error, CLT_E_ARGUMENT, "%s is made for version %u of the interface, this clatune has %u",
+    return clt_fail(error, CLT_E_ARGUMENT, "%s was built for version %u of the plug-in interface, not %u; rebuild it",
                     plugins->kind, head.abi, plugins->abi);
   if (!whole || !head.name)
-    return clt_fail(error, CLT_E_ARGUMENT, "%s lacks its name, its summary or a function", plugins->kind);
+    return clt_fail(error, CLT_E_ARGUMENT, "%s lacks its name, its summary or a required function", plugins->kind);
   if (clt_plugin_find(plugins, head.name))
-    return clt_fail(error, CLT_E_ARGUMENT, "there is %s '%.64s' already", plugins->kind, head.name);
+    return clt_fail(error, CLT_E_ARGUMENT, "%s named '%.64s' is already registered; choose another name", plugins->kind,
+                    head.name);
   if (n == CLT_MOST_PLUGINS)
-    return clt_fail(error, CLT_E_RANGE, "there cannot be %s beside the %zu that there are", plugins->kind, n);
+    return clt_fail(error, CLT_E_RANGE, "cannot register %s: the maximum of %zu is reached", plugins->kind, n);
   plugins->types[n] = type;
   return CLT_OK;
 }

@@ -7,18 +7,20 @@
 
 #define CLT_MOST_PLUGINS 64 /* of a kind */
 
-/* The options of a type, and the size of the struct that they are parsed into. */
+/* The options of a plug-in, and the size in bytes of the struct that they are parsed into. */
 typedef struct clt_option_table {
   const clt_option *options;
   size_t n, size;
 } clt_option_table;
 
-/* A kind of plug-in. A type is a struct that begins with its ABI version (unsigned), its name and its summary. */
+/* The table of one kind of plug-in. Each plug-in is described by a struct (its type) that begins with its ABI version
+ * (unsigned), its name and its summary. */
 typedef struct clt_plugins {
   const char *kind; /* for messages, with its article */
   unsigned abi;
-  size_t options;                          /* where a type has its clt_option_table, in three members; 0: it has none */
-  const void *types[CLT_MOST_PLUGINS + 1]; /* the built-in ones, those that were registered, NULL */
+  size_t options; /* offset in a type of the three members of its clt_option_table; 0: types of this kind have no
+                     options */
+  const void *types[CLT_MOST_PLUGINS + 1]; /* first the built-in types, then the registered ones, then NULL */
 } clt_plugins;
 
 size_t clt_n_plugins(const clt_plugins *plugins);
@@ -27,20 +29,21 @@ const char *clt_plugin_name(const clt_plugins *plugins, size_t index);
 const char *clt_plugin_summary(const clt_plugins *plugins, size_t index);
 const char *clt_plugin_kind(const clt_plugins *plugins); /* without the article */
 clt_option_table clt_plugin_table(const clt_plugins *plugins, size_t index);
-/* Its number; that of all where there is none of the name. */
+/* The index of the plug-in of this name; clt_n_plugins if there is none. */
 size_t clt_plugin_index(const clt_plugins *plugins, const char *name);
 
-/* The names of all; returns how many. */
+/* Writes the names of all plug-ins of the kind. Returns their number. */
 size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins);
 
 const void *clt_plugin_find(const clt_plugins *plugins, const char *name); /* NULL: none */
 
-/* Adds a type, borrowed for good. whole: it has all that its kind needs. CLT_E_ARGUMENT where it has not, its ABI is
- * another one or its name is taken; CLT_E_RANGE where there are too many. */
+/* Registers a type, which must exist until the process ends. whole: the caller found all members that this kind
+ * requires. CLT_E_ARGUMENT: it is not whole, has another ABI version, or its name is taken. CLT_E_RANGE: the table is
+ * full. */
 int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_error *error);
 
-/* Fills *options (options_size bytes, zeroed first) with the defaults, then with the settings. A setting that is not in
- * the table, or out of range, is CLT_E_ARGUMENT with a message that names it and the range or the nearest names. */
+/* Zeroes *options (options_size bytes), then fills it with the defaults and the settings. CLT_E_ARGUMENT: a setting is
+ * not in the table, or out of range; the message names the nearest option, or the range. */
 int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,
                       const clt_setting *settings, size_t n_settings, clt_error *error);
 

@@ -20,7 +20,7 @@ static int parse(clt_source *source, size_t n, clt_error *error) {
   json_error_t mistake;
   source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
   if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
-  /* The parser speaks of the bracket alone. */
+  /* The parser only mentions the bracket. */
   const bool ends = clt_starts_with(mistake.text, "'}' expected") || clt_starts_with(mistake.text, "']' expected");
   if (source->root == NULL)
     return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s%s", ends ? "',' or " : "",
@@ -63,7 +63,7 @@ void *clt_source_keep(clt_source *source, void *block, clt_error *error) {
 
 static const char *skip_space(const char *at) { return at + strspn(at, " \t\r\n"); }
 
-/* The value that begins at a place, which moves behind it; NULL: none does. */
+/* Reads the value that begins at *at, and moves *at after it. NULL: no value begins there. */
 static json_t *take_value(const char **at) {
   json_error_t end;
   json_t *value = json_loads(*at, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &end);
@@ -71,8 +71,8 @@ static json_t *take_value(const char **at) {
   return value;
 }
 
-/* Moves into what a path begins with: a member of an object, or "[2]", an item of a list. *place is where that begins,
- * with its name where the path ends there. Returns the rest of the path; NULL: there is no such thing. */
+/* Moves *at to the value of the first step of a path: a member of an object, or "[2]", an item of a list. *place is its
+ * beginning; if the path ends here, that of its name. Returns the rest of the path; NULL: the step does not exist. */
 static const char *enter(const char **at, const char **place, const char *path) {
   const bool is_item = *path == '[';
   char *end = NULL;
@@ -87,7 +87,8 @@ static const char *enter(const char **at, const char **place, const char *path) 
       const char *text = json_string_value(name);
       const size_t n = text ? strlen(text) : 0;
       const bool is_member = text && *here == ':';
-      if (is_member && strncmp(path, text, n) == 0 && strchr(".[", path[n])) rest = path + n; /* or at its end */
+      if (is_member && strncmp(path, text, n) == 0 && strchr(".[", path[n]))
+        rest = path + n; /* or the end of the path */
       json_decref(name);
       if (!is_member) return NULL;
       here = skip_space(here + 1);
@@ -116,7 +117,7 @@ int clt_json_line(const char *text, const char *key) {
 
 /* --- mistakes --- */
 
-/* The line of a key, or of the longest part of it that has one. */
+/* The line of a key, or of the longest part of it that has a line. */
 static int line_of_key(const clt_source *source, const char *key) {
   size_t longest = 0;
   int line = 0;
@@ -190,7 +191,7 @@ char *clt_node_keep(const clt_node *node, char *text) {
 
 /* --- nodes --- */
 
-/* A node below another one, whose key goes on with `more`. Made for every member, so without printf. */
+/* A node below another one; `more` is appended to the key. No printf, because this is called for every member. */
 static clt_node node_below(const clt_node *parent, const json_t *json, const char *separator, const char *more) {
   clt_node node = {.json = json_is_null(json) ? NULL : json, .reading = parent->reading};
   const char *const parts[] = {parent->key, separator, more};
@@ -230,13 +231,14 @@ bool clt_read_object(const clt_node *node, const char *const *known, bool strict
     const char *absent[MAX_KNOWN];
     size_t n_absent = 0, i = 0;
     while (known[i] && strcmp(known[i], name) != 0) i++;
-    if (known[i] || !isalpha((unsigned char)name[0])) continue; /* others than names are comments */
+    if (known[i] || !isalpha((unsigned char)name[0])) continue; /* other keys are comments */
     for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
       if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
     clt_node here = clt_node_member(node, name);
     const bool near = clt_nearest_name(name, absent, n_absent) != NULL;
     clt_text others = {0};
-    for (i = 0; strict && !near && known[i]; i++) clt_text_printf(&others, "%s%s", i ? ", " : "; there are ", known[i]);
+    for (i = 0; strict && !near && known[i]; i++)
+      clt_text_printf(&others, "%s%s", i ? ", " : "; known keys: ", known[i]);
     if (strict && !near)
       clt_node_fail(&here, "there is no key \"%s\"%s", name, others.bytes ? others.bytes : "");
     else if (near)
@@ -252,7 +254,7 @@ size_t clt_read_list(const clt_node *node) {
   return json_array_size(node->json);
 }
 
-/* The member, where it is there and nothing is wrong yet; else NULL. */
+/* The member; NULL: it is missing, or there was a mistake before. */
 static const json_t *find_member(const clt_node *parent, const char *name) {
   const json_t *json = clt_node_ok(parent) ? json_object_get(parent->json, name) : NULL;
   return json_is_null(json) ? NULL : json;

@@ -26,7 +26,7 @@ uint64_t clt_rng_next(clt_rng *rng) {
 }
 
 uint64_t clt_rng_below(clt_rng *rng, uint64_t bound) {
-  uint64_t reject = -bound % bound; /* 2^64 mod bound: numbers below it would be favoured */
+  uint64_t reject = -bound % bound; /* 2^64 mod bound: without the rejection, small results would be more likely */
   uint64_t x;
   do x = clt_rng_next(rng);
   while (x < reject);

@@ -16,8 +16,14 @@ int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   const int fds[3] = {s->in, s->out, s->err};
-  sigset_t all, none;
-  sigfillset(&all);
+  sigset_t all, none; /* all: the signals to reset to their default action */
+  if (s->own_group) {
+    sigfillset(&all);
+  } else { /* the signals that clatune's programs ignore */
+    sigemptyset(&all);
+    sigaddset(&all, SIGPIPE);
+    sigaddset(&all, SIGXFSZ);
+  }
   sigemptyset(&none);
   int rc = posix_spawn_file_actions_init(&actions);
   if (rc) return rc;
@@ -32,8 +38,9 @@ int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
              ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0)
              : posix_spawn_file_actions_adddup2(&actions, fds[i], i);
   if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(&actions, s->extra_fd, s->extra_as);
-  if (rc == 0 && s->own_group) { /* with signals as a program expects them */
-    const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  if (rc == 0 && (s->own_group || s->default_signals)) { /* with signals as a program expects them */
+    const short group = s->own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    const short flags = group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
     rc = posix_spawnattr_setflags(&attributes, flags);
     if (rc == 0) rc = posix_spawnattr_setpgroup(&attributes, 0);
     if (rc == 0) rc = posix_spawnattr_setsigdefault(&attributes, &all);

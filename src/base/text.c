@@ -119,7 +119,7 @@ size_t clt_text_character(const char *bytes, size_t n, uint32_t *character) {
   return length;
 }
 
-/* Controls, which a terminal would obey, and what would turn the direction of the text behind it. */
+/* Control characters, which a terminal would execute, and direction marks. */
 static bool is_control(uint32_t c) {
   return c < 32 || (c >= 127 && c < 160) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
@@ -208,11 +208,11 @@ bool clt_is_name(const char *text) {
   return *text == '\0';
 }
 
-#define LONGEST 64 /* names that are compared */
+#define LONGEST 64 /* characters of a name that are compared */
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Levenshtein's, where two neighbours that changed places are one mistake. Three rows at a time. */
+/* Levenshtein's distance with transpositions of neighbours as one edit. Keeps three rows of the table. */
 static size_t edit_distance(const char *a, const char *b) {
   size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
   if (n > LONGEST || m > LONGEST) return LONGEST;

@@ -9,7 +9,7 @@
 
 #define MAX_LONG 160
 #define LONG 2       /* what getopt_long returns for the options of the table */
-#define POSITIONAL 1 /* what it returns for an argument that is no option */
+#define POSITIONAL 1 /* what it returns for an argument that is not an option */
 
 static bool is_listed(const struct option *longs, const char *name) {
   for (; longs->name; longs++)
@@ -21,7 +21,7 @@ static void add_long(struct option *longs, size_t *n, const char *name, int has_
   if (*n + 1 < MAX_LONG && !is_listed(longs, name)) longs[(*n)++] = (struct option){name, has_argument, NULL, LONG};
 }
 
-/* The flags of the command and of the plug-ins that it takes, as getopt_long wants them. */
+/* The flags of the command and of its plug-ins, for getopt_long. */
 static void make_longs(struct option *longs, const cli_command *command) {
   size_t n = 0;
   add_long(longs, &n, "help", no_argument);
@@ -35,7 +35,7 @@ static void make_longs(struct option *longs, const cli_command *command) {
     }
 }
 
-/* c is what getopt_long returned, typed the argument it looked at. */
+/* c: the result of getopt_long; typed: the argument that it parsed. */
 static void __attribute__((noreturn))
 refuse_option(const cli_command *command, const struct option *longs, int c, const char *typed) {
   const char *names[MAX_LONG];
@@ -60,7 +60,7 @@ const cli_flag *cli_find_flag(const cli_command *command, const char *name) {
 
 void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
-  const char *list = NULL; /* the flag that takes the arguments which are no options; NULL: none does */
+  const char *list = NULL; /* the flag that takes the arguments that follow; NULL: none */
   *out = (cli_arguments){.command = command,
                          .typed = cli_new((size_t)argc, sizeof *out->typed),
                          .positional = cli_new((size_t)argc, sizeof *out->positional)};
@@ -73,7 +73,7 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
                        : c == 'q'  ? "quiet"
                        : c == LONG ? longs[index].name
                                    : NULL;
-    /* Abbreviations, which getopt_long takes, would mean something else once there are more options. */
+    /* getopt_long accepts abbreviations, but a later option could make one ambiguous. */
     if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) refuse_option(command, longs, '?', argv[at]);
     if (c == POSITIONAL && list) {
       out->typed[out->n_typed++] = (clt_setting){list, optarg};
@@ -87,7 +87,7 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
       list = flag && flag->argument && strstr(flag->argument, "...") ? name : NULL;
     }
   }
-  if (command->passes && cli_given(out, command->passes)) {
+  if (command->passes && (command->passes[0] == '\0' || cli_given(out, command->passes))) {
     out->passed = argv + optind;
     out->n_passed = (size_t)(argc - optind);
   } else {
@@ -95,12 +95,15 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
   }
   if (cli_given(out, "help")) return;
   if (out->n_positional < command->n_positional[0])
-    cli_usage("something is missing: clatune %s %s", command->name, command->synopsis);
+    cli_usage("missing argument; usage: clatune %s %s", command->name, command->synopsis);
   if (out->n_positional <= command->n_positional[1]) return;
   const char *beyond = out->positional[command->n_positional[1]];
   if (clt_pq_is_url(beyond))
-    cli_usage("'clatune %s' takes the database from --store: --store postgresql://...", command->name);
-  cli_usage("'%s' is one argument too many for 'clatune %s'", beyond, command->name);
+    cli_usage("'clatune %s' takes no URL as an argument; name the database with --store postgresql://...",
+              command->name);
+  if (strchr(beyond, '=') && cli_find_flag(command, "configuration"))
+    cli_usage("unexpected argument '%s'; did you mean --configuration \"%s\"?", beyond, beyond);
+  cli_usage("unexpected argument '%s'; usage: clatune %s %s", beyond, command->name, command->synopsis);
 }
 
 const char *cli_text(const cli_arguments *arguments, const char *flag) {
@@ -146,7 +149,7 @@ int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, co
             cli_guess(guess, "", name, names, clt_plugin_names(names, plugins)), arguments->command->name);
 }
 
-/* "a, b or c", of n names that stand stride bytes apart. */
+/* "a, b or c", from n names that are stride bytes apart. */
 static const char *list_names(char out[300], const void *names, size_t n, size_t stride, const char *last) {
   out[0] = '\0';
   for (size_t i = 0, used = 0; i < n && used < 300; i++)
@@ -166,9 +169,10 @@ const char *cli_format(const cli_arguments *arguments, const char *const *names,
     json |= strcmp(names[i], "json") == 0 && cli_given(arguments, "json");
     if (typed && strcmp(names[i], typed) == 0) found = typed;
   }
-  if (typed && json && strcmp(typed, "json") != 0) cli_usage("--json and --format %s contradict each other", typed);
+  if (typed && json && strcmp(typed, "json") != 0)
+    cli_usage("--json and --format %s exclude each other; give one of them", typed);
   if (found == NULL)
-    cli_usage("--format is %s, not '%s'%s", list_names(list, names, n, sizeof *names, " or "), typed,
+    cli_usage("--format needs %s, not '%s'%s", list_names(list, names, n, sizeof *names, " or "), typed,
               cli_guess(guess, "", typed, names, n));
   return json ? "json" : found;
 }
@@ -241,13 +245,13 @@ int cli_run_action(const cli_arguments *arguments, const cli_action *actions, si
   while (action < actions + n && strcmp(action->name, what) != 0) action++;
   if (action == actions + n) {
     const char *near = clt_nearest_among(what, actions, n, sizeof *actions);
-    cli_usage("'clatune %s' can %s, not '%s'%s", command, list_names(all, actions, n, sizeof *actions, " and "), what,
+    cli_usage("'clatune %s' needs %s, not '%s'%s", command, list_names(all, actions, n, sizeof *actions, " or "), what,
               cli_guess(guess, "", what, &near, near != NULL));
   }
   if (arguments->n_positional > action->max_positional)
-    cli_usage("'clatune %s %s' does not know what to do with '%s'%s", command, what,
-              arguments->positional[action->max_positional], hint);
-  /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
+    cli_usage("unexpected argument '%s' for 'clatune %s %s'%s", arguments->positional[action->max_positional], command,
+              what, hint);
+  /* A flag that the action would ignore is an error: 'import --dry-run' must not import. */
   for (size_t k = 0; k < arguments->n_typed; k++) {
     char word[64];
     snprintf(word, sizeof word, " %s ", arguments->typed[k].name);

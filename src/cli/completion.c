@@ -1,4 +1,4 @@
-/* Completion for shells, from the same tables as the help. */
+/* Completion scripts for shells, from the same tables as the help. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static const char *const with_words[] = {"searcher", "evaluator", "model", "format", "device"};
 #define N_WITH_WORDS (sizeof with_words / sizeof *with_words)
 
-/* What the values of an option are, until the next call; NULL: files. */
+/* The values of an option, valid until the next call; NULL: files. */
 static const char *words_of(const char *option) {
   static char words[1024];
   size_t used = 0;
@@ -25,14 +25,14 @@ static const char *words_of(const char *option) {
   return plugins ? words : NULL;
 }
 
-/* A script: fixed texts, and between them forms of what comes for each command, option and list of values. In a
- * form '@' stands for the command, '~' for the option, '#' for the help and '^' for the values. */
+/* A script: fixed texts, and between them templates for each command, option and list of values. In a template, '@' is
+ * the command, '~' the option, '#' the help and '^' the values. */
 typedef struct shell {
   const char *name;
-  const char *special; /* bytes of the help that get a backslash */
-  bool bourne;         /* how a quote stands in single quotes */
+  const char *special; /* characters of the help that need a backslash */
+  bool bourne;         /* a quote within single quotes is escaped as in sh */
   const char *begin, *summary, *before_values, *values, *before_commands, *command;
-  const char *option[3]; /* a switch; one with values; one with another value */
+  const char *option[3]; /* a switch; an option with listed values; any other */
   const char *end_of_command, *end;
 } shell;
 
@@ -103,7 +103,8 @@ static int run_completion(const cli_arguments *arguments) {
   const cli_command *const *commands = cli_commands(&n);
   const char *typed = arguments->positional[0];
   while (i < sizeof shells / sizeof *shells && strcmp(typed, shells[i].name) != 0) i++;
-  if (i == sizeof shells / sizeof *shells) cli_usage("completion is for bash, zsh and fish, not for '%s'", typed);
+  if (i == sizeof shells / sizeof *shells)
+    cli_usage("there is no completion for '%s'; choose bash, zsh or fish", typed);
   const shell *s = &shells[i];
   fputs(s->begin, stdout);
   for (i = 0; i < n; i++) put_form(s, s->summary, commands[i]->name, &(cli_flag){.help = commands[i]->summary});
@@ -132,10 +133,10 @@ const cli_command cli_completion = {
     .summary = "prints a completion script for a shell",
     .synopsis = "bash|zsh|fish",
     .description =
-        "Prints what makes the shell complete commands, options and their values. To use it at once:\n"
+        "Prints a script that makes a shell complete commands, options and their values. To use it at once:\n"
         "  bash: source <(clatune completion bash)        zsh: source <(clatune completion zsh)\n"
         "  fish: clatune completion fish | source\n"
-        "'meson install' puts the three where shells look for them.",
+        "'meson install' installs the three scripts where shells find them.",
     .n_positional = {1, 1},
     .run = run_completion,
 };

@@ -23,27 +23,27 @@ static void print_limits(const clt_device_info *d) {
   typedef unsigned long long ull;
   char a[32], b[32];
   print_field("driver", "%s", d->driver_version);
-  print_field("kernels in", "%s%s%s", d->opencl_c_version, strstr(d->extensions, "cl_khr_fp64") ? ", double" : "",
+  print_field("kernel language", "%s%s%s", d->opencl_c_version, strstr(d->extensions, "cl_khr_fp64") ? ", double" : "",
               strstr(d->extensions, "cl_khr_fp16") ? ", half" : "");
   if (d->uuid[0]) print_field("UUID", "%s", d->uuid);
   if (d->pci_address[0]) print_field("PCI address", "%s", d->pci_address);
   if (d->timer_resolution_s > 0)
     print_field("timer", "%.4g ns", d->timer_resolution_s * 1e9);
   else
-    print_field("timer", "%s", "none: the host's clock times the runs");
+    print_field("timer", "%s", "none: runs are timed with the host's clock");
   print_field("compute units", "%u%s%.0u%s", d->compute_units, d->clock_mhz ? " at up to " : "", d->clock_mhz,
               d->clock_mhz ? " MHz" : "");
   print_field("work-group", "at most %llu work-items, %llu x %llu x %llu", (ull)d->max_work_group_size,
               (ull)d->max_work_item_sizes[0], (ull)d->max_work_item_sizes[1], (ull)d->max_work_item_sizes[2]);
   if (d->preferred_work_group_multiple)
-    print_field("multiples of", "%llu work-items suit it", (ull)d->preferred_work_group_multiple);
+    print_field("preferred", "multiples of %llu work-items", (ull)d->preferred_work_group_multiple);
   if (d->warp_size) print_field("sub-group", "%llu work-items (warp, wavefront)", (ull)d->warp_size);
   if (d->sub_group_sizes[0]) print_field("sub-group", "%s work-items, as the kernel requires", d->sub_group_sizes);
   print_field("local memory", "%s%s", format_bytes(a, d->local_memory_bytes),
-              d->local_memory_dedicated ? "" : ", a part of global memory");
+              d->local_memory_dedicated ? "" : ", part of global memory");
   print_field("global memory", "%s, one buffer at most %s", format_bytes(a, d->global_memory_bytes),
               format_bytes(b, d->max_allocation_bytes));
-  print_field("constant memory", "%s, all arguments %s", format_bytes(a, d->max_constant_bytes),
+  print_field("constant memory", "%s, all arguments at most %s", format_bytes(a, d->max_constant_bytes),
               format_bytes(b, d->max_parameter_bytes));
   if (d->global_cache_bytes) print_field("cache", "%s", format_bytes(a, d->global_cache_bytes));
   if (d->images)
@@ -54,8 +54,8 @@ static void print_limits(const clt_device_info *d) {
     print_field("images", "%s", "none");
 }
 
-/* What was probed: those of its kernels that failed with the reason, and what else is not known left out. Of what the
- * driver says, the limits above are shown. */
+/* Prints the measured and computed features, failed ones with the reason. Features stated by the driver are among the
+ * limits above. */
 static void print_features(const clt_feature *features, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const clt_feature *f = &features[i];
@@ -77,7 +77,7 @@ static json_t *features_json(const clt_feature *features, size_t n) {
   return json_pack("{s:o, s:o}", "features", known, "failed", failed);
 }
 
-/* Those that are typed, or all, in the order of the list. */
+/* The *n devices of --device, or all, in the order of the list. */
 static clt_device_info *choose_devices(size_t *n, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device");
   clt_device_info *devices = NULL;
@@ -100,7 +100,7 @@ static int run_devices(const cli_arguments *arguments) {
   size_t n = 0;
   int failure = 0;
   if (!probes && (cli_given(arguments, "store") || cli_given(arguments, "fresh")))
-    cli_usage("options '--store' and '--fresh' go with '--probe'");
+    cli_usage("options '--store' and '--fresh' need '--probe'");
   const clt_device_info *devices = choose_devices(&n, arguments);
   clt_store *store = probes && n > 0 ? cli_open_store(arguments) : NULL;
   if (probes) cli_signals_install();
@@ -119,7 +119,7 @@ static int run_devices(const cli_arguments *arguments) {
         break;
       }
       if (rc == 0) rc = clt_device_features(features, &n_features, store, d, &error);
-      if (rc) failure = cli_say(&error); /* the others may do better */
+      if (rc) failure = cli_say(&error); /* the other devices may work */
       if (rc == 0) json_object_update_new(json, features_json(features, n_features));
     }
     if (as_json) continue;
@@ -133,17 +133,17 @@ static int run_devices(const cli_arguments *arguments) {
   }
   if (!cli_given(arguments, "quiet")) cli_suggest_drivers(devices, n);
   if (n == 0 && !as_json)
-    fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
+    fputs("clatune: no OpenCL device; on Debian, 'apt install pocl-opencl-icd' installs one for the CPU\n", stderr);
   int rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
   json_decref(list);
   return rc ? rc : failure ? failure : n ? CLI_FOUND : CLI_NO_DEVICE;
 }
 
 static const cli_flag flags[] = {
-    {"probe", NULL, "measures what each can do with small kernels, some seconds a device, and keeps it in the store"},
-    {"device", "NAME", "these alone: as --device of 'tune', several of a kind too"},
+    {"probe", NULL, "measures each device with small kernels, some seconds per device, and stores the results"},
+    {"device", "NAME", "lists only these devices, named as in 'clatune tune'; may match several"},
     CLI_FLAG_STORE,
-    {"fresh", NULL, "probes again what the store knows already"},
+    {"fresh", NULL, "measures again what is already in the store"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
@@ -152,12 +152,9 @@ const cli_command cli_devices = {
     .summary = "lists the OpenCL devices and their limits",
     .synopsis = "[--probe] [--device NAME] [--json]",
     .description =
-        "Lists the platforms, the devices of each, and the limits that matter for tuning. --device takes the numbers\n"
-        "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's,\n"
-        "vendor's or device's name. With --json, all that expressions of problem files can ask (device.*).\n"
-        "--probe measures streaming, gathering and local memory, multiply-adds, atomics, barriers and launches in "
-        "worker\n"
-        "processes; what the store knows already is shown from there.",
+        "Lists the platforms, their devices, and the limits that matter for tuning. --json prints all properties that\n"
+        "expressions in problem files can use (device.*). --probe measures memory, arithmetic, atomics, barriers and\n"
+        "launches, and prints stored results without measuring again.",
     CLI_FLAGS(flags),
     .run = run_devices,
 };

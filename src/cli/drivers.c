@@ -1,5 +1,5 @@
-/* OpenCL's drivers one by one: one that is registered and takes the others down with it, and one that is there and is
- * not registered. Each is tried in a worker that sees no other driver. */
+/* Finds OpenCL drivers that are registered and break the others, and drivers that are installed but not registered.
+ * Each is tried in a worker that sees no other driver. */
 #include <clatune/device.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define VENDORS "OCL_ICD_VENDORS"
 #define REGISTRY "/etc/OpenCL/vendors"
 
-/* What the user has set; malloc'ed, NULL: nothing. */
+/* The user's OCL_ICD_VENDORS, malloc'ed; NULL: not set. */
 static char *users_vendors(void) {
   const char *set = getenv("OCL_ICD_VENDORS");
   return set && *set ? strdup(set) : NULL;
@@ -26,7 +26,7 @@ static void restore_vendors(char *before) {
   free(before);
 }
 
-/* The devices of a driver alone: `vendors` is what the loader takes, a folder or a library. */
+/* The devices of one driver. vendors: for the loader, a folder or a library. */
 static int list_alone(clt_device_info **out, size_t *n, const char *vendors, clt_error *error) {
   *out = NULL;
   *n = 0;
@@ -35,11 +35,11 @@ static int list_alone(clt_device_info **out, size_t *n, const char *vendors, clt
 
 /* --- a driver that breaks the others --- */
 
-static clt_run_folder sound; /* links to the drivers that work, as long as we run */
+static clt_run_folder sound; /* links to the working drivers, until the program ends */
 
 static void remove_sound(void) { clt_run_folder_remove(&sound); }
 
-/* Tries the driver that an .icd file registers, and adds it to the sound ones. False: it cannot even be tried. */
+/* Tries the driver that an .icd file registers, and adds it to the working ones. False: it could not be tried. */
 static bool try_driver(const char *registry, const char *name, const char *good, size_t *n_good, size_t *n_bad) {
   clt_device_info *devices;
   clt_error why = {0};
@@ -50,7 +50,7 @@ static bool try_driver(const char *registry, const char *name, const char *good,
   char *kept = clt_format("%s/%s", good, name);
   bool tried = target && link && kept && symlink(target, link) == 0;
   if (tried && list_alone(&devices, &n, alone, &why)) {
-    fprintf(stderr, "clatune: warning: the OpenCL driver of '%s' is left out: %s\n", file, why.message);
+    fprintf(stderr, "clatune: warning: left out the OpenCL driver registered by '%s': %s\n", file, why.message);
     ++*n_bad;
   } else if (tried) {
     free(devices);
@@ -65,7 +65,7 @@ static bool try_driver(const char *registry, const char *name, const char *good,
   return tried;
 }
 
-/* The devices of those drivers alone that do not break the others; false: that helps nothing. */
+/* The devices of the working drivers; false: leaving drivers out does not help. */
 static bool list_sound(clt_device_info **out, size_t *n) {
   char *before = users_vendors(), *good = NULL;
   const char *registry = before ? before : REGISTRY;
@@ -80,7 +80,7 @@ static bool list_sound(clt_device_info **out, size_t *n) {
   if (folder) closedir(folder);
   done = done && n_good > 0 && n_bad > 0 && list_alone(out, n, good, NULL) == CLT_OK;
   if (done)
-    free(before); /* all workers from now on do without the bad ones */
+    free(before); /* workers started from now on do not see the broken drivers */
   else
     restore_vendors(before);
   free(good);
@@ -125,8 +125,8 @@ void cli_suggest_drivers(const clt_device_info *devices, size_t n) {
       if (found[i].type != CLT_DEVICE_GPU && found[i].type != CLT_DEVICE_ACCELERATOR) continue;
       suggested = true;
       fprintf(stderr,
-              "clatune: '%s' is not listed: its driver's library is there, but no file in " REGISTRY
-              " names it, as happens in containers.\n"
+              "clatune: '%s' is not listed: its driver is installed, but not registered in " REGISTRY
+              ", as happens in containers.\n"
               "To use it:      export OCL_ICD_VENDORS=%s\n"
               "To register it: echo %s > " REGISTRY "/%s\n",
               found[i].name, library, library, known[k].icd);

@@ -1,4 +1,4 @@
-/* --events: what happens while something is tuned, as JSON lines. */
+/* --events: the events of a tuning as JSON lines. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -11,12 +11,12 @@ FILE *cli_events_open(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "events");
   bool is_stdout = path && strcmp(path, "-") == 0;
   FILE *out = is_stdout ? stdout : path ? fopen(path, "we") : NULL;
-  if (path && out == NULL) cli_failure("cannot open '%s': %s", path, strerror(errno));
+  if (path && out == NULL) cli_failure("cannot open '%s' for the events: %s", path, strerror(errno));
   return out;
 }
 
 int cli_events_close(FILE *events) {
-  if (events == NULL || events == stdout) return 0; /* main looks at that */
+  if (events == NULL || events == stdout) return 0; /* main checks it */
   bool failed = ferror(events);
   failed = fclose(events) || failed;
   return failed ? cli_message(CLI_FAILURE, "cannot write all events: %s", strerror(errno)) : 0;
@@ -32,7 +32,7 @@ void cli_event(const cli_events *e, const char *name, json_t *body) {
   json_dumpf(line, e->out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
   json_decref(line);
   putc('\n', e->out);
-  if (fflush(e->out) && e->out == stdout && errno == EPIPE) cli_stop(SIGPIPE); /* nobody listens any more */
+  if (fflush(e->out) && e->out == stdout && errno == EPIPE) cli_stop(SIGPIPE); /* its reader has closed it */
 }
 
 void cli_event_started(const cli_events *e, const clt_instance *instance, const clt_device_info *device,

@@ -1,4 +1,4 @@
-/* The best configurations as text for other people's builds. */
+/* `clatune lookup --format header` and other texts for builds. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,23 +16,23 @@
 
 /* --- collecting --- */
 
-/* What a header holds of one device and size. */
+/* One entry of a header: a device and size. */
 typedef struct export_entry {
-  char *device, *driver; /* the device's name as OpenCL has it, and its driver's version */
+  char *device, *driver; /* CL_DEVICE_NAME and CL_DRIVER_VERSION */
   char *configuration;   /* "a=1 b=2", in the space's order */
   char *options;         /* without the problem parameters */
   int64_t *sizes;        /* in the problem's order */
   double time_s;
-  clt_c_formulas formulas; /* what it does at other sizes */
+  clt_c_formulas formulas; /* its launches and validity at other sizes */
 } export_entry;
 
 typedef struct exported {
   const clt_problem *problem;
-  char **size_names; /* in C; NULL: nothing is said of sizes */
+  char **size_names; /* names in C; NULL: sizes are left out */
   export_entry *entries;
   size_t n, capacity;
-  clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
-  const clt_portable *portable;             /* the one configuration of all its places; NULL: each place's best */
+  clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, for all entries */
+  const clt_portable *portable;             /* one configuration for all devices and sizes; NULL: each one's best */
 } exported;
 
 static bool is_place(const clt_portable *portable, const clt_instance *instance) {
@@ -70,7 +70,7 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
     rc = clt_instance_write_c(&e->formulas, instance, config, (const char *const *)export->size_names, NULL);
   if (rc) return rc;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
-  /* Values may depend on sizes, so what is whole at one may be a fraction at another. */
+  /* Values may depend on sizes, so a parameter may be whole at one size and a fraction at another. */
   for (size_t p = 0; p < clt_space_n_parameters(space); p++)
     for (size_t i = 0; i < clt_space_parameter(space, p)->n_values; i++) {
       clt_value_type type = clt_space_parameter(space, p)->values[i].type;
@@ -94,8 +94,8 @@ bool cli_next_parameter(cli_parameter *p, const char **at) {
 
 /* --- names and texts --- */
 
-/* Keywords of C11 and C++17, what compilers, <stdio.h> and <math.h> define as macros that are likely names, and the
- * members of an entry and names in the functions below. */
+/* Keywords of C11 and C++17; likely macro names of compilers, <stdio.h> and <math.h>; an entry's members and the names
+ * in the generated functions. */
 static const char reserved[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const "
     "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern "
@@ -109,8 +109,8 @@ static const char taken[] =
     " device driver configuration options values time_s entry best least ratio e i out size_t out_bytes strcmp "
     "snprintf capacity failed ";
 
-/* A name as one of C; a reserved one (or, of a size, a taken one) gets '_' behind it, and so does one that would then
- * be the same as another with its '_': different names stay different. */
+/* A name in C. Reserved names (and for sizes the taken ones) get a '_' at the end. So do these names when they already
+ * end in '_', so that different names stay different. */
 static char *new_c_name(const char *name, int length, bool of_size) {
   char word[300];
   int stem = length;
@@ -127,7 +127,7 @@ static void put_identifier(const char *name, int length, bool upper) {
   }
 }
 
-/* A C string; bytes that could mean something to a compiler in octal (no trigraphs, no line ends). */
+/* A C string; bytes with a special meaning are written in octal (no trigraphs, no line ends). */
 static void put_string(const char *text) {
   putchar('"');
   for (; *text; text++) {
@@ -137,11 +137,12 @@ static void put_string(const char *text) {
   putchar('"');
 }
 
-/* Prints text; '@' stands for what the names of the header begin with, '$' for the same of macros; what stands between
- * two '`' comes for each size, with '#' for its name in C and '~' for its own. */
+/* Prints text. '@' is replaced by the prefix of the header's names, '$' by that of its macros. Text between two '`' is
+ * repeated for each size, with '#' replaced by its name in C and '~' by its own name. Comments must not quote with
+ * '`'. */
 static void put_text(const exported *export, const char *text) {
-  const char *name = clt_problem_name(export->problem), *begin = NULL; /* of a part that comes for each size */
-  const bool cold = clt_problem_guidance(export->problem)->cold_cache; /* programs go on using the same names */
+  const char *name = clt_problem_name(export->problem), *begin = NULL; /* of a part that is repeated for each size */
+  const bool cold = clt_problem_guidance(export->problem)->cold_cache; /* keep the names that programs already use */
   const int n_name = (int)(strlen(name) - (cold ? strlen(CLT_COLD_NAME) : 0));
   for (size_t i = 0; *text; text++) {
     if (*text == '@' || *text == '$') {
@@ -162,21 +163,22 @@ static void put_text(const exported *export, const char *text) {
   }
 }
 
-/* The text of a macro: a line end goes on with the next line. */
+/* The text of a macro: line ends become continued lines. */
 static void put_macro(const char *text) {
   putchar(' ');
   for (; *text; text++) printf(*text == '\n' ? " \\\n" : "%c", *text);
   putchar('\n');
 }
 
-/* CMake takes a bracket argument as it is, but for a line end at its beginning. Its end has more '=' than the text. */
+/* CMake takes a bracket argument literally, except for a line end at its beginning. Its closing bracket needs more '='
+ * than the text contains. */
 static void put_bracket(const char *text) {
   char end[64] = "]==";
   for (size_t n = strlen(end); strstr(text, end) && n < sizeof end - 1; n++) end[n] = '=';
   printf(" [%s[%s%s%s])\n", end + 1, text[0] == '\n' ? "\n" : "", text, end);
 }
 
-/* Each parameter of a configuration: "<before><name>", and its value as `put` writes it. */
+/* Prints each parameter of a configuration: "<before><name>", then its value with `put`. */
 static void put_each_parameter(const exported *export, const char *configuration, const char *before,
                                void (*put)(const char *text)) {
   cli_parameter p;
@@ -212,7 +214,7 @@ static void put_entry(const exported *export, const export_entry *e) {
   printf(", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
   for (const char *at = e->configuration; cli_next_parameter(&p, &at); n++) {
     fputs(n ? ", " : ",\n     {", stdout);
-    /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
+    /* The compiler converts numbers to the member's type. The smallest integer has no literal in C. */
     if (export->types[n] == CLT_STRING)
       put_string(p.value);
     else if (strcmp(p.value, "-9223372036854775808") == 0)
@@ -227,33 +229,34 @@ static const char head[] =
     "/* Made by 'clatune lookup --format header'. */\n"
     "#ifndef $H\n"
     "#define $H\n\n"
-    "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
+    "#ifndef __OPENCL_VERSION__ /* kernels use the macros only */\n"
     "#include <stddef.h>\n"
     "#include <stdio.h>\n"
     "#include <string.h>\n";
 static const char entry_head[] =
     "\ntypedef struct @entry {\n"
     "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
-    "`  long long #; /* that was measured */\n`"
+    "`  long long #; /* of the measurement */\n`"
     "  const char *configuration;\n"
-    "  const char *options; /* without the problem parameters: see @options */\n"
+    "  const char *options; /* without the problem parameters, see @options */\n"
     "  double time_s;\n"
-    "  int entry; /* its number */\n";
+    "  int entry; /* its index */\n";
 
-/* What says whether an entry may be used. */
+/* The function that checks whether an entry is valid at given sizes. */
 static const char valid_head[] =
-    "/* Whether an entry's configuration is valid at these sizes, by the problem's conditions and the limits of the\n"
-    " * entry's device. */\n"
+    "/* Whether an entry's configuration is valid at these sizes: whether it satisfies the problem's conditions and "
+    "the\n"
+    " * limits of the entry's device. */\n"
     "static inline int @valid(const @entry *entry`, long long #`) {\n"
     "  int failed = 0; /* a condition has no result */\n"
     "  if (entry == NULL) return 0;\n";
 
-/* What chooses an entry and gives its options. The distance of sizes is the larger ratio of each, multiplied: no
- * library is needed for it. Sizes go before the problem's own compiler options, as they do where clatune measures. */
+/* The functions that choose an entry and give its options. The distance of two sizes is the product of their ratios,
+ * each the larger way round: that needs no math library. Sizes precede the problem's compiler options, as they do when
+ * clatune measures. */
 static const char functions[] =
-    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest, of those that are valid at the sizes asked "
-    "for;\n"
-    " * NULL: there is none. */\n"
+    "/* The entry of a device (CL_DEVICE_NAME) with the nearest sizes that is valid at the given sizes; NULL: none. "
+    "*/\n"
     "static inline const @entry *@find(const char *device`, long long #`) {\n"
     "  const @entry *best = NULL;\n"
     "  double least = 0;\n"
@@ -268,25 +271,24 @@ static const char functions[] =
     "  }\n"
     "  return best;\n"
     "}\n\n"
-    "/* The options for clBuildProgram at the sizes that the kernel will run at, which need not be those that were\n"
-    " * measured, into out; returns what snprintf does: their length, also where they do not fit into out_bytes. "
-    "entry NULL:\n"
-    " * the sizes alone. An entry's own `options` hold its tuning parameters and the compiler options of the problem.\n"
-    " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
-    " * 'clatune lookup --size ... --format options', or the library. */\n"
+    "/* Writes the options for clBuildProgram at any sizes into out; returns their length, as snprintf does. entry "
+    "NULL:\n"
+    " * the sizes only. entry->options holds only tuning parameters and compiler options, no sizes. If the text of\n"
+    " * compiler options or grid macros depends on sizes, it is that of the measured sizes: then use\n"
+    " * 'clatune lookup --size ... --format options' or the library instead. */\n"
     "static inline int @options(char *out, size_t out_bytes, const @entry *entry`, long long #`) {\n"
     "  return snprintf(out, out_bytes, \"`-D~=%lld `%s\"`, #`, entry ? entry->options : \"\");\n}\n";
 
-/* The launches of an entry. */
+/* The functions that compute an entry's launches. */
 static const char launch_type[] =
     "\n/* A launch, as clEnqueueNDRangeKernel takes it. */\n"
     "typedef struct @launch {\n"
     "  const char *kernel;\n"
     "  unsigned n_dimensions;\n"
     "  size_t global[3]; /* in work-items */\n"
-    "  size_t local[3];  /* all 0: left to the driver, which is asked by NULL */\n"
+    "  size_t local[3];  /* all 0: chosen by the driver; pass NULL */\n"
     "  unsigned repeat;  /* how many times it runs in a row */\n"
-    "  unsigned group;   /* launches in a row with the same number other than 0 are repeated together */\n"
+    "  unsigned group;   /* successive launches with the same number other than 0 are repeated together */\n"
     "} @launch;\n\n";
 static const char share_function[] =
     "static inline double @share(double x, double divisor, int *failed) {\n"
@@ -296,7 +298,7 @@ static const char share_function[] =
     "  return (whole < x ? whole + 1 : whole) / divisor;\n"
     "}\n\n";
 static const char launch_functions[] =
-    "/* A global size is rounded up to a multiple of the local one, or counts groups. */\n"
+    "/* Rounds the global size up to a multiple of the local one; in_groups: the global size counts work-groups. */\n"
     "static inline void @add_launch(@launch *out, size_t capacity, size_t *i, int *failed,\n"
     "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double "
     "gy,\n"
@@ -326,9 +328,9 @@ static const char launch_functions[] =
     "  if (*i < capacity) out[*i] = launch;\n"
     "  ++*i;\n"
     "}\n\n"
-    "/* The launches of an entry at these sizes into out, as many as it has room for, in their order. Returns how "
-    "many\n"
-    " * there are; 0 where the entry is not valid at these sizes. */\n"
+    "/* Writes the launches of an entry at these sizes into out, in order, at most 'capacity'. Returns their number; "
+    "0\n"
+    " * if the entry is not valid at these sizes. */\n"
     "static inline size_t @launches(@launch *out, size_t capacity, const @entry *entry`,\n"
     "                                        long long #`) {\n"
     "  size_t i = 0;\n"
@@ -336,7 +338,7 @@ static const char launch_functions[] =
     "  if (!@valid(entry`, #`)) return 0;\n"
     "  switch (entry->entry) {\n";
 
-/* "case"s of the entries that have this one's text, which is none before; false: one before it has. */
+/* Prints "case" for all entries with the same text as this one. False: an earlier entry has it, so it is done. */
 static bool put_cases(const exported *export, size_t entry, const char *(*text_of)(const export_entry *entry)) {
   const char *text = text_of(&export->entries[entry]);
   for (size_t i = 0; i < export->n; i++) {
@@ -351,7 +353,7 @@ static bool put_cases(const exported *export, size_t entry, const char *(*text_o
 static const char *valid_of(const export_entry *entry) { return entry->formulas.valid; }
 static const char *launches_of(const export_entry *entry) { return entry->formulas.launches; }
 
-/* Text inside of a comment: nothing that could begin or end one. */
+/* Text inside a comment: without anything that begins or ends one. */
 static void put_comment(const char *text) {
   for (char before = ' '; *text; before = *text++)
     putchar((before == '*' && *text == '/') || (before == '/' && *text == '*') || !isprint((unsigned char)*text) ||
@@ -365,7 +367,7 @@ static void put_valid(const exported *export) {
   put_text(export, valid_head);
   for (size_t i = 0; i < n; i++)
     printf("%sentry->%s == %s", i ? " && " : "  if (", export->size_names[i], export->size_names[i]);
-  puts(n ? ") return 1; /* it was measured there */\n  switch (entry->entry) {" : "  switch (entry->entry) {");
+  puts(n ? ") return 1; /* measured at these sizes */\n  switch (entry->entry) {" : "  switch (entry->entry) {");
   for (size_t i = 0; i < export->n; i++) {
     const clt_c_formulas *f = &export->entries[i].formulas;
     if (f->valid == NULL) {
@@ -387,7 +389,7 @@ static void put_launches(const exported *export) {
     any |= launches_of(&export->entries[i])[0] != '\0';
     shares |= strstr(launches_of(&export->entries[i]), "@share(") != NULL;
   }
-  if (!any) return; /* programs are run */
+  if (!any) return; /* of a program problem */
   put_text(export, launch_type);
   if (shares) put_text(export, share_function);
   put_text(export, launch_functions);
@@ -417,14 +419,13 @@ static void put_header(const exported *export, const char *helpers, bool math) {
   put_text(export, "} @entry;\n\nstatic const @entry @entries[] = {\n");
   for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i]);
   puts("};\n");
-  if (helpers[0])
-    puts("/* The arithmetic of the problem's expressions: whole numbers do not wrap, `failed` is set instead. */");
+  if (helpers[0]) puts("/* The arithmetic of the problem's expressions: on integer overflow `failed` is set. */");
   put_text(export, helpers);
   put_valid(export);
   put_text(export, functions);
   put_launches(export);
   put_text(export,
-           "#endif\n\n/* At compile time: -D$ENTRY=N, the number of an entry, defines its parameters. */\n"
+           "#endif\n\n/* At compile time: -D$ENTRY=N defines the parameters of entry N. */\n"
            "#ifdef $ENTRY\n");
   for (size_t i = 0; i < export->n; i++) {
     put_text(export, i ? "#elif $ENTRY" : "#if $ENTRY");
@@ -472,7 +473,7 @@ void cli_export_header(clt_catalog *catalog, const clt_problem *problem, const c
   }
   cli_check(clt_catalog_each(catalog, problem, portable == NULL, add_entry, export, &cli_error));
   if (export->n == 0)
-    cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
+    cli_failure("the store has no measurements of '%s'; run 'clatune tune' first", clt_problem_name(problem));
   for (size_t i = 0; i < export->n; i++) {
     const clt_c_formulas *f = &export->entries[i].formulas;
     clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches);

@@ -1,4 +1,4 @@
-/* clatune family: which of several kernels is the fastest on an input (docs/families.md). */
+/* clatune family: which of several kernels is the fastest on an input (docs/reference/family-file.md). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int require_file(const cli_arguments *arguments, const char *what) {
 }
 
 static int begin(family_subject *s, const cli_arguments *arguments, cli_device_need need) {
-  int rc = require_file(arguments, "a family's file");
+  int rc = require_file(arguments, "a family file: clatune family measure|train|report FAMILY");
   if (rc == 0) rc = open_family(&s->family, arguments->positional[1]);
   s->subject = cli_subject_new(arguments, clt_problem_path(s->family->variants[0].problem), need);
   s->store = need == CLI_DEVICE_REQUIRED ? cli_open_store(arguments) : cli_open_store_to_read(arguments);
@@ -39,7 +39,7 @@ static int begin(family_subject *s, const cli_arguments *arguments, cli_device_n
   return rc;
 }
 
-/* The devices of --sources, and behind them (train) the one that the model is for. */
+/* The devices of --sources, then (train) the device that the model is for. */
 static int open_sources(family_subject *s, const cli_arguments *arguments, bool is_target) {
   const clt_family_place own = {s->store, s->subject.device};
   const char **paths = cli_texts(&s->n_sources, arguments, "sources");
@@ -76,7 +76,8 @@ static int run_measure(const cli_arguments *arguments) {
   clt_setting *all = cli_new(n_settings + 2, sizeof *all);
   int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
-  if (rc == 0) { /* what is slow is learnt from, and short runs are compared with each other; what was typed counts */
+  if (rc ==
+      0) { /* slow configurations are data here, and short runs are compared; the user's options take precedence */
     all[0] = (clt_setting){"run-timeout-factor", "0"};
     all[1] = (clt_setting){"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)};
     if (n_settings) memcpy(all + 2, settings, n_settings * sizeof *all);
@@ -106,7 +107,7 @@ static int run_measure(const cli_arguments *arguments) {
 
 /* --- train and report --- */
 
-/* --chooser, --features, --seed, and the table. With --sources, those of a report come later. */
+/* Reads --chooser, --features and --seed, and loads the table. A report with --sources loads its tables later. */
 static int begin_training(family_subject *s, const cli_arguments *arguments) {
   const bool across = cli_given(arguments, "sources"), report = strcmp(arguments->positional[0], "report") == 0;
   clt_error error = {0};
@@ -118,12 +119,12 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   s->portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
   s->uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
   if (across && report && cli_given(arguments, "device"))
-    cli_usage("'clatune family report --sources' leaves out each device in turn, and takes no '--device'");
+    cli_usage("'clatune family report --sources' leaves out each device in turn; leave out --device");
   if (chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
-    rc = cli_usage("there is no chooser '%s'; there are time, svm, pairwise and auto", chooser);
+    rc = cli_usage("there is no chooser '%s'; choose time, svm, pairwise or auto", chooser);
   if (chooser == NULL) t->chooser = clt_family_choosers[0];
   if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
-    rc = cli_failure("this clatune was built without libsvm, which fits '%s'", chooser);
+    rc = cli_failure("chooser '%s' needs libsvm, which this clatune was built without; choose time", chooser);
   if (rc == 0) rc = begin(s, arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
   if (rc == 0 && typed && (list = strdup(typed)) == NULL) rc = cli_failure("out of memory");
   for (char *rest = NULL, *name = rc == 0 && list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
@@ -131,7 +132,7 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
     size_t k = 0;
     while (k < s->family->n_features && strcmp(s->family->features[k], name) != 0) k++;
     for (size_t i = 0; i < t->n_features; i++)
-      if (t->features[i] == k) rc = cli_usage("the feature '%s' stands twice", name);
+      if (t->features[i] == k) rc = cli_usage("--features names '%s' twice", name);
     if (k == s->family->n_features)
       rc = cli_usage("the family has no feature '%s'%s", name,
                      cli_guess(guess, "", name, s->family->features, s->family->n_features));
@@ -149,7 +150,7 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   return rc;
 }
 
-/* Where a family's model lies unless -o says otherwise: spmv.model.json beside spmv.family.json. malloc'ed. */
+/* The default path of a family's model: spmv.model.json next to spmv.family.json. malloc'ed. */
 static char *model_path(const char *family) {
   static const char *const ends[] = {".family.json", ".json"};
   for (size_t i = 0; i < 2; i++)
@@ -177,7 +178,7 @@ static int run_train(const cli_arguments *arguments) {
                                   (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
   else if (rc == 0)
     printf(
-        "trained on          %zu inputs, %zu variants with their configurations\nchooser             %s\n"
+        "trained on          %zu inputs, %zu configurations\nchooser             %s\n"
         "model file          %s\n",
         table->n_train, table->n_arms, model->chooser->name, path);
   if (rc == 0 && across && !cli_given(arguments, "json")) cli_family_print_across(&s, s.devices.n - 1);
@@ -200,7 +201,7 @@ static void print_figures(const json_t *line) {
   printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
 }
 
-/* How long functions and conversions take, the mean over the inputs. */
+/* Mean run times of the features' functions and the conversions, over the inputs. */
 static json_t *costs_json(const family_subject *s) {
   const clt_family *f = s->family;
   json_t *list = json_array();
@@ -242,7 +243,7 @@ static int run_report(const cli_arguments *arguments) {
     const clt_family_chooser *c = s.training.chooser = clt_family_choosers[i];
     if (c->n_settings == 0) {
       if (!cli_given(arguments, "quiet"))
-        cli_message(0, "without libsvm in this build there is no line for '%s'", c->name);
+        cli_message(0, "left out '%s': this clatune was built without libsvm", c->name);
       continue;
     }
     if (clt_family_judge(figures, &n, &s.table, &s.training, &error)) rc = cli_report(&error);
@@ -269,9 +270,9 @@ static int run_report(const cli_arguments *arguments) {
                                   "judged_by", (json_int_t)n, "nested", s.table.n == s.table.n_train, "arms", arms,
                                   "rows", rows, "costs", costs));
   } else if (rc == 0) {
-    printf("%s on %s: %zu inputs to learn from, judged by %s%zu; %zu variants with their configurations\n\n",
-           s.family->name, s.subject.device->name, s.table.n_train,
-           s.table.n == s.table.n_train ? "nested cross-validation over these " : "", n, s.table.n_arms);
+    printf("%s on %s: %zu training inputs, %s%zu test inputs, %zu configurations\n\n", s.family->name,
+           s.subject.device->name, s.table.n_train, s.table.n == s.table.n_train ? "nested cross-validation, " : "", n,
+           s.table.n_arms);
     printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
     printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
     json_array_foreach(rows, i, line) print_figures(line);
@@ -291,11 +292,12 @@ static int run_report(const cli_arguments *arguments) {
 
 static int open_model(clt_family_model **out, const cli_arguments *arguments) {
   clt_error error = {0};
-  int rc = require_file(arguments, "a model of 'clatune family train'");
+  int rc = require_file(arguments, "a model file of 'clatune family train'");
   return rc ? rc : clt_family_model_new(out, NULL, arguments->positional[1], &error) ? cli_report(&error) : 0;
 }
 
-/* All n numbers of --feature or --input, each typed once as "NAME=NUMBER". whole: nullable, for whole numbers. */
+/* Reads all n numbers of --feature or --input; each must be given exactly once as NAME=NUMBER. whole (nullable): for
+ * whole numbers. */
 static int read_assignments(double *out, int64_t *whole, const cli_arguments *arguments, const char *flag,
                             const char *const *names, size_t n) {
   char guess[CLI_GUESS_BYTES], *end = NULL;
@@ -315,7 +317,7 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
     else if (k == n)
       rc = cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
     else if (given[k])
-      rc = cli_usage("'--%s %s=' stands twice", flag, name);
+      rc = cli_usage("'--%s %s=' is given twice", flag, name);
     else if (whole && (errno = 0, whole[k] = strtoll(number, &end, 10), errno || end == number || *end))
       rc = cli_usage("'--%s %s=' needs a whole number, not '%s'", flag, name, number);
     else if (!whole && ((out[k] = clt_strtod(number, &end)), end == number || *end))
@@ -325,12 +327,12 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
     free(name);
   }
   for (size_t i = 0; rc == 0 && i < n; i++)
-    if (!given[i]) rc = cli_usage("'--%s %s=NUMBER' is missing", flag, names[i]);
+    if (!given[i]) rc = cli_usage("'--%s %s=NUMBER' is missing; give all of them", flag, names[i]);
   return rc;
 }
 
-/* The family's file that lies beside the model, which may come from anybody: what it names elsewhere is not run.
- * malloc'ed; NULL: there is none. */
+/* The family file next to the model. A model is not trusted, so a family in another folder is not run. malloc'ed; NULL:
+ * there is none. */
 static char *family_beside(const clt_family_model *model, const char *model_file) {
   const char *name = strrchr(model->path, '/');
   char *folder = clt_path_folder(model_file), *path = folder ? clt_path_join(folder, name ? name + 1 : "") : NULL;
@@ -340,7 +342,7 @@ static char *family_beside(const clt_family_model *model, const char *model_file
   return NULL;
 }
 
-/* The features of an input, by the functions of the family's module. */
+/* Computes the features of an input with the functions of the family's module. */
 static int features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "family");
   char *beside = typed ? NULL : family_beside(model, arguments->positional[1]);
@@ -348,16 +350,17 @@ static int features_of_input(double *features, const clt_family_model *model, co
   clt_family *family = NULL;
   clt_family_input input = {0};
   clt_error error = {0};
-  int rc = typed || beside ? open_family(&family, typed ? typed : beside)
-                           : cli_usage("the family '%s' does not lie beside its model; say where it is with --family",
-                                       model->family);
+  int rc = typed || beside
+               ? open_family(&family, typed ? typed : beside)
+               : cli_usage("the family '%s' is not next to its model; name its file with --family FILE", model->family);
   if (rc == 0) rc = read_assignments(NULL, values, arguments, "input", family->parameters, family->n_parameters);
   if (rc == 0 && clt_family_input_get(&input, family, values, NULL, NULL, false, &error)) rc = cli_report(&error);
   for (size_t k = 0; rc == 0 && k < model->n_features; k++) {
     size_t i = 0;
     while (i < family->n_features && strcmp(family->features[i], model->names.all[k]) != 0) i++;
     if (i == family->n_features)
-      rc = cli_failure("the family has no feature '%s'; train the model again", model->names.all[k]);
+      rc = cli_failure("the family has no feature '%s', which the model uses; train the model again",
+                       model->names.all[k]);
     else
       features[k] = input.features[i];
   }
@@ -374,7 +377,7 @@ static int run_select(const cli_arguments *arguments) {
   char time[32];
   int rc = open_model(&model, arguments);
   if (rc == 0 && cli_given(arguments, "input"))
-    rc = cli_given(arguments, "feature") ? cli_usage("'--input' and '--feature' do not go together")
+    rc = cli_given(arguments, "feature") ? cli_usage("'--input' and '--feature' exclude each other; give one of them")
                                          : features_of_input(features, model, arguments);
   else if (rc == 0)
     rc = read_assignments(features, NULL, arguments, "feature", (const char *const *)model->names.all,
@@ -391,8 +394,10 @@ static int run_select(const cli_arguments *arguments) {
     printf("variant             %s\nconfiguration       %s\n", choice.variant, choice.configuration);
     if (!isnan(choice.predicted_s)) printf("predicted           %s\n", clt_time_text(time, choice.predicted_s));
     if (choice.outside)
-      printf("why                 '%s' lies outside of what was learnt from: this is the variant that always works\n",
-             choice.outside);
+      printf(
+          "why                 '%s' is outside the range of the training inputs: the model falls back to the variant "
+          "that always works\n",
+          choice.outside);
   }
   clt_family_model_free(model);
   return rc;
@@ -404,7 +409,8 @@ static int run_export(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_text text = {0};
   char *out = NULL;
-  int rc = cli_given(arguments, "c") ? open_model(&model, arguments) : cli_usage("'clatune family export' needs --c");
+  int rc = cli_given(arguments, "c") ? open_model(&model, arguments)
+                                     : cli_usage("'clatune family export' needs --c, the format to write");
   if (rc == 0 && (clt_family_write_c(&text, model, &error) || clt_text_take(&out, &text, &error)))
     rc = cli_report(&error);
   if (rc == 0 && path && clt_file_replace(path, out, strlen(out), &error)) rc = cli_report(&error);
@@ -432,40 +438,44 @@ static int run_family(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_STORE,
-    {"portfolio", "N", "at most so many configurations of each variant (default 2)"},
-    {"tune-on", "N", "measure: inputs that each variant is tuned on, spread over the features (default 4)"},
-    {"budget", "N", "measure: evaluations of each of these tunings (default 40)"},
-    {"inputs", "N", "measure: so many of the inputs to learn from, and to judge by, evenly spread (default: all)"},
-    {"train-only", NULL, "measure: leaves out the inputs to judge by"},
+    {"portfolio", "N", "configurations of each variant to keep (default 2)"},
+    {"tune-on", "N", "measure: inputs to tune each variant on (default 4)"},
+    {"budget", "N", "measure: evaluations per tuning (default 40)"},
+    {"inputs", "N", "measure: at most N training inputs and N test inputs (default: all)"},
+    {"train-only", NULL, "measure: leaves out the test inputs"},
     {"chooser", "NAME",
-     "train, report: time (predicts the time of each variant; the default), svm (names the best), pairwise (votes in "
-     "pairs), or auto, the best of them in cross-validation"},
-    {"features", "A,B", "train, report: these features alone, and what a \"Where\" needs"},
-    {"uses", "N", "train, report: conversions count, each for N runs (default: they do not)"},
+     "train, report: the kind of model: time (predicts each configuration's time; the default), svm (classifier), "
+     "pairwise (votes of pairs), or auto (the best of them in cross-validation)"},
+    {"features", "A,B", "train, report: features that the model may use (default: all)"},
+    {"uses", "N", "train, report: adds 1/N of the conversion times to the run times (default: conversions are free)"},
     {"sources", "STORE",
-     "of other devices, probed; once for each. train: learns from them in place of the device's own measurements; "
-     "report: "
-     "leaves out each device in turn; measure: measures their configurations, and tunes nothing"},
+     "a store with other, probed devices; may be repeated. measure: measures their configurations instead of tuning; "
+     "train: learns from these devices instead of this one; report: leaves out each device in turn"},
     {"output", "FILE",
-     "train: the model's file (default: beside the family's); export: in place of standard output; "
+     "train: the model file (default: next to the family); export: the file to write (default: standard output); "
      "also -o FILE"},
-    {"feature", "NAME=X", "select: a feature of the input; once for each"},
-    {"input", "NAME=N", "select: a parameter of the input, whose features are calculated; once for each"},
-    {"family", "FILE", "select --input: the family's file (default: the one beside the model)"},
-    {"c", NULL, "export: as C99 that is C++, too"},
+    {"feature", "NAME=X", "select: the value of a feature; give each feature once"},
+    {"input", "NAME=N",
+     "select: a parameter of the input, from which the features are computed; give each parameter once"},
+    {"family", "FILE", "select --input: the family file (default: next to the model)"},
+    {"c", NULL, "export: writes C99 code, which C++ compilers also accept"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
 const cli_command cli_family = {
     .name = "family",
-    .summary = "chooses between several kernels by the input",
+    .summary = "learns which of several kernels is the fastest on an input",
     .synopsis = "measure|train|report FAMILY | select|export MODEL [OPTION...]",
     .description =
-        "Of several kernels that do the same, each a problem of its own, learns which one is the fastest on an input.\n"
-        "measure: tunes each variant on a few inputs, then measures a few configurations of each on every input; what\n"
-        "the store has is not measured again. train: fits a model on that. report: compares models on inputs that\n"
-        "they have not seen. select: what a model chooses. export: the model as a C function.",
+        "A family is a set of kernels (variants) that compute the same; each has its own problem file. A model learns "
+        "which\n"
+        "variant is the fastest on an input.\n"
+        "measure: tunes each variant on a few inputs, then measures the best configurations on all inputs. train: "
+        "fits\n"
+        "a model to these measurements. report: compares models on inputs that they were not trained on. select: "
+        "prints\n"
+        "the model's choice for an input. export: writes the model as a C function.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 2},

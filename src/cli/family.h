@@ -14,16 +14,17 @@ typedef struct family_subject {
   clt_family_training training;
   size_t portfolio;
   double uses;
-  clt_store **sources; /* n_sources, typed */
+  clt_store **sources; /* n_sources: of --sources */
   size_t n_sources;
   clt_family_devices devices;
   clt_family_across across; /* train --sources */
 } family_subject;
 
-/* Leaves out each of the devices in turn (family_across.c). */
+/* report --sources: for each device, judges a model trained on the others and prints a table (family_across.c).
+ * Returns an exit code. */
 int cli_family_report_across(family_subject *subject, const cli_arguments *arguments);
 
-/* Which figures were chosen for the device, and which other one is the nearest. */
+/* Prints the device features that the model uses, and the nearest other device. */
 void cli_family_print_across(const family_subject *subject, size_t device);
 
 #endif

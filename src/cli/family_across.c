@@ -1,4 +1,4 @@
-/* clatune family report --sources: models of a device from what was measured on the others. */
+/* clatune family report --sources: models of each device from the other devices' measurements. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static char *join(const json_t *words) {
 void cli_family_print_across(const family_subject *s, size_t device) {
   json_t *names = figures_of(&s->across, &s->devices);
   char *text = join(names);
-  printf("device              %s\nfigures of devices  %s (chosen in %.2g s)\nnearest device      %s\n",
-         s->devices.all[device].name, text && *text ? text : "none", s->across.selection_s,
+  printf("device              %s\ndevice features     %s (chosen in %.2g s)\nnearest device      %s\n",
+         s->devices.all[device].name, text && *text ? text : "all", s->across.selection_s,
          s->devices.all[s->across.nearest].name);
   json_decref(names);
   free(text);
@@ -46,13 +46,14 @@ static void add_mean(json_t *rows) {
 
 static int judge_device(json_t *rows, const family_subject *s, size_t device, clt_error *error) {
   clt_family_across across = {0};
-  clt_family_figures all[CLT_N_JUDGED], nearest[CLT_N_JUDGED];
+  clt_family_figures all[CLT_N_JUDGED], nearest[CLT_N_JUDGED], alike[CLT_N_JUDGED];
   const clt_family_devices *d = &s->devices;
   size_t n = 0;
   const double start_s = clt_now_s();
   int rc = clt_family_across_load(&across, s->family, d, device, s->portfolio, s->uses, error);
-  if (rc == CLT_OK) rc = clt_family_across_judge(all, &n, &across, false, d, &s->training, error);
-  if (rc == CLT_OK) rc = clt_family_across_judge(nearest, &n, &across, true, d, &s->training, error);
+  if (rc == CLT_OK) rc = clt_family_across_judge(all, &n, &across, CLT_BY_DISTANCE, &s->training, error);
+  if (rc == CLT_OK) rc = clt_family_across_judge(nearest, &n, &across, CLT_NEAREST_ALONE, &s->training, error);
+  if (rc == CLT_OK) rc = clt_family_across_judge(alike, &n, &across, CLT_ALIKE, &s->training, error);
   if (rc == CLT_OK)
     json_array_append_new(
         rows,
@@ -62,7 +63,7 @@ static int judge_device(json_t *rows, const family_subject *s, size_t device, cl
                   "slower_than_best", clt_json_real(all[CLT_JUDGE_CHOICE].slow), "top_two",
                   clt_json_real(all[CLT_JUDGE_TOP_TWO].mean), "nearest_mean",
                   clt_json_real(nearest[CLT_JUDGE_CHOICE].mean), "single_mean",
-                  clt_json_real(all[CLT_JUDGE_SINGLE].mean), "nearest", d->all[across.nearest].name, "figures",
+                  clt_json_real(alike[CLT_JUDGE_SINGLE].mean), "nearest", d->all[across.nearest].name, "figures",
                   figures_of(&across, d), "selection_s", clt_json_real(across.selection_s), "total_s",
                   clt_json_real(clt_now_s() - start_s)));
   clt_family_across_release(&across);
@@ -84,17 +85,18 @@ int cli_family_report_across(family_subject *s, const cli_arguments *arguments) 
   if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:s, s:O}", "family", s->family->name, "chooser", chooser, "devices", rows));
   } else if (rc == 0) {
-    printf("%s: mean fraction of the best on each device, learnt from the others ('%s')\n\n", s->family->name, chooser);
+    printf("%s: mean fraction of the best on each device, learnt from the others (chooser '%s')\n\n", s->family->name,
+           chooser);
     printf("%-32s %8s %8s %8s %8s   %s\n", "", "all", "top", "nearest", "single", "");
     printf("%-32s %8s %8s %8s %8s   %s\n", "device", "others", "two", "alone", "best",
-           "figures of devices; the nearest");
+           "device features; nearest device");
     json_array_foreach(rows, i, row) {
       char *figures = join(json_object_get(row, "figures"));
       printf("%-32.32s %8.4f %8.4f %8.4f %8.4f", clt_json_string(row, "device"), clt_json_number(row, "mean"),
              clt_json_number(row, "top_two"), clt_json_number(row, "nearest_mean"),
              clt_json_number(row, "single_mean"));
       if (json_object_get(row, "nearest"))
-        printf("   %s (%.2g s); %s", figures && *figures ? figures : "none", clt_json_number(row, "selection_s"),
+        printf("   %s (%.2g s); %s", figures && *figures ? figures : "all", clt_json_number(row, "selection_s"),
                clt_json_string(row, "nearest"));
       puts("");
       free(figures);

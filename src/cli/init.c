@@ -1,4 +1,4 @@
-/* `clatune init`: a first problem file, from what the compiler says of a kernel and from its text. */
+/* `clatune init`: drafts a problem file from the compiler's information about a kernel and from its text. */
 #include <clatune/sys/evaluator.h>
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool is_whole(const clt_kernel_argument *a) {
   return false;
 }
 
-/* The size along a dimension where there is little to choose: one for all, or as many as dimensions and named so. */
+/* The size along a dimension if it is evident: there is only one size, or one per dimension with matching names. */
 static const char *size_along(const draft *d, int dimension) {
   static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
                                           {"height", "h", "ny", "rows", "m", NULL}};
@@ -39,7 +39,7 @@ static const char *size_along(const draft *d, int dimension) {
 
 /* --- parameters --- */
 
-static json_t *tuning_parameters(const draft *d) {
+json_t *cli_init_parameters(const draft *d) {
   json_t *list = json_array();
   for (size_t i = 0; i < d->n_macros; i++) {
     const tuned_macro *m = &d->macros[i];
@@ -79,8 +79,9 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
   const bool sampler = strcmp(type, "sampler_t") == 0, scalar = a->address == CLT_ADDRESS_PRIVATE && !image && !sampler;
   const bool vector = !local && !image && !sampler && !scalar;
   if (known && varies) clt_element_print(element, (clt_element){parsed.base, 1, 0});
-  if (!known) snprintf(element, sizeof element, "TODO float, int4 or the like: what the kernel calls %s", type);
-  if (image) snprintf(element, sizeof element, "TODO float4, uchar4, float or the like");
+  if (!known)
+    snprintf(element, sizeof element, "TODO the OpenCL type, such as float or int4, that the kernel calls %s", type);
+  if (image) snprintf(element, sizeof element, "TODO the type of a pixel, such as float4, uchar4 or float");
   const bool real = !known || clt_starts_with(element, "float") || clt_starts_with(element, "double") ||
                     clt_starts_with(element, "half");
   const char *kind = local     ? "Local"
@@ -106,12 +107,12 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
                    vector || (image && !a->writes_image) ? "Random" : NULL, "FillValue", value, "MemType",
                    vector && a->address == CLT_ADDRESS_CONSTANT ? "Constant" : NULL, "Addressing",
                    sampler ? "ClampToEdge" : NULL, "Filter", sampler ? "Nearest" : NULL, "// access",
-                   vector && !a->is_const ? "WriteOnly, and no FillType, where the kernel only writes it" : NULL);
+                   vector && !a->is_const ? "use WriteOnly without FillType if the kernel only writes it" : NULL);
 }
 
 /* --- reference --- */
 
-/* Another kernel of the file that is called naive or reference and takes the same arguments. */
+/* Proposes another kernel of the file whose name contains "naive" or "ref" and which takes the same arguments. */
 static json_t *reference_json(const draft *d, const char *kernel_file, const clt_kernel_info *kernels, size_t n) {
   const clt_kernel_info *naive = NULL;
   for (size_t i = 0; i < n && naive == NULL; i++) {
@@ -125,8 +126,8 @@ static json_t *reference_json(const draft *d, const char *kernel_file, const clt
   }
   if (naive == NULL)
     return json_string(
-        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple kernel that is right; "
-        "without this key the default configuration's result is taken for right");
+        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
+        "without this key the default configuration's result is taken as correct");
   json_t *size = json_array();
   for (int k = 0; k < d->n_dimensions; k++) {
     const char *along = size_along(d, k);
@@ -141,8 +142,28 @@ static void add_size(draft *d, json_t *sizes, int64_t value) {
                                          (json_int_t)value, "Min", value > 0));
 }
 
-/* A first problem file for a kernel, with TODO where a person knows better. kernels: all of the file; one of them that
- * is called naive or reference is proposed as the reference. NULL when out of memory. */
+json_t *cli_init_option(const char *option) {
+  clt_text text = {0};
+  for (const char *at = option; *at; at++) /* "{{" stands for a brace */
+    clt_text_printf(&text, "%s%c", *at == '{' ? "{" : "", *at);
+  json_t *json = json_string(text.bytes);
+  clt_text_release(&text);
+  return json;
+}
+
+json_t *cli_init_schema(void) {
+  static const char *const names[] = {"../share/clatune/schema/problem.json", "../../../schema/problem.json", NULL};
+  char *near = clt_find_near_program(names, R_OK), *path = near ? realpath(near, NULL) : NULL;
+  bool plain = path != NULL;
+  for (const char *at = path; plain && *at; at++) plain = isalnum((unsigned char)*at) || strchr("/._-~+", *at);
+  json_t *json = plain ? json_sprintf("file://%s", path) : NULL;
+  free(near);
+  free(path);
+  return json;
+}
+
+/* Drafts the problem file; the user must fill in what is marked TODO. kernels: all n_kernels of the file, to find a
+ * reference among them. NULL when out of memory. */
 static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel_info *kernels, size_t n_kernels) {
   static const char *const own_names[] = {"local_x", "local_y", "local_z"};
   const clt_kernel_info *kernel = d->kernel;
@@ -170,50 +191,47 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
     bool is_size = size && (d->bounds[k] || (!d->uses_groups && !any_varies));
     json_object_set_new(global, axes[k],
                         is_size ? json_string(size)
-                                : json_sprintf("TODO work-items along %s, an expression%s%s", axes[k],
-                                               size ? " such as " : "", size ? size : ""));
-    /* reqd_work_group_size as it is written, if that is this kernel's and made of parameters. */
+                                : json_sprintf("TODO work-items along %s, such as %s or (%s + N - 1) // N if each "
+                                               "computes N results; rounded up to whole work-groups",
+                                               axes[k], size ? size : "size", size ? size : "size"));
+    /* The expression in reqd_work_group_size if it is this kernel's and uses parameters only; otherwise its numbers. */
     json_object_set_new(local, axes[k],
                         d->own_local_size ? json_string(d->local[k])
                         : cli_init_names_parameters(d, d->required[k])
                             ? json_string(d->required[k])
                             : json_integer((json_int_t)kernel->local_size[k]));
-    /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
+    /* Global sizes are rounded up to whole work-groups, and not every kernel checks its bounds. */
     if (d->own_local_size && size)
       json_array_append_new(
-          conditions, json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, d->local[k]), "// why",
-                                "leave it out where the kernel has no need of whole work-groups"));
+          conditions,
+          json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, d->local[k]), "// why",
+                    "remove it if the kernel checks the edge, as if (x < width); clatune rounds global sizes up"));
   }
   for (size_t i = 0; i < kernel->n_arguments; i++)
     json_array_append_new(arguments, argument_json(d, &kernel->arguments[i]));
   json_t *options = d->options.n ? json_array() : NULL, *note = NULL;
-  for (size_t i = 0; i < d->options.n; i++) {
-    clt_text option = {0};
-    for (const char *at = d->options.all[i]; *at; at++) /* in options of a file, "{{" stands for a brace */
-      clt_text_printf(&option, "%s%c", *at == '{' ? "{" : "", *at);
-    json_array_append_new(options, json_string(option.bytes));
-    clt_text_release(&option);
-  }
+  for (size_t i = 0; i < d->options.n; i++) json_array_append_new(options, cli_init_option(d->options.all[i]));
   size_t n_tuned = 0, first = d->n_macros;
   for (size_t i = d->n_macros; i-- > 0;)
     if (!d->macros[i].is_size) n_tuned++, first = i;
   if (d->own_local_size && n_tuned > 0 && d->macro_is_size[0])
-    note = json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
+    note = json_sprintf("%s is taken as the work-group size because of its name; correct it if that is wrong",
                         d->local[0]);
   else if (d->own_local_size && n_tuned > 0)
-    note = json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
+    note = json_sprintf("if %s%s is the work-group size, write it here and remove local_x",
                         n_tuned > 1 ? "a macro such as " : "", d->macros[first].name);
-  return json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o, s:o*, s:o*}, s:o}", "General",
-                   "BenchmarkName", kernel->name, "ProblemParameters", sizes, "ConfigurationSpace", "TuningParameters",
-                   tuning_parameters(d), "Conditions", conditions, "KernelSpecification", "Language", "OpenCL",
-                   "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global, "LocalSize", local,
-                   "Arguments", arguments, "CompilerOptions", options, "// LocalSize", note, "Reference",
-                   reference_json(d, kernel_file, kernels, n_kernels));
+  return json_pack("{s:o*, s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o, s:o*, s:o*}, s:o}", "$schema",
+                   cli_init_schema(), "General", "BenchmarkName", kernel->name, "ProblemParameters", sizes,
+                   "ConfigurationSpace", "TuningParameters", cli_init_parameters(d), "Conditions", conditions,
+                   "KernelSpecification", "Language", "OpenCL", "KernelName", kernel->name, "KernelFile", kernel_file,
+                   "GlobalSize", global, "LocalSize", local, "Arguments", arguments, "CompilerOptions", options,
+                   "// LocalSize", note, "Reference", reference_json(d, kernel_file, kernels, n_kernels));
 }
 
-/* --- asking --- */
+/* --- --interactive --- */
 
-/* The line that is typed, without blanks at its ends; "" where nothing is. Valid until the next call. */
+/* Reads a line without blanks at its ends; "" for an empty line or at the end of the input. Valid until the next call.
+ */
 static const char *ask_line(const char *place, const char *what) {
   static char line[512];
   fprintf(stderr, "%s: %s: ", place, what);
@@ -224,7 +242,7 @@ static const char *ask_line(const char *place, const char *what) {
   return line + strspn(line, " \t");
 }
 
-/* Asks for each text that begins with TODO. Arguments are known by their names. */
+/* Asks for each value that begins with TODO. The prompt has the key's path; arguments appear by name. */
 static void ask_todos(json_t *json, const char *place) {
   json_t *item;
   const char *key;
@@ -244,7 +262,7 @@ static void ask_todos(json_t *json, const char *place) {
       const char *answer = ask_line(inside, text + strlen("TODO "));
       json_t *value = json_loads(answer, 0, NULL);
       while (answer[0] && strcmp(answer, "-") != 0 && value == NULL && (is_object || strchr("[{", answer[0]))) {
-        answer = ask_line(inside, "that is no JSON; again");
+        answer = ask_line(inside, "not valid JSON, try again");
         value = json_loads(answer, 0, NULL);
       }
       if (strcmp(answer, "-") == 0)
@@ -258,19 +276,19 @@ static void ask_todos(json_t *json, const char *place) {
   }
 }
 
-/* What nobody can know from the kernel: the sizes, and what is marked TODO. */
+/* Asks for the default sizes and for everything marked TODO. */
 static void ask_person(json_t *problem) {
   json_t *size;
   size_t i;
-  fputs("An empty line leaves a value as it is; '-' leaves the key out.\n", stderr);
+  fputs("Press Enter to keep a value; type '-' to remove the key.\n", stderr);
   json_array_foreach(json_object_get(problem, "ProblemParameters"), i, size) {
     char now[64];
-    snprintf(now, sizeof now, "its usual value (now %lld)",
+    snprintf(now, sizeof now, "default value (now %lld)",
              (long long)json_integer_value(json_object_get(size, "Default")));
     const char *name = json_string_value(json_object_get(size, "Name")), *answer;
     char *end = now;
     long long value = 0;
-    for (answer = ask_line(name, now); answer[0]; answer = ask_line(name, "a whole number, not below its Min")) {
+    for (answer = ask_line(name, now); answer[0]; answer = ask_line(name, "needs a whole number of at least its Min")) {
       value = strtoll(answer, &end, 10);
       if (*end == '\0' && value >= json_integer_value(json_object_get(size, "Min"))) break;
     }
@@ -281,35 +299,8 @@ static void ask_person(json_t *problem) {
 
 /* --- writing --- */
 
-/* JSON as people write it: indented, but lists of numbers and texts on one line. */
-static void put_json(clt_text *out, json_t *json, int indent) {
-  const char *name;
-  json_t *item;
-  size_t n = 0, index;
-  bool is_object = json_is_object(json), nested = is_object;
-  json_array_foreach(json, index, item) nested |= json_is_object(item) || json_is_array(item);
-  if (!nested || (is_object && json_object_size(json) == 0)) {
-    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    clt_text_add(out, text ? text : "null");
-    free(text);
-    return;
-  }
-  json_object_foreach(json, name, item) {
-    json_t *key = json_string(name);
-    clt_text_printf(out, "%s\n%*s", n++ ? "," : "{", indent + 2, "");
-    put_json(out, key, 0);
-    clt_text_add(out, ": ");
-    put_json(out, item, indent + 2);
-    json_decref(key);
-  }
-  json_array_foreach(json, index, item) {
-    clt_text_printf(out, "%s\n%*s", index ? "," : "[", indent + 2, "");
-    put_json(out, item, indent + 2);
-  }
-  clt_text_printf(out, "\n%*s%s", indent, "", is_object ? "}" : "]");
-}
-
-/* A file of the folder `to` as seen from another; both are absolute. malloc'ed; NULL when out of memory. */
+/* The path of a file in the folder `to` relative to the folder `from`; both are absolute. malloc'ed; NULL when out of
+ * memory. */
 static char *path_between(const char *from, const char *to, const char *name) {
   clt_text out = {0};
   char *path = NULL;
@@ -331,25 +322,25 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   int n_todos = 0;
   size_t n_tuned = 0;
   for (size_t i = 0; i < d->n_macros; i++) n_tuned += !d->macros[i].is_size;
-  /* blur.cl -> blur.json, beside the kernel */
+  /* blur.cl -> blur.json, next to the kernel */
   const int length = dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path);
   const char *path = typed ? typed : cli_keep_memory(clt_format("%.*s.json", length, kernel_path));
-  /* The kernel as the problem file sees it; what is printed will stand here. */
+  /* The kernel's path relative to the problem file; a printed one is relative to the current folder. */
   const char *from = cli_keep_memory(clt_path_folder(clt_file_is_special(path) ? "." : path));
   const char *to = cli_keep_memory(clt_path_folder(kernel_path));
   const char *file = cli_keep_memory(path_between(from, to, slash ? slash + 1 : kernel_path));
   json_t *json = first_problem(d, file, kernels, n_kernels);
   if (json && cli_given(arguments, "interactive")) ask_person(json);
-  put_json(&text, json, 0);
+  cli_add_json(&text, json, 0);
   clt_text_add(&text, "\n");
   if (json == NULL || text.rc) cli_failure("out of memory");
   json_decref(json);
   const bool dry = cli_given(arguments, "dry-run");
   if (!dry) {
     const bool replaces = cli_given(arguments, "force") || clt_file_is_special(path);
-    int fd = replaces ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* keeps the name free */
+    int fd = replaces ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* reserves the name */
     if (fd < 0 && !replaces && errno == EEXIST)
-      cli_failure("'%s' exists already; choose another file by -o, or replace it by --force", path);
+      cli_failure("'%s' exists already; choose another file with -o or replace it with --force", path);
     if (fd < 0 && !replaces) cli_failure("cannot create '%s'", path);
     int rc = clt_file_replace(path, text.bytes, text.n, &cli_error);
     if (rc && fd >= 0) unlink(path);
@@ -367,15 +358,26 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
     printf("wrote %s: kernel '%s', arguments: %zu, macros as tuning parameters: %zu\n", path, d->kernel->name,
            d->kernel->n_arguments, n_tuned);
     if (n_todos)
-      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
+      printf("marked TODO: %d; fill them in ('clatune verify %s' lists them)\n", n_todos, path);
     else
-      printf("look it over, then: clatune verify %s\n", path);
+      printf("review it, then run: clatune verify %s\n", path);
   }
   clt_text_release(&text);
   return rc;
 }
 
 /* --- the command --- */
+
+/* For a file that looks like a program of the host: prints how such a program is tuned. */
+static void note_program(const char *path, const char *log) {
+  static const char *const endings[] = {".c", ".cpp", ".cc", ".cu"};
+  bool is_program = strstr(log, "stdio.h") != NULL;
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) is_program |= clt_ends_with(path, endings[i]);
+  if (is_program)
+    cli_message(CLI_FAILURE,
+                "note: 'clatune init' drafts problem files for OpenCL kernels; for a program, start with the tutorial "
+                "\"Your first program\" and examples/command");
+}
 
 static const clt_kernel_info *choose_kernel(const clt_kernel_info *kernels, size_t n, const char *name,
                                             const char *path) {
@@ -385,12 +387,13 @@ static const clt_kernel_info *choose_kernel(const clt_kernel_info *kernels, size
     size_t used = strlen(names);
     snprintf(names + used, sizeof names - used, " '%s'", kernels[i].name);
   }
-  if (n == 0) cli_failure("'%s' has no kernel", path);
-  if (name) cli_usage("'%s' has no kernel '%s'; it has%s", path, name, names);
-  cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
+  if (n == 0) note_program(path, "");
+  if (n == 0) cli_failure("'%s' has no kernel; name a file of OpenCL C with a kernel function", path);
+  if (name) cli_usage("'%s' has no kernel '%s'; choose one of:%s", path, name, names);
+  cli_usage("'%s' has several kernels; choose one with --kernel:%s", path, names);
 }
 
-/* What is typed of macros: one value stays an option, several make a tuning parameter. */
+/* Reads --define: a macro with one value becomes a build option, one with several a tuning parameter. */
 static void read_typed_macros(draft *d, const cli_arguments *arguments) {
   size_t n = 0;
   const char **typed = cli_texts(&n, arguments, "define");
@@ -401,7 +404,7 @@ static void read_typed_macros(draft *d, const cli_arguments *arguments) {
     bool is_list = strchr(value, ',') && strpbrk(value, "(){}\"' ") == NULL && clt_is_name(m.name) &&
                    value - typed[i] < (ptrdiff_t)sizeof m.name && d->n_macros < MAX_MACROS;
     if (cli_init_has_macro(d, m.name))
-      cli_usage("'--define' names the macro '%s' twice; give its values as one list: %s=1,2", m.name, m.name);
+      cli_usage("--define names the macro '%s' twice; give all values in one list: %s=1,2", m.name, m.name);
     if (is_list && (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ",")))
       cli_usage("option '--define' needs a value before and after each comma, not '%s'", typed[i]);
     if (is_list)
@@ -411,12 +414,12 @@ static void read_typed_macros(draft *d, const cli_arguments *arguments) {
   }
 }
 
-/* What became of the macros that nobody defines. The first n_typed options are the user's. */
+/* Notes what became of the macros without a definition. The first n_typed options are the user's. */
 static void note_macros(const draft *d, const char *path, size_t n_typed) {
   static const char *const notes[][2] = {
-      {"tuning parameters with usual values", "NAME=1,2,4 gives others, --define NAME=4 a fixed one"},
-      {"sizes of the problem", "NAME=1,2,4 makes one a tuning parameter"},
-      {"float", "NAME=TYPE gives another type"}};
+      {"tuning parameters with guessed values", "NAME=1,2,4 gives other values, --define NAME=4 a fixed one"},
+      {"problem parameters", "NAME=1,2,4 makes one a tuning parameter"},
+      {"the type float", "NAME=TYPE gives another type"}};
   clt_text names[3] = {{0}};
   for (const tuned_macro *m = d->macros; m < d->macros + d->n_macros; m++)
     if (!m->is_defined && !m->list) clt_text_printf(&names[m->is_size], " %s", m->name);
@@ -426,13 +429,13 @@ static void note_macros(const draft *d, const char *path, size_t n_typed) {
   }
   for (int i = 0; i < 3; i++) {
     if (names[i].n)
-      fprintf(stderr, "clatune: note: %s: no default, so %s:%s; --define %s\n", path, notes[i][0], names[i].bytes,
-              notes[i][1]);
+      fprintf(stderr, "clatune: note: %s: macros without a definition became %s:%s; --define %s\n", path, notes[i][0],
+              names[i].bytes, notes[i][1]);
     clt_text_release(&names[i]);
   }
 }
 
-static void free_draft(void *user) {
+void cli_init_free(void *user) {
   draft *d = user;
   clt_inspector_free(d->inspector);
   clt_words_free(d->options.all);
@@ -445,13 +448,16 @@ static int run_init(const cli_arguments *arguments) {
   clt_device_info device;
   size_t n = 0;
   int n_lines = 0;
-  draft *d = cli_keep(cli_new(1, sizeof *d), free_draft);
+  draft *d = cli_keep(cli_new(1, sizeof *d), cli_init_free);
   const char *text = cli_init_read_file(d, &n_lines, path);
   read_typed_macros(d, arguments);
   const size_t n_typed = d->options.n;
   cli_choose_device(&device, arguments);
   cli_init_read_text(d, quiet ? NULL : path, n_lines);
-  const clt_kernel_info *kernels = cli_init_build(&n, d, &device, text, folder);
+  clt_kernel_info *kernels;
+  const int rc = cli_init_build(&kernels, &n, d, &device, text, folder, &cli_error);
+  if (rc) note_program(path, cli_error.message);
+  cli_check(rc);
   d->kernel = choose_kernel(kernels, n, cli_text(arguments, "kernel"), path);
   cli_init_explore(d, &device, text, folder);
   cli_init_read_kernel(d, kernels, n);
@@ -460,14 +466,13 @@ static int run_init(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    {"output", "FILE", "the problem file to write (default: KERNEL's name with .json); also -o FILE"},
-    {"kernel", "NAME", "the kernel to tune, where the file has several"},
+    {"output", "FILE", "the problem file to write (default: KERNEL with the ending .json); also -o FILE"},
+    {"kernel", "NAME", "the kernel to tune, if the file has several"},
     {"define", "NAME=VALUE[,...]",
-     "a macro that the kernel needs to build: one value stays an option of the build,\n"
-     "several are a tuning parameter's; may be repeated"},
-    {"force", NULL, "replaces a problem file that exists"},
-    {"interactive", NULL, "asks for the sizes and for what it cannot know"},
-    {"dry-run", NULL, "prints the problem file and writes none"},
+     "defines a macro: with one value as a build option, with several as a tuning parameter; may be repeated"},
+    {"force", NULL, "replaces an existing problem file"},
+    {"interactive", NULL, "asks for the sizes and for everything that would be marked TODO"},
+    {"dry-run", NULL, "prints the problem file; writes nothing"},
     CLI_FLAG_DEVICE,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -478,11 +483,10 @@ const cli_command cli_init = {
     .synopsis =
         "KERNEL.cl [-o FILE] [--kernel NAME] [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
     .description =
-        "Builds the kernel, takes its arguments as the compiler sees them and the macros that have a default\n"
-        "(#ifndef X / #define X 16) or that nobody defines as tuning parameters, and writes a problem file. What it\n"
-        "cannot know is marked TODO, or asked for (--interactive); 'clatune verify' says what is left. An existing "
-        "file\n"
-        "is replaced only by --force.",
+        "Builds the kernel and writes a problem file with its arguments. Macros with a default (#ifndef X / #define X "
+        "16)\n"
+        "or without a definition become tuning parameters. What cannot be derived from the kernel is marked TODO, or\n"
+        "asked for with --interactive; 'clatune verify' lists what is left.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_init,

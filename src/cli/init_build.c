@@ -1,4 +1,4 @@
-/* What the compiler says of a kernel file to `clatune init`. */
+/* Reading and building the kernel file for `clatune init`. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* --- reading --- */
 
-/* Adds the files that a text includes from its folder, and theirs. What they define counts wherever it stands. */
+/* Adds the files that a text includes from its folder, recursively. Their macros count wherever they are defined. */
 static void add_headers(clt_text *text, const char *folder) {
   static const char word[] = "include";
   clt_words seen = {0};
@@ -44,7 +44,7 @@ const char *cli_init_read_file(draft *d, int *n_lines, const char *path) {
   size_t n = 0;
   cli_check(clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &cli_error));
   cli_keep_memory(text);
-  if (memchr(text, 0, n)) cli_failure("'%s' is no text", path);
+  if (memchr(text, 0, n)) cli_failure("'%s' is not a text file", path);
   if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
   clt_text_add(&named, text);
   cli_check(clt_text_take(&out, &named, &cli_error));
@@ -61,7 +61,8 @@ const char *cli_init_read_file(draft *d, int *n_lines, const char *path) {
 
 /* --- building --- */
 
-/* Adds "-DNAME=value" for all macros that need it: with their defaults, or where #if asks for one, its last value. */
+/* Adds "-DNAME=value" for all macros without a default in the text. last: macros that an #if tests get their last value
+ * instead of their default. */
 static void add_defines(clt_text *options, const draft *d, bool last) {
   for (size_t i = 0; i < d->options.n; i++) clt_text_printf(options, " %s", d->options.all[i]);
   for (size_t i = 0; i < d->n_macros; i++) {
@@ -79,7 +80,7 @@ static void add_defines(clt_text *options, const draft *d, bool last) {
   }
 }
 
-/* Whether a name stands where only a type does: before another name. */
+/* Whether a name is used as a type: it is followed by another name. */
 static bool is_like_type(const char *text, const char *name) {
   for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++) {
     const char *end = at + strlen(name), *next = cli_skip_blanks(end);
@@ -88,8 +89,8 @@ static bool is_like_type(const char *text, const char *name) {
   return false;
 }
 
-/* Adds the macros that a compiler has not found, in Clang's words, which all compilers of OpenCL have. Where a type is
- * missing, so is what is declared with it: then types alone. */
+/* Adds the macros that the compiler reports as unknown, in Clang's wording, which all OpenCL compilers use. A missing
+ * type makes everything declared with it unknown, too; so if types are missing, only these are added. */
 static bool learn_names(draft *d, const char *log) {
   static const char *const words[] = {"unknown type name '", "use of undeclared identifier '"};
   bool added = false;
@@ -109,13 +110,13 @@ static bool learn_names(draft *d, const char *log) {
   return added;
 }
 
-/* Builds with the defaults, or with the last values, for what stands in other branches of #if. */
+/* Builds with the defaults, or (last) with the last values, which reach other branches of #if. */
 static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_device_info *device, const char *text,
                       const char *folder, bool last, clt_error *error) {
   for (;;) {
     clt_text options = {0};
     clt_error said = {0};
-    clt_text_printf(&options, "-w -I \"%s\"", folder); /* -w: the log, which is cut, holds errors alone */
+    clt_text_printf(&options, "-w -I \"%s\"", folder); /* -w: the log is truncated, so it should contain errors only */
     add_defines(&options, d, last);
     int rc = options.rc ? options.rc : clt_inspect(out, n, &d->inspector, device, text, options.bytes, &said);
     clt_text_release(&options);
@@ -123,12 +124,12 @@ static int build_with(clt_kernel_info **out, size_t *n, draft *d, const clt_devi
   }
 }
 
-clt_kernel_info *cli_init_build(size_t *n, draft *d, const clt_device_info *device, const char *text,
-                                const char *folder) {
-  clt_kernel_info *out = NULL;
-  cli_check(build_with(&out, n, d, device, text, folder, false, &cli_error));
-  if (out) cli_keep_memory(out);
-  return out;
+int cli_init_build(clt_kernel_info **out, size_t *n, draft *d, const clt_device_info *device, const char *text,
+                   const char *folder, clt_error *error) {
+  *out = NULL;
+  int rc = build_with(out, n, d, device, text, folder, false, error);
+  if (*out) cli_keep_memory(*out);
+  return rc;
 }
 
 void cli_init_explore(draft *d, const clt_device_info *device, const char *text, const char *folder) {
@@ -146,7 +147,7 @@ void cli_init_explore(draft *d, const clt_device_info *device, const char *text,
           k < others[i].n_arguments && strcmp(others[i].arguments[k].type, d->kernel->arguments[k].type) != 0;
   free(others);
   if (d->n_macros == before.n_macros && d->options.n == before.options.n) return;
-  /* What was not found there may be what the default configuration declares. */
+  /* Names unknown in these branches may be declared in those of the default configuration. */
   if (build_with(&again, &n_again, d, device, text, folder, false, &error)) {
     d->n_macros = before.n_macros;
     while (d->options.n > before.options.n) {

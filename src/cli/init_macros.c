@@ -1,4 +1,4 @@
-/* The macros of a kernel file that `clatune init` makes parameters. */
+/* Which macros of a kernel file `clatune init` makes parameters, and their values. */
 #include "cli/init.h"
 
 #include <ctype.h>
@@ -11,9 +11,10 @@
 #include "base/text.h"
 
 #define MAX_NUMBERS 16
-#define USUAL_MOST 1024              /* of powers of two, but for a default that is larger */
-#define MAX_POWER ((int64_t)1 << 40) /* a larger default is no size of anything */
-#define MAX_SQUARE 32                /* a square of more is larger than the work-groups of usual devices */
+#define USUAL_MOST 1024              /* largest power of two proposed, unless the default is larger */
+#define MAX_POWER ((int64_t)1 << 40) /* a larger default is not a size */
+#define MAX_VECTOR 16                /* elements in OpenCL's widest vector */
+#define MAX_SQUARE 32                /* a larger square exceeds the work-groups of most devices */
 
 const char *cli_skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
@@ -43,7 +44,7 @@ static bool is_asked(const char *text, const char *name) {
   return false;
 }
 
-/* The numbers that #if compares a macro with by == and !=, in ascending order. */
+/* The numbers that #if compares a macro with (== and !=), in ascending order. */
 static size_t compared_numbers(int64_t out[MAX_NUMBERS], const char *text, const char *name) {
   size_t n = 0;
   for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL && n < MAX_NUMBERS; at++) {
@@ -61,7 +62,8 @@ static size_t compared_numbers(int64_t out[MAX_NUMBERS], const char *text, const
   return n;
 }
 
-/* Whether a macro is called as a switch, or is never more than asked: #if X, if (X && !Y), X ? a : b, X == 1. */
+/* Whether a macro is a switch, by its name or because it is only ever tested: #if X, if (X && !Y), X ? a : b, X == 1.
+ */
 static bool is_switch(const char *text, const char *name) {
   bool asked = false;
   if (strncasecmp(name, "use_", 4) == 0 || strncasecmp(name, "enable_", 7) == 0) return true;
@@ -110,18 +112,29 @@ static bool is_called_as_size(const char *name) {
   return false;
 }
 
+/* Whether a macro is a size of the data, by its name and value: a small one is more likely the work per item. */
+static bool is_size_of_data(const char *name, int64_t value) { return value >= 32 && is_called_as_size(name); }
+
 const char *cli_init_bare(const char *size) { return size + (clt_starts_with(size, PREFIX) ? strlen(PREFIX) : 0); }
 
-int cli_init_usual_size(const draft *d, const char *name, size_t nth) {
+/* The default of a macro whose name says that it is part of the computation, such as a filter's radius; -1: it is not.
+ */
+static int small_size(const char *name) {
   static const struct {
     const char *part;
     int value;
   } small[] = {{"offset", 0}, {"start", 0},  {"iter", 1},   {"border", 1},
                {"halo", 1},   {"radius", 3}, {"filter", 5}, {"mask", 5}};
-  static const int sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
   for (size_t i = 0; i < sizeof small / sizeof *small; i++)
     if (strcasestr(name, small[i].part)) return small[i].value;
-  return sizes[nth % 3] / (d->n_dimensions == 3 ? 8 : 1); /* a volume of 1.6 GB is no beginning */
+  return -1;
+}
+
+int cli_init_usual_size(const draft *d, const char *name, size_t nth) {
+  static const int sizes[] = {1024, 768, 512}; /* unequal, so that swapped sizes are noticed */
+  const int small = small_size(name);
+  if (small >= 0) return small;
+  return sizes[nth % 3] / (d->n_dimensions == 3 ? 8 : 1); /* a volume of 1.6 GB is too much to start with */
 }
 
 bool cli_is_local_size(const char *macro, int dimension, int n_dimensions) {
@@ -162,7 +175,7 @@ static bool is_work_group(const draft *d, const tuned_macro *m) {
   return false;
 }
 
-/* What is typed as a value: a number where it is one, else a text. */
+/* A value given by the user: a number if it is one, otherwise a text. */
 static json_t *typed_value(const char *text) {
   char *end;
   long long whole = strtoll(text, &end, 0);
@@ -184,16 +197,16 @@ json_t *cli_init_values(const draft *d, const tuned_macro *m) {
   if (strcmp(cli_init_type(list), "string") == 0) json_array_clear(list), json_array_extend(list, texts);
   json_decref(texts);
   if (m->list) return list;
-  /* One of those that it is compared with, and another: 1, where that may be. */
+  /* The numbers that it is compared with, and another one (1 if possible) for the #else branch. */
   size_t n = is_work_group(d, m) ? 0 : compared_numbers(numbers, d->plain, m->name);
   if (n > 1 && numbers[n - 1] > 1) {
-    bool has_default = !m->is_defined;
+    bool has_default = !m->is_defined && !m->is_given;
     if (numbers[0] > 1) memmove(numbers + 1, numbers, n++ * sizeof *numbers), numbers[0] = 1;
     for (size_t i = 0; i < n; i++) has_default |= numbers[i] == m->value;
     for (size_t i = 0; has_default && i < n; i++) json_array_append_new(list, json_integer(numbers[i]));
     if (has_default) return list;
   }
-  /* Off and on, powers of two about a power of two, or the value alone. */
+  /* 0 and 1 for a switch, powers of two around a power of two, otherwise the value alone. */
   if (m->value == 0 || (m->value == 1 && is_switch(d->plain, m->name))) {
     first = 0;
     last = 1;
@@ -213,7 +226,7 @@ const char *cli_init_type(const json_t *values) {
     const json_t *value = json_array_get(values, i);
     if (json_is_string(value)) return "string";
     if (json_is_real(value)) type = "float";
-    const json_int_t whole = json_integer_value(value); /* 0: it is none */
+    const json_int_t whole = json_integer_value(value); /* 0: not a number */
     if (strcmp(type, "int") == 0 && (whole < INT32_MIN || whole > INT32_MAX)) type = "long";
   }
   return type;
@@ -239,7 +252,7 @@ bool cli_init_has_macro(const draft *d, const char *name) {
 void cli_init_choose_default(draft *d, tuned_macro *m) {
   static const char *const ones[] = {"unroll", "wpt", "ppt", "per_", "tile_size_", "vec", "vw", "coarsen"};
   int64_t numbers[MAX_NUMBERS];
-  if (m->is_defined || m->list) return;
+  if (m->is_defined || m->is_given || m->list) return;
   size_t n = compared_numbers(numbers, d->plain, m->name), nth = 0;
   for (const tuned_macro *other = d->macros; other < m; other++) nth += other->is_size;
   m->is_size = is_called_as_size(m->name);
@@ -251,12 +264,13 @@ void cli_init_choose_default(draft *d, tuned_macro *m) {
     m->value = numbers[0] < 1 ? numbers[0] : 1;
   else if (is_switch(d->plain, m->name))
     m->value = 0;
-  else /* all tiles alike, so that they are multiples of each other */
+  else /* the same values for all tiles, so that some are multiples of each other */
     m->value = n > 0 || d->n_dimensions == 1 || IS_ONE_OF(m->name, ones) ? 1 : 8;
 }
 
 bool cli_init_add_undefined(draft *d, const char *name, bool is_type) {
-  if (d->n_macros == MAX_MACROS || strlen(name) >= sizeof d->macros->name || cli_init_has_macro(d, name)) return false;
+  if (d->complete || d->n_macros == MAX_MACROS || strlen(name) >= sizeof d->macros->name || cli_init_has_macro(d, name))
+    return false;
   if (is_type) return clt_words_add(&d->options, clt_format("-D%s" CLT_INIT_TYPE, name), NULL) == 0;
   tuned_macro *m = &d->macros[d->n_macros++];
   *m = (tuned_macro){.list = NULL};
@@ -266,8 +280,40 @@ bool cli_init_add_undefined(draft *d, const char *name, bool is_type) {
   return true;
 }
 
-/* The macro that another one takes its value from where it is defined: #ifdef A / #define B A / #else / #define B 16.
- */
+/* Whether the text defines a macro unconditionally, so that -D cannot change it. */
+static bool is_fixed(const char *name, const clt_define *defines, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(defines[i].name, name) == 0 && !defines[i].guarded && !defines[i].conditional) return true;
+  return false;
+}
+
+bool cli_init_may_tune(const char *plain, const char *name, int64_t value) {
+  return !is_size_of_data(name, value) && small_size(name) < 0 && clt_reads_macro(plain, name);
+}
+
+bool cli_init_is_kind(const char *plain, const char *name) {
+  static const char *const kinds[] = {"precision", "type", "double", "fp16", "fp64"};
+  int64_t numbers[MAX_NUMBERS];
+  const size_t n = compared_numbers(numbers, plain, name);
+  return IS_ONE_OF(name, kinds) || (n > 0 && numbers[n - 1] > MAX_VECTOR);
+}
+
+bool cli_init_add_given(draft *d, const char *name, int64_t value) {
+  clt_define *defines = NULL;
+  size_t n = 0;
+  bool fits = d->n_macros < MAX_MACROS && strlen(name) < sizeof d->macros->name && clt_is_name(name) &&
+              !cli_init_has_macro(d, name) && cli_init_may_tune(d->plain, name, value) &&
+              clt_defines(&defines, &n, d->plain, NULL) == CLT_OK;
+  fits = fits && !is_fixed(name, defines, n);
+  free(defines);
+  if (!fits) return false;
+  tuned_macro *m = &d->macros[d->n_macros++];
+  *m = (tuned_macro){.value = value, .is_given = true, .is_asked = is_asked(d->plain, name)};
+  memcpy(m->name, name, strlen(name));
+  return true;
+}
+
+/* Finds A in #ifdef A / #define B A / #else / #define B 16: setting A changes B. */
 static void add_source(draft *d, const clt_define *defines, size_t n, const clt_define *b) {
   int64_t value = 0;
   bool has_number = false;
@@ -286,8 +332,8 @@ static void add_source(draft *d, const clt_define *defines, size_t n, const clt_
   memcpy(m->sets, b->name, sizeof m->sets);
 }
 
-/* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
- * nothing asks whether they are defined, are noted on standard error. */
+/* Makes parameters of the macros with a whole number that -D can change. With a path, the others are noted on standard
+ * error, with advice. */
 static void read_defines(draft *d, const clt_define *defines, size_t n, const char *path, int n_lines) {
   for (size_t i = 0; i < n; i++) {
     const clt_define *define = &defines[i];
@@ -301,17 +347,19 @@ static void read_defines(draft *d, const clt_define *defines, size_t n, const ch
     if (is_source || define->has_arguments || cli_init_has_macro(d, define->name)) continue;
     if (define->conditional && clt_is_name(define->value)) add_source(d, defines, n, define);
     if (end == number || end[strspn(end, ") \tuU\r")] != '\0') continue;
-    if (define->guarded && d->n_macros < MAX_MACROS) {
+    if (define->guarded && d->n_macros < MAX_MACROS && !is_fixed(define->name, defines, n)) {
       tuned_macro *m = &d->macros[d->n_macros++];
       *m = (tuned_macro){.value = value, .is_defined = true};
       memcpy(m->name, define->name, sizeof m->name);
-      m->is_size = value >= 32 && is_called_as_size(m->name);
+      m->is_size = is_size_of_data(m->name, value);
       m->is_asked = is_asked(d->plain, m->name);
     } else if (!define->guarded && path && define->line <= n_lines) {
-      fprintf(
-          stderr,
-          "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
-          path, define->line, define->name, define->value, define->name);
+      fprintf(stderr, "clatune: note: %s:%d: ", path, define->line);
+      if (define->conditional) /* around it, an #ifndef would change nothing */
+        fprintf(stderr, "'#define %s %s' cannot be tuned because it is inside an #if\n", define->name, define->value);
+      else
+        fprintf(stderr, "to tune %s, put '#ifndef %s' before '#define %s %s' and '#endif' after it\n", define->name,
+                define->name, define->name, define->value);
     }
   }
 }

@@ -1,4 +1,4 @@
-/* What `clatune init` sees of a kernel in its text, without a compiler. */
+/* What `clatune init` derives from a kernel's text without a compiler. */
 #include <ctype.h>
 #include <regex.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 
 /* --- the shape of the launch --- */
 
-/* "get_group_id(0) * X + get_local_id(0)" and the like become "get_global_id(0)"; X is then the work-group's size. */
+/* Replaces "get_group_id(0) * X + get_local_id(0)" and the like with "get_global_id(0)"; X is the work-group's size. */
 static void read_group_products(draft *d) {
 #define OF(call) call "[[:space:]]*\\([[:space:]]*([012])[[:space:]]*\\)"
 #define SIZE "([A-Za-z_][A-Za-z0-9_]*|get_local_size[[:space:]]*\\([[:space:]]*[012][[:space:]]*\\))"
 #define SIGN(sign) "[[:space:]]*\\" sign "[[:space:]]*"
   static const struct {
     const char *pattern;
-    int group, size, local; /* the numbers of the pattern's brackets */
+    int group, size, local; /* numbers of the regular expression's groups */
   } forms[] = {{OF("get_group_id") SIGN("*") SIZE SIGN("+") OF("get_local_id"), 1, 2, 3},
                {SIZE SIGN("*") OF("get_group_id") SIGN("+") OF("get_local_id"), 2, 1, 3},
                {OF("get_local_id") SIGN("+") OF("get_group_id") SIGN("*") SIZE, 2, 3, 1},
@@ -45,7 +45,7 @@ static void read_group_products(draft *d) {
   }
 }
 
-/* The dimension in the brackets behind a call's name, which *at is then moved behind; -1: there is none. */
+/* The dimension in the brackets after a call's name; moves *at behind them. -1: none. */
 static int read_dimension(const char **at) {
   const char *digit = cli_skip_blanks(*at);
   if (*digit == '(') digit = cli_skip_blanks(digit + 1);
@@ -54,13 +54,25 @@ static int read_dimension(const char **at) {
   return *digit - '0';
 }
 
+/* The reqd_work_group_size nearest before the kernel's name, or the last one if the kernel is not known yet. NULL:
+ * none. */
+static const char *find_attribute(const draft *d) {
+  static const char word[] = "reqd_work_group_size";
+  const char *first = strstr(d->plain, word), *last = NULL;
+  const char *kernel = d->kernel ? clt_next_word(d->plain, d->plain, d->kernel->name) : NULL;
+  while (kernel && *cli_skip_blanks(kernel + strlen(d->kernel->name)) != '(') /* the name may also occur in a #line */
+    kernel = clt_next_word(d->plain, kernel + 1, d->kernel->name);
+  for (const char *at = first; kernel && at && at < kernel; at = strstr(at + 1, word)) last = at;
+  return last ? last : first;
+}
+
 void cli_init_read_shape(draft *d) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
   d->n_dimensions = 1;
   d->uses_groups = false;
   memset(d->required, 0, sizeof d->required);
-  /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
-  const char *attribute = strstr(d->plain, "reqd_work_group_size");
+  /* Reads the three expressions in the brackets; ignores one that is too long or has brackets of its own. */
+  const char *attribute = find_attribute(d);
   const char *bracket = attribute ? strchr(attribute, '(') : NULL;
   for (int k = 0; bracket && k < 3; k++) {
     const char *begin = cli_skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
@@ -85,7 +97,7 @@ void cli_init_read_shape(draft *d) {
 
 /* --- the kernel --- */
 
-/* Behind the bracket that closes the one at a place; NULL: none does. */
+/* The place after the bracket that closes the one at a place; NULL: none. */
 static char *behind_brackets(char *at, char open, char close) {
   for (int depth = 0; *at; at++) {
     depth += (*at == open) - (*at == close);
@@ -94,25 +106,104 @@ static char *behind_brackets(char *at, char open, char close) {
   return NULL;
 }
 
-/* Blanks a kernel's definition, from behind what stands before it. */
+static void blank(char *begin, const char *end) {
+  for (; begin < end; begin++)
+    if (*begin != '\n') *begin = ' ';
+}
+
+/* The beginning of the definition of the function whose name is at a place. */
+static char *definition_of(char *text, const char *at) {
+  char *begin = text + (at - text);
+  while (begin > text && begin[-1] != ';' && begin[-1] != '}') {
+    const char *line = --begin;
+    while (*begin == '\n' && line > text && line[-1] != '\n') line--;
+    if (*begin == '\n' && *cli_skip_blanks(line) == '#') break;
+  }
+  return begin;
+}
+
+/* Overwrites a kernel's definition with blanks, from the end of the preceding code. */
 static void forget_kernel(char *text, const char *name) {
   for (const char *at = text; (at = clt_next_word(text, at, name)) != NULL; at++) {
     char *bracket = text + (at - text) + strlen(name);
     bracket += strspn(bracket, " \t\r\n");
     char *body = *bracket == '(' && cli_follows(text, at, "void") ? behind_brackets(bracket, '(', ')') : NULL;
     if (body) body += strspn(body, " \t\r\n");
-    char *end = body && *body == '{' ? behind_brackets(body, '{', '}') : NULL, *begin = text + (at - text);
-    while (end && begin > text && begin[-1] != ';' && begin[-1] != '}') {
-      const char *line = --begin;
-      while (*begin == '\n' && line > text && line[-1] != '\n') line--;
-      if (*begin == '\n' && *cli_skip_blanks(line) == '#') break;
-    }
-    for (; end && begin < end; begin++)
-      if (*begin != '\n') *begin = ' ';
+    char *end = body && *body == '{' ? behind_brackets(body, '{', '}') : NULL,
+         *begin = end ? definition_of(text, at) : NULL;
+    if (end) blank(begin, end);
   }
 }
 
-/* No parameter any more: builds that need it get its default. */
+/* The name of the function whose body begins at a place; NULL: it is no function's body. */
+static char *function_of(char *text, const char *body, size_t *length) {
+  const char *at = cli_before_blanks(text, body);
+  int depth = 0;
+  while (at > text) {
+    at--;
+    depth += (*at == ')') - (*at == '(');
+    if (depth <= 0) break;
+  }
+  const char *end = cli_before_blanks(text, at), *begin = end;
+  if (*at != '(') return NULL;
+  while (begin > text && clt_in_word(begin[-1])) begin--;
+  *length = (size_t)(end - begin);
+  return *length ? text + (begin - text) : NULL;
+}
+
+/* Overwrites an empty condition with blanks: from #if to #endif, or its last branch. directive: at its #. True if it
+ * was empty. */
+static bool forget_condition(char *directive) {
+  const char *word = cli_skip_blanks(directive + 1);
+  char *end = directive + strcspn(directive, "\n"), *next = end + strspn(end, " \t\r\n");
+  const bool is_if = clt_starts_with(word, "if");
+  if (!is_if && !clt_starts_with(word, "el")) return false;
+  if (*next != '#' || !clt_starts_with(cli_skip_blanks(next + 1), "endif")) return false;
+  blank(directive, is_if ? next + strcspn(next, "\n") : end);
+  return true;
+}
+
+/* Overwrites functions (except the kernel) and macros that are not used with blanks; true if there were any. */
+static bool forget_unused_once(const draft *d) {
+  bool any = false;
+  for (char *at = d->plain, *end; *at; at = end) {
+    char name[128], *begin;
+    const char *directive = cli_skip_blanks(at);
+    size_t n = 0;
+    end = at + strcspn(at, "{\n");
+    if (*directive == '#') {
+      end = at + strcspn(at, "\n");
+      const char *word = cli_skip_blanks(directive + 1);
+      begin = d->plain + (cli_skip_blanks(word + strcspn(word, " \t\n")) - d->plain);
+      while (clt_in_word(begin[n])) n++;
+      if (!clt_starts_with(word, "define") || n == 0 || n >= sizeof name) begin = NULL;
+    } else if (*end == '{') {
+      begin = function_of(d->plain, end, &n);
+      end = behind_brackets(end, '{', '}');
+      if (end == NULL) return any;
+    } else {
+      begin = NULL;
+    }
+    if (*directive == '#') any |= forget_condition(d->plain + (directive - d->plain));
+    if (*end == '\n') end++;
+    if (begin == NULL || n >= sizeof name) continue;
+    snprintf(name, sizeof name, "%.*s", (int)n, begin);
+    const bool is_macro = *directive == '#';
+    const char *first = clt_next_word(d->plain, d->plain, name);
+    bool is_used = strcmp(name, d->kernel->name) == 0;
+    if (is_macro)
+      is_used |= clt_reads_macro(d->plain, name);
+    else
+      is_used |= first && clt_next_word(d->plain, first + 1, name) != NULL;
+    char *from = is_macro ? begin + n : definition_of(d->plain, begin);
+    if (is_used || from[strspn(from, " \t\r\n")] == '\0' || from + strspn(from, " \t\r\n") >= end) continue;
+    blank(from, end);
+    any = true;
+  }
+  return any;
+}
+
+/* It is no longer a parameter: builds that need it get its default. */
 static void drop_macro(draft *d, size_t i) {
   const tuned_macro *m = &d->macros[i];
   if (!m->is_defined) clt_words_add(&d->options, clt_format("-D%s=%lld", m->name, (long long)m->value), NULL);
@@ -128,6 +219,8 @@ void cli_init_read_kernel(draft *d, const clt_kernel_info *kernels, size_t n) {
     if (strcmp(kernels[i].name, d->kernel->name) != 0) forget_kernel(d->plain, kernels[i].name);
   if (clt_next_word(d->plain, d->plain, d->kernel->name) == NULL) memcpy(d->plain, all, strlen(all));
   free(all);
+  while (d->complete && forget_unused_once(d)) /* an application's text contains the functions of all its kernels */
+    ;
   for (size_t i = d->n_macros; i-- > 0;)
     if (is_read_anywhere[i] && d->macros[i].list == NULL && !clt_reads_macro(d->plain, d->macros[i].name))
       drop_macro(d, i);
@@ -136,7 +229,7 @@ void cli_init_read_kernel(draft *d, const clt_kernel_info *kernels, size_t n) {
   for (int k = 0; k < 3; k++)
     if (d->kernel->local_size[k] > 1 && k >= d->n_dimensions) d->n_dimensions = k + 1;
   for (size_t i = 0; i < d->n_macros; i++) cli_init_choose_default(d, &d->macros[i]);
-  /* A work-group's size along a dimension that the kernel does not have is 1. */
+  /* The work-group's size is 1 along dimensions that the kernel does not use. */
   for (size_t i = d->n_macros; i-- > 0;)
     for (int k = d->n_dimensions; k < 3; k++) {
       if (d->macros[i].list || !cli_is_local_size(d->macros[i].name, k, 3)) continue;
@@ -146,7 +239,7 @@ void cli_init_read_kernel(draft *d, const clt_kernel_info *kernels, size_t n) {
     }
 }
 
-/* `< n`, `>= n`: the size that is n's; NULL: none. */
+/* `< n`, `>= n`: the problem parameter that n is; NULL: none. */
 static const char *size_compared(const draft *d, const char *at) {
   at = cli_skip_blanks(at);
   if (*at != '<' && *at != '>') return NULL;

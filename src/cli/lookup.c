@@ -9,7 +9,7 @@
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 
-/* --- one answer, for the device and the sizes that were typed --- */
+/* --- one answer, for the given device and sizes --- */
 
 /* "16 x 8" */
 static void print_extent(const size_t *extent, unsigned n) {
@@ -27,30 +27,30 @@ static void print_launch(const clt_launch_sizes *launch) {
   if (launch->repeat > 1) printf(", %u times", launch->repeat);
 }
 
-static json_t *json_extent(const size_t *extent, unsigned n) {
-  json_t *list = json_array();
-  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
-  return list;
+/* Where it was measured. key: of the device in the store, "platform|name|compute units" or only a name. */
+static void print_place(const char *key, const char *sizes) {
+  const char *bar = strchr(key, '|'), *last = strrchr(key, '|');
+  const char *name = bar != last ? bar + 1 : key;
+  const int length = bar != last ? (int)(last - name) : (int)strlen(key);
+  printf(": %.*s%s%s", length, name, sizes[0] ? ", " : "", sizes);
 }
 
-static json_t *json_launches(const clt_lookup_result *found) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < found->n_launches; i++) {
-    const clt_launch_sizes *l = &found->launches[i];
-    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
-                                          json_extent(l->global, l->n_dimensions), "local",
-                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
-                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
-  }
-  return list;
+/* Why an answer is stale. sizes: the requested ones. On this device at these sizes only the text can differ. */
+static const char *stale_text(const clt_lookup_result *found, const char *sizes) {
+  if (!found->stale) return "";
+  if (found->tier != CLT_TIER_NEAREST_SIZE || strcmp(found->sizes, sizes) != 0) return " (stale: tune it again)";
+  return " (stale: measured with another version of the kernel or problem file; tune it again)";
 }
 
-static void print_answer(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
+static void print_answer(const clt_instance *instance, const clt_objective *objective, const clt_lookup_result *found) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  char *sizes = clt_instance_sizes_text(instance);
   char figure[64], name[160], value[96];
   printf("configuration     %s\n", found->configuration);
   if (clt_problem_has_options(problem)) printf("options           %s\n", found->options);
-  printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
-  if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
+  printf("known from        %s%s", clt_tier_name(found->tier), stale_text(found, sizes ? sizes : "?"));
+  free(sizes);
+  if (found->device[0]) print_place(found->device, found->sizes);
   for (size_t i = 0; i < found->n_launches; i++) print_launch(&found->launches[i]);
   bool standard = clt_objective_is_standard(objective);
   if (standard && isfinite(found->expected_value))
@@ -70,21 +70,30 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
   char from[100];
   cli_check(clt_catalog_lookup_instance(catalog, &found, subject.instance, &cli_error));
   if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
-  if (strcmp(format, "json") == 0) {
+  const bool json = strcmp(format, "json") == 0, quiet = cli_given(arguments, "quiet");
+  if (found.tier == CLT_TIER_DEFAULT && !json && !quiet)
+    cli_message(CLI_FOUND,
+                "warning: nothing is known for this device and these sizes; these are the default values; run 'clatune "
+                "tune' first");
+  if (strcmp(format, "options") == 0 && !clt_problem_has_options(subject.problem) && !quiet)
+    cli_message(CLI_FOUND,
+                "note: no command of this program uses {options}; its flags are in its \"Build\" and \"Run\" commands, "
+                "and 'clatune lookup' without --format prints the values for them");
+  if (json) {
     bool measured = found.tier != CLT_TIER_DEFAULT;
-    cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier),
-                             "configuration", cli_json_configuration_text(subject.instance, found.configuration),
-                             "options", found.options, "expected_time_s", clt_json_real(found.expected_time_s), "stale",
-                             found.stale, "measured_on", measured ? found.device : NULL, "measured_at",
-                             measured ? found.sizes : NULL, "objective", cli_json_objective(objective),
-                             "expected_value", clt_json_real(found.expected_value), "launches", json_launches(&found)));
+    cli_print_json(json_pack(
+        "{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier), "configuration",
+        cli_json_configuration_text(subject.instance, found.configuration), "options", found.options, "expected_time_s",
+        clt_json_real(found.expected_time_s), "stale", found.stale, "measured_on", measured ? found.device : NULL,
+        "measured_at", measured ? found.sizes : NULL, "objective", cli_json_objective(objective), "expected_value",
+        clt_json_real(found.expected_value), "launches", cli_json_launches(found.launches, found.n_launches)));
   }
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
     cli_export_cmake(subject.problem, from, found.configuration, found.options);
   }
-  if (strcmp(format, "text") == 0) print_answer(subject.problem, objective, &found);
+  if (strcmp(format, "text") == 0) print_answer(subject.instance, objective, &found);
   clt_lookup_result_release(&found);
 }
 
@@ -123,10 +132,10 @@ static void print_portable(const clt_problem *problem, const clt_portable *p) {
   size_t n_measured = p->n_places - p->n_missing;
   printf("configuration     %s\n", p->configuration);
   if (clt_problem_has_options(problem)) printf("options           %s\n", p->options);
-  printf("relative          %.3g in the mean, %.3g at worst (1: the best that is known)\n",
-         p->sum_relative / (double)n_measured, p->worst_relative);
-  printf("known             %zu configurations, %zu of them measured at all %zu places\n", p->n_configurations,
-         p->n_complete, p->n_places);
+  printf("relative cost     mean %.3g, worst %.3g (1: the best known)\n", p->sum_relative / (double)n_measured,
+         p->worst_relative);
+  printf("measured          %zu configurations at %zu place%s (devices and sizes), %zu of them at all\n",
+         p->n_configurations, p->n_places, p->n_places == 1 ? "" : "s", p->n_complete);
   for (size_t i = 0; i < p->n_places; i++) {
     const clt_portable_place *at = &p->places[i];
     if (isfinite(at->relative))
@@ -135,7 +144,7 @@ static void print_portable(const clt_problem *problem, const clt_portable *p) {
       printf("%-17s %s%s%s\n", "not measured", at->device, at->sizes[0] ? ", " : "", at->sizes);
   }
   if (p->n_open)
-    printf("could be better   %zu that were not measured everywhere, first of all %s on %s\n", p->n_open,
+    printf("could be better   %zu configurations that lack a place; measure first %s on %s\n", p->n_open,
            p->open_configuration, p->open_missing);
 }
 
@@ -146,10 +155,12 @@ static void look_up_portable(clt_catalog *catalog, const cli_arguments *argument
   filter.devices = cli_texts(&filter.n_devices, arguments, "device");
   filter.sizes = cli_sizes(&filter.n_sizes, arguments);
   cli_check(clt_catalog_portable(catalog, &found, subject.problem, &filter, &cli_error));
-  /* Machines get the answer alone: what it lacks is said beside it. */
+  /* Only the text format says that places are missing. */
   if (found.n_missing > 0 && strcmp(format, "text") != 0)
-    fprintf(stderr, "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
-            found.n_places, found.n_missing);
+    fprintf(
+        stderr,
+        "clatune: warning: no configuration was measured at all %zu places (devices and sizes); this one lacks %zu\n",
+        found.n_places, found.n_missing);
   if (strcmp(format, "json") == 0) print_portable_json(&found);
   if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
   if (strcmp(format, "header") == 0) cli_export_header(catalog, subject.problem, &found);
@@ -170,13 +181,13 @@ static int run_lookup(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   const bool portable = cli_given(arguments, "portable"), header = strcmp(format, "header") == 0;
   clt_catalog *catalog = NULL;
-  static clt_replacement file = {.fd = -1}; /* that is seen whole or not at all */
+  static clt_replacement file = {.fd = -1}; /* replaces the old file only once it is complete */
   if (header && !portable && (cli_given(arguments, "size") || cli_given(arguments, "device")))
-    cli_usage("--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
+    cli_usage("--format header writes all stored devices and sizes; leave out --size and --device");
   cli_check(clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &cli_error));
   cli_keep(catalog, free_catalog);
   cli_check(clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &cli_error));
-  if (path) { /* from here on, standard output goes to a file beside it */
+  if (path) { /* from here on, standard output goes to a temporary file next to it */
     cli_check(clt_file_replace_open(&file, path, &cli_error));
     cli_keep(&file, abort_file);
     fflush(stdout);
@@ -189,9 +200,10 @@ static int run_lookup(const cli_arguments *arguments) {
     cli_export_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
   else
     look_up_one(catalog, arguments, format);
-  if (path == NULL) return CLI_FOUND; /* main looks at standard output */
+  if (path == NULL) return CLI_FOUND; /* main checks standard output */
   if (fflush(stdout) || ferror(stdout)) cli_failure("cannot write '%s': %s", path, strerror(errno));
   cli_check(clt_file_replace_commit(&file, &cli_error));
+  if (!cli_given(arguments, "quiet")) cli_message(CLI_FOUND, "wrote %s", path);
   return CLI_FOUND;
 }
 
@@ -202,25 +214,23 @@ static const cli_flag flags[] = {
     CLI_FLAG_OBJECTIVE,
     CLI_FLAG_STORE,
     {"portable", NULL,
-     "the one configuration that is best over all that was measured; --device (parts of stored devices' names) and "
-     "--size choose, and may be repeated"},
+     "one configuration for several devices or sizes; --device (a part of a stored device's name) and --size select "
+     "them, and may be repeated"},
     {"format", "NAME",
-     "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
-    {"output", "FILE", "writes the answer to a file, which is replaced once it is whole; also -o FILE"},
+     "text (default), json, options (for clBuildProgram), cmake (variables) or header (C, all devices and sizes)"},
+    {"output", "FILE", "writes the answer to a file; also -o FILE"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
 const cli_command cli_lookup = {
     .name = "lookup",
-    .summary = "the best known configuration, without measuring",
+    .summary = "prints the best known configuration, measures nothing",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--portable] [--format NAME] [-o FILE]",
     .description =
-        "Answers from what was measured before, and says what the answer rests on: exact, other-driver,\n"
-        "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"
-        "Global and local sizes of the launches are part of it, at the sizes asked for.\n"
-        "--format header writes a C header with the best of every device and size in the store: it finds the nearest\n"
-        "that is valid at the sizes that a program asks for, its build options and its launches.\n"
-        "--portable answers with one configuration for several devices or sizes: the least summed relative time.",
+        "Prints the best stored configuration with its launches, and how it is known: exact, other-driver,\n"
+        "nearest-size, same-architecture, or default if nothing suitable is stored. --format header writes a C header\n"
+        "with the best of every stored device and size, from which a program selects at run time. --portable prints\n"
+        "one configuration for several devices or sizes, with the minimum sum of relative times.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_lookup,

@@ -1,4 +1,4 @@
-/* clatune: the command line. One file a subcommand; this one chooses among them, and explains them. */
+/* clatune: the command line. Each command has a file; this one runs them and prints their help. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 
 extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,
     cli_predict, cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_measure,
-    cli_verify, cli_completion, cli_family;
+    cli_verify, cli_apply, cli_completion, cli_family, cli_serve, cli_capture;
 
 /* --- help --- */
 
 #define TEXT_COLUMN 28
 #define WIDTH 100
-#define UNBOUNDED 1e6 /* maxima from here on only keep numbers sane */
+#define UNBOUNDED 1e6 /* from here on, a maximum is no limit that a user needs to know */
 
-/* Prints what is explained, and the text from TEXT_COLUMN on, broken at spaces. */
+/* Prints a name, and its explanation from TEXT_COLUMN on, broken at spaces. */
 static void print_help_line(const char *left, const char *text) {
   int column = printf("  %s ", left);
   if (column > TEXT_COLUMN) {
@@ -52,7 +52,7 @@ static void print_option_help(const clt_option *option) {
   bool bounded = option->max < UNBOUNDED;
   if (bounded && (option->min != 0 || option->max != 0)) {
     snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
-  } else if (!bounded && option->min != 0) { /* nobody expects to give less than nothing */
+  } else if (!bounded && option->min != 0) { /* a minimum of 0 goes without saying */
     snprintf(range, sizeof range, ", at least %.6g", option->min);
   }
   snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
@@ -70,7 +70,7 @@ static void print_help_of(const cli_arguments *arguments) {
              flag->argument ? " " : "", flag->argument ? flag->argument : "");
     print_help_line(left, flag->help);
   }
-  print_help_line("-h, --help", "prints this");
+  print_help_line("-h, --help", "prints this help");
   for (const clt_plugins *const *kind = command->plugins; *kind; kind++) {
     printf("\n%ss ('clatune help NAME' explains one and its options):\n", clt_plugin_kind(*kind));
     for (size_t i = 0; i < clt_n_plugins(*kind); i++)
@@ -79,7 +79,7 @@ static void print_help_of(const cli_arguments *arguments) {
   if (command->examples) printf("\nexamples:\n%s", command->examples);
 }
 
-/* Explains all plug-ins of that name. found: something stands before that; returns whether anything does now. */
+/* Explains all plug-ins with this name. found: other text was printed before. Returns whether any text was printed. */
 static bool print_plugin_help(const char *name, bool found) {
   static const clt_plugins *const kinds[] = {&clt_searchers, &clt_evaluators, &clt_models};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -121,9 +121,10 @@ static const cli_command cli_version = {
 /* --- all commands --- */
 
 static const cli_command *const commands[] = {
-    &cli_devices, &cli_init,    &cli_space,  &cli_tune,       &cli_sweep_command, &cli_family,         &cli_sample,
-    &cli_train,   &cli_predict, &cli_record, &cli_convert,    &cli_replay,        &cli_report_command, &cli_lookup,
-    &cli_store,   &cli_measure, &cli_verify, &cli_completion, &cli_version};
+    &cli_devices, &cli_init,           &cli_space,      &cli_tune,   &cli_sweep_command, &cli_family,
+    &cli_sample,  &cli_train,          &cli_predict,    &cli_record, &cli_convert,       &cli_replay,
+    &cli_serve,   &cli_report_command, &cli_lookup,     &cli_store,  &cli_measure,       &cli_verify,
+    &cli_capture, &cli_apply,          &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 const cli_command *const *cli_commands(size_t *n) {
@@ -161,13 +162,13 @@ static int choose_command(int argc, char **argv) {
     if (argc > 2) return print_plugin_help(argv[2], explained) ? CLI_FOUND : refuse_command(argv[2]);
     puts(
         "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
-        "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
+        "Finds the fastest configuration of an OpenCL kernel or of any program.\n\ncommands:");
     for (size_t i = 0; i < N_COMMANDS; i++) print_help_line(commands[i]->name, commands[i]->summary);
     puts(
         "\n'clatune COMMAND --help' explains a command, 'clatune help NAME' a searcher, an evaluator or a model.\n"
         "'clatune --version' or -V prints the version. A first try:\n"
         "  clatune devices");
-    /* Where it is installed, and where it was built. */
+    /* As installed, and in the build folder. */
     static const char *const shipped[] = {"../share/clatune/problems/convolution.json",
                                           "../../../kernels_cl/convolution.json", NULL};
     char *near = clt_find_near_program(shipped, R_OK), *problem = near ? realpath(near, NULL) : NULL;
@@ -185,7 +186,7 @@ static int choose_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of a file's size (ulimit -f) fails with a message instead */
+  signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size (ulimit -f) fails with a message */
   cli_streams_open();
   int rc = choose_command(argc, argv);
   cli_end();

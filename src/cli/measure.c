@@ -1,4 +1,4 @@
-/* `clatune measure`: configurations that are given, timed side by side; nothing is searched, and nothing stored. */
+/* `clatune measure`: times given configurations side by side, without a search and without storing anything. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +9,18 @@
 #include "problem/guidance.h"
 #include "session/session.h"
 
-#define MOST_CONFIGURATIONS 32 /* each is kept ready in a process of its own */
+#define MOST_CONFIGURATIONS 32 /* each has a process of its own */
 #define MOST_ROUNDS 2000
-#define MAX_TOTAL_S 20.0 /* of rounds whose number nobody asked for; as at the end of a tuning */
+#define MAX_TOTAL_S 20.0 /* without --rounds; as at the end of a tuning */
 
-/* How many times the first one's cost it has; NaN where one of them failed. */
+/* Its cost relative to the first configuration's; NaN if one of the two failed. */
 static double over_first(const clt_objective *o, const clt_measurement *m, size_t i) {
   return clt_objective_cost(o, &m[i]) / clt_objective_cost(o, &m[0]);
 }
 
 static void print_measured(const clt_instance *instance, const clt_objective *o, const clt_measurement *all, size_t i) {
   const clt_measurement *m = &all[i];
-  char figure[128], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
+  char figure[200], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
   printf("%sconfiguration   %s\n", i ? "\n" : "", configuration ? configuration : "?");
   if (clt_measurement_correct(m)) {
     printf("%-16s%s, median of %zu interleaved round%s, %s clock\n", isnan(m->figure) ? "time" : "figure",
@@ -29,7 +29,7 @@ static void print_measured(const clt_instance *instance, const clt_objective *o,
     cli_print_metrics(o, m, 16);
     if (!clt_objective_is_standard(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
     if (i > 0 && isfinite(over_first(o, all, i)))
-      printf("cost            %.4g times the first one's\n", over_first(o, all, i));
+      printf("cost            %.4g times that of the first configuration\n", over_first(o, all, i));
   } else {
     printf("failed          %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
     if (m->log && m->log[0]) printf("log\n%s\n", m->log);
@@ -55,7 +55,8 @@ static int run_measure(const cli_arguments *arguments) {
   bool quiet = cli_given(arguments, "quiet"), as_json = cli_given(arguments, "json");
   const int64_t rounds = cli_integer(arguments, "rounds", 0, 1, MOST_ROUNDS);
   const char **typed = cli_texts(&n, arguments, "configuration");
-  if (n > MOST_CONFIGURATIONS) cli_usage("at most %d configurations are measured side by side", MOST_CONFIGURATIONS);
+  if (n > MOST_CONFIGURATIONS)
+    cli_usage("at most %d configurations can be measured side by side; leave some out", MOST_CONFIGURATIONS);
   const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   const clt_instance *instance = subject.instance;
   clt_tune_settings settings;
@@ -103,12 +104,9 @@ static const cli_flag flags[] = {
     CLI_FLAG_SIZE,
     CLI_FLAG_CACHE,
     {"configuration", "\"a=1 b=2\"",
-     "a configuration to measure (default: the default one); may be repeated; parameters that it does not name keep "
-     "the "
-     "default's values"},
-    {"rounds", "N",
-     "rounds; a short run is repeated in each (default: 64, more where that does not tell them apart, fewer where it "
-     "takes 20 s)"},
+     "a configuration to measure; may be repeated (default: the default configuration); missing parameters have their "
+     "default values"},
+    {"rounds", "N", "number of rounds (default: 64, more until the configurations can be told apart, at most 20 s)"},
     CLI_FLAG_OBJECTIVE,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -118,12 +116,11 @@ const cli_command cli_measure = {
     .summary = "times given configurations side by side",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"]... [--rounds N] [--json]",
     .description =
-        "Builds the given configurations, verifies their results and runs them in turns, so that what else the "
-        "machine\n"
-        "does meets all of them alike. Prints the median of each one's rounds with the interval that holds the "
-        "true median\n"
-        "with 95 % (with fewer than 6 rounds less), and how it compares with the first. Nothing is stored. Exit code 5 "
-        "if one fails.",
+        "Builds and verifies the given configurations and runs them in interleaved rounds, so that disturbances affect "
+        "all\n"
+        "of them. Prints each median with its 95 % confidence interval (lower confidence with fewer than 6 rounds), "
+        "and\n"
+        "the cost relative to the first configuration. Stores nothing; the exit code is 5 if a configuration fails.",
     CLI_FLAGS(flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},

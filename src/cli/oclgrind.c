@@ -1,4 +1,4 @@
-/* Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote. */
+/* Oclgrind finds faults that guard bands miss: out-of-bounds reads, races, uninitialised values. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
-#define MOST_BYTES (1 << 20) /* of its log; a loop out of bounds says so for each element */
+#define MOST_BYTES (1 << 20) /* of its log; an out-of-bounds loop has a finding for each element */
 
 enum { LOG, RACES, UNINITIALISED, VENDORS, GROUP, LOCAL, CONSTANT };
 static const char *const variables[CLI_OCLGRIND_VARIABLES] = {
     "OCLGRIND_LOG",        "OCLGRIND_DATA_RACES",     "OCLGRIND_UNINITIALIZED",    "OCL_ICD_VENDORS",
     "OCLGRIND_MAX_WGSIZE", "OCLGRIND_LOCAL_MEM_SIZE", "OCLGRIND_CONSTANT_MEM_SIZE"};
 
-/* Its driver is often not registered with the loader, but lies in a library folder beside the program. false: it is
- * neither in PATH nor named by OCL_ICD_VENDORS. */
+/* Finds the driver, which is often not registered with the loader: in OCL_ICD_VENDORS, else in a library folder next to
+ * the program in PATH. */
 static bool find_driver(char driver[4200]) {
   static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
   const char *named = getenv("OCL_ICD_VENDORS");
@@ -86,7 +86,7 @@ char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind) {
   char *text = calloc(MOST_BYTES + 1, 1);
   size_t bytes = MOST_BYTES;
   if (text == NULL || clt_file_read_start(text, &bytes, oclgrind->log, NULL)) return free(text), NULL;
-  /* A finding begins at the first column; what follows of it is indented. */
+  /* A finding begins at the first column; its further lines are indented. */
   *n = 0;
   for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
     *n += *line != '\n' && *line != ' ' && *line != '\t';
@@ -95,15 +95,15 @@ char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind) {
 
 /* --- the winner of a tuning --- */
 
-/* About a million instructions a second are interpreted. */
+/* Oclgrind interprets about a million instructions per second. */
 #define FEW_ITEMS 1024
-#define FEW_GROUPS 4 /* so that there are groups beside each other */
-/* Of all that a tuning checks. At small sizes a second or two are enough; a problem that cannot be made smaller may
- * take hours, and who has not asked for the check is not to wait for that. */
+#define FEW_GROUPS 4 /* races between groups need several */
+/* For all checks of a tuning. Small sizes take a second or two, but a problem that cannot be made smaller may take
+ * hours, which is too long for a check that was not asked for. */
 #define LIMIT_S 30.0
 #define LIMIT_IF_ASKED_S 600.0
 
-/* What kinds of findings there are; other messages say that Oclgrind cannot do something. */
+/* The first finding that is a fault of the kernel; other messages are about Oclgrind's own limits. */
 static const char *find_fault(const char *findings) {
   static const char *const kinds[] = {"Read-write data race", "Write-write data race", "Invalid read",
                                       "Invalid write",        "Uninitialized value",   "Work-group divergence"};
@@ -113,10 +113,10 @@ static const char *find_fault(const char *findings) {
   return NULL;
 }
 
-/* Runs a configuration under Oclgrind, at small sizes. *fault is what it finds first, malloc'ed, NULL: nothing; why
- * says why it could not be run. CLT_E_AGAIN: there is no time left. */
+/* Runs a configuration under Oclgrind, at small sizes. *fault: the first fault, malloc'ed; NULL: none. why: the reason
+ * if it could not be run. CLT_E_AGAIN: no time left. */
 static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, clt_error *why) {
-  /* The limit of the whole ends each step. */
+  /* Only the limit of the whole check applies. */
   static const clt_setting patience[] = {{"run-timeout", "1e6"}, {"compile-timeout", "1e6"}, {"host-timeout", "1e6"}};
   const double start_s = clt_now_s(), limit_s = t->needs_race_check ? LIMIT_IF_ASKED_S : LIMIT_S;
   const clt_instance *instance = t->subject.instance;
@@ -130,7 +130,7 @@ static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, cl
   double few = FEW_ITEMS;
   bool images = false;
   *fault = NULL;
-  /* What is read of an image counts as never written. */
+  /* Oclgrind takes reads of images for uninitialised values. */
   if (clt_plan_new(&plan, instance, config, NULL)) plan = NULL;
   for (size_t i = 0; plan && i < plan->n_args; i++) images = images || clt_arg_is_image(plan->args[i].kind);
   for (size_t i = 0; plan && i < plan->n_launches; i++) {
@@ -144,8 +144,9 @@ static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, cl
   clt_measurement_init(&m, config);
   rc = clt_devices(&devices, &n, why);
   while (rc == 0 && place < n && strcmp(devices[place].platform_name, "Oclgrind") != 0) place++;
-  if (rc == 0 && place == n) rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind is not among the OpenCL devices");
-  if (rc == 0) { /* the device that is tuned for, so that its conditions hold, in Oclgrind's place */
+  if (rc == 0 && place == n)
+    rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind is not among the OpenCL devices; name its driver in OCL_ICD_VENDORS");
+  if (rc == 0) { /* Oclgrind's place with the limits of the tuned device, so that the same constraints apply */
     device.platform_index = devices[place].platform_index;
     device.device_index = devices[place].device_index;
     memcpy(device.name, devices[place].name, sizeof device.name);
@@ -168,7 +169,7 @@ static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, cl
                         (int)strcspn(first, "\n"), first);
   else if (rc == 0 && !clt_measurement_correct(&m))
     rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it, %s: %.200s", clt_reason_text(m.reason),
-                  m.log ? m.log : "it gives no reason");
+                  m.log ? m.log : "no reason given");
   free(findings);
   free(sizes);
   free(devices);
@@ -179,7 +180,7 @@ static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, cl
   return rc;
 }
 
-/* A winner with a fault that the default configuration does not have is out. With --oclgrind yes any fault counts. */
+/* Rejects a winner with a fault if the default configuration has none; with --oclgrind yes, in any case. */
 static int check_races(void *user, clt_measurement *winner, clt_error *error) {
   cli_tuning *t = user;
   const clt_space *space = clt_instance_space(t->subject.instance);
@@ -190,9 +191,11 @@ static int check_races(void *user, clt_measurement *winner, clt_error *error) {
   int rc = run_under_oclgrind(&fault, t, winner->config, &why);
   if (rc == CLT_E_AGAIN && t->needs_race_check)
     return clt_fail(error, CLT_E_WORKER,
-                    "the best cannot be checked for races: it takes more than %.0f s under Oclgrind", LIMIT_IF_ASKED_S);
+                    "the winner cannot be checked for races: it takes more than %.0f s under Oclgrind; choose a "
+                    "smaller size or leave out --oclgrind yes",
+                    LIMIT_IF_ASKED_S);
   if (rc && fault == NULL && t->needs_race_check)
-    return clt_fail(error, rc, "the best cannot be checked for races: %s", why.message);
+    return clt_fail(error, rc, "the winner cannot be checked for races: %s", why.message);
   if (fault && !t->needs_race_check && clt_space_contains(space, standard)) {
     shared = clt_space_canonical(space, standard) == winner->config;
     int unknown = shared ? CLT_OK : run_under_oclgrind(&other, t, standard, &why);
@@ -201,11 +204,14 @@ static int check_races(void *user, clt_measurement *winner, clt_error *error) {
   }
   if (rc == CLT_E_STOPPED) return clt_fail(error, rc, "the check for races was stopped");
   t->race_check = shared ? "failed" : rc ? "not checked" : "passed";
-  char *text = shared ? clt_format("%s; so has the default configuration, and it is held against nobody", fault)
-               : !fault && rc
-                   ? clt_format("the best is not checked for races: %s",
-                                rc == CLT_E_AGAIN ? "takes too long under Oclgrind; --oclgrind yes waits" : why.message)
-                   : NULL;
+  snprintf(t->race_reason, sizeof t->race_reason, "%s",
+           shared || fault || !rc ? ""
+           : rc == CLT_E_AGAIN    ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes"
+                                  : why.message);
+  char *text =
+      shared ? clt_format("%s; the default configuration has such a fault too, so the winner is not rejected", fault)
+      : t->race_reason[0] ? clt_format("the winner is not checked for races: %s", t->race_reason)
+                          : NULL;
   if (text) t->settings.log(t, shared ? CLT_LOG_WARNING : CLT_LOG_INFO, text);
   if (fault && !shared) clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, fault);
   free(text);
@@ -224,7 +230,7 @@ void cli_race_check(cli_tuning *t, const cli_arguments *arguments) {
   if (yes && !suits) cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
   if (yes && !there) cli_die(CLI_NO_DEVICE, CLI_NO_OCLGRIND);
   t->needs_race_check = yes;
-  /* A choice of drivers that leaves Oclgrind out is obeyed. */
+  /* If OCL_ICD_VENDORS selects other drivers, Oclgrind is not used. */
   if (yes || (!no && there && suits && (vendors == NULL || strstr(vendors, "oclgrind"))))
     t->settings.check = check_races;
 }

@@ -17,19 +17,20 @@
 #include "problem/command.h"
 #include "session/session.h"
 
-/* --- what stands between the commands and standard output and error --- */
+/* --- the filter of standard output and standard error --- */
 
 typedef struct shown_stream {
   int fd;
-  bool exact;   /* nothing is looked at */
-  bool closed;  /* its reader has gone */
-  char rest[4]; /* a character whose end has not come yet */
+  bool exact;   /* without the filter */
+  bool closed;  /* the reader has closed it */
+  char rest[4]; /* the first bytes of an incomplete character */
   size_t n_rest;
 } shown_stream;
 
 static shown_stream shown_out = {.fd = STDOUT_FILENO}, shown_err = {.fd = STDERR_FILENO};
 
-/* As fopencookie wants it: 0 is a failure, for which errno stands. Terminals ignore DEL, which JSON has as it is. */
+/* For fopencookie: 0 is a failure, with the reason in errno. DEL passes: JSON has it unescaped, and terminals ignore
+ * it. */
 static ssize_t write_shown(void *cookie, const char *bytes, size_t n) {
   shown_stream *s = cookie;
   clt_text in = {0}, out = {0};
@@ -67,7 +68,7 @@ void cli_streams_open(void) {
 
 void cli_exact_output(void) { shown_out.exact = !isatty(STDOUT_FILENO); }
 
-/* To the terminal itself, which is to obey. */
+/* To the terminal, unfiltered: control sequences. */
 static void __attribute__((format(printf, 1, 2))) command_terminal(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -144,7 +145,7 @@ void *cli_keep_memory(void *memory) {
 void *cli_new(size_t n, size_t bytes) { return cli_keep_memory(calloc(n ? n : 1, bytes)); }
 
 void cli_end(void) {
-  for (size_t i = n_kept; i-- > 0;) /* memory last: the others may be in it */
+  for (size_t i = n_kept; i-- > 0;) /* memory last: other objects may point to it */
     if (kept[i].release != free) kept[i].release(kept[i].what);
   for (size_t i = 0; i < n_kept; i++)
     if (kept[i].release == free) free(kept[i].what);
@@ -191,7 +192,34 @@ int cli_print_json(json_t *json) {
   json_decref(json);
   putchar('\n');
   if (rc && !ferror(stdout)) cli_failure("out of memory");
-  return rc ? CLI_FAILURE : 0; /* main says why */
+  return rc ? CLI_FAILURE : 0; /* main prints the reason */
+}
+
+void cli_add_json(clt_text *out, json_t *json, int indent) {
+  const char *name;
+  json_t *item;
+  size_t n = 0, index;
+  bool is_object = json_is_object(json), nested = is_object;
+  json_array_foreach(json, index, item) nested |= json_is_object(item) || json_is_array(item);
+  if (!nested || (is_object && json_object_size(json) == 0)) {
+    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    clt_text_add(out, text ? text : "null");
+    free(text);
+    return;
+  }
+  json_object_foreach(json, name, item) {
+    json_t *key = json_string(name);
+    clt_text_printf(out, "%s\n%*s", n++ ? "," : "{", indent + 2, "");
+    cli_add_json(out, key, 0);
+    clt_text_add(out, ": ");
+    cli_add_json(out, item, indent + 2);
+    json_decref(key);
+  }
+  json_array_foreach(json, index, item) {
+    clt_text_printf(out, "%s\n%*s", index ? "," : "[", indent + 2, "");
+    cli_add_json(out, item, indent + 2);
+  }
+  clt_text_printf(out, "\n%*s%s", indent, "", is_object ? "}" : "]");
 }
 
 json_t *cli_json_configuration(const clt_space *space, clt_config config) {
@@ -229,6 +257,22 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config) {
   return out;
 }
 
+static json_t *json_extent(const size_t *extent, unsigned n) {
+  json_t *list = json_array();
+  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
+  return list;
+}
+
+json_t *cli_json_launches(const clt_launch_sizes *launches, size_t n) {
+  json_t *list = json_array();
+  for (const clt_launch_sizes *l = launches; l < launches + n; l++)
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
+                                          json_extent(l->global, l->n_dimensions), "local",
+                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
+                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
+  return list;
+}
+
 json_t *cli_json_quality(const clt_problem *problem, double value) {
   const char *name = clt_problem_quality_name(problem);
   if (name == NULL) return json_null();
@@ -257,15 +301,22 @@ const char *cli_figure_of(char out[64], const clt_objective *o, const clt_measur
   return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_standard(o), m));
 }
 
-const char *cli_median_of(char out[128], const clt_objective *o, const clt_measurement *m) {
-  char figure[64], text[64];
+#define WIDE 0.5 /* wider intervals are printed as ranges */
+
+const char *cli_median_of(char out[200], const clt_objective *o, const clt_measurement *m) {
+  char figure[64], text[64], high[64];
   const clt_interval interval = clt_measurement_interval(m);
   const double error = clt_interval_error(&interval, isnan(m->figure) ? m->time_s : m->figure);
-  snprintf(out, 128, "%s%s", cli_figure_of(figure, o, m), clt_interval_text(text, error, interval.confidence));
+  cli_figure_of(figure, o, m);
+  if (isfinite(error) && error > WIDE)
+    clt_snprintf(out, 200, "%s, %s to %s (%.3g %%)", figure, cli_figure(text, o, interval.low),
+                 cli_figure(high, o, interval.high), 100 * fmin(interval.confidence, CLT_USUAL_CONFIDENCE));
+  else
+    clt_snprintf(out, 200, "%s%s", figure, clt_interval_text(text, error, interval.confidence));
   return out;
 }
 
-/* --- figures of merit --- */
+/* --- objectives and metrics --- */
 
 static void free_objective(void *objective) { clt_objective_free(objective); }
 
@@ -332,7 +383,7 @@ bool cli_has_words(const char *text, const char *words) {
   return true;
 }
 
-/* --- how a tuning gets on --- */
+/* --- progress --- */
 
 #define BAR_CELLS 20
 #define TERMINAL_PERIOD_S 0.1
@@ -376,22 +427,24 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   char text[400], best[96], left[32], failed[160] = "", total[32] = "", known[40] = "";
   size_t used = 0;
   const int64_t n_slow = clt_tune_n_failed(NULL, now->so_far, CLT_REASON_ABANDONED);
-  for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
-    const int64_t n = clt_tune_n_invalid(now->so_far, (clt_invalidity)i) - (i == CLT_TIMEOUT ? n_slow : 0);
-    if (n && used < sizeof failed)
+  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
+    const int64_t n = clt_tune_n_failed(NULL, now->so_far, (clt_reason)i);
+    if (n && i != CLT_REASON_ABANDONED && used < sizeof failed)
       used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld",
-                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i), (long long)n);
+                               used ? ", " : "  failed: ", clt_reason_name((clt_reason)i), (long long)n);
   }
   if (n_slow && used < sizeof failed) snprintf(failed + used, sizeof failed - used, "  slow: %lld", (long long)n_slow);
   if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
-  /* What is left: of the work at the present rate, or of the time limit. */
+  /* The remaining time: of the evaluations at the present rate, or of the time limit. */
   double rate = now->elapsed_s > 0 ? (double)now->so_far->measured / now->elapsed_s : 0;
   double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
   snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,
            known, rate, cli_value(best, progress->objective, now->best_value),
            cli_duration(left, fmin(work_s, limit_s)), failed);
+  if (strcmp(now->phase, "default") == 0 && now->done == 0)
+    snprintf(text, sizeof text, "measuring the default configuration");
   if (progress->terminal) {
     cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
     progress->bar_shown = true;
@@ -414,7 +467,7 @@ static void on_signal(int number) {
   received = number;
 }
 
-/* What is ignored from the start (nohup) stays so. */
+/* A signal that is ignored from the start (nohup) stays ignored. */
 void cli_signals_install(void) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction old, action = {.sa_handler = on_signal};

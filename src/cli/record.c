@@ -1,4 +1,4 @@
-/* clatune sample, record and convert: measurements without a search, and results in a file. */
+/* clatune sample, record and convert: measurements without a search, and files of results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +14,24 @@
 
 #define MAX_LIST_BYTES (64 << 20)
 
-/* A list of configurations, each an object, a text "a=1 b=2", or an object with a member "configuration" that is one of
- * these. */
+/* Reads a list of configurations. Each is an object, a text "a=1 b=2", or an object with one of these as its member
+ * "configuration". */
 static void read_configurations(cli_tuning *tuning, const char *path) {
   clt_source source = {0};
   cli_check_typed(clt_source_read(&source, path, MAX_LIST_BYTES, &cli_error));
   const json_t *list = source.root;
   const clt_space *space = clt_instance_space(tuning->subject.instance);
   const size_t n = json_array_size(list);
-  if (n == 0) cli_usage("'%s' needs a list of configurations", path);
+  if (n == 0) cli_usage("'%s' has no configurations; it must be a JSON list of them", path);
   clt_config *configurations = cli_new(n, sizeof *configurations);
   for (size_t i = 0; i < n; i++) {
     bool given[CLT_MAX_PARAMETERS];
     const char *violation;
     if (clt_config_read_onto(&configurations[i], given, space, json_array_get(list, i), &cli_error) ||
         clt_config_check_given(given, space, &cli_error))
-      cli_usage("configuration %zu: %s", i, cli_error.message);
+      cli_usage("configuration %zu of '%s': %s", i, path, cli_error.message);
     if ((violation = clt_space_violation(space, configurations[i], NULL)))
-      cli_usage("configuration %zu violates: %s", i, violation);
+      cli_usage("configuration %zu of '%s' violates a constraint: %s", i, path, violation);
   }
   clt_source_release(&source);
   tuning->settings.configurations = configurations;
@@ -61,8 +61,9 @@ static int run_sample(const cli_arguments *arguments) {
 }
 
 static const cli_flag sample_flags[] = {
-    {"samples", "N", "how many configurations (default 100); the same seed draws the same ones first"},
-    {"configurations", "FILE", "measures these in place of random ones: a JSON array of objects"},
+    {"samples", "N",
+     "number of configurations (default 100); with the same seed, a larger number begins with the same ones"},
+    {"configurations", "FILE", "measures the configurations of a file instead of random ones: a JSON list of objects"},
     CLI_FLAG_EVENTS,
     CLI_TUNING_FLAGS};
 
@@ -71,8 +72,8 @@ const cli_command cli_sample = {
     .summary = "measures random configurations into the store",
     .synopsis = "PROBLEM (--samples N | --configurations FILE) [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Measures N random valid configurations and stores them, for 'clatune train' and later tunings.\n"
-        "With --configurations, those of a file.",
+        "Measures N random valid configurations, or those of a file, and stores the results for 'clatune train' and\n"
+        "later tunings.",
     CLI_FLAGS(sample_flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
@@ -82,14 +83,14 @@ const cli_command cli_sample = {
 /* --- record --- */
 
 #define FLAG_FILE_FORMAT \
-  { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }
+  { "format", "NAME", "t4 (default) or kernel-tuner: a cache file, with which Kernel Tuner can continue or simulate" }
 
 static bool is_t4_wanted(const cli_arguments *arguments) {
   static const char *const names[] = {"t4", "kernel-tuner"};
   return strcmp(cli_format(arguments, names, 2), names[0]) == 0;
 }
 
-/* Writes what the store has. Returns how many configurations. */
+/* Writes the stored measurements. Returns the number of configurations. */
 static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *path) {
   const clt_instance *instance = tuning->subject.instance;
   clt_store_key key;
@@ -101,7 +102,7 @@ static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *
   for (size_t i = 0; i < answers.n; i++)
     if (answers.all[i].newest) measurements[n++] = *answers.all[i].newest;
   if (n == 0)
-    cli_failure("the store holds no measurement of '%s' at these sizes on this device",
+    cli_failure("the store has no measurement of '%s' at these sizes on this device; see 'clatune store list'",
                 clt_problem_name(clt_instance_problem(instance)));
   const clt_results results = {
       .instance = instance, .measurements = measurements, .n = n, .objective = tuning->objective};
@@ -113,8 +114,8 @@ static size_t write_recording(const cli_tuning *tuning, bool as_t4, const char *
 static int run_record(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   cli_tuning tuning;
-  if (path == NULL) cli_usage("'clatune record' needs -o FILE: where to write the recording");
-  if (cli_given(arguments, "no-store")) cli_usage("'clatune record' needs a store");
+  if (path == NULL) cli_usage("'clatune record' needs -o FILE: the recording to write");
+  if (cli_given(arguments, "no-store")) cli_usage("'clatune record' writes stored measurements; leave out --no-store");
   if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "exhaustive", false);
   if (cli_given(arguments, "stored-only") && !cli_has_store(arguments)) cli_no_store(arguments);
   const bool as_t4 = is_t4_wanted(arguments);
@@ -132,9 +133,9 @@ static int run_record(const cli_arguments *arguments) {
 }
 
 static const cli_flag record_flags[] = {
-    {"output", "FILE", "where to write the recording, compressed if the name ends in .gz; also -o FILE"},
+    {"output", "FILE", "the recording to write, compressed if the name ends in .gz; also -o FILE"},
     FLAG_FILE_FORMAT,
-    {"stored-only", NULL, "measures nothing: writes what the store has"},
+    {"stored-only", NULL, "measures nothing, writes only stored measurements"},
     CLI_TUNING_FLAGS};
 
 const cli_command cli_record = {
@@ -142,8 +143,11 @@ const cli_command cli_record = {
     .summary = "measures all configurations and writes them to a file",
     .synopsis = "PROBLEM -o FILE [--format NAME] [--stored-only] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
-        "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",
+        "Measures every valid configuration that is not in the store yet, then writes a recording: T4 results with "
+        "the\n"
+        "problem's ConfigurationSpace, for tests of searchers and models without the device. The same command "
+        "continues\n"
+        "an interrupted recording.",
     CLI_FLAGS(record_flags),
     .plugins = {&clt_evaluators},
     .n_positional = {1, 1},
@@ -154,7 +158,7 @@ const cli_command cli_record = {
 
 static int run_convert(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  if (path == NULL) cli_usage("'clatune convert' needs -o FILE: where to write");
+  if (path == NULL) cli_usage("'clatune convert' needs -o FILE: the file to write");
   const bool as_t4 = is_t4_wanted(arguments);
   const clt_recording *r = cli_load_recordings((const char *const *)arguments->positional, 1)[0];
   cli_check((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = r}, &cli_error));
@@ -166,7 +170,7 @@ static int run_convert(const cli_arguments *arguments) {
 }
 
 static const cli_flag convert_flags[] = {
-    {"output", "FILE", "where to write, compressed if the name ends in .gz; also -o FILE"},
+    {"output", "FILE", "the file to write, compressed if the name ends in .gz; also -o FILE"},
     FLAG_FILE_FORMAT,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -176,8 +180,9 @@ const cli_command cli_convert = {
     .summary = "writes other tuners' results as T4 or as a cache file of Kernel Tuner",
     .synopsis = "FILE -o FILE [--format t4|kernel-tuner]",
     .description =
-        "Reads results in any form that is known (T4, Kernel Tuner's cache files, CLTune, CLBlast's tuners, KTT, what\n"
-        "'clatune record' wrote; plain or gzip), told by their content, and writes them in another one.",
+        "Reads results of clatune, Kernel Tuner, CLTune, CLBlast's tuners or KTT, plain or gzip, and writes them in "
+        "another\n"
+        "format. The format of the input is detected from its content.",
     CLI_FLAGS(convert_flags),
     .n_positional = {1, 1},
     .run = run_convert,

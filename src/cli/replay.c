@@ -1,4 +1,4 @@
-/* clatune replay: a searcher on recorded spaces. */
+/* clatune replay: runs a searcher on recorded spaces. */
 #include "session/replay.h"
 #include <math.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16
 
-/* The numbers of evaluations that are shown, and the figures of one space or of the mean at each. */
+/* The columns: numbers of evaluations, and at each the figures of one space and of the mean over the spaces. */
 typedef struct replay_columns {
   size_t at[MAX_COLUMNS], n;
   clt_replay_figures space[MAX_COLUMNS], mean[MAX_COLUMNS];
@@ -21,7 +21,7 @@ typedef struct replay_columns {
 
 #define FIGURE(name) offsetof(clt_replay_figures, name)
 
-/* One of the figures by the number of evaluations. */
+/* One of the figures, by number of evaluations. */
 static json_t *figures_json(const replay_columns *c, const clt_replay_figures *figures, size_t offset) {
   json_t *out = json_object();
   for (size_t i = 0; i < c->n; i++) {
@@ -34,7 +34,8 @@ static json_t *figures_json(const replay_columns *c, const clt_replay_figures *f
   return out;
 }
 
-/* The best time after each evaluation (by another objective its cost), mean of the runs that have one; null before. */
+/* The best time after each evaluation (with another objective its cost): the mean of the runs that have one, else null.
+ */
 static json_t *curve_json(const clt_replay_result *r, const clt_replay_space *space) {
   json_t *out = json_array();
   for (size_t k = 0; k < r->budget; k++) {
@@ -73,7 +74,7 @@ static void print_columns(const char *name, int width, const replay_columns *c, 
     printf("  %.4f +-%.4f", figures[i].mean, isnan(figures[i].standard_error) ? 0 : figures[i].standard_error);
 }
 
-/* Columns: the customary numbers of evaluations up to the budget, and the budget. */
+/* Columns: the usual numbers of evaluations below the budget, and the budget. */
 static int print_replay(const clt_replay_result *r, const clt_tune_settings *settings, bool as_json, bool with_curves) {
   static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
   replay_columns c = {.n = 0};
@@ -88,8 +89,8 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
     if (n > width) width = n;
   }
   if (!as_json) {
-    printf("%s, %zu runs a space: optimum / best found (+- standard error) after so many evaluations\n",
-           settings->searcher, r->repeats);
+    printf("%s, %zu runs per space: optimum / best found (+- standard error) after N evaluations\n", settings->searcher,
+           r->repeats);
     printf("%-*s", width, "space");
     for (size_t i = 0; i < c.n; i++) printf("  %15zu", c.at[i]);
     puts("  search/evaluation");
@@ -100,7 +101,7 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
       clt_replay_figures *f = &c.space[i], *mean = &c.mean[i];
       cli_check(clt_replay_figures_at(f, r, s, c.at[i], &cli_error));
       mean->mean += f->mean / n_spaces;
-      /* The mean's standard error takes the spaces as given, the seeds as drawn. */
+      /* The mean's standard error covers the choice of seeds, not that of spaces. */
       mean->standard_error = hypot(mean->standard_error, f->standard_error / n_spaces);
       mean->percentile_5 += f->percentile_5 / n_spaces;
       mean->missed += f->missed / n_spaces;
@@ -128,6 +129,23 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
   return 0;
 }
 
+/* Every evaluation of every run, in order. */
+static void write_events(FILE *out, const clt_replay_result *r, uint64_t seed) {
+  const cli_events events = {.out = out};
+  for (size_t s = 0; out && s < r->n_spaces; s++) {
+    const clt_replay_space *space = &r->spaces[s];
+    for (size_t i = 0; i < r->repeats * r->budget; i++) {
+      if (space->configs[i] == CLT_CONFIG_NONE) continue;
+      cli_event(
+          &events, "evaluation",
+          json_pack("{s:s, s:I, s:I, s:o, s:f}", "space", clt_recording_name(space->recording), "seed",
+                    (json_int_t)(seed + i / r->budget), "evaluations", (json_int_t)(i % r->budget + 1), "configuration",
+                    cli_json_configuration(clt_recording_space(space->recording), space->configs[i]),
+                    "fraction_of_optimum", space->fractions[i]));
+    }
+  }
+}
+
 /* --- the command --- */
 
 static int run_replay(const cli_arguments *a) {
@@ -150,26 +168,32 @@ static int run_replay(const cli_arguments *a) {
   settings.searcher_settings = cli_settings(&settings.n_searcher_settings, a, &clt_searchers, settings.searcher);
   clt_recording **recordings = cli_load_recordings((const char *const *)a->positional, a->n_positional);
   settings.learn_from = (const clt_recording *const *)cli_load_sources(&settings.n_learn_from, a);
+  FILE *events = cli_events_open(a);
   cli_signals_install();
   int rc = clt_replay(&result, (const clt_recording *const *)recordings, a->n_positional, repeats, &settings, &error);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) cli_report(&error);
-  rc = print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
+  write_events(events, &result, settings.seed);
+  if (events != stdout) rc = print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
   clt_replay_result_release(&result);
-  return rc;
+  const int closed = cli_events_close(events);
+  return rc ? rc : closed;
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME", "which searcher (default surrogate)"},
+    {"searcher", "NAME", "the search algorithm, see below (default surrogate)"},
     CLI_FLAG_OBJECTIVE,
-    {"budget", "N", "evaluations of a run (default 200)"},
-    {"repeat", "R", "runs of a space, with seeds S to S+R-1 (default 20)"},
-    {"batch", "N", "configurations asked of the searcher at once (default 1)"},
-    {"noise", NULL, "answers with one of the recorded runs, drawn by the seed, in place of their mean"},
-    {"threads", "N", "runs at once (default: all processors)"},
+    {"budget", "N", "evaluations per run (default 200)"},
+    {"repeat", "R", "runs per space, with seeds S to S+R-1 (default 20)"},
+    {"batch", "N", "configurations that the searcher proposes at once (default 1)"},
+    {"noise", NULL, "answers with a randomly drawn recorded run instead of the mean of the runs"},
+    {"threads", "N", "runs at the same time (default: one per processor)"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
-    {"curve", NULL, "with --json: the mean best time after each evaluation too"},
+    {"events", "FILE",
+     "writes every evaluation of every run as a JSON line: space, seed, configuration, optimum / best so far; -: to "
+     "standard output, instead of the answer"},
+    {"curve", NULL, "with --json: adds the mean best time after each evaluation"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET,
@@ -177,13 +201,13 @@ static const cli_flag flags[] = {
 
 const cli_command cli_replay = {
     .name = "replay",
-    .summary = "judges a searcher on recorded spaces",
+    .summary = "tests a searcher on recorded spaces, without a device",
     .synopsis = "FILE... [--searcher NAME] [--budget N] [--repeat R] [OPTION...]",
     .description =
-        "Runs a searcher on recorded spaces, without a device: T4 results, cache files of Kernel Tuner, what CLTune,\n"
-        "CLBlast's tuners and KTT wrote, plain or gzip.\n"
-        "Says how near to the recorded optimum the best of the first evaluations comes, as optimum / best found, mean\n"
-        "over the runs. Every evaluation counts, failed ones too; before the first correct one the fraction is 0.",
+        "Runs a searcher on recordings: T4 results, cache files of Kernel Tuner, and results of CLTune, CLBlast's "
+        "tuners\n"
+        "and KTT, plain or gzip. Prints optimum / best found after the first evaluations, mean over the runs. Every\n"
+        "evaluation counts, including failed ones; before the first correct one the fraction is 0.",
     CLI_FLAGS(flags),
     .plugins = {&clt_searchers},
     .n_positional = {1, 100000},

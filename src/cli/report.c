@@ -15,7 +15,7 @@
 #define MOST_WIDTH 160
 #define MOST_TUNINGS 64
 
-/* share: of a path its last name alone. A URL is shown without its password. */
+/* share: of a path only the file's name. A URL is shown without its password. */
 static void add_word(clt_text *text, const char *word, bool share) {
   char *shown = NULL;
   if (clt_pq_is_url(word)) word = clt_pq_shown(&shown, word, NULL) ? "" : shown;
@@ -24,7 +24,7 @@ static void add_word(clt_text *text, const char *word, bool share) {
   free(shown);
 }
 
-/* The command, as it could be typed; share: with the names of files alone. */
+/* The command line; share: with the names of files instead of paths. */
 static char *command_text(const cli_arguments *arguments, bool share) {
   char *out;
   clt_text text = {0};
@@ -51,8 +51,7 @@ static bool is_store(const char *path) {
 
 static void check_number(const clt_report *report) {
   if (clt_report_n_tunings(report) == MOST_TUNINGS)
-    cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
-              MOST_TUNINGS);
+    cli_usage("a report has at most %d tunings; select some with --problem, --device or --size", MOST_TUNINGS);
 }
 
 static void add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
@@ -76,11 +75,11 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
     if (!chosen) continue;
     clt_error why = {0};
     check_number(report);
-    if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* nothing but attempts */
+    if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* only attempts, no measurement */
       cli_report(&why);
   }
   if (clt_report_n_tunings(report) == before)
-    cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices",
+    cli_failure("no tuning in the store '%s' matches; 'clatune store list --store FILE' shows names and devices",
                 clt_store_path(store));
   clt_store_keys_free(keys, n);
 }
@@ -91,7 +90,7 @@ static int run_report(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   bool json = cli_given(arguments, "json"), csv = cli_given(arguments, "csv"), share = cli_given(arguments, "share");
   bool text = cli_given(arguments, "text") || (!path && !json && !csv);
-  if (csv && (path || json || text)) cli_usage("--csv goes to standard output, without -o, --text and --json");
+  if (csv && (path || json || text)) cli_usage("--csv writes to standard output; leave out -o, --text and --json");
   const clt_report_options options = {.objective = cli_text(arguments, "objective"),
                                       .seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX),
                                       .command = command_text(arguments, share),
@@ -108,7 +107,7 @@ static int run_report(const cli_arguments *arguments) {
       continue;
     }
     check_number(report);
-    if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) { /* of a kernel, that says what it is */
+    if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) { /* for a kernel, this explains the mistake */
       add_problem(report, arguments, source);
       continue;
     }
@@ -119,10 +118,10 @@ static int run_report(const cli_arguments *arguments) {
   }
   if (path) {
     size_t n = clt_report_n_tunings(report);
-    umask(share ? 022 : 077); /* else for its owner alone: it names paths and what was tuned */
+    umask(share ? 022 : 077); /* else readable only for its owner: it has paths and names of problems */
     cli_check(clt_report_page(&output, report, &cli_error));
     cli_check(clt_file_replace(path, output, strlen(output), &cli_error));
-    if (!json) printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
+    if (!json) printf("%s: report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
     free(output);
   }
   if (text) {
@@ -142,27 +141,28 @@ static int run_report(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    {"output", "FILE", "writes a page of HTML with plots, which needs nothing beside itself; also -o FILE"},
-    {"share", NULL, "with -o: a page to give away, which others can read (0644); names of files instead of paths"},
-    {"csv", NULL, "the measurements, a line each, on standard output as comma-separated values"},
-    {"text", NULL, "as text on standard output; what is done without -o, too"},
-    {"problem", "NAME", "of a store: of this problem alone"},
-    {"device", "NAME", "of a problem: its OpenCL device, as in 'clatune tune'; of a store: a part of the device's key"},
+    {"output", "FILE", "writes a self-contained HTML page with plots; also -o FILE"},
+    {"share", NULL, "with -o: makes the page readable for other users (mode 0644) and omits the paths of files"},
+    {"csv", NULL, "prints the measurements as comma-separated values, one per line"},
+    {"text", NULL, "prints the report as text (the default without -o)"},
+    {"problem", "NAME", "for a store: only this problem"},
+    {"device", "NAME",
+     "for a problem: the OpenCL device, as in 'clatune tune'; for a store: a part of the device's name"},
     CLI_FLAG_SIZE,
     CLI_FLAG_OBJECTIVE,
     CLI_FLAG_STORE,
-    {"seed", "N", "seed of the model that is fitted to what was measured (default 1)"},
+    {"seed", "N", "seed of the model that is fitted to the measurements (default 1)"},
     CLI_FLAG_QUIET,
     CLI_FLAG_JSON};
 
 const cli_command cli_report_command = {
     .name = "report",
-    .summary = "what was measured: the best, the parameters' effects, failures",
+    .summary = "reports measurements: best configurations, effects of parameters, failures",
     .synopsis = "STORE|RECORDING|PROBLEM... [-o FILE.html] [--text] [OPTION...]",
     .description =
-        "Of a store: every problem on every device, or those that are chosen. Of a recording (T4 results, a cache\n"
-        "file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it. Of a\n"
-        "problem file: what the store holds of it at these sizes on this device. Several are compared.",
+        "Reports a store (all tunings, or those selected), a recording (of clatune, Kernel Tuner, CLTune, CLBlast's "
+        "tuners\n"
+        "or KTT), or what is stored for a problem file at these sizes on this device. Several are compared.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_report,

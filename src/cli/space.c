@@ -6,7 +6,7 @@
 static json_t *space_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
   json_t *parameters = json_array();
-  uint64_t aliases; /* null where the problem declares none, or there are too many to count */
+  uint64_t aliases; /* null if the problem declares none, or there are too many to count */
   bool counted = clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, NULL) == 0;
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
@@ -30,11 +30,12 @@ static void print_space(const cli_subject *subject, const char *path) {
   clt_error error = {0};
   char time[32], why[1000];
   printf("%s: %s\n", path, clt_problem_name(subject->problem));
-  printf("  cartesian   %llu configurations of %zu tuning parameters in %zu independent groups\n",
-         (unsigned long long)cartesian, clt_space_n_parameters(space), clt_space_n_groups(space));
+  const size_t n = clt_space_n_parameters(space), n_groups = clt_space_n_groups(space);
+  printf("  cartesian   %llu configurations of %zu tuning parameter%s in %zu independent group%s\n",
+         (unsigned long long)cartesian, n, n == 1 ? "" : "s", n_groups, n_groups == 1 ? "" : "s");
   printf("  valid       %llu (%.3g %%) %s%s\n", (unsigned long long)valid,
          cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
-         subject->device ? "within the limits of " : "by the problem's conditions alone",
+         subject->device ? "within the limits of " : "without the limits of a device",
          subject->device ? subject->device->name : "");
   if (valid == 0) {
     clt_space_explain_empty(why, sizeof why, space);
@@ -43,7 +44,7 @@ static void print_space(const cli_subject *subject, const char *path) {
   if (clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, &error))
     printf("  aliases     not counted: %s\n", error.message);
   else if (clt_space_has_aliases(space))
-    printf("  aliases     %llu, for which others stand; %llu to measure\n", (unsigned long long)aliases,
+    printf("  aliases     %llu; %llu canonical configurations to measure\n", (unsigned long long)aliases,
            (unsigned long long)(valid - aliases));
   printf("  counted in  %s\n", clt_time_text(time, clt_space_build_s(space)));
 }
@@ -70,9 +71,9 @@ const cli_command cli_space = {
     .summary = "counts the configurations of a problem",
     .synopsis = "PROBLEM... [--device NAME] [--size NAME=N]... [--json]",
     .description =
-        "Counts the configurations of tuning problems. Needs neither kernel nor device: without --device only\n"
-        "the problem's own conditions apply; with it the limits of the device do as well. With --json one\n"
-        "file gives an object, several give a list of them.",
+        "Counts the configurations of problems, without their kernels. With --device, the limits of the device apply "
+        "in\n"
+        "addition to the conditions in the problem file. With --json, one file gives an object, several give a list.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1000},
     .run = run_space,

@@ -18,9 +18,9 @@
 
 #define SECONDS_A_DAY 86400
 
-/* --- what is in it --- */
+/* --- contents --- */
 
-/* Where the store that was typed lies, or the standard one. */
+/* The path or URL of the store of --store, or of the standard one. */
 static const char *store_place(const cli_arguments *arguments) {
   char *path;
   cli_check(clt_store_place(&path, cli_text(arguments, "store"), &cli_error));
@@ -71,7 +71,7 @@ static int show_result(void *user, const clt_instance *instance, const clt_looku
   return 0;
 }
 
-/* Whether what was typed for a problem is its file; anything else is a name. */
+/* Whether an argument is a problem file; otherwise it is a problem's name. */
 static bool is_problem_file(const char *typed) { return strchr(typed, '/') || clt_ends_with(typed, ".json"); }
 
 static int run_show(const cli_arguments *arguments) {
@@ -79,10 +79,10 @@ static int run_show(const cli_arguments *arguments) {
   clt_catalog *catalog = NULL;
   clt_store *store = NULL;
   if (arguments->n_positional < 2)
-    cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
+    cli_usage("'clatune store show' needs a problem: its file, or a name that 'clatune store list' shows");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
-  /* A name is that of a problem that the store knows with the file that it was measured from; the newest key counts. */
+  /* The store keeps the path of the file that each problem was measured from; of several with this name, the newest. */
   const char *typed = arguments->positional[1], *file = typed;
   clt_store_description *keys = NULL;
   size_t n = 0;
@@ -100,7 +100,7 @@ static int run_show(const cli_arguments *arguments) {
   return list ? cli_print_json(list) : CLI_FOUND;
 }
 
-/* --- what passes between stores, and what is taken out of one --- */
+/* --- export, import, merge, prune --- */
 
 static clt_store_selection read_selection(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "problem");
@@ -119,7 +119,7 @@ static int print_count(const cli_arguments *arguments, const char *key, const ch
   return 0;
 }
 
-/* Adds what is selected of a store to another one; returns how many records that were. */
+/* Copies the selected records of one store to another; returns how many were new there. */
 static uint64_t merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path) {
   const clt_store_selection selection = read_selection(arguments);
   clt_store *into = NULL, *from = NULL;
@@ -134,26 +134,29 @@ static uint64_t merge_stores(const cli_arguments *arguments, const char *into_pa
 
 static int run_export(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  if (path == NULL) cli_usage("'clatune store export' needs -o FILE: the store to write");
+  if (path == NULL) cli_usage("'clatune store export' needs -o FILE, the store to write");
   if (clt_pq_is_url(path))
-    cli_usage("'clatune store export' writes a file; 'clatune store import --store URL' adds to a database");
-  if (access(path, F_OK) == 0) cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
+    cli_usage(
+        "'clatune store export' writes a file; to add to a database, use 'clatune store import FILE --store URL'");
+  if (access(path, F_OK) == 0)
+    cli_usage("'%s' exists already; choose another file, or add to this one with 'clatune store import'", path);
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
   if (n > 0) return print_count(arguments, "exported", "are in", n, path);
   remove(path);
-  cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
+  cli_failure("no measurement in the store matches; 'clatune store list' shows problems and devices");
 }
 
-/* --- what other tuners measured, or this one wrote to a file, as measurements of a problem --- */
+/* --- importing recordings --- */
 
-/* Records that the store has now and had not; configurations that the problem does not have. */
+/* added: records that are new to the store; foreign: configurations that are not in the problem's space. */
 typedef struct import_count {
   uint64_t added, foreign;
 } import_count;
 
-/* The device that the recording names, of which the rest may be unknown; --device only where it names none, or to say
- * that it is one of this machine. --as-device has the last word. */
+/* --as-device takes precedence. Otherwise it is the device that the recording names, even if no more than its name is
+ * known. --device counts if the recording names none, or to identify the recording's device with one of this machine.
+ */
 static void choose_import_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device"), *as = cli_text(arguments, "as-device");
   const char *name = clt_recording_name(recording), *own = recording->device;
@@ -161,8 +164,10 @@ static void choose_import_device(clt_device_info *out, const clt_recording *reco
   if (as) {
     cli_check(cli_find_device(out, as, &cli_error));
     if (own[0] && strcasecmp(own, out->name) != 0)
-      fprintf(stderr, "clatune: warning: '%s' was measured on %s; by --as-device it counts as measured on %s\n", name,
-              own, out->name);
+      fprintf(
+          stderr,
+          "clatune: warning: '%s' was measured on %s; because of --as-device its measurements are stored under %s\n",
+          name, own, out->name);
     return;
   }
   if (own[0] == '\0') {
@@ -176,10 +181,7 @@ static void choose_import_device(clt_device_info *out, const clt_recording *reco
   if (typed && cli_find_device(&here, typed, NULL) == 0 && strcasecmp(own, here.name) == 0) {
     if (!out->platform_name[0]) *out = here;
   } else if (typed && strcasestr(own, typed) == NULL) {
-    cli_usage(
-        "'%s' was measured on %s, as it says itself: import it without --device, or file it under another "
-        "device by --as-device",
-        name, own);
+    cli_usage("'%s' was measured on %s; leave out --device, or name another device with --as-device", name, own);
   }
   if (!out->driver_version[0]) strcpy(out->driver_version, "unknown");
 }
@@ -196,12 +198,12 @@ static clt_instance *instantiate_for(const clt_problem *problem, const clt_recor
   for (size_t i = 0; i < recording->n_sizes; i++)
     for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
       if (strcmp(clt_problem_size(problem, k).name, recording->sizes[i].name) == 0) sizes[n++] = recording->sizes[i];
-  for (size_t k = 0; k < n_typed; k++) sizes[n++] = typed[k]; /* of two of a name the last one counts */
+  for (size_t k = 0; k < n_typed; k++) sizes[n++] = typed[k]; /* the last of two with the same name counts */
   cli_check(clt_instance_new(&out, problem, sizes, n, &device, &cli_error));
   return out;
 }
 
-/* What tells results apart: the configuration, how it ended and how long it took. */
+/* Two results are the same if configuration, failure reason and time are. */
 static uint64_t result_hash(const clt_measurement *m) {
   struct {
     uint64_t config, reason;
@@ -223,7 +225,7 @@ static int note_stored_result(void *user, clt_record_kind kind, const clt_measur
   return clt_map_add(&stored->hashes, result_hash(&in_file), NULL) ? 0 : CLT_E_MEMORY;
 }
 
-/* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
+/* New measurements are collected in memory and then merged, so that the store takes all of them or none. */
 static int add_results(clt_store *store, const clt_instance *instance, const clt_space_match *match,
                        const clt_recording *recording, import_count *count, clt_error *error) {
   clt_store_key key;
@@ -237,21 +239,23 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   if (has_figure && figure->name) {
     const clt_metric own = clt_objective_metric(objective, clt_objective_standard(objective));
     if (figure->goal != own.goal || (figure->unit[0] && own.unit[0] && strcmp(figure->unit, own.unit) != 0))
-      rc = clt_fail(error, CLT_E_FORMAT, "'%s' says '%s' (%s) of its results: the problem's figure is another one",
+      rc = clt_fail(error, CLT_E_FORMAT,
+                    "'%s' has results in '%s' (%s), which is not the problem's metric; choose its problem with --of",
                     clt_recording_name(recording), figure->name, figure->unit);
   }
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_new(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < recording->n; i++) {
-    clt_measurement m = *clt_recording_at(recording, i), in_file; /* its log stays the recording's */
+    clt_measurement m = *clt_recording_at(recording, i), in_file; /* its log still belongs to the recording */
     if (!has_figure) m.figure = NAN;
     m.config = clt_space_translate(match, m.config);
     clt_objective_figure_as_time(objective, &m, &in_file);
     if (m.config == CLT_CONFIG_NONE || !clt_space_contains(match->to, m.config))
       count->foreign++;
     else if (clt_measurement_correct(&m) && isnan(m.figure) && isnan(m.time_s))
-      rc = clt_fail(error, CLT_E_FORMAT, "'%s' says '%s' of its results and not their times, which the problem needs",
+      rc = clt_fail(error, CLT_E_FORMAT,
+                    "'%s' has '%s' but no times, which the problem needs; choose its problem with --of",
                     clt_recording_name(recording), figure->name ? figure->name : "energy");
     else if (clt_map_find(&stored.hashes, result_hash(&in_file)) == NULL)
       rc = clt_store_add(memory, &key, match->to, CLT_RECORD_SEARCH, &m, error);
@@ -265,20 +269,21 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   return rc;
 }
 
-/* Its measurements become those of the problem --of. */
+/* Adds a recording's measurements under the problem of --of. */
 static void import_recording(const cli_arguments *arguments, const char *path, import_count *count) {
   const char *problem_path = cli_text(arguments, "of");
   clt_recording *recording;
   clt_store *store;
-  if (problem_path == NULL) cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
+  if (problem_path == NULL) cli_usage("'%s' is a recording; name its problem file with --of FILE", path);
   const clt_problem *problem = cli_subject_load(arguments, problem_path).problem;
   cli_check(clt_recording_new(&recording, path, &cli_error));
   clt_instance *instance = instantiate_for(problem, recording, arguments);
   const char *name = clt_recording_name(recording);
   const clt_space_match match = clt_space_match_new(clt_recording_space(recording), clt_instance_space(instance));
   if (match.extra)
-    cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem", name, match.extra);
-  if (match.missing) cli_failure("'%s' does not say what '%s' was: it is of another problem", name, match.missing);
+    cli_failure("'%s' has a parameter '%s' that the problem lacks; choose its problem with --of", name, match.extra);
+  if (match.missing)
+    cli_failure("'%s' lacks the problem's parameter '%s'; choose its problem with --of", name, match.missing);
   cli_check(clt_store_new(&store, NULL, cli_text(arguments, "store"), &cli_error));
   cli_check(add_results(store, instance, &match, recording, count, &cli_error));
   clt_store_free(store);
@@ -288,10 +293,11 @@ static void import_recording(const cli_arguments *arguments, const char *path, i
 
 static int run_import(const cli_arguments *arguments) {
   import_count count = {0};
-  if (arguments->n_positional < 2) cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
+  if (arguments->n_positional < 2)
+    cli_usage("'clatune store %s' needs at least one file to add", arguments->positional[0]);
   for (size_t i = 1; i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
-    unsigned char start[2] = {0}; /* of JSON or gzip, where it is a recording */
+    unsigned char start[2] = {0}; /* a recording is JSON or gzip */
     size_t n = sizeof start;
     if (clt_file_read_start(start, &n, path, NULL) == CLT_OK && n < sizeof start) start[0] = 0;
     if (start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b))
@@ -301,7 +307,8 @@ static int run_import(const cli_arguments *arguments) {
   }
   const char *place = store_place(arguments);
   if (count.foreign)
-    fprintf(stderr, "clatune: left out: %llu configurations that the problem does not have on this device\n",
+    fprintf(stderr,
+            "clatune: warning: skipped %llu configurations that are not in the problem's space on this device\n",
             (unsigned long long)count.foreign);
   return print_count(arguments, "added", "were added to", count.added, place);
 }
@@ -310,16 +317,17 @@ static int run_prune(const cli_arguments *arguments) {
   const bool dry_run = cli_given(arguments, "dry-run");
   uint64_t n = 0;
   if (!cli_given(arguments, "problem") && !cli_given(arguments, "device") && !cli_given(arguments, "older-than"))
-    cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
+    cli_usage(
+        "'clatune store prune' deletes permanently; select what to delete with --problem, --device or --older-than");
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   const clt_store_selection selection = read_selection(arguments);
   clt_store *store = cli_open_store(arguments);
   cli_check(clt_store_prune(store, &selection, dry_run, &n, &cli_error));
   return print_count(arguments, dry_run ? "would_remove" : "removed",
-                     dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
+                     dry_run ? "would be deleted from" : "deleted from", n, clt_store_path(store));
 }
 
-/* --- its file, or its database --- */
+/* --- check, repair, init --- */
 
 static int run_check(const cli_arguments *arguments) {
   bool whole;
@@ -328,7 +336,7 @@ static int run_check(const cli_arguments *arguments) {
   if (cli_given(arguments, "json"))
     cli_print_json(json_pack("{s:b}", "whole", whole));
   else
-    puts(whole ? "the store is whole" : "the store is damaged; 'clatune store repair' saves what can be read");
+    puts(whole ? "the store is intact" : "the store is damaged; 'clatune store repair' saves what can be read");
   return whole ? CLI_FOUND : CLI_STORE_UNUSABLE;
 }
 
@@ -341,10 +349,10 @@ static int run_repair(const cli_arguments *arguments) {
     return cli_print_json(json_pack("{s:b, s:I, s:I, s:s?}", "damaged", damaged, "saved", (json_int_t)report.n_saved,
                                     "lost", (json_int_t)report.n_lost, "set_aside", damaged ? report.set_aside : NULL));
   if (damaged)
-    printf("saved %llu measurements, lost %llu; the damaged file is now %s\n", (unsigned long long)report.n_saved,
+    printf("saved %llu measurements, lost %llu; the damaged file was moved to %s\n", (unsigned long long)report.n_saved,
            (unsigned long long)report.n_lost, report.set_aside);
   else
-    puts("the store is whole; nothing was done");
+    puts("the store is intact; there is nothing to repair");
   return CLI_FOUND;
 }
 
@@ -353,7 +361,8 @@ static int run_init(const cli_arguments *arguments) {
   const char *url = arguments->n_positional > 1 ? arguments->positional[1] : cli_text(arguments, "store");
   char *shown = NULL;
   if (!clt_pq_is_url(url))
-    cli_usage("'clatune store init' needs the database to prepare: postgresql://HOST/DATABASE; a file needs none");
+    cli_usage(
+        "'clatune store init' needs a database: postgresql://HOST/DATABASE (a store in a file needs no preparation)");
   cli_check(clt_schema_init(url, &cli_error));
   cli_check(clt_pq_shown(&shown, url, &cli_error));
   cli_keep_memory(shown);
@@ -361,13 +370,13 @@ static int run_init(const cli_arguments *arguments) {
     return cli_print_json(json_pack("{s:s, s:i, s:[s, s, s]}", "store", shown, "version", CLT_SCHEMA_VERSION, "roles",
                                     CLT_ROLE_READER, CLT_ROLE_WORKER, CLT_ROLE_OWNER));
   printf(
-      "%s is a store: schema clatune, version %d\n"
-      "what a login may do, the database's owner says in psql:\n"
+      "%s is ready: schema clatune, version %d\n"
+      "grant roles in psql:\n"
       "  GRANT " CLT_ROLE_WORKER
-      " TO name;  add what it measures\n"
+      " TO name;  adds measurements\n"
       "  GRANT " CLT_ROLE_READER
-      " TO name;  look\n"
-      "  GRANT " CLT_ROLE_OWNER " TO name;   remove, too\n",
+      " TO name;  reads only\n"
+      "  GRANT " CLT_ROLE_OWNER " TO name;   may also delete\n",
       shown, CLT_SCHEMA_VERSION);
   return CLI_FOUND;
 }
@@ -388,39 +397,42 @@ static const cli_action actions[] = {{"where", 1, " ", run_where},
                                      {"repair", 1, " ", run_repair}};
 
 static int run_store(const cli_arguments *arguments) {
-  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions,
-                        "; the store that is meant is named by --store");
+  return cli_run_action(arguments, actions, sizeof actions / sizeof *actions, "; name the store with --store");
 }
 
 static const cli_flag flags[] = {
     CLI_FLAG_STORE,
-    {"output", "FILE", "export: the store to write; also -o FILE"},
-    {"problem", "NAME|FILE", "export, import, prune: of this problem alone, by its name or its file"},
+    {"output", "FILE", "export: the file to write; also -o FILE"},
+    {"problem", "NAME|FILE", "export, import, prune: only measurements of this problem"},
     {"device", "NAME",
-     "export, import, prune: of devices with this in their key; import of a recording that names none: its device"},
-    {"as-device", "NAME", "import of a recording: files it under this device, whatever it says itself"},
-    {"of", "FILE", "import of a recording: the problem file that it is of"},
-    {"size", "NAME=N", "import of a recording: a problem parameter that it does not say; may be repeated"},
-    {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},
-    {"dry-run", NULL, "prune: says what would be removed"},
+     "export, import, prune: only devices whose key contains this; import --of: the device of a recording that "
+     "names none"},
+    {"as-device", "NAME", "import --of: stores the measurements under this device instead of the recording's"},
+    {"of", "FILE", "import: the problem file of the recordings"},
+    {"size", "NAME=N", "import --of: a problem parameter that the recording does not state; may be repeated"},
+    {"older-than", "DAYS", "export, import, prune: only measurements older than this"},
+    {"dry-run", NULL, "prune: counts what would be deleted; deletes nothing"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
 const cli_command cli_store = {
     .name = "store",
-    .summary = "shows, exchanges, prunes and mends what was measured",
+    .summary = "lists, copies, deletes and repairs stored measurements",
     .synopsis =
         "where|init URL|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|check|repair [OPTION...]",
     .description =
-        "where: prints the path. init: prepares a PostgreSQL database that machines share. list: what was measured, "
-        "where, how often. show: the best of each device and size.\n"
-        "export: writes a store with what is selected. import, merge: adds what other stores hold and this one does\n"
-        "not; doing it again adds nothing. With --of, import also takes recordings: T4 results, cache files of Kernel\n"
-        "Tuner, what CLTune, CLBlast's tuners, KTT and 'clatune record' wrote. prune: removes what is selected, for "
-        "good.\n"
-        "check: says whether the file is whole (exit code 6 if it is not).\n"
-        "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
-        "beside it. No other program may use the store meanwhile.",
+        "where: prints the store's path. init: prepares a PostgreSQL database that several machines share.\n"
+        "list: the problems, sizes and devices with measurements. show: the best configuration of each device and "
+        "size.\n"
+        "export: writes the selected measurements to a new store. import, merge: add the measurements of other "
+        "stores;\n"
+        "duplicates are skipped. import --of PROBLEM: adds recordings: T4 results, cache files of Kernel Tuner, "
+        "results\n"
+        "of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'.\n"
+        "prune: deletes the selected measurements permanently.\n"
+        "check: whether the store's file is intact (exit code 6 if not). repair: copies all readable measurements "
+        "into\n"
+        "a new file and keeps the damaged one next to it; no other program may use the store meanwhile.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_store,

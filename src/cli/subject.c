@@ -24,7 +24,7 @@ int cli_find_device(clt_device_info *out, const char *text, clt_error *error) {
   return rc;
 }
 
-/* All that a text stands for. */
+/* All *n_out devices that a text names. */
 static clt_device_info *find_devices(size_t *n_out, const char *text) {
   clt_device_info *devices = NULL;
   size_t n = 0;
@@ -42,9 +42,9 @@ void cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
   cli_check(cli_find_device(out, typed ? typed : getenv("CLATUNE_DEVICE"), &cli_error));
 }
 
-#define MOST_DEVICES 1000 /* that are taken from a store, which may be anybody's */
+#define MOST_DEVICES 1000 /* from a store, which may come from anywhere */
 
-/* Adds the devices that a store describes to *n of `all`; where both know one, what this store says counts. */
+/* Adds the devices that a store describes to the *n in `all`. A later store overrides an earlier one. */
 static void add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, const char *path) {
   clt_store *store = NULL;
   clt_store_description *keys = NULL;
@@ -58,8 +58,8 @@ static void add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, con
     clt_device_info device;
     char key[512], other[512];
     size_t i = 0;
-    if (clt_device_from_json(&device, keys[k].device_json, NULL)) continue; /* nobody described it */
-    device.platform_index = device.device_index = -1; /* its place on the machine that it was measured on */
+    if (clt_device_from_json(&device, keys[k].device_json, NULL)) continue; /* no description */
+    device.platform_index = device.device_index = -1;                       /* its place was on another machine */
     clt_device_key(key, sizeof key, &device);
     for (; i < *n; i++) {
       clt_device_key(other, sizeof other, &all[i]);
@@ -73,22 +73,24 @@ static void add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, con
   clt_store_free(store);
 }
 
-/* A device of this machine, and where none of them is meant, or there is no driver, one that the store describes. */
-static void choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
+/* A device of this machine or, if none matches or there is no driver, one that the store describes. A program has only
+ * the host, as when it is tuned. */
+static void choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text, bool program) {
   clt_error not_here = {0};
   size_t n = 0, index = 0;
-  int rc = cli_find_device(out, text, &not_here);
+  if (program) clt_device_host(out);
+  int rc = program ? clt_device_select(&index, out, 1, text, &not_here) : cli_find_device(out, text, &not_here);
   if (rc == 0) return;
   if (rc == CLT_E_MEMORY || rc == CLT_E_AMBIGUOUS) cli_report(&not_here);
   clt_device_info *all = cli_new(MOST_DEVICES, sizeof *all);
-  /* The user's store last: where both know a device, what it says counts. */
+  /* The user's store last: it takes precedence. */
   const char *path = cli_text(arguments, "store");
   if (path == NULL) add_stored_devices(all, &n, clt_catalog_system_path());
   add_stored_devices(all, &n, path);
   if (n == 0) cli_report(&not_here);
   rc = clt_device_select(&index, all, n, text, &cli_error);
   if (rc == CLT_E_DEVICE) cli_say(&not_here);
-  if (rc == CLT_E_DEVICE || rc == CLT_E_AMBIGUOUS) cli_message(CLI_FAILURE, "what the store knows:");
+  if (rc == CLT_E_DEVICE || rc == CLT_E_AMBIGUOUS) cli_message(CLI_FAILURE, "among the devices in the store:");
   cli_check(rc);
   *out = all[index];
 }
@@ -106,7 +108,8 @@ cli_subject cli_subject_load(const cli_arguments *arguments, const char *path) {
   if (cache == NULL) return out;
   if (strcmp(cache, "warm") != 0 && strcmp(cache, "cold") != 0)
     cli_usage("option '--cache' needs 'warm' or 'cold', not '%s'", cache);
-  if (clt_problem_is_command(out.problem)) cli_usage("option '--cache' is for kernels; a program's runs are its own");
+  if (clt_problem_is_command(out.problem))
+    cli_usage("option '--cache' applies only to kernels; leave it out for a program");
   clt_problem_set_cold_cache(out.problem, strcmp(cache, "cold") == 0);
   return out;
 }
@@ -123,11 +126,11 @@ void cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, 
   } else if (device || need != CLI_DEVICE_IF_NAMED) {
     subject->device = cli_new(1, sizeof *subject->device);
     subject->n_devices = 1;
-    if (program && (device == NULL || need != CLI_DEVICE_KNOWN)) {
+    if (program && need != CLI_DEVICE_KNOWN) {
       clt_device_host(subject->device);
       cli_check(clt_device_select(&index, subject->device, 1, device, &cli_error));
     } else if (need == CLI_DEVICE_KNOWN) {
-      choose_known_device(subject->device, arguments, device);
+      choose_known_device(subject->device, arguments, device, program);
     } else {
       cli_check(cli_find_device(subject->device, device, &cli_error));
     }
@@ -146,7 +149,7 @@ cli_subject cli_subject_new(const cli_arguments *arguments, const char *path, cl
   return out;
 }
 
-/* --- the store, and what is learned from --- */
+/* --- the store, recordings and models --- */
 
 static void free_store(void *store) { clt_store_free(store); }
 
@@ -175,7 +178,7 @@ bool cli_has_store(const cli_arguments *arguments) {
   char *path = NULL;
   if (clt_pq_is_url(typed)) return true;
   bool there = clt_store_place(&path, typed, NULL) == 0 &&
-               (access(path, F_OK) == 0 || errno != ENOENT); /* what cannot be reached is for the store to explain */
+               (access(path, F_OK) == 0 || errno != ENOENT); /* opening the store reports other errors */
   free(path);
   return there;
 }
@@ -183,15 +186,15 @@ bool cli_has_store(const cli_arguments *arguments) {
 static int say_no_store(const cli_arguments *arguments, const char *more) {
   char *path = NULL;
   if (clt_store_place(&path, cli_text(arguments, "store"), NULL)) path = NULL;
-  int rc = cli_message(CLI_FAILURE, "there is no store '%s' yet, so nothing is known%s", path ? path : "", more);
+  int rc = cli_message(CLI_FAILURE, "there is no store '%s' yet%s", path ? path : "", more);
   free(path);
   return rc;
 }
 
 int cli_no_store(const cli_arguments *arguments) {
   cli_exit(say_no_store(arguments, strcmp(arguments->command->name, "family") == 0
-                                       ? "; 'clatune family measure' makes it"
-                                       : "; 'clatune tune' and 'clatune sample' make it"));
+                                       ? "; 'clatune family measure' creates it"
+                                       : "; 'clatune tune' and 'clatune sample' create it"));
 }
 
 void cli_note_no_store(const cli_arguments *arguments) {

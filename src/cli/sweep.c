@@ -1,4 +1,4 @@
-/* Which tunings a sweep has: the plan's cells, on the devices, without what is filtered out. */
+/* `clatune sweep`: the tunings (the plan's cells on each device, filtered by --only and --shard), and its options. */
 #include "cli/sweep_farm.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ json_t *cli_result_read(const char *text, size_t n) {
 void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
   for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
     end = memchr(line, '\n', (size_t)(text + n - line));
-    bool whole = end != NULL; /* the last line may lack its end: its writer was killed, or is writing */
+    bool whole = end != NULL; /* the last line may be cut: its writer was killed, or is still writing */
     if (!whole) end = text + n;
     size_t length = (size_t)(end - line);
     if (whole && strspn(line, " \t\r") == length) continue;
@@ -66,7 +66,7 @@ void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size
   }
 }
 
-/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. */
+/* Reads the file if it exists; warns of unreadable lines. */
 static void read_results(cli_results *out) {
   char *text = NULL;
   size_t n = 0, n_unreadable = 0;
@@ -76,7 +76,7 @@ static void read_results(cli_results *out) {
   cli_results_add(out->lines, &n_unreadable, text, n);
   free(text);
   if (n_unreadable)
-    fprintf(stderr, "clatune: warning: %zu lines of '%s' cannot be read and are left out\n", n_unreadable, out->path);
+    fprintf(stderr, "clatune: warning: ignored %zu unreadable lines of '%s'\n", n_unreadable, out->path);
 }
 
 double cli_row_number(const cli_row *row, const char *name) {
@@ -96,8 +96,8 @@ double cli_row_cost(const cli_row *row, bool of_default) {
 
 /* --- the plan, its devices and cells --- */
 
-/* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. An agent
- * of a farm has all devices, of which each plan chooses. */
+/* --device replaces the plan's devices; without both, the device is chosen as for `tune`. An agent of a farm has all
+ * devices; each plan chooses among them. */
 static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
   const bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
   const char *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
@@ -121,11 +121,12 @@ static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool 
     }
     for (size_t i = 0; error.code == 0 && i < n; i++) chosen[indices[i]] = true;
   }
-  out->devices = cli_new(n_all + 1, sizeof *out->devices); /* an agent may serve as the machine itself, too */
+  out->devices = cli_new(n_all + 1, sizeof *out->devices); /* + 1: run_farm may add the machine itself */
   for (size_t i = 0; i < n_all; i++)
     if (chosen[i]) out->devices[out->n_devices++] = programs ? host : all[i];
   free(all);
-  if (out->n_devices == 0 && !agent) cli_die(CLI_NO_DEVICE, "there is no device to tune on");
+  if (out->n_devices == 0 && !agent)
+    cli_die(CLI_NO_DEVICE, "no device to tune on; 'clatune devices' lists what this machine has");
 }
 
 static void read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
@@ -169,7 +170,7 @@ static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agen
     for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
     if (chosen) out->cells[out->n_cells++] = out->cells[i];
   }
-  if (out->n_cells == 0) cli_usage("no tuning of the plan has these words (see 'clatune sweep --dry-run')");
+  if (out->n_cells == 0) cli_usage("no tuning of the plan matches --only; 'clatune sweep PLAN --dry-run' lists them");
   /* "plans/x.json" -> "plans/x.results.jsonl" */
   const int length = (int)strlen(plan) - (clt_ends_with(plan, ".json") ? 5 : 0);
   out->results.path = cli_keep_memory(typed ? strdup(typed) : clt_format("%.*s.results.jsonl", length, plan));
@@ -211,7 +212,7 @@ bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, s
   if (row->line == NULL) return true;
   if (cli_row_number(row, "best_s") > 0) return false;
   row->code = CLI_NO_VALID;
-  row->reason = strdup("no configuration gave a right result");
+  row->reason = strdup("no configuration gave a correct result");
   return false;
 }
 
@@ -269,25 +270,28 @@ void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
   if (any) end = (char *)text + 2;
   *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
   if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
-    cli_usage("option '--shard' needs I/N, the Ith of N shards (1/8 ... 8/8), not '%s'", text);
+    cli_usage("option '--shard' needs I/N, such as 1/8 for the first of 8 parts, not '%s'", text);
   if (clt_pq_is_url(cli_text(arguments, "store")))
-    cli_usage("--shard is for machines without a server: with one, each takes what is still to do");
+    cli_usage(
+        "--shard and a shared database exclude each other; leave out --shard, the database distributes the tunings");
 }
 
-/* Flags that go with a farm alone, and those that do not go with it. */
+/* Refuses options that need a shared database (farm) without one, and those that do not work with one. alone: the
+ * option that replaces the PLAN; NULL: none. */
 static void check_flags(const cli_arguments *arguments, bool farm, const char *alone) {
   static const char *const of_farm[] = {"submit", "lease", "outbox", "problems", "allow-programs"},
                            *const of_plan[] = {"only", "no-store"}, *const of_own[] = {"submit", "summary", "lease"};
   for (size_t i = 0; !farm && i < sizeof of_farm / sizeof *of_farm; i++)
     if (cli_given(arguments, of_farm[i]))
-      cli_usage("--%s needs the database that machines share: --store postgresql://...", of_farm[i]);
+      cli_usage("--%s needs a shared database: --store postgresql://HOST/DATABASE", of_farm[i]);
   for (size_t i = 0; farm && i < sizeof of_plan / sizeof *of_plan; i++)
-    if (cli_given(arguments, of_plan[i])) cli_usage("--%s does not go with a database that machines share", of_plan[i]);
+    if (cli_given(arguments, of_plan[i])) cli_usage("--%s cannot be combined with a shared database", of_plan[i]);
   for (size_t i = 0; alone && i < sizeof of_own / sizeof *of_own; i++)
-    if (cli_given(arguments, of_own[i])) cli_usage("--%s needs a PLAN; --%s has none", of_own[i], alone);
+    if (cli_given(arguments, of_own[i]))
+      cli_usage("--%s needs a PLAN and cannot be combined with --%s", of_own[i], alone);
 }
 
-/* A plan that machines share, or whatever plans they share. */
+/* With a shared database: --submit, --serve, --status, --withdraw, or the agent of a plan. */
 static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
   static const char *const here[] = {"."};
   const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");
@@ -296,6 +300,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   cli_farm_options options = {.url = url,
                               .outbox = cli_text(arguments, "outbox"),
                               .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
+                              .has_lease = cli_given(arguments, "lease"),
                               .jobs = jobs,
                               .quiet = cli_given(arguments, "quiet"),
                               .submits_only = cli_given(arguments, "submit"),
@@ -324,7 +329,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   else
     rc = cli_farm_run(sweep, &options);
   if (rc == 0 && !serves && !options.submits_only) {
-    if (sweep->events != stdout) rc = cli_sweep_print(sweep, format, false);
+    if (sweep->events != stdout) rc = cli_sweep_print(sweep, format, false, lists);
     if (rc == 0) rc = exit_code_of_rows(sweep);
   }
   int closed = cli_events_close(sweep->events);
@@ -342,15 +347,17 @@ static int run_sweep(const cli_arguments *arguments) {
   const int64_t jobs = cli_integer(arguments, "jobs", 0, 1, 1000);
   for (size_t i = 0; i < sizeof without_plan / sizeof *without_plan; i++)
     if (cli_given(arguments, without_plan[i])) alone = without_plan[i];
-  if (alone && (!farm || (plan && plan != url)))
-    cli_usage("--%s needs a database that machines share, and no PLAN: --store postgresql://...", alone);
-  if (alone == NULL && (plan == NULL || plan == url)) cli_usage("needs a PLAN");
+  if (alone && plan && plan != url)
+    cli_usage("--%s takes no PLAN; leave out '%s'%s", alone, plan,
+              farm ? "" : " and name the database: --store postgresql://HOST/DATABASE");
+  if (alone && !farm) cli_usage("--%s needs a shared database: --store postgresql://HOST/DATABASE", alone);
+  if (alone == NULL && (plan == NULL || plan == url)) cli_usage("needs a plan file: clatune sweep PLAN [OPTION...]");
   check_flags(arguments, farm, alone);
   if (farm) return run_farm(arguments, url, format, jobs);
   cli_sweep *sweep = sweep_new();
   int rc;
   sweep_load(sweep, arguments, false);
-  if (lists || cli_given(arguments, "summary")) { /* which are finished */
+  if (lists || cli_given(arguments, "summary")) {
     cli_sweep_tuning t = {0};
     for (size_t d = 0; d < sweep->n_devices; d++)
       for (size_t i = 0; i < sweep->n_cells; i++) {
@@ -358,11 +365,13 @@ static int run_sweep(const cli_arguments *arguments) {
         if (!row->elsewhere) cli_sweep_prepare(&t, sweep, d, i, row);
       }
     cli_sweep_tuning_release(&t);
-    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : cli_sweep_print(sweep, format, false);
+    if (!lists && json_object_size(sweep->results.lines) == 0)
+      fprintf(stderr, "clatune: note: no results in '%s'; for a farm's results add --store URL\n", sweep->results.path);
+    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : cli_sweep_print(sweep, format, false, true);
   } else {
     sweep->events = cli_events_open(arguments);
     rc = cli_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
-    int printed = sweep->events == stdout ? 0 : cli_sweep_print(sweep, format, rc > 128);
+    int printed = sweep->events == stdout ? 0 : cli_sweep_print(sweep, format, rc > 128, false);
     int closed = cli_events_close(sweep->events);
     if (rc == 0) rc = printed ? printed : closed;
   }
@@ -371,31 +380,34 @@ static int run_sweep(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {
     {"device", "NAME",
-     "on this device (as for 'tune'), or on all of a kind (all, cpu, gpu, accelerator), in place of the "
-     "plan's; may be repeated"},
-    {"only", "WORDS", "only tunings in whose line of --dry-run all these words stand; may be repeated"},
-    {"jobs", "N", "devices at once (default: all that are physically different; the CPU is measured alone)"},
-    {"shard", "I/N", "every Nth tuning, beginning with the Ith: a part for each of N equal machines"},
-    {"time-limit", "S", "begins no tuning that, going by those before it, would not end within this time"},
+     "tunes on this device (as for 'tune') or kind of devices (all, cpu, gpu, accelerator) instead of the plan's; may "
+     "be repeated"},
+    {"only", "WORDS", "only tunings whose line in --dry-run contains all these words; may be repeated"},
+    {"jobs", "N", "physical devices used at the same time (default: all; the CPU always alone)"},
+    {"shard", "I/N", "every Nth tuning, starting with the Ith: splits a plan over N equal machines"},
+    {"time-limit", "S", "starts no tuning that would probably end after this time (default: no limit)"},
     {"slurm", NULL,
-     "submits a job that does all this to Slurm; what stands behind -- goes to sbatch. With --dry-run: prints its "
-     "script"},
-    {"dry-run", NULL, "lists the tunings, and which are finished; measures nothing"},
-    {"summary", NULL, "the table of what is finished; measures nothing"},
-    {"output", "FILE", "where finished tunings are kept (default: beside the plan, NAME.results.jsonl); also -o"},
-    {"format", "NAME", "the table as text, json, csv or markdown"},
+     "submits this sweep as a Slurm job; arguments after -- go to sbatch. With --dry-run: prints the job's script"},
+    {"dry-run", NULL, "lists the tunings and their state; measures nothing"},
+    {"summary", NULL, "prints the table of the finished tunings; measures nothing"},
+    {"output", "FILE", "the file of results (default: NAME.results.jsonl next to the plan); also -o FILE"},
+    {"format", "NAME", "format of the table: text, json, csv or markdown (default text)"},
     CLI_FLAG_STORE,
-    {"no-store", NULL, "keeps no measurements and reuses none"},
-    {"submit", NULL, "with --store postgresql://...: adds the plan alone; what failed of it is tried again"},
-    {"serve", NULL, "works on whatever is submitted to the database of --store, until it is interrupted"},
-    {"status", NULL, "says who works on what in the database of --store"},
+    {"no-store", NULL, "neither stores nor reuses measurements"},
+    {"submit", NULL,
+     "adds the plan to the database of --store and exits; failed tunings of an earlier submission are retried"},
+    {"serve", NULL, "works on all plans in the database of --store until interrupted"},
+    {"status", NULL, "lists plans, running tunings and agents in the database of --store"},
     {"withdraw", "ID",
-     "ends the plan of this number in --status, until it is submitted again; nothing measured is lost. For owners"},
+     "withdraws the plan with this number in --status; its measurements are kept. Needs the role clatune_owner"},
     {"problems", "FOLDER",
-     "with --serve: where the problem files of submitted plans lie (default: here); may be repeated"},
-    {"allow-programs", NULL, "with --serve: also problems that run programs or have modules of C"},
-    {"lease", "S", "who says nothing of a tuning for so long loses it to another (default 120; set when submitted)"},
-    {"outbox", "FOLDER", "where measurements are kept until the database has them (default: clatune/outbox)"},
+     "with --serve: folder with the problem files of submitted plans (default: the current folder); may be repeated"},
+    {"allow-programs", NULL, "with --serve: also accepts problems that run programs or have modules of C"},
+    {"lease", "S",
+     "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; fixed "
+     "at the first submission)"},
+    {"outbox", "FOLDER",
+     "folder for measurements that are not in the database yet (default: $XDG_DATA_HOME/clatune/outbox)"},
     CLI_FLAG_EVENTS,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET,
@@ -403,21 +415,19 @@ static const cli_flag flags[] = {
 
 const cli_command cli_sweep_command = {
     .name = "sweep",
-    .summary = "tunes all that a plan file lists: devices, problems, sizes, searchers, budgets, seeds",
+    .summary = "runs all tunings of a plan file: devices, problems, sizes, searchers, budgets, seeds",
     .synopsis =
         "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]] | "
-        "--serve URL | --status URL | --withdraw ID --store URL",
+        "--serve URL | --status URL | --withdraw ID URL",
     .description =
-        "Runs every tuning of a plan (docs/plans.md): every device x problem x size x searcher x budget x seed. "
-        "Physical\n"
-        "devices work side by side. A tuning that is finished is appended to the file of results, and its "
-        "measurements\n"
-        "are in the store; so the same command goes on where it was stopped, and measures nothing twice. A tuning "
-        "that\n"
-        "fails does not stop the others; the table at the end says why. With --store postgresql://... machines that "
-        "are\n"
-        "started with the same plan share its tunings; it ends when all are finished, by whomever. Exit code: 0 all\n"
-        "found, 130 interrupted (and resumable); where tunings failed, the code that they share, or 1.",
+        "Runs every tuning of a plan (man clatune-plan): device x problem x size x searcher x budget x seed. Finished\n"
+        "tunings are appended to the file of results, so the same command resumes an interrupted sweep. With --store\n"
+        "postgresql://... all machines that run the same plan share its tunings, until all are finished. A failed "
+        "tuning\n"
+        "does not stop the others; the table at the end shows the reason.\n"
+        "Exit code: 0 if all tunings found a configuration; 130 interrupted; otherwise the code that all failed "
+        "tunings\n"
+        "share, or 1.",
     CLI_FLAGS(flags),
     .n_positional = {0, 1},
     .passes = "slurm",

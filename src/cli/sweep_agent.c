@@ -1,6 +1,6 @@
-/* An agent of a farm. A thread beside its lanes sends what they measure, and renews the leases of tunings that get on.
- * All of them use one connection, under one lock, and nobody who measures waits for it. While the server is away, what
- * was begun goes on. */
+/* An agent of a farm. One thread sends the lanes' measurements to the database and renews the leases of tunings that
+ * make progress. All threads share one connection under one lock, for which no running measurement waits. While the
+ * server is unreachable, tunings in progress continue. */
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "base/hash.h"
 #include "cli/sweep_farm.h"
 
-#define SHIP_S 2.0        /* between pieces of records; sooner where */
-#define SHIP_PROGRESS 100 /* tunings got on so often */
+#define SHIP_S 2.0        /* between two pieces of records, or after */
+#define SHIP_PROGRESS 100 /* evaluations */
 #define GREET_S 15.0
 #define MOST_LANES 64
 
-/* Renews what got on since it was renewed last. Under the lock. */
+/* Renews the leases of tunings that made progress since their last renewal. Under the lock. */
 static int renew_leases(cli_farm *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
   cli_farm_lane *of[MOST_LANES];
@@ -44,7 +44,7 @@ static int renew_leases(cli_farm *f, clt_error *error) {
   return rc;
 }
 
-/* At a signal: others can take the rows before what is under way has ended here. */
+/* At a signal: other agents can take the rows before the tunings have ended here. */
 static int release_all(cli_farm *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
   size_t n = 0;
@@ -53,7 +53,7 @@ static int release_all(cli_farm *f, clt_error *error) {
   int rc = clt_queue_release(f->pq, claims, n, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) claims[i]->id[0] = '\0';
   if (rc == CLT_OK && !f->options->quiet)
-    fprintf(stderr, "clatune: ends; gave back %zu tuning%s\n", n, n == 1 ? "" : "s");
+    fprintf(stderr, "clatune: stopping; released %zu tuning%s\n", n, n == 1 ? "" : "s");
   return rc;
 }
 
@@ -82,7 +82,7 @@ static int greet(cli_farm *f, clt_error *error) {
   return rc;
 }
 
-/* A piece of what agents that are no more have left. */
+/* Sends a piece of the outbox of an agent that was killed. */
 static int ship_leftovers(cli_farm *f, clt_error *error) {
   bool more = false;
   if (f->next_leftover == 0) return CLT_OK;
@@ -106,7 +106,7 @@ static void do_what_is_due(cli_farm *f) {
   const bool stopped = *cli_signals_flag() != 0;
   for (size_t i = 0; stopped && i < f->n_lanes; i++) __atomic_store_n(&f->lanes[i].stop, 1, __ATOMIC_RELAXED);
   if (cli_farm_is_away(f)) return;
-  if (f->said_away) f->greet_s = 0; /* to see whether it is there again */
+  if (f->said_away) f->greet_s = 0; /* so that a recovered server is noticed */
   int rc = CLT_OK;
   if (stopped && !f->released) {
     rc = release_all(f, &error);
@@ -137,9 +137,9 @@ static void *run_beside(void *user) {
   return NULL;
 }
 
-/* --- all of it --- */
+/* --- the agent --- */
 
-/* While lanes have no device for what is left, or none at all. */
+/* The remaining tunings run on other agents, or need devices that are not here. */
 static void wait_for_others(cli_farm *f) {
   pthread_mutex_lock(&f->lock);
   while (f->text && !f->done && !*cli_signals_flag() && clt_now_s() < f->sweep->until_s) {
@@ -159,21 +159,24 @@ static void name_agent(cli_farm *f) {
   char host[65] = "";
   char drawn[7];
   if (gethostname(host, sizeof host - 1) || !clt_draw_hex(drawn, sizeof drawn - 1))
-    cli_failure("this machine has no name, or no random numbers");
+    cli_failure("cannot name this agent: the machine has no host name or no source of random numbers");
   snprintf(f->agent, sizeof f->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
 }
 
-/* Submits the plan, and says what has become of it. */
+/* --submit: adds the plan and prints its status. */
 static int submit_alone(cli_farm *f) {
   int64_t id = 0, submitted_s = 0;
+  double lease_s = f->options->lease_s;
   cli_check(clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
-  cli_check(clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s,
-                             true, &cli_error));
-  printf("%zu tunings a device\n", f->sweep->n_cells);
+  cli_check(
+      clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, true, &cli_error));
+  if (f->options->has_lease && lease_s != f->options->lease_s)
+    fprintf(stderr, "clatune: note: plan %lld keeps its lease of %g s\n", (long long)id, lease_s);
+  printf("%zu tunings per device\n", f->sweep->n_cells);
   return cli_farm_show(f->pq, id, false);
 }
 
-/* What the server refuses at the beginning is said, and it is not waited for long. */
+/* Reports a refusal at the start at once; waits for an unreachable server only CLT_PQ_PATIENCE_S. */
 static void open_farm(cli_farm *f) {
   clt_error why = {0};
   const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
@@ -186,7 +189,7 @@ static void open_farm(cli_farm *f) {
   why = (clt_error){0};
   do {
     if (rc == CLT_E_AGAIN && !f->said_away && why.message[0])
-      fprintf(stderr, "clatune: %s; it is asked again for %d s\n", why.message, CLT_PQ_PATIENCE_S);
+      fprintf(stderr, "clatune: %s; retrying for %d s\n", why.message, CLT_PQ_PATIENCE_S);
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
     if (rc == CLT_E_AGAIN) poll(NULL, 0, CLI_FARM_TICK_MS);
@@ -196,14 +199,14 @@ static void open_farm(cli_farm *f) {
   if (rc) cli_report(&why);
 }
 
-/* An agent of its own says nothing for as long as nothing is submitted. */
+/* With --serve nothing else is printed until a plan is submitted. */
 static void say_serves(const cli_farm *f) {
   const clt_sweep_trust *trust = &f->options->trust;
-  fprintf(stderr, "clatune: serves %s on", clt_pq_url(f->pq));
+  fprintf(stderr, "clatune: serving %s on", clt_pq_url(f->pq));
   for (size_t d = 0; d < f->sweep->n_devices; d++) fprintf(stderr, "%s %s", d ? "," : "", f->sweep->devices[d].name);
   fputs("; problems in", stderr);
   for (size_t i = 0; i < trust->n_folders; i++) fprintf(stderr, "%s '%s'", i ? "," : "", trust->folders[i]);
-  fputs("; Ctrl-C ends it\n", stderr);
+  fprintf(stderr, "; stop with Ctrl-C or kill %ld\n", (long)getpid());
 }
 
 static void close_farm(void *user) {
@@ -236,7 +239,7 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
                   .leftover = {.lock_fd = -1},
                   .next_leftover = 1};
   const cli_work work = cli_farm_work(f);
-  cli_sweep devices = {.devices = sweep->devices, /* the lanes have no rows of their own */
+  cli_sweep devices = {.devices = sweep->devices, /* without rows: these are in the database */
                        .n_devices = sweep->n_devices,
                        .events = sweep->events,
                        .until_s = sweep->until_s};
@@ -250,12 +253,12 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
   open_farm(f);
   if (f->text == NULL && !options->quiet) say_serves(f);
   devices.store_path = f->outbox.path;
-  if (pthread_create(&beside, NULL, run_beside, f)) cli_failure("no thread can be started");
+  if (pthread_create(&beside, NULL, run_beside, f)) cli_failure("cannot start a thread");
   int rc = cli_sweep_run(&devices, &work, 0, options->quiet);
   if (rc == 0) wait_for_others(f);
   pthread_mutex_lock(&f->lock);
   f->ends = true;
-  if (*cli_signals_flag()) do_what_is_due(f); /* a signal that came a moment ago */
+  if (*cli_signals_flag()) do_what_is_due(f); /* a signal that came just now */
   pthread_mutex_unlock(&f->lock);
   pthread_join(beside, NULL);
   clt_error error = {0};

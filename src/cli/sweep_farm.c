@@ -1,5 +1,5 @@
-/* What the lanes of an agent do: they take tunings from rows that machines share (sweep/queue.h), and work on them with
- * a store of their own, the outbox. */
+/* The lanes of an agent: they take tunings from the queue in the database (sweep/queue.h) and store their measurements
+ * in the agent's own file, the outbox. */
 #include "cli/sweep_farm.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "device/device.h"
 
-#define RETRY_S 1.0 /* until the server is asked again */
-#define PLANS_S 2.0 /* between looks for new plans */
-#define LOOKS 30    /* until all are looked at again */
-#define WAITS_S 10  /* between looks at what is waited for */
+#define RETRY_S 1.0 /* until an unreachable server is tried again */
+#define PLANS_S 2.0 /* between two checks for new plans */
+#define LOOKS 30    /* checks, until all plans are read again */
+#define WAITS_S 10  /* between two checks of what other agents do */
 
 /* --- the server --- */
 
@@ -24,13 +24,14 @@ bool cli_farm_is_away(cli_farm *f) {
   return f->away;
 }
 
-/* What a call gave. All that the server refuses may be mended while the agent goes on, and is said once. */
+/* Handles a call's result. A refusal by the server may be temporary, so it is a warning, printed once, and the agent
+ * continues. */
 int cli_farm_note(cli_farm *f, int rc, clt_error *error) {
-  if (rc == CLT_OK && f->said_away && !f->options->quiet) fprintf(stderr, "clatune: the server is there again\n");
+  if (rc == CLT_OK && f->said_away && !f->options->quiet) fprintf(stderr, "clatune: the server is reachable again\n");
   if (rc == CLT_OK) f->said_away = false;
   if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc;
   if (!f->said_away && error->message[0])
-    fprintf(stderr, "clatune: warning: %s; what was begun goes on, and is sent later\n", error->message);
+    fprintf(stderr, "clatune: warning: %s; running tunings continue, their results are sent later\n", error->message);
   f->said_away = f->away = true;
   f->retry_s = clt_now_s() + RETRY_S;
   return rc;
@@ -50,7 +51,7 @@ cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash)
   return p->hash && p->targets ? p : NULL;
 }
 
-/* Programs run on the machine itself, kernels never. */
+/* Program problems run on the host device only, kernels never do. */
 static bool fits(const clt_sweep *plan, const clt_device_info *device) {
   return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
 }
@@ -68,7 +69,7 @@ static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitte
   return rc;
 }
 
-/* A plan that others wrote. What cannot be used here is said once and left to others. */
+/* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
 static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *name, const char *hash,
                       clt_error *error) {
   clt_error why = {0};
@@ -78,7 +79,7 @@ static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *
   if (rc) return rc;
   if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
     clt_error_format(message, sizeof message, &why);
-    fprintf(stderr, "clatune: plan %lld '%s' is left to others, all of it: %s\n", (long long)id, name, message);
+    fprintf(stderr, "clatune: plan %lld '%s' is left to other agents: %s\n", (long long)id, name, message);
     plan = NULL;
   }
   free(text);
@@ -86,8 +87,8 @@ static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* Those that were submitted since, a page at a time: anybody may have submitted any number. Now and then all of them,
- * since what had failed may be open again. */
+/* Reads newly submitted plans, page by page, as there may be any number. From time to time all of them, because a new
+ * submission reopens failed tunings. */
 static int learn_plans(cli_farm *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
@@ -100,7 +101,7 @@ static int learn_plans(cli_farm *f, clt_error *error) {
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
     if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
-    if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn a moment ago */
+    if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
     if (rc == CLT_OK) f->seen = id;
   }
   clt_pq_rows_free(rows);
@@ -112,16 +113,16 @@ static int learn_plans(cli_farm *f, clt_error *error) {
 
 int cli_farm_know_plans(cli_farm *f, clt_error *error) {
   int64_t id = 0, submitted_s = 0;
+  double lease_s = f->options->lease_s;
   int rc;
-  if (f->connection != clt_pq_connection(f->pq)) { /* another database may stand there */
+  if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
     for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
     f->plans_s = 0;
     f->seen = 0;
   }
   if (clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, f->options->lease_s, false,
-                          error);
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
     if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
     if (rc == CLT_OK) f->plans_s = INFINITY;
   } else {
@@ -151,8 +152,8 @@ static void end_lanes(void *user) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* The CPU's lane works when no other one does, and has nothing to do: compiling for a GPU, and the searchers of its
- * tunings, would be timed along. At most --jobs lanes at once. */
+/* The CPU's lane runs only while no other lane does: the compilers and searchers of the other lanes would disturb its
+ * measurements. At most --jobs lanes run at once. */
 static bool is_its_turn(const cli_farm *f, const cli_farm_lane *l) {
   int64_t n_works = 0;
   bool turn = true;
@@ -189,7 +190,7 @@ static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error
   return rc;
 }
 
-/* The plan has no target here: which of its devices are missing. */
+/* If the plan has no target here: warns which of its devices are missing. */
 static void say_missing(const cli_farm *f) {
   const clt_sweep *plan = f->sweep->plan;
   size_t n, *indices = calloc(f->sweep->n_devices + 1, sizeof *indices);
@@ -201,7 +202,7 @@ static void say_missing(const cli_farm *f) {
   free(indices);
 }
 
-/* What is waited for, where that is something else than before. */
+/* Prints what the agent waits for, whenever that changes. */
 static int say_waits(cli_farm *f, clt_error *error) {
   json_t *status = NULL;
   const json_t *running, *row = NULL;
@@ -213,7 +214,7 @@ static int say_waits(cli_farm *f, clt_error *error) {
   f->waits_s = clt_now_s() + WAITS_S;
   for (size_t d = 0; d < f->sweep->n_devices; d++) is_here = is_here || f->plans[0]->targets[d];
   running = json_object_get(status, "running");
-  for (size_t i = 0; i < json_array_size(running); i++) { /* the oldest one */
+  for (size_t i = 0; i < json_array_size(running); i++) { /* the oldest tuning of another agent */
     row = json_array_get(running, i);
     if (strcmp(clt_json_string(row, "agent"), f->agent) != 0) break;
     row = NULL;
@@ -223,8 +224,7 @@ static int say_waits(cli_farm *f, clt_error *error) {
     if (!is_here && f->waits_for[0] == '\0') say_missing(f);
     text = row ? cli_farm_row_text(row) : NULL;
     fprintf(stderr, "clatune: %s; waiting for %s\n",
-            is_here ? "nothing is left to begin here" : "this machine has none of the plan's devices",
-            text ? text : what);
+            is_here ? "nothing left to start here" : "this machine has none of the plan's devices", text ? text : what);
     free(text);
     memcpy(f->waits_for, what, sizeof what);
   }
@@ -232,7 +232,7 @@ static int say_waits(cli_farm *f, clt_error *error) {
   return CLT_OK;
 }
 
-/* Nothing is open for a lane. Only what is not finished is listed. */
+/* Called when no tuning is open for a lane. clt_queue_plans lists unfinished plans only. */
 int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
@@ -250,8 +250,8 @@ static void forget_claim(cli_farm_lane *l) {
   l->works = false;
 }
 
-/* A row that somebody has added to those of the plan's cells; p NULL: of a database that was another one a moment
- * ago. */
+/* Fails a row that is none of the plan's cells: a foreign row, or (p NULL) one of another database behind the same
+ * URL. */
 static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
   clt_error error = {0};
   int rc = p ? clt_queue_reject(f->pq, p->id, p->sweep.n_cells, &error)
@@ -260,7 +260,7 @@ static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
   forget_claim(l);
 }
 
-/* Under the lock: takes a row and says what it is of. */
+/* Under the lock: claims a row; sets its plan, device and cell. */
 static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
   clt_error error = {0};
   bool found = false;
@@ -296,8 +296,8 @@ void cli_farm_forget_past(cli_farm_lane *l) {
   l->past = NULL;
 }
 
-/* Brings what the server knows into a store of the lane's. Other lanes get on between pieces, and while this one
- * writes. */
+/* Copies the server's measurements of a problem into a store of this lane. The lock is free between pieces and while a
+ * piece is written, so that other lanes can continue. */
 static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
   clt_pull all = {0};
   int rc = CLT_OK;
@@ -315,15 +315,15 @@ static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_k
       pthread_mutex_unlock(&f->lock);
     }
     clt_store_free(piece);
-    if (more) poll(NULL, 0, 1); /* a lock goes to who asks first, and that would be this lane */
+    if (more) poll(NULL, 0, 1); /* otherwise this lane would take the lock again at once */
     if (*cli_signals_flag()) rc = CLT_E_STOPPED;
   }
   clt_pull_release(&all);
   return rc;
 }
 
-/* What tunings of a plan may learn from that says until when: what the server had when the plan was submitted, whatever
- * is measured, or sent late, since then. Under the lock. */
+/* The store that a plan with a fixed time of "Transfer" learns from: the measurements that the server had when the plan
+ * was submitted, none that were made or sent later. Under the lock. */
 static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_error *error) {
   const clt_sweep *sweep = plan->sweep.plan;
   if (l->past && l->past_of == plan->id && l->past_shipper.connection == clt_pq_connection(f->pq)) return CLT_OK;
@@ -336,8 +336,8 @@ static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, c
   return CLT_OK;
 }
 
-/* What others know of it. Where the server cannot say, the tuning goes on without, unless all have to learn from the
- * same: then false. */
+/* Copies other agents' measurements of the problem. If the server is unreachable, the tuning starts without them,
+ * unless all of the plan's tunings must learn from the same measurements: then false. */
 static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_store *store,
                  const cli_sweep_tuning *t) {
   const bool frozen = t->settings.learn_before_s && !t->settings.no_transfer;
@@ -374,7 +374,7 @@ static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_t
   pthread_mutex_unlock(&f->lock);
   if (what != CLI_WORK) return what;
   if (cli_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
-    if (!pull(f, l, plan, store, t)) return CLI_WAIT; /* the claim stays, and is taken up again */
+    if (!pull(f, l, plan, store, t)) return CLI_WAIT; /* the claim is kept and resumed */
     *row = &l->row;
     return CLI_WORK;
   }
@@ -392,7 +392,7 @@ static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_t
 
 /* --- finishing them --- */
 
-/* Under the lock. What was measured comes first, so that a row that is done has its records. */
+/* Under the lock. Measurements are sent first, so that a finished row has its records. */
 static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int how, clt_error *error) {
   int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
   if (rc) return rc;
@@ -403,7 +403,7 @@ static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int h
     return rc;
   }
   if (how != CLT_E_DEVICE) return clt_queue_fail(f->pq, &l->claim, row->reason, row->code, false, error);
-  f->greet_s = 0; /* says that the device is lost */
+  f->greet_s = 0; /* report the lost device at once */
   return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
 }
 
@@ -422,9 +422,7 @@ static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, 
     pthread_mutex_lock(&f->lock);
   }
   if (l->claim.lost && !f->options->quiet)
-    fprintf(stderr,
-            "clatune: %s: another agent has taken it meanwhile, or it was withdrawn; what was measured is kept\n",
-            lane->now);
+    fprintf(stderr, "clatune: %s: taken over by another agent, or withdrawn; its measurements are kept\n", lane->now);
   forget_claim(l);
   pthread_mutex_unlock(&f->lock);
   return 0;

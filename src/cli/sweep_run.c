@@ -1,5 +1,5 @@
-/* Runs what is open of a sweep, and says on standard error how that gets on: a bar on a terminal, a line a tuning
- * elsewhere. Tunings on one physical device come one after the other, in a thread of their own. */
+/* Runs the open tunings of a sweep, with one thread (lane) per physical device. Progress goes to standard error: a bar
+ * on a terminal, otherwise one line per tuning. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -21,19 +21,19 @@
 #include "worker/reserve.h"
 
 #define TERMINAL_PERIOD_S 0.1
-#define WAIT_MS 50 /* how long a request to end may go unseen while there is nothing to do */
-#define WAITS 10   /* until it is asked again whether there is something */
+#define WAIT_MS 50 /* the longest delay before a stop request is noticed while idle */
+#define WAITS 10   /* of WAIT_MS each, until work is asked for again */
 
 /* A physical device. */
 typedef struct lane {
   cli_lane shown;
   struct runner *runner;
   char key[256];
-  size_t n_left, n_run, next; /* next: the row of the sweep that is looked at next */
-  double run_s;               /* that the run ones took */
-  size_t lost;                /* the device that was lost last; SIZE_MAX: none */
-  int64_t done, total;        /* evaluations of the tuning under way */
-  bool waits;                 /* it was said that it waits for the device */
+  size_t n_left, n_run, next; /* next: index of the next row of the sweep */
+  double run_s;               /* sum over the n_run tunings */
+  size_t lost;                /* the device lost last; SIZE_MAX: none */
+  int64_t done, total;        /* evaluations of the current tuning */
+  bool waits;                 /* a message has said that it waits for the device */
   cli_events events;
 } lane;
 
@@ -42,9 +42,9 @@ typedef struct runner {
   const cli_work *work;
   lane *lanes;
   size_t n_lanes, *lane_of; /* of each device */
-  bool alone;               /* whether it is the turn of the lanes that run alone */
-  pthread_mutex_t lock;     /* of all that changes here and of the results' file */
-  int rc;                   /* what ends the sweep: the results cannot be written */
+  bool alone;               /* it is the turn of the lanes that run alone */
+  pthread_mutex_t lock;     /* of the members that change, and of the file of results */
+  int rc;                   /* exit code that ends the sweep: results cannot be written */
   cli_progress progress;
   size_t n_finished, n_failed; /* also those of runs before */
   size_t n_total;
@@ -54,11 +54,11 @@ typedef struct runner {
 /* --- the file of results --- */
 
 static int fail_to_write(const cli_results *results) {
-  return cli_message(CLI_FAILURE, "cannot write to '%s': %s; --output names another file", results->path,
+  return cli_message(CLI_FAILURE, "cannot write to '%s': %s; choose another file with --output", results->path,
                      strerror(errno));
 }
 
-/* Opens the file for appending, making it. */
+/* Opens the file for appending; creates it if needed. */
 static void open_results(cli_results *results) {
   char last = '\n';
   clt_replacement special;
@@ -70,7 +70,7 @@ static void open_results(cli_results *results) {
     return;
   }
   results->fd = open(results->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  /* A file that ends within a line is continued on the next one. */
+  /* If the last line is cut, the next result starts on a new line. */
   off_t bytes = results->fd < 0 ? 0 : lseek(results->fd, 0, SEEK_END);
   bool cut = bytes > 0 && pread(results->fd, &last, 1, bytes - 1) == 1 && last != '\n';
   if (results->fd < 0 || (cut && write(results->fd, "\n", 1) != 1)) cli_exit(fail_to_write(results));
@@ -80,8 +80,7 @@ char *cli_result_text(const json_t *line) {
   return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
 }
 
-/* Appends a line in one piece, so that those of several sweeps that share the file do not run together, and
- * synchronises. */
+/* Appends a line with one write, so that lines of several sweeps on the same file do not mix, and synchronises. */
 static int append_result(cli_results *results, const json_t *line) {
   char *json = cli_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;
   const size_t n = text ? strlen(text) : 0;
@@ -101,8 +100,8 @@ static int append_result(cli_results *results, const json_t *line) {
 
 /* --- progress; under the lock --- */
 
-/* Seconds that are left: the lanes work side by side, but for those that work alone. A tuning takes as long as those on
- * its lane did, or where there were none as those on any. NaN: nothing was run yet. */
+/* Estimates the remaining seconds: lanes run side by side, except those that run alone. A tuning is taken to last as
+ * long as the mean on its lane, or on all lanes if its lane has finished none. NaN: no tuning has finished yet. */
 static double estimate_left_s(const runner *run) {
   double together_s = 0, alone_s = 0, all_s = 0;
   size_t n_all = 0;
@@ -154,12 +153,12 @@ static void on_progress(void *user, const clt_progress *now) {
   pthread_mutex_unlock(&l->runner->lock);
 }
 
-/* What a tuning tells by the way would drown the rest, but for why nothing happens; warnings come with the tuning that
- * they are of. */
+/* Prints warnings, with the tuning's name, and once that it waits for the device. Other notes are dropped: there would
+ * be too many. */
 static void on_log(void *user, clt_log_level level, const char *text) {
   lane *l = user;
   bool waits = level == CLT_LOG_INFO && clt_starts_with(text, CLT_LOCK_WAITS) && !l->runner->progress.quiet;
-  const char *command = waits ? strstr(text, " (") : NULL; /* of who has it, which may be long */
+  const char *command = waits ? strstr(text, " (") : NULL; /* the other process's command line may be long */
   if (level != CLT_LOG_WARNING && (!waits || l->waits)) return;
   pthread_mutex_lock(&l->runner->lock);
   l->waits = l->waits || waits;
@@ -179,7 +178,7 @@ static void count_row(lane *l, const cli_row *row) {
   else
     run->n_finished++;
   if (l->n_left) l->n_left--;
-  l->shown.longest_s = fmax(l->shown.longest_s, wall_s); /* NaN counts for nothing */
+  l->shown.longest_s = fmax(l->shown.longest_s, wall_s); /* fmax ignores NaN */
   if (row->now && row->line) {
     l->n_run++;
     l->run_s += wall_s;
@@ -236,8 +235,8 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
       (json_int_t)time(NULL), "version", CLT_VERSION);
 }
 
-/* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is
- * tried again by the next run. */
+/* A search without a correct configuration counts as finished: it would fail again. A tuning that ended with an error
+ * is run again by the next sweep. */
 static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
   runner *run = l->runner;
   clt_tune_settings settings = t->settings;
@@ -305,7 +304,7 @@ bool cli_lane_has_time(const cli_lane *l, const cli_sweep *sweep) {
 }
 
 static int next_row(void *user, cli_lane *shown, clt_store *store, cli_sweep_tuning *t, cli_row **out) {
-  static const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned, since the device is lost"};
+  static const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned because the device was lost"};
   runner *run = user;
   cli_sweep *s = run->sweep;
   lane *l = &run->lanes[shown->index];
@@ -347,7 +346,8 @@ static bool may_go_on(lane *l) {
   return may;
 }
 
-/* A lane's tunings, one after the other, if it is its turn. A store serves one thread, so each lane has its own. */
+/* Runs a lane's tunings one after the other, whenever it is its turn. A store serves one thread, so each lane has its
+ * own. */
 static int run_lane(void *user, size_t index, clt_error *error) {
   runner *run = user;
   lane *l = &run->lanes[index];
@@ -365,7 +365,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     cli_row *row = NULL;
     what = run->work->next(run->work->user, &l->shown, store, &t, &row);
     for (int i = 0; what == CLI_WAIT && i < WAITS && may_go_on(l); i++) poll(NULL, 0, WAIT_MS);
-    clt_workers_reserve(what == CLI_WORK); /* who waits for work holds nothing meanwhile */
+    clt_workers_reserve(what == CLI_WORK, false); /* a waiting lane holds no reservation */
     if (what != CLI_WORK) continue;
     name_row(l, &t);
     tune_row(l, &t, store, row);
@@ -374,7 +374,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     l->shown.now[0] = '\0';
     pthread_mutex_unlock(&run->lock);
   }
-  clt_workers_reserve(false);
+  clt_workers_reserve(false, false);
   cli_sweep_tuning_release(&t);
   clt_store_free(store);
   return 0;
@@ -419,8 +419,7 @@ int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool qui
   unsigned at_once = jobs > 0 && work == NULL ? (unsigned)jobs : (unsigned)run.n_lanes;
   for (size_t i = 0; work && i < run.n_lanes; i++) work->begin(work->user, &run.lanes[i].shown);
   int rc = clt_parallel(at_once, run.n_lanes, run_lane, &run, NULL);
-  /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
-   * done. */
+  /* Compilers and searchers of the other lanes use the CPU, so it is measured when they are done. */
   run.alone = true;
   if (rc == 0 && !run.work->together) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
   rc = rc ? cli_message(CLI_FAILURE, "out of memory") : run.rc;

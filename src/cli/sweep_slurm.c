@@ -1,6 +1,6 @@
-/* `clatune sweep --slurm`: the same command as a job of Slurm. The script replaces itself by clatune, which so gets the
- * signals that the batch step gets (a shell would not pass them on, and srun makes SIGKILL of SIGTERM). A job is one
- * agent, several are an array: each starts, is requeued and ends by itself. */
+/* `clatune sweep --slurm`: the same command as a Slurm job. The script execs clatune, so that clatune itself gets the
+ * batch step's signals (a shell would not pass them on, and srun turns SIGTERM into SIGKILL). A job is one agent;
+ * several agents are an array, whose tasks start, are requeued and end independently. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char head[] =
     "#SBATCH --signal=B:TERM@60\n"
     "#SBATCH --requeue\n"
     "#SBATCH --open-mode=append\n";
-/* Slurm 22.05 does not say in the environment when the job ends. The signal comes a minute before. */
+/* Slurm 22.05 does not set SLURM_JOB_END_TIME, so squeue is asked. The signal comes a minute before the end. */
 static const char time_limit[] =
     "end=${SLURM_JOB_END_TIME:-$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%e)}\n"
     "case $end in\n"
@@ -26,7 +26,7 @@ static const char time_limit[] =
     "*) left=$((end - $(date +%s) - 60)); set -- \"$@\" --time-limit \"$((left > 0 ? left : 0))\" ;;\n"
     "esac\n";
 
-/* A blank and a word of the script, whatever it holds. numbered: "%a" in it becomes the number of the array's task. */
+/* Adds a blank and a quoted word to the script. numbered: "%a" in it becomes the number of the array's task. */
 static void add_word(clt_text *script, const char *word, bool numbered) {
   clt_text_add(script, " '");
   for (; *word; word++) {
@@ -40,7 +40,7 @@ static void add_word(clt_text *script, const char *word, bool numbered) {
   clt_text_add(script, "'");
 }
 
-/* All that was typed, but for what is about the job itself. */
+/* The command line without the options for the job itself. */
 static void add_command(clt_text *script, const cli_arguments *arguments, const char *program, const char *named) {
   static const char *const own[] = {"slurm", "dry-run", "json"};
   const cli_command *command = arguments->command;
@@ -62,11 +62,12 @@ static void check_url(const char *url) {
   char *shown = NULL;
   cli_check(clt_pq_shown(&shown, url, &cli_error));
   if (strcmp(cli_keep_memory(shown), url) != 0)
-    cli_usage("a password in the URL would stand in the job's script: keep it in ~/.pgpass");
+    cli_usage(
+        "the URL's password would be visible in the job's script; put it into ~/.pgpass and leave it out of the URL");
 }
 
-/* Checks what only the job would find out else: the plan, shards, passwords. No device is asked for: a node from which
- * jobs are submitted often has none. */
+/* Finds mistakes in the plan, shards and passwords before the job is submitted. Needs no device: login nodes often have
+ * none. */
 static const char *make_script(const cli_arguments *arguments) {
   const char *named = arguments->n_positional ? arguments->positional[0] : NULL; /* a plan; with --serve a server */
   bool has_server = clt_pq_is_url(named), has_plan = named && !has_server;
@@ -75,7 +76,7 @@ static const char *make_script(const cli_arguments *arguments) {
   char *out;
   int64_t shard, n_shards;
   cli_sweep_shard(&shard, &n_shards, arguments);
-  if (named == NULL && !cli_given(arguments, "serve")) cli_usage("--slurm needs a PLAN");
+  if (named == NULL && !cli_given(arguments, "serve")) cli_usage("--slurm needs a PLAN, or --serve and a database");
   if (has_server) check_url(named);
   for (size_t i = 0; i < arguments->n_typed; i++) {
     if (!clt_pq_is_url(arguments->typed[i].value)) continue;
@@ -84,7 +85,7 @@ static const char *make_script(const cli_arguments *arguments) {
   }
   for (size_t i = 0; i < arguments->n_passed && !has_server && shard; i++)
     if (clt_starts_with(arguments->passed[i], "--array") || clt_starts_with(arguments->passed[i], "-a"))
-      cli_usage("without a server the tasks of an array need a shard each: --shard %%a/N");
+      cli_usage("without a shared database each task of an array needs its own shard: add --shard %%a/N");
   if (has_plan) cli_check(clt_sweep_load(&plan, named, &cli_error));
   clt_sweep_free(plan);
   char *program = realpath("/proc/self/exe", NULL), *path = has_plan ? realpath(named, NULL) : NULL;
@@ -97,7 +98,7 @@ static const char *make_script(const cli_arguments *arguments) {
   return cli_keep_memory(out);
 }
 
-/* *said: what sbatch printed. */
+/* *said: sbatch's output. */
 static void submit(clt_text *said, const char *script, const cli_arguments *arguments) {
   int status = 0;
   FILE *file = tmpfile();
@@ -105,15 +106,15 @@ static void submit(clt_text *said, const char *script, const cli_arguments *argu
   words[0] = "sbatch";
   for (size_t i = 0; i < arguments->n_passed; i++) words[i + 1] = arguments->passed[i];
   if (file == NULL || fputs(script, file) < 0 || fflush(file) || fseek(file, 0, SEEK_SET))
-    cli_failure("cannot write the job's script to a temporary file");
+    cli_failure("cannot write the job's script to a temporary file; check the free space in TMPDIR");
   const clt_spawn spawn = {.program = "sbatch", .arguments = words, .in = fileno(file)};
   if (clt_spawn_output(said, &status, &spawn, MOST_SAID, &cli_error))
-    cli_failure("%s; submit where Slurm's commands are, or take the script along that --dry-run prints",
+    cli_failure("%s; submit on a machine with Slurm's commands, or submit the script that --dry-run prints",
                 cli_error.message);
   while (said->n && said->bytes[said->n - 1] == '\n') said->bytes[--said->n] = '\0';
   if (status)
     cli_failure("sbatch ended with exit code %d: %s", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                said->n ? said->bytes : "it said nothing");
+                said->n ? said->bytes : "without output");
   fclose(file);
 }
 

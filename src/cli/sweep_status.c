@@ -1,4 +1,4 @@
-/* What a farm has come to: a plan's results from all machines, and who does what. */
+/* The results of a plan from all machines, and --status and --withdraw. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 /* --- the results of a plan --- */
 
-/* The row's line, if it can be one; else why there is none. */
+/* Sets the row's line, or the reason why it has none. */
 static void read_row(cli_row *row, const clt_pq_rows *rows, size_t i) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
   row->now = true;
   if (strcmp(state, "done") == 0) {
     row->line = cli_result_read(line, strlen(line));
-    why = row->line ? "no configuration gave a right result" : "the line of its result cannot be read";
+    why = row->line ? "no configuration gave a correct result" : "its result in the database cannot be read";
     if (row->line && cli_row_found(row)) return;
     row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
   } else if (strcmp(state, "failed") == 0) {
@@ -40,8 +40,8 @@ static void read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t targe
   }
 }
 
-/* In the plan's order what the file lacks by now, behind what it has: other machines, or other jobs, may share it, and
- * write the same lines. */
+/* Appends the lines that the file lacks, in the plan's order. The file is read again first, because other machines or
+ * jobs may share it and write the same lines. */
 static void keep_results(const cli_sweep *sweep) {
   const char *path = sweep->results.path;
   clt_text text = {0};
@@ -94,7 +94,7 @@ void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool 
   if (keeps) keep_results(sweep);
 }
 
-/* --- who does what --- */
+/* --- status --- */
 
 static long long whole_of(const json_t *object, const char *key) {
   return (long long)json_integer_value(json_object_get(object, key));
@@ -104,11 +104,11 @@ char *cli_farm_row_text(const json_t *row) {
   const double seen_s = clt_json_number(row, "seen_s"), lease_s = clt_json_number(row, "lease_s");
   char since[32], silent[32], free_in[32], *out;
   clt_text text = {0};
-  clt_text_printf(&text, "%s: %s: %s since %s", clt_json_string(row, "agent"), clt_json_string(row, "device"),
+  clt_text_printf(&text, "%s: %s: %s for %s", clt_json_string(row, "agent"), clt_json_string(row, "device"),
                   clt_json_string(row, "tuning"), cli_duration(since, clt_json_number(row, "since_s")));
   if (whole_of(row, "attempts") > 0) clt_text_printf(&text, ", attempt %lld", whole_of(row, "attempts") + 1);
   if (seen_s > CLT_QUEUE_SILENT_S) clt_text_printf(&text, ", silent for %s", cli_duration(silent, seen_s));
-  clt_text_add(&text, lease_s > 0 ? ", lease ends in " : ", lease has ended");
+  clt_text_add(&text, lease_s > 0 ? ", lease expires in " : ", lease expired");
   if (lease_s > 0) clt_text_add(&text, cli_duration(free_in, lease_s));
   return clt_text_take(&out, &text, NULL) == CLT_OK ? out : NULL;
 }
@@ -128,8 +128,11 @@ static void print_plan(const json_t *plan, const json_t *running) {
   char left[32];
   size_t i;
   printf("plan %lld '%s': ", whole_of(plan, "id"), clt_json_string(plan, "name"));
-  if (n == 0) printf("waits for an agent%s%s\n", needs[0] ? " that has " : "", needs);
-  if (n == 0) return;
+  if (n == 0) {
+    printf("submitted; no agent has taken it yet%s%s%s\n", needs[0] ? " (" : "", needs, needs[0] ? ")" : "");
+    puts("  an agent that refuses a plan prints the reason on its standard error");
+    return;
+  }
   printf("%lld tunings", n);
   for (i = 0; i < sizeof states / sizeof *states; i++) {
     const long long k = whole_of(plan, states[i].key) - (i == 1 ? n_withdrawn : 0);
@@ -151,19 +154,19 @@ int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   json_t *status = NULL, *plans, *object;
   char seen[32];
   size_t i;
-  clt_queue_expire(pq, NULL); /* who may only read cannot */
+  clt_queue_expire(pq, NULL); /* a login with the role clatune_reader cannot do that: no error */
   cli_check(clt_queue_status(pq, &status, plan, &cli_error));
   if (as_json) return cli_print_json(status);
   plans = json_object_get(status, "plans");
   json_array_foreach(plans, i, object) { print_plan(object, json_object_get(status, "running")); }
-  if (json_array_size(plans) == 0) puts("no plan was submitted");
+  if (json_array_size(plans) == 0)
+    puts("there are no plans; submit one with 'clatune sweep PLAN --submit --store URL'");
   json_array_foreach(json_object_get(status, "agents"), i, object) {
     const double seen_s = clt_json_number(object, "seen_s");
     const char *lost = clt_json_string(object, "quarantined");
     printf("agent %s: %s; %s %s%s%s%s\n", clt_json_string(object, "name"), clt_json_string(object, "devices"),
            seen_s > CLT_QUEUE_SILENT_S ? "silent for" : "seen", cli_duration(seen, seen_s),
-           seen_s > CLT_QUEUE_SILENT_S ? " (listed for 1m, or while it has a tuning)" : " ago",
-           lost[0] ? "; lost: " : "", lost);
+           seen_s > CLT_QUEUE_SILENT_S ? "" : " ago", lost[0] ? "; lost: " : "", lost);
   }
   json_decref(status);
   return CLI_FOUND;
@@ -177,10 +180,10 @@ int cli_farm_status(const char *url, int64_t withdrawn, bool as_json) {
   if (withdrawn == 0) return cli_farm_show(pq, 0, as_json);
   cli_check(clt_queue_withdraw(pq, &n, withdrawn, &cli_error));
   if (n < 0)
-    printf("plan %lld: withdrawn; no agent had taken it up\n", (long long)withdrawn);
+    printf("plan %lld: withdrawn; no agent had started it\n", (long long)withdrawn);
   else if (n == 0)
-    printf("plan %lld: all its tunings had ended already; none is withdrawn\n", (long long)withdrawn);
+    printf("plan %lld: nothing to withdraw, all tunings have ended\n", (long long)withdrawn);
   else
-    printf("plan %lld: %lld tunings withdrawn; what was measured is kept\n", (long long)withdrawn, (long long)n);
+    printf("plan %lld: %lld tunings withdrawn; their measurements are kept\n", (long long)withdrawn, (long long)n);
   return CLI_FOUND;
 }

@@ -203,7 +203,7 @@ cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
   return c;
 }
 
-int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
+int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped, bool summary) {
   cli_sweep_counts counts = cli_sweep_count(s);
   json_t *table = make_table(s);
   size_t n = json_array_size(table);
@@ -226,7 +226,7 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
       printf("\n%zu tunings: %zu finished", counts.total, counts.found);
       if (counts.before) printf(" (%zu before)", counts.before);
       if (counts.failed) printf(", %zu failed", counts.failed);
-      if (counts.open) printf(", %zu to do (the same command goes on with them)", counts.open);
+      if (counts.open) printf(", %zu to do%s", counts.open, summary ? "" : " (the same command continues with them)");
       puts("");
       if (access(s->results.path, F_OK) == 0) printf("results in %s\n", s->results.path);
     }

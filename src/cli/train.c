@@ -1,4 +1,4 @@
-/* clatune train and predict: a model of what was measured, and what it thinks best. */
+/* clatune train and predict: fits a model to measurements, and prints its best predictions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int run_train(const cli_arguments *arguments) {
   size_t n_sizes = 0;
   const clt_model *model =
       cli_fit(arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
-  /* Into the file named, or to the place beside the store where it is looked for. */
+  /* Into the named file, else next to the store, where the other commands find it. */
   if (path) cli_check(clt_model_save(model, path, &cli_error));
   if (networks) cli_check(clt_model_save_networks(model, networks, &cli_error));
   if (path == NULL) {
@@ -58,11 +58,11 @@ static int run_train(const cli_arguments *arguments) {
         clt_json_real(a.log_error_sd), "fit_s", clt_json_real(a.fit_s), "importance", importance));
   }
   char time[32];
-  printf("trained on          %zu rows of %zu size%s, %zu of them failed\n", a.n_rows, n_sizes, n_sizes == 1 ? "" : "s",
-         a.n_failed);
-  printf("mean relative error %.3g %% on rows not trained on", 100 * a.mean_relative_error);
+  printf("trained on          %zu measurements at %zu size%s, %zu of them failed\n", a.n_rows, n_sizes,
+         n_sizes == 1 ? "" : "s", a.n_failed);
+  printf("mean relative error %.3g %% on measurements not trained on", 100 * a.mean_relative_error);
   if (n_sizes > 1) printf("; %.3g %% between configurations of one size", 100 * a.calibrated_error);
-  fputs("\nwhat matters       ", stdout);
+  fputs("\nimportance         ", stdout);
   for (size_t i = 0; i < n && ranked[i].importance >= LEAST_IMPORTANCE; i++)
     printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
   printf("\ntook                %s\nmodel file          %s\n", clt_time_text(time, a.fit_s), path);
@@ -71,10 +71,10 @@ static int run_train(const cli_arguments *arguments) {
 
 static const cli_flag train_flags[] = {
     CLI_FLAG_DEVICE,
-    {"size", "NAME=N", "trains on measurements at these sizes alone (default: at all sizes)"},
-    {"output", "FILE", "where to write the model (default: beside the store); also -o FILE"},
-    {"fann", "FOLDER", "writes the networks there too, as FANN's own files (with --model ensemble)"},
-    {"model", "NAME", "what to fit: ensemble, trees, average or auto, the best of them (default auto)"},
+    {"size", "NAME=N", "trains only on measurements at these sizes (default: at all sizes)"},
+    {"output", "FILE", "the model file to write (default: next to the store); also -o FILE"},
+    {"fann", "FOLDER", "also writes the networks there, as files of FANN (with --model ensemble)"},
+    {"model", "NAME", "type of model: ensemble, trees, average, or auto, the best of them (default auto)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
@@ -85,11 +85,12 @@ const cli_command cli_train = {
     .summary = "fits a model on stored measurements",
     .synopsis = "PROBLEM [--model NAME] [-o FILE] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Fits a model of run time and validity on all that the store holds of a problem's kernel on this device, at\n"
-        "every size, and keeps it beside the store, where 'clatune predict', 'clatune lookup' and 'clatune tune\n"
-        "--warm-start' find it; with -o, in a file for 'clatune predict --model'. Measures nothing. With\n"
-        "measurements at five sizes or more, the errors that it prints are those at sizes not trained on. What\n"
-        "matters is, for each parameter, the share of the spread of log time that is left when all others are known.",
+        "Fits a model of run time and validity to the stored measurements of a problem's kernel on this device, at "
+        "all\n"
+        "sizes. Without -o, the model is saved next to the store, where 'clatune predict', 'clatune lookup' and "
+        "'clatune\n"
+        "tune --warm-start' find it. Prints the model's error (with measurements at five sizes or more, at sizes not\n"
+        "trained on) and each parameter's importance: its share of the variation of log time with all others fixed.",
     CLI_FLAGS(train_flags),
     .plugins = {&clt_models},
     .n_positional = {1, 1},
@@ -98,7 +99,7 @@ const cli_command cli_train = {
 
 /* --- predict --- */
 
-#define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
+#define N_PREDICTIONS 16384 /* predicted one by one in some hundredths of a second */
 
 static int run_predict(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "model");
@@ -147,10 +148,11 @@ static const cli_flag predict_flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     {"model", "FILE|NAME",
-     "a model file of 'clatune train', or a model to fit now on stored rows (default: what\n"
-     "'clatune train' has kept; where there is none, 'auto' is fitted now)"},
+     "a model file, or a type of model to fit now to stored measurements (default: the model saved by 'clatune train', "
+     "else auto)"},
     {"top", "K", "how many configurations to print (default 10)"},
-    {"sweep", NULL, "predicts every configuration of a large space, too (default: climbs to the best)"},
+    {"sweep", NULL,
+     "predicts every configuration of the space, even of a large one (default: hill climbing in large spaces)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
@@ -158,14 +160,14 @@ static const cli_flag predict_flags[] = {
 
 const cli_command cli_predict = {
     .name = "predict",
-    .summary = "prints the configurations that a model predicts to be best",
+    .summary = "prints the configurations with the best predicted times",
     .synopsis = "PROBLEM [--model FILE|NAME] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Predicts run times and prints the configurations that would be best, those that would probably fail\n"
-        "last; also for sizes at which nothing was measured, where the model was trained on several. In a space\n"
-        "that is too large to be swept at once it climbs from random configurations to the best neighbour, unless\n"
-        "it is told to sweep. Measures nothing. With a model file, no device is needed; its limits apply if one is\n"
-        "named.",
+        "Predicts run times and prints the best configurations, those that will probably fail last. A model trained "
+        "at\n"
+        "several sizes also predicts for sizes without measurements. With a model file, no device is needed; the "
+        "limits of\n"
+        "a device apply if one is named.",
     CLI_FLAGS(predict_flags),
     .plugins = {&clt_models},
     .n_positional = {1, 1},

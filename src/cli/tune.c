@@ -1,24 +1,28 @@
-/* `clatune tune`, and what it says of a result: for people and as JSON. */
+/* `clatune tune`, and its result as text and as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/tuning.h"
+#include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 
-/* --- for people --- */
+/* --- as text --- */
 
-/* A count that the searcher noted; 0 where it noted none. */
+const char cli_unchecked_program[] =
+    "it runs; the result was not checked, because the problem has no \"Check\" command";
+
+/* A count among the searcher's notes; 0 if it has none of this name. */
 static json_int_t noted_count(const clt_search_report *s, const char *name) {
   double n = clt_note_value(s->notes, s->n_notes, name);
   return n > 0 ? (json_int_t)n : 0;
 }
 
-/* Programs that report a figure are judged by that, unless the objective says otherwise. */
+/* Whether the standard metric is time. For programs that report a figure it is the figure. */
 static bool has_time(const clt_objective *o) {
   return strcmp(clt_objective_metric(o, clt_objective_standard(o)).name, "time") == 0;
 }
@@ -28,7 +32,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
   bool is_time = has_time(tuning->objective);
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
-  char figure[128];
+  char figure[200];
   clt_instance_options(&options, tuning->subject.instance, best->config, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   if (clt_problem_has_options(problem)) printf("options             %s\n", options ? options : "?");
@@ -39,7 +43,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   else if (best->n_runs == 1)
     printf(", a single run");
   else
-    printf(", %s of %zu runs with a spread of %.2g %%", clt_problem_is_command(problem) ? "summary" : "least",
+    printf(", %s of %zu runs with a spread of %.2g %%", clt_problem_is_command(problem) ? "summary" : "shortest",
            best->n_runs, 100 * r->best_spread);
   printf("%s\n", !is_time ? "" : best->clock == CLT_CLOCK_DEVICE ? ", device clock" : ", host clock");
   cli_print_metrics(tuning->objective, best, 20);
@@ -47,18 +51,24 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   free(options);
 }
 
-/* What the winner has stood up to. */
+/* The checks that the winner has passed. */
 static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
   const bool measured = clt_evaluator_find(tuning->settings.evaluator)->measures_device;
-  if (r->best.config == CLT_CONFIG_NONE || !measured || clt_problem_is_command(tuning->subject.problem)) return;
-  printf("verified            %s%s%s; %s\n", r->best_is_finalist ? "on further data" : "on one input only",
+  const clt_problem *problem = tuning->subject.problem;
+  if (r->best.config == CLT_CONFIG_NONE || !measured) return;
+  if (clt_problem_is_command(problem)) {
+    if (!clt_problem_has_reference(problem)) printf("verified            %s\n", cli_unchecked_program);
+    return;
+  }
+  printf("verified            %s%s%s; %s%s%s\n", r->best_is_finalist ? "on other input data" : "on one input only",
          r->second_size ? " and at " : "", r->second_size ? r->second_size : "",
          strcmp(tuning->race_check, "not checked") == 0 ? "not checked for races"
-         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind finds no race"
-                                                        : "Oclgrind finds something");
+         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind found no race"
+                                                        : "Oclgrind found a fault",
+         tuning->race_reason[0] ? ": " : "", tuning->race_reason);
 }
 
-/* How many times better the best is, by an objective other than time. */
+/* For an objective other than the standard one. */
 static void print_improvement(const clt_objective *o, const clt_tune_result *r) {
   char name[160], value[96];
   double best = clt_objective_cost(o, &r->best), standard = clt_objective_cost(o, &r->default_measurement);
@@ -71,15 +81,16 @@ static void print_improvement(const clt_objective *o, const clt_tune_result *r) 
     printf(", %.3g times better than the median in the search", r->median_cost / r->least_cost);
   putchar('\n');
   if (r->n_without_value)
-    printf("                    %lld correct configurations have no value of it\n", (long long)r->n_without_value);
+    printf("                    %lld correct configurations have no value of the objective\n",
+           (long long)r->n_without_value);
 }
 
-/* By the standard objective. */
+/* For the standard objective. */
 static void print_speedup(const clt_objective *o, const clt_tune_result *r) {
   const clt_measurement *standard = &r->default_measurement, *sampled = &r->timed_beside;
   bool is_time = has_time(o);
   double best = clt_objective_cost(o, &r->best);
-  char figure[128], median[64];
+  char figure[200], median[64];
   printf("%-20s", is_time ? "speed-up" : "gain");
   const char *(*figure_of)(char *, const clt_objective *, const clt_measurement *) =
       r->best_is_finalist ? cli_median_of : cli_figure_of;
@@ -87,16 +98,17 @@ static void print_speedup(const clt_objective *o, const clt_tune_result *r) {
     printf("%.3g over the default configuration (%s)", clt_objective_cost(o, standard) / best,
            figure_of(figure, o, standard));
   else
-    printf("none over the default configuration%s%s", standard->config == CLT_CONFIG_NONE ? "" : ": ",
+    printf("not known: no correct result of the default configuration%s%s",
+           standard->config == CLT_CONFIG_NONE ? "" : "; ",
            standard->config == CLT_CONFIG_NONE ? "" : clt_reason_text(standard->reason));
   if (sampled->config != CLT_CONFIG_NONE && clt_measurement_correct(sampled))
     printf(", %.3g over the best random sample (%s)", clt_objective_cost(o, sampled) / best,
            figure_of(figure, o, sampled));
   putchar('\n');
-  /* Single runs of a search and medians of finalists are not the same measure: these figures have their own line. */
+  /* Single runs in the search cannot be compared with medians of finalists: these values have their own line. */
   if (isfinite(r->median_cost))
-    printf("in the search       %s was the %s, %s the median configuration's: %.3g times %s\n",
-           cli_figure(figure, o, clt_objective_exchange(o, r->least_cost)), is_time ? "least time" : "best",
+    printf("in the search       %s %s, median configuration %s (%.3g times %s)\n", is_time ? "shortest time" : "best",
+           cli_figure(figure, o, clt_objective_exchange(o, r->least_cost)),
            cli_figure(median, o, clt_objective_exchange(o, r->median_cost)), r->median_cost / r->least_cost,
            is_time ? "as long" : "worse");
 }
@@ -104,12 +116,13 @@ static void print_speedup(const clt_objective *o, const clt_tune_result *r) {
 static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r) {
   printf("evaluations         %lld: %lld measured, %lld already known; %lld correct%s\n", (long long)r->evaluations,
          (long long)r->measured, (long long)r->reused, (long long)r->n_correct,
-         r->ending == CLT_ENDED_BY_TARGET       ? "; ended: the target is reached"
-         : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: nothing better for long"
-         : r->ending == CLT_NOT_ENDED           ? "; nothing is left to measure"
+         r->ending == CLT_ENDED_BY_TARGET       ? "; ended: target reached"
+         : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: no improvement (--stagnation)"
+         : r->ending == CLT_NOT_ENDED           ? "; no configuration is left"
                                                 : "");
   if (r->aliased)
-    printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
+    printf("aliases             %lld answered with the result of their canonical configuration\n",
+           (long long)r->aliased);
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     clt_config first;
     int64_t n = clt_tune_n_failed(&first, r, (clt_reason)i);
@@ -117,15 +130,45 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
     const bool slow = i == CLT_REASON_ABANDONED;
     char *example = clt_config_string(clt_instance_space(tuning->subject.instance), first);
     printf("%-20s%lld %s, e.g. %s\n", slow ? "slow" : "failed", (long long)n,
-           slow ? "ended far behind the best (--run-timeout-factor)" : clt_reason_name((clt_reason)i),
+           slow ? "stopped because they took many times as long as the best (--run-timeout-factor)"
+                : clt_reason_name((clt_reason)i),
            example ? example : "?");
     free(example);
   }
   if (r->evaluations > r->n_correct + clt_tune_n_failed(NULL, r, CLT_REASON_ABANDONED))
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
-  if (r->n_machine_busy)
-    printf("machine was busy    %lld times a configuration was given more time than its limit\n",
-           (long long)r->n_machine_busy);
+  if (r->n_machine_busy) printf("machine was busy    %lld time limits were extended\n", (long long)r->n_machine_busy);
+}
+
+/* Notes on standard error that a look-up answers another configuration than the winner, as finalists and certain
+ * medians take precedence. A look-up that fails is no concern of the result. */
+static void note_other_answer(const cli_tuning *tuning, const clt_tune_result *r) {
+  const char *path = tuning->store ? clt_store_path(tuning->store) : "";
+  const clt_instance *instance = tuning->subject.instance;
+  const clt_space *space = clt_instance_space(instance);
+  clt_catalog *catalog = NULL;
+  clt_lookup_result found = {.tier = CLT_TIER_DEFAULT};
+  if (tuning->quiet || path[0] == '\0' || r->stopped || r->best.config == CLT_CONFIG_NONE) return;
+  int rc = clt_catalog_new(&catalog, &path, 1, NULL);
+  if (rc == CLT_OK) rc = clt_catalog_set_objective(catalog, tuning->settings.objective, NULL);
+  if (rc == CLT_OK) rc = clt_catalog_lookup_instance(catalog, &found, instance, NULL);
+  if (rc == CLT_OK && found.tier == CLT_TIER_EXACT) {
+    char *winner = clt_config_string(space, r->best.config), value[96];
+    char *canonical = clt_config_string(space, clt_space_canonical(space, r->best.config));
+    const clt_interval interval = clt_measurement_interval(&r->best);
+    const bool noise = r->best_is_finalist && clt_objective_is_standard(tuning->objective) &&
+                       found.expected_value >= interval.low && found.expected_value <= interval.high;
+    if (winner && canonical && strcmp(found.configuration, winner) != 0 && strcmp(found.configuration, canonical) != 0)
+      fprintf(stderr, "clatune: note: 'clatune lookup' still answers %s (%s), %s%s\n", found.configuration,
+              cli_value(value, tuning->objective, found.expected_value),
+              r->best_is_finalist ? "because an earlier, more certain measurement counts"
+                                  : "because results of a final comparison take precedence",
+              noise ? "; the two are within the noise" : "");
+    free(winner);
+    free(canonical);
+  }
+  clt_lookup_result_release(&found);
+  clt_catalog_free(catalog);
 }
 
 static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -134,14 +177,14 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   printf("%s on %s%s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
          cli_more_devices(more, tuning),
          !r->stopped     ? ""
-         : tuning->store ? " (stopped early; the same command goes on from here)"
+         : tuning->store ? " (stopped early; the same command continues)"
                          : " (stopped early)");
   if (!clt_evaluator_find(tuning->settings.evaluator)->measures_device)
     printf("evaluator           %s: nothing was run on the device\n", tuning->settings.evaluator);
   printf("space               %llu configurations, %llu valid on this device\n", (unsigned long long)r->cartesian,
          (unsigned long long)r->valid);
   if (r->best.config == CLT_CONFIG_NONE) {
-    printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a right result" : " yet");
+    printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a correct result" : " yet");
   } else {
     print_best(tuning, r);
     if (clt_objective_is_standard(tuning->objective))
@@ -154,18 +197,19 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_evaluations(tuning, r);
   if (s->has_model)
-    printf("model               mean relative error %.3g %% on rows not trained on (%zu rows)\n",
+    printf("model               mean relative error %.3g %% on measurements not trained on (%zu in all)\n",
            100 * s->model.mean_relative_error, s->model.n_rows - s->model.n_failed);
   if (s->has_model && noted_count(s, "second_stage_measured") > 0)
     printf("second stage        %lld measured, %lld of them failed\n",
            (long long)noted_count(s, "second_stage_measured"), (long long)noted_count(s, "second_stage_failed"));
-  /* The searches that certainty was measured on were for time. */
+  /* The replays behind these figures minimise time. */
   if (clt_objective_ranks_as_usual(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
-    printf("how sure            %s\n", sure);
+    printf("search quality      %s\n", sure);
   printf("took                %s", clt_time_text(wall, r->wall_s));
   if (r->waited_s >= 1) printf(", %s of it waiting for other tuners on the device", clt_time_text(wall, r->waited_s));
   putchar('\n');
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
+  note_other_answer(tuning, r);
 }
 
 /* --- as JSON --- */
@@ -176,17 +220,22 @@ json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *
   const double error = clt_interval_error(&interval, isnan(m->figure) ? m->time_s : m->figure);
   json_t *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(runs, clt_json_real(m->runs_s[i]));
-  return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
+  clt_launch_sizes *launches = NULL;
+  size_t n_launches = 0;
+  clt_instance_launches(&launches, &n_launches, instance, m->config, NULL); /* none if an expression gives no size */
+  json_t *how = cli_json_launches(launches, n_launches);
+  free(launches);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "time_s", clt_json_real(m->time_s), "metrics",
-                   cli_json_metrics(objective, m), "reason", clt_reason_name(m->reason), "clock",
+                   cli_json_best_options(instance, m->config), "launches", how, "time_s", clt_json_real(m->time_s),
+                   "metrics", cli_json_metrics(objective, m), "reason", clt_reason_name(m->reason), "clock",
                    m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs, "interval",
                    clt_json_real(isfinite(error) ? error : NAN), "interval_low", clt_json_real(interval.low),
                    "interval_high", clt_json_real(interval.high), "interval_confidence",
                    clt_json_real(isfinite(error) ? interval.confidence : NAN));
 }
 
-/* NULL: there is none. */
+/* m NULL: null. */
 static json_t *finalist_json(const cli_tuning *tuning, const clt_tune_result *r, const clt_measurement *m) {
   if (m == NULL) return json_null();
   return cli_measurement_json(tuning->subject.instance, tuning->objective, m, r->best_is_finalist);
@@ -205,7 +254,7 @@ static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   return out;
 }
 
-/* The objective, and the values of it that matter. */
+/* The objective and its values. */
 static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) {
   json_t *out = cli_json_objective(o);
   double best = r->best.config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(o, &r->best);
@@ -250,7 +299,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
     if (n && i != CLT_REASON_ABANDONED) json_object_set_new(reasons, clt_reason_name((clt_reason)i), json_integer(n));
   }
   bool sampled = r->timed_beside.config != CLT_CONFIG_NONE;
-  /* What a program was ranked by, in its own unit. */
+  /* A program's figure, in its own unit. */
   json_t *figure = json_null(), *model = json_null();
   if (!has_time(o))
     figure = json_pack("{s:s, s:b, s:o}", "unit", standard.unit, "larger_is_better", standard.goal == CLT_MAXIMISE,
@@ -261,7 +310,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                       (json_int_t)s->model.n_failed, "log_error_sd", clt_json_real(s->model.log_error_sd), "fit_s",
                       clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")), "predict_s",
                       clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s")));
-  /* needed: the second stage that the confidence would have taken, where the searcher chose it. */
+  /* needed: the size of the second stage for the confidence, if the searcher chose the size. */
   json_int_t needed = s->has_model ? noted_count(s, "second_stage_needed") : 0;
   json_t *second_stage =
       json_pack("{s:I, s:I, s:o}", "measured", noted_count(s, "second_stage_measured"), "failed",
@@ -316,7 +365,7 @@ static int run_tune(const cli_arguments *arguments) {
   if (lists && !json && !cli_given(arguments, "events"))
     cli_usage("option '--evaluations' needs '--json' or '--events'");
   if (cli_given(arguments, "warm-start") && cli_given(arguments, "no-store"))
-    cli_usage("option '--warm-start' needs a store, for its model");
+    cli_usage("option '--warm-start' reads a model from the store; leave out '--no-store'");
   cli_tuning_init(&tuning, arguments, searcher);
   if (cli_given(arguments, "warm-start")) tuning.settings.model = cli_trained_model(arguments, &tuning.subject);
   if (lists) tuning.results = json_array();
@@ -328,24 +377,27 @@ static int run_tune(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {
     {"searcher", "NAME",
-     "what decides what is measured, see below (default: what the problem asks for, or " CLT_DEFAULT_SEARCHER ")"},
-    {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
+     "the search algorithm, see below (default: the one in the problem file, else " CLT_DEFAULT_SEARCHER ")"},
+    {"budget", "N",
+     "maximum number of evaluations (default: from the searcher's options, else the problem's Budget, else 200)"},
     {"finalists", "N",
-     "how many of the best are compared in interleaved runs at the end, and verified on other data and at another size "
-     "(default 5; 0: none, and the winner was verified on one input only)"},
+     "how many of the best are verified on other data and compared in interleaved rounds at the end (default 5; 0: "
+     "none, "
+     "the winner is verified on one input only)"},
     {"oclgrind", "WHEN",
-     "auto (where Oclgrind is installed and takes at most 30 s, the default), no or yes (up to 10 minutes): the winner "
-     "is checked for races under it, at a small size"},
-    {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
-    {"target", "X", "ends with the first evaluation whose objective is as good as X (seconds, where that is time)"},
-    {"stagnation", "N", "ends after N evaluations without anything better by more than the tolerance"},
-    {"tolerance", "X", "what counts as equally good, as a fraction (default 0.02)"},
-    {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
-    {"warm-start", NULL, "begins with what a model of the kernel at other sizes suggests (see 'clatune train')"},
+     "check of the winner for races with Oclgrind, at a small size: auto (the default: at most 30 s, if Oclgrind is "
+     "installed), yes (at most 10 minutes) or no"},
+    {"space-fraction", "X", "limits the evaluations to a fraction of the valid configurations (0.1: a tenth)"},
+    {"target", "X", "ends the search when the objective reaches X (in seconds if the objective is time)"},
+    {"stagnation", "N", "ends the search after N evaluations without an improvement by more than the tolerance"},
+    {"tolerance", "X", "relative difference that counts as equal (default 0.02)"},
+    {"confidence", "P", "confidence for searchers that choose the number of measurements (default 0.9)"},
+    {"warm-start", NULL,
+     "begins with configurations suggested by a model trained at other sizes (see 'clatune train')"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
     CLI_FLAG_EVENTS,
-    {"evaluations", NULL, "lists every evaluation in the result ('results'), with --json or --events"},
+    {"evaluations", NULL, "adds every evaluation to the result ('results') of --json or --events"},
     CLI_TUNING_FLAGS,
 };
 
@@ -354,19 +406,19 @@ const cli_command cli_tune = {
     .summary = "finds the fastest configuration of a kernel or a program",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--budget N] [OPTION...]",
     .description =
-        "Finds the fastest configuration of the kernel or program of a problem file. Every candidate is built and run "
-        "in a\nprocess of its own and its result is checked; each measurement is stored as it is made, so the same "
-        "command goes on where\nit was stopped. The problem's default configuration is evaluated first; at the end "
-        "the best few are compared in\ninterleaved runs. Of several limits (--budget, --space-fraction, --time, "
-        "--target, --stagnation) the first that\nis reached ends the search. Exit code: 0 found, 4 no valid "
-        "configuration, 130 interrupted (and resumable).",
+        "Finds the fastest configuration of the kernel or program of a problem file. Every candidate is built, run "
+        "and\n"
+        "verified in a process of its own, and every measurement is stored at once, so that the same command continues "
+        "an\n"
+        "interrupted search. The first limit that is reached ends the search: --budget, --space-fraction, --time,\n"
+        "--target or --stagnation.",
     CLI_FLAGS(flags),
     .examples =
         "  clatune tune my.json                                 200 evaluations, or the problem's Budget\n"
         "  clatune tune my.json --device gpu --time 10m         for ten minutes, on the GPU\n"
         "  clatune tune my.json --size n=4096 --budget 100      at another size\n"
-        "  clatune tune my.json --json --evaluations            for other programs, with all that was measured\n\n"
-        "'man clatune', docs/command-line.md and docs/tutorial.md say more.\n",
+        "  clatune tune my.json --json --evaluations            the result as JSON, with every evaluation\n\n"
+        "For more, see 'man clatune' and 'clatune help NAME'.\n",
     .plugins = {&clt_searchers, &clt_evaluators},
     .n_positional = {1, 1},
     .run = run_tune,

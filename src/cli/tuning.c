@@ -81,8 +81,8 @@ void cli_tuning_sample(cli_tuning *t, const cli_arguments *arguments) {
   s->evaluator_settings = longer;
 }
 
-/* What a report shows of the tuning and no measurement says, for whoever has the store alone. It is no loss that is
- * worth failing for. */
+/* Stores facts about the tuning that measurements do not have, for 'clatune report'. An error is ignored: the tuning
+ * itself has succeeded. */
 static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
   const clt_instance *instance = t->subject.instance;
   clt_store_key key;
@@ -145,7 +145,7 @@ const char *cli_more_devices(char out[40], const cli_tuning *tuning) {
   return out;
 }
 
-/* --- a session that does not take place --- */
+/* --- --dry-run --- */
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_tuning t;
@@ -174,12 +174,12 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
                                     "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
   char goal[160], more[40], *text = clt_config_string(space, standard), *options = NULL;
   cli_check(clt_instance_options(&options, instance, standard, &cli_error));
-  printf("%s on %s%s, by %s\n", clt_problem_name(problem), t.subject.device->name, cli_more_devices(more, &t),
+  printf("%s on %s%s, searcher %s\n", clt_problem_name(problem), t.subject.device->name, cli_more_devices(more, &t),
          t.settings.searcher);
-  printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
+  printf("space               %llu configurations, %llu valid on this device, %zu in the store\n",
          (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
-  printf("%-19s %s%s\n", default_first ? "begins with" : "default", text ? text : "?",
-         valid ? "" : " (not valid: left out)");
+  printf("%-19s %s%s\n", default_first ? "evaluated first" : "default", text ? text : "?",
+         valid ? "" : " (not valid, left out)");
   if (clt_problem_has_options(problem)) printf("options             %s\n", options);
   printf("objective           %s\n", cli_objective_text(goal, t.objective));
   puts("nothing was measured");

@@ -24,7 +24,8 @@ clt_config cli_choose_configuration(const char *typed, const clt_instance *insta
   if (typed == NULL) {
     const char *violated = clt_space_violation(space, standard, NULL);
     if (violated == NULL || clt_space_valid(space) == 0) return standard;
-    fprintf(stderr, "clatune: warning: the default configuration is not valid (%s); this is the first one that is\n",
+    fprintf(stderr,
+            "clatune: warning: the default configuration is not valid (%s); the first valid configuration is used\n",
             violated);
     return clt_space_at(space, 0);
   }
@@ -37,12 +38,12 @@ clt_config cli_choose_configuration(const char *typed, const clt_instance *insta
     clt_text_printf(&rest, " %s=", parameter->name);
     clt_value_spell(&rest, parameter, positions[p]);
   }
-  if (rest.n > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
+  if (rest.n > 0 && !quiet) fprintf(stderr, "clatune: note: default values used:%s\n", rest.bytes);
   clt_text_release(&rest);
   return out;
 }
 
-/* The typed or the default one, or n different random ones. *n: how many it comes to. */
+/* The *n configurations to check: the given one, the default one, or different random ones. */
 static clt_config *choose_configurations(size_t *n, const cli_arguments *arguments, const clt_instance *instance) {
   const size_t n_sample = (size_t)cli_integer(arguments, "sample", 0, 1, 10000);
   const uint64_t seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
@@ -51,18 +52,18 @@ static clt_config *choose_configurations(size_t *n, const cli_arguments *argumen
   clt_rng rng;
   *n = 1;
   if (n_sample == 0) return *out = cli_choose_configuration(typed, instance, cli_given(arguments, "quiet")), out;
-  if (typed) cli_usage("--sample and --configuration exclude each other");
+  if (typed) cli_usage("--sample and --configuration exclude each other; give one of them");
   clt_rng_init(&rng, seed);
   const int64_t n_drawn = clt_space_sample(out, clt_instance_space(instance), &rng, n_sample, &cli_error);
   cli_check(n_drawn < 0);
-  if (n_drawn == 0) cli_die(CLI_NO_VALID, "no configuration is valid");
+  if (n_drawn == 0) cli_die(CLI_NO_VALID, "no configuration is valid; 'clatune space' shows why");
   *n = (size_t)n_drawn;
   return out;
 }
 
 /* --- the verdict --- */
 
-/* What came out of it; findings is Oclgrind's log, NULL where it was not asked. */
+/* The result for one configuration; findings is Oclgrind's log, NULL without Oclgrind. */
 typedef struct verdict {
   clt_measurement m;
   const char *violation;
@@ -70,7 +71,7 @@ typedef struct verdict {
   size_t n_findings;
 } verdict;
 
-/* Whether its own result is what results are compared with. */
+/* Whether the configuration is its own reference. */
 static bool is_own_reference(const clt_instance *instance, const clt_measurement *m) {
   const clt_problem *problem = clt_instance_problem(instance);
   const clt_space *space = clt_instance_space(instance);
@@ -88,8 +89,7 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   printf("configuration   %s\n", configuration ? configuration : "?");
   bool has_reference = clt_problem_has_reference(problem);
   if (clt_measurement_correct(m) && clt_problem_is_command(problem)) {
-    printf("verified        %s\n", has_reference ? "yes; the check command accepts it"
-                                                 : "it runs; whether it is right nobody says: there is no \"Check\"");
+    printf("verified        %s\n", has_reference ? "yes; the check command accepts it" : cli_unchecked_program);
     clt_objective *o = NULL;
     if (clt_objective_new(&o, instance, "", NULL) == CLT_OK)
       printf("figure          %s\n", cli_figure_of(figure, o, m));
@@ -97,13 +97,14 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   } else if (is_own_reference(instance, m)) {
     const bool usable = clt_space_contains(clt_instance_space(instance), clt_instance_default(instance));
     printf(
-        "verified        it runs; nothing was compared: it is its own reference, as the problem has none%s\n"
+        "verified        it runs; the result was not compared: the problem has no \"Reference\"%s\n"
         "to do           give the problem a \"Reference\"%s\n",
-        usable ? "" : ", and no valid default",
-        usable ? "" : ", or its parameters a \"Default\" each that is valid and known to be right");
+        usable ? "" : " and no valid default configuration",
+        usable ? ""
+               : ", or give every parameter a \"Default\", so that the default configuration is valid and correct");
   } else if (clt_measurement_correct(m) && isnan(m->max_abs_error)) {
     printf("verified        %s\n", clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE
-                                       ? "it runs; nothing was compared: no argument is an output"
+                                       ? "it runs; the result was not compared: no argument is an output"
                                        : "yes; the problem's \"Verify\" accepts it");
   } else if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
@@ -128,7 +129,7 @@ static json_t *verdict_json(const clt_instance *instance, const verdict *v, doub
                    own);
 }
 
-/* Of one configuration all, of a sample those that are wrong and how many there are. */
+/* Prints the result of one configuration; of a sample, the incorrect configurations and their number. */
 static int print_verdicts(const clt_instance *instance, const verdict *verdicts, size_t n, double quality,
                           bool is_sample, bool as_json) {
   size_t n_right = 0;
@@ -151,16 +152,16 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
                                               (json_int_t)n_right, "configurations", all)
                                   : json_incref(json_array_get(all, 0)));
   else if (is_sample)
-    printf("verified        %zu of %zu random configurations; largest difference from the reference of these %.3g%s\n",
-           n_right, n, largest, any_own ? "; one of them is its own reference" : "");
+    printf("verified        %zu of %zu random configurations; their largest difference from the reference %.3g%s\n",
+           n_right, n, largest, any_own ? "; one of them is itself the reference" : "");
   if (!as_json && verdicts[0].violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
   json_decref(all);
   return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
 }
 
-/* What may be why a kernel that builds fails or gives a wrong result: the first argument whose elements have another
- * size in the kernel, which vectors of numbers may have, or that stands where the kernel has another one of those that
- * it is given. Builds the configuration once more; says nothing where that fails. */
+/* Warns of a likely cause if a kernel builds, but fails or gives a wrong result: the first argument whose elements have
+ * another size in the kernel (often a vector type), or whose name belongs to another position. Builds the configuration
+ * once more; no warning if that fails. */
 static void warn_of_arguments(const clt_instance *instance, clt_config config, bool *quiet) {
   clt_plan *plan = NULL;
   clt_kernel_info *kernels = NULL;
@@ -185,10 +186,9 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
         clt_element_print(own, element);
         snprintf(
             text, sizeof text,
-            "argument %zu of the kernel '%s' is '%s %s', and '%s' has the Type %s: its Size counts elements of %s, "
-            "of %zu bytes each, not of %s, of %zu",
-            i + 1, launch->kernel, kernel->arguments[i].type, expected, given, own, own, element.bytes, type,
-            taken.bytes);
+            "argument %zu of the kernel '%s' is '%s %s', but '%s' has the Type %s in the problem file: its Size counts "
+            "elements of %zu bytes, the kernel's %s has %zu bytes",
+            i + 1, launch->kernel, kernel->arguments[i].type, expected, given, own, element.bytes, type, taken.bytes);
         cli_log(quiet, CLT_LOG_WARNING, text);
         said = true;
         continue;
@@ -196,10 +196,11 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
       for (size_t j = 0; j < launch->n_args; j++)
         elsewhere = elsewhere || (j != i && strcmp(expected, plan->args[launch->args[j]].name) == 0);
       if (strcmp(expected, given) == 0 || !elsewhere) continue;
-      snprintf(text, sizeof text,
-               "argument %zu of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in "
-               "which they stand in the problem file, whatever they are called",
-               i + 1, launch->kernel, expected, given);
+      snprintf(
+          text, sizeof text,
+          "argument %zu of the kernel '%s' is '%s', but the problem file passes '%s' there: arguments are passed in "
+          "the order of the problem file, and their names do not matter",
+          i + 1, launch->kernel, expected, given);
       cli_log(quiet, CLT_LOG_WARNING, text);
       said = true;
     }
@@ -208,7 +209,7 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
   clt_plan_free(plan);
 }
 
-/* Under Oclgrind each by itself, so that it is known whose the findings are. */
+/* Under Oclgrind one by one, so that each configuration gets its own findings. */
 static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
                        const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
   clt_measurement *measured = cli_new(n, sizeof *measured);
@@ -218,14 +219,15 @@ static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_i
     for (size_t k = 0; k < step; k++) verdicts[i + k].m = measured[k];
     if (oclgrind->log == NULL) continue;
     verdicts[i].findings = cli_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
-    if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0)) cli_failure("cannot read what Oclgrind has found");
+    if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
+      cli_failure("cannot read the findings of Oclgrind from '%s'", oclgrind->log);
   }
 }
 
 static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
 
 static int run_verify(const cli_arguments *arguments) {
-  /* Oclgrind interprets every instruction. */
+  /* Oclgrind interprets every instruction, which is slow. */
   static const clt_setting patience[] = {
       {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
   static cli_oclgrind oclgrind;
@@ -256,7 +258,7 @@ static int run_verify(const cli_arguments *arguments) {
   const clt_config *configs = choose_configurations(&n, arguments, instance);
   verdict *verdicts = cli_new(n, sizeof *verdicts);
   for (size_t i = 0; i < n; i++) clt_measurement_init(&verdicts[i].m, configs[i]);
-  /* A sample has valid ones only. */
+  /* All configurations of a sample are valid. */
   verdicts[0].violation = clt_space_violation(clt_instance_space(instance), configs[0], &origin);
   if (verdicts[0].violation)
     clt_measurement_fail(&verdicts[0].m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION,
@@ -277,14 +279,13 @@ static int run_verify(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
-    {"configuration", "\"a=1 b=2\"",
-     "the configuration to check; parameters that it does not name keep the default's values"},
-    {"sample", "N",
-     "checks N random valid configurations in place of one, and prints those that are wrong and how many there are"},
+    {"configuration", "\"a=1 b=2\"", "the configuration to check; missing parameters have their default values"},
+    {"sample", "N", "checks N random valid configurations instead of one; prints the incorrect ones and their number"},
     CLI_FLAG_SEED,
     {"oclgrind", NULL,
-     "runs it (of a sample each) under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small "
-     "sizes"},
+     "runs the configurations under Oclgrind, which finds out-of-bounds accesses, races and uninitialised values; it "
+     "is "
+     "slow, so choose small sizes"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
@@ -294,11 +295,11 @@ const cli_command cli_verify = {
     .synopsis =
         "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\" | --sample N] [--oclgrind] [--json]",
     .description =
-        "Checks a problem file, then builds and runs its default configuration (or the one given, or a random sample)\n"
-        "and compares the result with the reference, on usual and on hostile input. Shows what the kernel prints. "
-        "Exit\n"
-        "code 5 if a result differs or fails, or Oclgrind finds something; 0 also where a configuration is its own\n"
-        "reference, since nothing was found against it: the answer then says that nothing was compared.",
+        "Checks a problem file, then builds and runs its default configuration (or the given one, or a random sample) "
+        "and\n"
+        "compares the result with the reference, on usual and on hostile input data. Prints the kernel's own output. "
+        "The\n"
+        "exit code is 5 if a configuration fails, gives an incorrect result, or Oclgrind finds a fault.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_verify,

@@ -1,4 +1,4 @@
-/* The macros that a kernel's text defines, by its own "#define"s: no compiler says which of them win over -D. */
+/* Finds the macros that a kernel's text defines itself, because compilers do not report which of them override -D. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct condition {
 } condition;
 
 typedef struct reader {
-  condition *conditions; /* those that are open, with their "#elif"s: what is under any of them is under all */
+  condition *conditions; /* the open conditions with their "#elif"s; what is below one of them depends on all */
   size_t n_conditions, conditions_capacity, depth;
   clt_define *defines; /* line 0: an "#undef" */
   size_t n, capacity;

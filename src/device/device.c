@@ -1,5 +1,5 @@
-/* What a device is: the fields of clt_device_info as one table, from which come the properties that expressions use and
- * the JSON form; keys of stores and locks; choosing one by a text. */
+/* The fields of clt_device_info as one table, which yields the properties for expressions and the JSON form; keys
+ * for stores and locks; selecting devices with a text. */
 #include <clatune/device.h>
 #include <ctype.h>
 #include <limits.h>
@@ -96,7 +96,7 @@ int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacit
   bool has_uuid = strspn(device->uuid, "0") < strlen(device->uuid); /* some drivers report zeros instead of none */
   const char *text = has_uuid ? device->uuid : device->pci_address[0] ? device->pci_address : device->name;
   if (device->type == CLT_DEVICE_CPU) return snprintf(out, capacity, "cpu");
-  /* Part of a file's name: lower-case letters, digits and single dashes. */
+  /* The name becomes part of a file name: lower-case letters, digits and single dashes. */
   char simple[128];
   size_t n = 0;
   for (const char *c = text; *c && n + 1 < sizeof simple; c++) {
@@ -142,7 +142,7 @@ json_t *clt_device_json(const clt_device_info *device) {
   return made ? object : (json_decref(object), NULL);
 }
 
-/* NULL, or what the member has to be. */
+/* Sets a field from JSON. Returns NULL, or a description of what is required. */
 static const char *read_member(clt_device_info *device, const device_field *field, const json_t *json) {
   void *at = (char *)device + field->offset;
   const char *text = json_string_value(json);
@@ -177,7 +177,8 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
 
 int clt_device_read(clt_device_info *out, const json_t *object, clt_error *error) {
   clt_device_info device = {.type = CLT_DEVICE_OTHER};
-  if (!json_is_object(object)) return clt_fail(error, CLT_E_FORMAT, "a device needs to be a JSON object");
+  if (!json_is_object(object))
+    return clt_fail(error, CLT_E_FORMAT, "the description of a device must be a JSON object");
   for (size_t i = 0; i < N_FIELDS; i++) {
     const json_t *member = json_object_get(object, json_key(&fields[i]));
     const char *needed = member ? read_member(&device, &fields[i], member) : NULL;
@@ -200,7 +201,7 @@ int clt_device_from_json(clt_device_info *out, const char *text, clt_error *erro
 
 #define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
 
-/* What a text may say of a device, in the order of trying. */
+/* How a text may select a device, in the order of trying. */
 typedef enum match_level { BY_PLACE, BY_UUID, BY_TYPE, BY_SUFFIX, BY_PLATFORM, BY_NAME, ANYTHING } match_level;
 
 static bool is_place(const char *text) {
@@ -210,7 +211,7 @@ static bool is_place(const char *text) {
   return b > 0 && text[a + 1 + b] == 0;
 }
 
-/* UUIDs are written with dashes and with NVIDIA's "GPU-" before them, or without. */
+/* UUIDs may have dashes and NVIDIA's prefix "GPU-", or neither. */
 static bool matches_uuid(const clt_device_info *device, const char *text) {
   char digits[40];
   size_t n = 0;
@@ -245,7 +246,7 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
   size_t first = 0, n_matching = 0, used = 0;
   if (text == NULL) text = "";
   match_level level = text[0] ? BY_PLACE : ANYTHING;
-  for (;; level = is_place(text) ? ANYTHING : level + 1) { /* the first one at which any device matches counts */
+  for (;; level = is_place(text) ? ANYTHING : level + 1) { /* the first level with a match decides */
     for (size_t i = n; i-- > 0;)
       if (device_matches(&devices[i], level, text)) n_matching++, first = i;
     if (n_matching || level == ANYTHING) break;
@@ -256,15 +257,15 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
     return clt_fail(error, CLT_E_DEVICE, "there is no OpenCL device; install a driver, such as PoCL for CPUs");
   for (size_t i = 0; i < n && used < sizeof candidates; i++) { /* "0:0 NAME (PLATFORM), ..." */
     const clt_device_info *d = &devices[i];
-    char place[32] = ""; /* a device that is not here has none */
+    char place[32] = ""; /* a device of another machine has none */
     if (!device_matches(d, level, text)) continue;
     if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
     used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s%s%s (%s)", used ? ", " : "", place,
                              d->name, d->platform_name);
   }
-  if (!fits) return clt_fail(error, CLT_E_DEVICE, "no device fits '%s'; there are: %s", text, candidates);
+  if (!fits) return clt_fail(error, CLT_E_DEVICE, "no device matches '%s'; available devices: %s", text, candidates);
   if (text[0])
-    return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
+    return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' matches several devices; choose one of: %s", text, candidates);
   return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
 }
 
@@ -306,7 +307,7 @@ int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *dev
 
 /* --- caches --- */
 
-/* Bytes of all last-level caches of the machine's processors; each counts with the first processor that shares it. */
+/* The sum of all last-level caches in bytes; a shared cache counts with the first processor that shares it. */
 static double processor_cache_bytes(void) {
   double bytes = 0;
   const long n = sysconf(_SC_NPROCESSORS_CONF);

@@ -1,4 +1,4 @@
-/* Energy counters: Linux powercap for CPUs, NVML for GPUs of NVIDIA. */
+/* Energy counters: Linux powercap for CPUs, NVML for NVIDIA GPUs. */
 #include "device/device.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ struct clt_energy_meter {
   zone zones[MOST_ZONES];
   size_t n_zones;
   double energy_J;
-  /* NVML; library NULL: powercap it is */
+  /* NVML; library NULL: powercap is used */
   void *library, *gpu;
   bool initialised;
   unsigned long long first_mJ;
@@ -54,14 +54,14 @@ __attribute__((format(printf, 3, 4))) static int refuse_device(clt_error *error,
 
 /* --- powercap --- */
 
-/* /sys/class/powercap/intel-rapl:N (AMD's processors have them by this name, too). Micro-joules in a
- * counter that begins anew behind max_energy_range_uj. Zones named "package-N", and "dram" below them, which no package
- * contains; "core" and "uncore" are parts of a package, "psys" is more than the processor. */
+/* /sys/class/powercap/intel-rapl:N (also the name for AMD's processors) has a counter of microjoules that wraps
+ * around at max_energy_range_uj. Used are the zones "package-N", and "dram" below them, which no package includes.
+ * "core" and "uncore" are parts of a package, and "psys" covers more than the processor. */
 #define POWERCAP_FOLDER "/sys/class/powercap"
 #define ZONE "intel-rapl:"
 #define J_PER_UJ 1e-6
 
-/* A small file's text, without the line's end. False: errno says why. */
+/* Reads a small file without the end of its line. False: errno says why. */
 static bool read_member(const clt_energy_meter *m, const char *zone_name, const char *member, char *out,
                         size_t capacity) {
   char *path = clt_format("%s/%s/%s", m->folder, zone_name, member);
@@ -93,7 +93,8 @@ static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt
   if (m->folder == NULL) return clt_fail_memory(error);
   DIR *folder = opendir(m->folder);
   if (folder == NULL)
-    return refuse_device(error, device, "'%s': %s; this system shows no energy counters, choose another objective",
+    return refuse_device(error, device,
+                         "cannot open '%s': %s; this system provides no energy counters; choose another objective",
                          m->folder, strerror(errno));
   for (struct dirent *entry; rc == CLT_OK && m->n_zones < MOST_ZONES && (entry = readdir(folder));) {
     zone *z = &m->zones[m->n_zones];
@@ -114,16 +115,17 @@ static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt
   }
   closedir(folder);
   if (rc || m->n_zones > 0) return rc;
-  return refuse_device(error, device,
-                       "'%s' has no zone '" ZONE
-                       "N' of a package (virtual machines and containers hide them); choose another objective",
-                       m->folder);
+  return refuse_device(
+      error, device,
+      "'%s' has no zone '" ZONE
+      "N' for a processor package (virtual machines and containers hide them); choose another objective",
+      m->folder);
 }
 
 /* --- NVML --- */
 
-/* The counter that the driver of NVIDIA's GPUs keeps, from Volta on (nvmlDeviceGetTotalEnergyConsumption:
- * milli-joules since the driver was loaded). The library comes with the driver and is loaded when it is needed. */
+/* NVIDIA's driver counts millijoules since it was loaded, from Volta on (nvmlDeviceGetTotalEnergyConsumption). The
+ * library comes with the driver and is loaded when it is needed. */
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 #define J_PER_MJ 1e-3
 
@@ -140,17 +142,18 @@ static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_err
                {"nvmlErrorString", &m->text}};
   m->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (m->library == NULL)
-    return refuse_device(error, device,
-                         "%s; NVML comes with the driver of NVIDIA, install it or choose another objective", dlerror());
+    return refuse_device(error, device, "%s; install NVIDIA's driver, which contains NVML, or choose another objective",
+                         dlerror());
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     void *symbol = dlsym(m->library, table[i].name);
     if (symbol == NULL)
-      return refuse_device(error, device, "\'%s\' lacks %s; update the driver or choose another objective", name,
+      return refuse_device(error, device, "'%s' lacks %s; update the driver or choose another objective", name,
                            table[i].name);
     memcpy(table[i].slot, &symbol, sizeof symbol);
   }
   int status = m->init();
-  if (status) return refuse_device(error, device, "NVML does not start: %s; choose another objective", m->text(status));
+  if (status)
+    return refuse_device(error, device, "NVML cannot be initialised: %s; choose another objective", m->text(status));
   m->initialised = true;
 
   status = -1;
@@ -162,11 +165,13 @@ static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_err
   }
   if (status && device->pci_address[0]) status = m->by_pci(device->pci_address, &m->gpu);
   if (status)
-    return refuse_device(error, device, "NVML knows no GPU with its UUID or PCI address (%s); choose another objective",
-                         status > 0 ? m->text(status) : "OpenCL tells neither");
+    return refuse_device(error, device,
+                         "NVML knows no GPU with this UUID or PCI address (%s); choose another objective",
+                         status > 0 ? m->text(status) : "OpenCL reports neither");
   status = m->energy(m->gpu, &m->first_mJ);
   if (status == 0) return CLT_OK;
-  return refuse_device(error, device, "NVML gives no energy of it: %s; choose another objective", m->text(status));
+  return refuse_device(error, device, "NVML reports no energy for this GPU: %s; choose another objective",
+                       m->text(status));
 }
 
 /* --- meters --- */
@@ -175,7 +180,7 @@ int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_e
   bool cpu = device->type == CLT_DEVICE_CPU;
   if (!cpu && strcasestr(device->vendor, "nvidia") == NULL)
     return refuse_device(error, device,
-                         "only CPUs (Linux powercap) and GPUs of NVIDIA (NVML) are counted; choose another objective");
+                         "only CPUs (Linux powercap) and NVIDIA GPUs (NVML) are supported; choose another objective");
   clt_energy_meter *meter = clt_new_array(1, sizeof *meter);
   if (meter == NULL) return clt_fail_memory(error);
   int rc = cpu ? open_powercap(meter, device, error) : open_nvml(meter, device, error);
@@ -204,17 +209,19 @@ int clt_energy_read(clt_energy_meter *m, double *energy_J, clt_error *error) {
     unsigned long long now_mJ = 0;
     int status = m->energy(m->gpu, &now_mJ);
     if (status || now_mJ < m->first_mJ)
-      return clt_fail(error, CLT_E_IO, "NVML no longer gives the energy: %s",
-                      status ? m->text(status) : "its counter began anew");
+      return clt_fail(error, CLT_E_IO, "NVML no longer reports the energy: %s",
+                      status ? m->text(status) : "its counter was reset");
     m->energy_J = (double)(now_mJ - m->first_mJ) * J_PER_MJ;
   }
   double sum_uj = 0;
   for (zone *z = m->zones; z < m->zones + m->n_zones; z++) {
     uint64_t now_uj;
     if (!read_number(m, z->name, "energy_uj", &now_uj))
-      return clt_fail_errno(error, CLT_E_IO, "read an energy counter of", m->folder);
+      return clt_fail_errno(error, CLT_E_IO, "read an energy counter in", m->folder);
     if (now_uj < z->last_uj && z->range_uj < z->last_uj)
-      return clt_fail(error, CLT_E_IO, "an energy counter of '%s' began anew, and its range is not known", m->folder);
+      return clt_fail(error, CLT_E_IO,
+                      "an energy counter in '%s' wrapped around, and its range is unknown; choose another objective",
+                      m->folder);
     sum_uj += (double)(now_uj - z->last_uj + (now_uj < z->last_uj ? z->range_uj : 0));
     z->last_uj = now_uj;
   }

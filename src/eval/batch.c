@@ -1,5 +1,5 @@
-/* The batch protocol: a program is handed several configurations and answers one after the other. It may die between
- * two answers: those that it gave count, and the rest goes to a new run. */
+/* The batch protocol: a program gets several configurations and answers them one after the other. If it dies in
+ * between, its answers so far count, and the remaining configurations go to a new run. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,10 +35,10 @@ char *clt_batch_question(const clt_space *space, const clt_evaluation *queue, si
   return clt_text_take(&text, &out, NULL) ? NULL : text;
 }
 
-/* A piece of a line between spaces, commas and the like. */
+/* A part of a line between spaces, commas and the like. */
 typedef struct token {
-  bool is_position; /* digits alone */
-  bool is_number;   /* any */
+  bool is_position; /* only digits */
+  bool is_number;   /* any number */
   uint32_t position;
   double number;
 } token;
@@ -69,7 +69,7 @@ static size_t split_line(token *out, const char *line, size_t length) {
   return n;
 }
 
-/* Whether the tokens are the positions of a configuration that an answer is due for, and something behind them. */
+/* Whether the tokens are the value positions of a configuration without an answer, followed by another token. */
 static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *space, const clt_evaluation *queue,
                          size_t n, size_t *index, double *number) {
   uint32_t positions[CLT_MAX_PARAMETERS];
@@ -86,8 +86,9 @@ static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *
   return *index < n;
 }
 
-/* A line that is an answer and nothing else comes first; one in other text needs a number behind it, so that a mere
- * mention of a configuration is none. Where a line begins with other numbers, the last fit counts: the time ends it. */
+/* A line that consists of an answer alone is accepted first. An answer within other text must have a number, so that
+ * merely naming a configuration is not an answer. If a line begins with other numbers, the last match counts,
+ * because the time comes last. */
 bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_evaluation *queue, size_t n,
                       size_t *index, double *number) {
   token tokens[MAX_TOKENS];
@@ -101,13 +102,13 @@ bool clt_batch_answer(const char *line, size_t length, const clt_space *space, c
 
 /* --- beginning --- */
 
-/* From now on an answer is due: where the program streams, each has its time. */
+/* Sets the deadline of the next answer. If the program answers one by one, each answer has its own time limit. */
 static void set_deadline(clt_command_state *s) {
   double each_s = s->options.run_timeout_s;
   s->batch.deadline_s = clt_now_s() + (s->batch.streams ? each_s : each_s * (double)s->batch.n);
 }
 
-/* Builds first, once; then the next batch. Standard input comes from a file as well. */
+/* Builds the program once, then begins the next batch. */
 static int begin_next(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
   clt_evaluation *program = &s->slots[0].evaluation;
@@ -116,7 +117,7 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   if (rc == 0 && program->stage == CLT_EVALUATION_NONE) rc = clt_evaluation_begin(program, error);
   if (rc || program->stage != CLT_EVALUATION_BUILT || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
   b->n = b->n_answered = 0;
-  for (int again = 0; again < 2; again++) /* what ends the program is rather one that has not been run yet */
+  for (int again = 0; again < 2; again++) /* new configurations first: one of these is more likely to end the program */
     for (clt_evaluation *e = b->queue; e < b->queue + s->n_submitted && b->n < b->limit; e++) {
       if (e->stage != CLT_EVALUATION_BUILT || (e->measurement.n_runs > 0) != again) continue;
       e->stage = CLT_EVALUATION_RUNNING;
@@ -145,8 +146,8 @@ static void put_failure(clt_command_state *s, clt_evaluation *e, clt_reason reas
   s->batch.n_answered++;
 }
 
-/* What has been run often enough is a result. Contenders are asked for again, with the next batch: of a configuration
- * that stands in a batch twice, nobody could tell a second answer from the first one said again. */
+/* Configurations with enough runs are done. The others are asked for again in the next batch, not twice in one
+ * batch: a second answer could not be told from a repetition of the first. */
 static void pass_on_results(clt_command_state *s) {
   const clt_figure *figure = &s->command->figure;
   double best = s->batch.best_cost;
@@ -160,7 +161,7 @@ static void pass_on_results(clt_command_state *s) {
   }
 }
 
-/* Whole lines only, unless the program has ended well: half a number is a number, too. */
+/* Reads complete lines only, unless the program ended normally: a part of a number is also a number. */
 static void read_answers(clt_command_state *s, bool complete) {
   clt_command_batch *b = &s->batch;
   const char *file = s->command->batch.output, *line = s->slots[0].process.answered.bytes;
@@ -188,7 +189,7 @@ static void read_answers(clt_command_state *s, bool complete) {
       } else if (number < 0) {
         put_failure(s, e, CLT_REASON_REFUSED, "the program answered with a negative time");
       } else {
-        put_failure(s, e, CLT_REASON_BAD_FIGURE, "the program answered with what is not a positive number");
+        put_failure(s, e, CLT_REASON_BAD_FIGURE, "the program's answer is not a positive number");
       }
     }
     line += n + (line[n] != 0);
@@ -199,8 +200,8 @@ static void read_answers(clt_command_state *s, bool complete) {
 
 /* --- ends --- */
 
-/* Blames the first without an answer where that is certain; otherwise the next runs are smaller, until it is. One that
- * ended well without all answers has gone wrong only if it gave none. */
+/* Blames the first configuration without an answer if that is certain. Otherwise the next batches are smaller, until
+ * it is. A program that ended normally has failed only if it gave no answer at all. */
 static void settle_rest(clt_command_state *s, clt_reason reason, const char *story) {
   clt_command_batch *b = &s->batch;
   size_t left = b->n - b->n_answered;
@@ -226,14 +227,15 @@ static int take_events(clt_command_state *s, clt_error *error) {
   clt_error why = {0};
   if (program->stage == CLT_EVALUATION_BUILDING) return clt_evaluation_poll(program, error);
   int ended = clt_program_poll(process, &end, &why);
-  if (ended == CLT_E_WORKER) { /* the process that ran it is gone: so is the program */
+  if (ended == CLT_E_WORKER) { /* the worker process was lost, and the program with it */
     program->stage = CLT_EVALUATION_BUILT;
     clt_program_stop(process);
     settle_rest(s, CLT_REASON_RUN_CRASH, why.message);
     return CLT_OK;
   }
   if (ended < 0) return clt_fail(error, ended, "%s", why.message);
-  /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
+  /* Output that stops within a line was flushed because a buffer was full, so it does not show how far the program
+   * is. */
   size_t n = s->command->batch.output ? 0 : process->answered.n;
   bool line_ended = n > 0 && process->answered.bytes[n - 1] == '\n';
   if (ended > 0) {
@@ -242,7 +244,7 @@ static int take_events(clt_command_state *s, clt_error *error) {
     int rc = story ? CLT_OK : clt_fail_memory(error);
     program->stage = CLT_EVALUATION_BUILT;
     if (rc == 0 && !end.started)
-      rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be started: %s", story);
+      rc = clt_fail(error, CLT_E_WORKER, "cannot start the program of the batch protocol: %s", story);
     if (rc == 0) {
       clt_reason reason = WEXITSTATUS(end.status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
       if (WIFSIGNALED(end.status)) reason = CLT_REASON_RUN_CRASH;
@@ -267,7 +269,7 @@ static int take_events(clt_command_state *s, clt_error *error) {
   return CLT_OK;
 }
 
-/* Nothing begins while the caller may be busy with results. */
+/* Begins nothing while the caller may be busy with results. */
 int clt_batch_turn(clt_command_state *s, clt_error *error) {
   const clt_evaluation *program = &s->slots[0].evaluation;
   int rc = clt_evaluation_active(program) ? take_events(s, error) : CLT_OK;
@@ -275,7 +277,7 @@ int clt_batch_turn(clt_command_state *s, clt_error *error) {
   for (size_t i = 0; i < s->n_submitted; i++) n_done += s->batch.queue[i].stage == CLT_EVALUATION_DONE;
   if (rc == 0 && !clt_evaluation_active(program) && n_done == 0) rc = begin_next(s, error);
   if (rc == 0 && program->stage == CLT_EVALUATION_DONE)
-    rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be built: %s",
+    rc = clt_fail(error, CLT_E_WORKER, "cannot build the program of the batch protocol: %s",
                   program->measurement.log ? program->measurement.log : "");
   if (rc == 0 && !clt_evaluation_active(program) && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
   return rc;

@@ -1,4 +1,4 @@
-/* The evaluator `command`: options, what is begun when, finalists. */
+/* The evaluator `command`: options, scheduling of builds and runs, finalists. */
 #include "eval/command.h"
 
 #include <math.h>
@@ -16,32 +16,31 @@
 
 #define MAX_SLOTS 256
 #define MAX_BATCH 4096
-#define MOST_BUILDS 16 /* where nobody says how many */
-#define STOP_S 0.1     /* how long a request to stop, or an answer in a file, may go unseen */
+#define MOST_BUILDS 16 /* unless the option says how many */
+#define STOP_S 0.1     /* the longest delay until a request to stop, or an answer in a file, is noticed */
 
 #define AT(member) offsetof(clt_command_options, member)
 static const clt_option options[] = {
     {"parallel", CLT_OPTION_INT, "1", 1, MAX_SLOTS, AT(parallel),
-     "Evaluations under way at the same time; more than 1 only where they do not disturb each other."},
+     "evaluations at the same time; use more than 1 only if they do not disturb each other"},
     {"builds", CLT_OPTION_INT, "0", 0, MAX_SLOTS, AT(builds),
-     "Builds under way at the same time while runs come one by one; 0: one per processor core, at most 16."},
+     "builds at the same time, while runs follow one another; 0: one per processor core, at most 16"},
     {"compile-timeout", CLT_OPTION_SECONDS, "60", 0.01, 1e6, AT(compile_timeout_s),
-     "Seconds that a build command may take."},
+     "time limit of a build command, in seconds"},
     {"run-timeout", CLT_OPTION_SECONDS, "60", 0.001, 1e6, AT(run_timeout_s),
-     "Seconds that a run may take; of a batch, each of its configurations."},
+     "time limit of a run, in seconds; in a batch, of each configuration"},
     {"run-timeout-factor", CLT_OPTION_REAL, "20", 0, 1e9, AT(run_timeout_factor),
-     "Where the figure is the wall time, a run may take this many times the best so far; 0: run-timeout alone counts."},
+     "time limit of a run relative to the best so far, if the figure is the wall time; 0: only --run-timeout applies"},
     {"run-timeout-floor", CLT_OPTION_SECONDS, "2", 0, 1e6, AT(run_timeout_floor_s),
-     "Seconds that run-timeout-factor does not go below."},
+     "minimum of the limit that --run-timeout-factor sets, in seconds"},
     {"check-timeout", CLT_OPTION_SECONDS, "60", 0.001, 1e6, AT(check_timeout_s),
-     "Seconds that the check command may take."},
+     "time limit of the check command, in seconds"},
     CLT_RUN_OPTIONS(clt_command_options, "2"),
-    {"warm-up", CLT_OPTION_INT, "0", 0, CLT_MAX_RUNS, AT(warm_up), "Runs that come first and do not count."},
+    {"warm-up", CLT_OPTION_INT, "0", 0, CLT_MAX_RUNS, AT(warm_up), "runs before the timed ones"},
     {"batch-size", CLT_OPTION_INT, "16", 1, MAX_BATCH, AT(batch_size),
-     "Configurations that a program of the batch protocol is handed at once, at most."},
-    {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
-     "MiB of memory that a process may use; 0: no limit."},
-    {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the machine while something is timed."},
+     "maximum configurations per request of the batch protocol"},
+    {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib), "memory limit of a process, in MiB; 0: none"},
+    {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "keeps other tuners off the machine during timing"},
 };
 
 /* --- opening and closing --- */
@@ -79,12 +78,14 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   clt_device_info host;
   clt_error why = {0};
   if (command == NULL)
-    return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'command' needs a problem with a \"Command\"");
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "the evaluator 'command' needs a problem file with a \"Command\"; use 'opencl' for kernels");
   if (clt_space_valid(setup->space) == 0)
-    return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
+    return clt_fail(error, CLT_E_NO_VALID,
+                    "the space has no valid configuration; relax the constraints of the problem");
   if (command->batch.used && o->parallel > 1)
     return clt_fail(error, CLT_E_ARGUMENT,
-                    "option 'parallel' makes no sense with \"Batch\"; 'batch-size' is what it takes");
+                    "option 'parallel' is not allowed with \"Batch\" in the problem file; use 'batch-size'");
   *s = (clt_command_state){.setup = *setup, .command = command, .options = *o, .run = {NULL, -1}, .lock = {.fd = -1}};
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
@@ -109,7 +110,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
     rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
   }
-  /* Commands that name what is not there are found here and not at every configuration. */
+  /* Commands with unknown names are reported here, and not once per configuration. */
   clt_config config = batch ? CLT_CONFIG_NONE : clt_space_at(setup->space, 0);
   clt_command_places places = clt_command_places_in(s, s->run.path);
   for (size_t i = 0; rc == 0 && i < clt_command_n_lines(command); i++) {
@@ -118,11 +119,11 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     const clt_command_line *line = clt_command_line_at(command, i);
     int tried = line->n ? clt_command_words(setup->instance, line, config, &places, &words, &failure) : CLT_OK;
     clt_words_free(words);
-    if (tried == CLT_E_FORMAT || batch) rc = tried; /* else a value of this configuration, perhaps */
+    if (tried == CLT_E_FORMAT || batch) rc = tried; /* otherwise only this configuration may be affected */
     if (rc && error && error->code == 0) *error = failure;
   }
   if (rc) return command_close(s), rc;
-  /* A lock that cannot be made must not keep anybody from tuning. */
+  /* Tuning must be possible without a lock, too. */
   const clt_device_info *device = clt_instance_device(setup->instance);
   if (device == NULL) clt_device_host(&host);
   clt_device_lock_key(device ? device : &host, key, sizeof key);
@@ -133,7 +134,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   return CLT_OK;
 }
 
-/* --- what all evaluations need --- */
+/* --- processes and the lock --- */
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
   const clt_process_setup setup = {
@@ -161,7 +162,7 @@ static void wait_for_events(clt_command_state *s, double timeout_s) {
   poll(watched, n, (int)ceil(fmin(timeout_s, 60) * 1e3));
 }
 
-/* --- what is begun when: builds side by side, runs one by one, or everything at once --- */
+/* --- scheduling: builds in parallel, runs one by one or in parallel --- */
 
 static size_t count_stage(const clt_command_state *s, clt_evaluation_stage stage) {
   size_t n = 0;
@@ -193,7 +194,8 @@ static int run_built(clt_command_state *s, size_t most, clt_error *error) {
   return rc;
 }
 
-/* Takes what has happened. What is lost with its process is begun once more, unless it was before, or is a finalist. */
+/* Processes an evaluation's events. If its worker process was lost, it begins once more, unless that has happened
+ * before or it is a finalist. */
 static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_evaluation *e, clt_error *error) {
   clt_error why = {0};
   if (s->setup.steps && clt_evaluation_active(e)) __atomic_add_fetch(s->setup.steps, 1, __ATOMIC_RELAXED);
@@ -212,8 +214,8 @@ static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_eva
   return rc || over ? rc : clt_evaluation_begin(e, error);
 }
 
-/* Where runs are exclusive, first everybody builds until nobody can any more, then all that is built is run, one after
- * the other, while nothing is built and the caller has no result to be busy with. */
+/* If runs are exclusive, first all slots build. Then the built ones run one after the other, while nothing is built
+ * and the caller has no result to process. */
 static int take_turn(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < s->n_slots; i++)
@@ -240,7 +242,7 @@ static int take_turn(clt_command_state *s, clt_error *error) {
 static int command_submit(void *state, clt_config config, double best_cost, clt_error *error) {
   clt_command_state *s = state;
   if (s->n_submitted >= s->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
+    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", s->capacity);
   give_up_kept(s);
   s->n_submitted++;
   if (s->batch.size) {
@@ -248,7 +250,7 @@ static int command_submit(void *state, clt_config config, double best_cost, clt_
     s->batch.best_cost = best_cost;
     return CLT_OK;
   }
-  clt_command_slot *slot = s->slots; /* each has one of its own */
+  clt_command_slot *slot = s->slots; /* there is a free slot, as n_submitted < capacity */
   while (slot->evaluation.stage != CLT_EVALUATION_NONE) slot++;
   slot->evaluation.config = config;
   slot->evaluation.best_cost = best_cost;
@@ -270,7 +272,7 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
       memmove(e, e + 1, (--s->n_submitted - i) * sizeof *e);
       return CLT_OK;
     }
-    /* While something is timed exclusively the caller shall not be busy with a result. */
+    /* No result is returned during exclusive runs, because the caller would disturb them. */
     for (clt_command_slot *slot = s->slots; (s->overlap || !is_running(s)) && slot < s->slots + s->n_slots; slot++) {
       if (slot->evaluation.stage != CLT_EVALUATION_DONE) continue;
       clt_evaluation_end(&slot->evaluation, out);
@@ -287,9 +289,9 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
 
 /* --- finalists: built in folders of their own, which stay --- */
 
-/* Waits a moment. */
+/* Waits for events, for at most STOP_S. */
 static int wait_or_stop(clt_command_state *s, clt_error *error) {
-  if (clt_stop_asked(s->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  if (clt_stop_asked(s->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
   wait_for_events(s, STOP_S);
   return CLT_OK;
 }
@@ -300,7 +302,7 @@ static int await_lock(clt_command_state *s, clt_lock_state wanted, clt_error *er
   return rc;
 }
 
-/* Until it is BUILT, or DONE because it failed. */
+/* Waits until the evaluation is BUILT, or DONE because it failed. */
 static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *error) {
   int rc = CLT_OK;
   while (rc == 0 && clt_evaluation_active(e)) {
@@ -310,7 +312,7 @@ static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *
   return rc;
 }
 
-/* Of the call that prepared or timed them: on an error what runs is of no interest. */
+/* Ends a call that prepared or timed finalists. After an error, a running program is stopped. */
 static int finish_kept(clt_command_state *s, int rc) {
   if (rc) clt_program_stop(&s->slots[0].process);
   if (rc) give_up_kept(s);
@@ -320,7 +322,8 @@ static int finish_kept(clt_command_state *s, int rc) {
 
 static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_command_state *s = state;
-  if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  if (s->n_submitted > 0)
+    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
   clt_evaluation *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
@@ -336,7 +339,7 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   give_up_kept(s);
   s->kept = list;
   s->n_kept = n;
-  /* The program of the batch protocol is built once, with the first batch: there is nothing to prepare. */
+  /* With the batch protocol, the program is built once with the first batch, so there is nothing to prepare. */
   bool builds = s->batch.size == 0;
   int rc = builds ? await_lock(s, CLT_LOCK_SHARED, error) : CLT_OK;
   if (rc == 0 && builds) rc = clt_command_bring_up(s, &s->slots[0], error);
@@ -352,7 +355,7 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   return finish_kept(s, rc);
 }
 
-/* With the batch protocol they are asked for once more, each once, and are what comes back. */
+/* With the batch protocol: asks for each finalist once more, and returns the answers. */
 static int time_batch_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
                             clt_error *error) {
   size_t n_queued = 0;
@@ -364,7 +367,7 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
       s->batch.queue[s->n_submitted] = s->kept[indices[n_queued++]];
       s->batch.queue[s->n_submitted].stage = CLT_EVALUATION_BUILT;
     }
-    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
     if (rc == 0) rc = command_wait(s, &got, STOP_S, error);
     if (rc == CLT_E_AGAIN) rc = CLT_OK, got.config = CLT_CONFIG_NONE;
     if (rc || got.config == CLT_CONFIG_NONE) continue;
@@ -379,7 +382,7 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
   return rc;
 }
 
-/* One run each: a program is started for it. */
+/* Makes one run of each, because each run starts a program. */
 static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                               clt_error *error) {
   clt_command_state *s = state;

@@ -1,4 +1,4 @@
-/* One configuration of a command: its scratch folder, its build, its runs and their figure of merit, its check. */
+/* Evaluates one configuration of a command: scratch folder, build, runs and their figure, check. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 /* --- the scratch folder --- */
 
-/* The place of a file that is listed as "a/b/c", with the folders above it. */
+/* The path in the scratch folder of a file that is listed as "a/b/c"; makes the folders above it. */
 static int make_place(char **out, const char *scratch, const char *relative, clt_error *error) {
   char *to = clt_path_join(scratch, relative), *slash = to ? strrchr(to, '/') : NULL;
   if (slash == NULL) return free(to), clt_fail_memory(error);
@@ -34,7 +34,7 @@ static int make_place(char **out, const char *scratch, const char *relative, clt
   return CLT_OK;
 }
 
-/* A file comes with its permissions to run, but as a new file: make goes by that. */
+/* Copies a file with its permission to execute, but with a new time stamp, which make depends on. */
 static int copy_to_scratch(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
   struct stat status;
   ssize_t sent = 0;
@@ -61,8 +61,8 @@ static void remove_scratch(char *path) {
   free(path);
 }
 
-/* Makes the folder "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not
- * CLT_CONFIG_NONE) the parameters file. *out is malloc'ed. */
+/* Makes a new folder "<run>/<name>" with copies of the command's files, its links, and, for a configuration (not
+ * CLT_CONFIG_NONE), the parameters file. *out is malloc'ed. */
 static int make_scratch(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error) {
   const clt_command *command = s->command;
   char *path = NULL;
@@ -73,7 +73,7 @@ static int make_scratch(char **out, const clt_command_state *s, const char *name
   for (size_t i = 0; rc == CLT_OK && i < command->n_links; i++) {
     char *to = NULL, *target = clt_path_join(clt_instance_problem(s->setup.instance)->folder, command->links[i]);
     rc = target ? make_place(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
-    if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "make the link", to);
+    if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "create the link", to);
     free(target);
     free(to);
   }
@@ -90,9 +90,9 @@ static int make_scratch(char **out, const clt_command_state *s, const char *name
   return CLT_OK;
 }
 
-/* --- the figure of merit of a run: its seconds or bytes, or a number in a file or in what it printed --- */
+/* --- the figure of a run: its seconds or bytes, or a number in a file or in its output --- */
 
-/* A number that nothing but space, or a unit without digits, follows closely: "1.5", "1.5 ms", not "1.5.2". */
+/* Reads a number that is followed by the end of the text or white space: "1.5", "1.5 ms", not "1.5.2". */
 static clt_reason parse_number(double *out, const char *text, char *why, size_t capacity) {
   char *end;
   double x = clt_strtod(text, &end);
@@ -101,13 +101,13 @@ static clt_reason parse_number(double *out, const char *text, char *why, size_t 
   return CLT_REASON_BAD_FIGURE;
 }
 
-/* The last match: what a program says in the end counts. */
+/* The last match counts, because programs print their result at the end. */
 static clt_reason read_match(double *out, const char *pattern, const char *text, char *why, size_t capacity) {
   regex_t compiled;
   regmatch_t match[2], last[2] = {{-1, -1}, {-1, -1}};
   const char *base = text, *at = text;
   char number[64];
-  snprintf(why, capacity, "nothing that it printed matches the pattern");
+  snprintf(why, capacity, "the output contains no match for the figure's \"Pattern\"");
   if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE)) return CLT_REASON_NO_FIGURE;
   while (*at && regexec(&compiled, at, 2, match, at == text ? 0 : REG_NOTBOL) == 0) {
     memcpy(last, match, sizeof last);
@@ -121,7 +121,7 @@ static clt_reason read_match(double *out, const char *pattern, const char *text,
   return parse_number(out, number, why, capacity);
 }
 
-/* Of the whole text, or of its last line that is an object, as programs print other things before. */
+/* Reads the whole text, or its last line that is an object, because programs may print other text before. */
 static clt_reason read_json(double *out, const char *path, const char *text, char *why, size_t capacity) {
   json_t *root = json_loads(text, 0, NULL);
   for (const char *end = text + strlen(text); root == NULL && end > text;) {
@@ -146,10 +146,10 @@ static clt_reason read_json(double *out, const char *path, const char *text, cha
   if (json_is_number(json)) {
     *out = json_number_value(json);
   } else if (json) {
-    snprintf(why, capacity, "\"%.100s\" is not a number", path);
+    snprintf(why, capacity, "\"%.100s\" in the JSON is not a number", path);
     reason = CLT_REASON_BAD_FIGURE;
   } else {
-    snprintf(why, capacity, root ? "the JSON has no \"%.100s\"" : "there is no JSON where the figure should stand",
+    snprintf(why, capacity, root ? "the JSON has no \"%.100s\"" : "the output with the figure contains no JSON object",
              path);
     reason = CLT_REASON_NO_FIGURE;
   }
@@ -162,7 +162,7 @@ clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *te
   if (figure->pattern) return read_match(out, figure->pattern, text, why, capacity);
   while (isspace((unsigned char)*text)) text++;
   if (*text) return parse_number(out, text, why, capacity);
-  snprintf(why, capacity, "there is nothing where the figure should stand");
+  snprintf(why, capacity, "the output with the figure is empty");
   return CLT_REASON_NO_FIGURE;
 }
 
@@ -195,8 +195,8 @@ void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double val
   m->figure = is_time ? NAN : summarise_runs(figure->statistic, figure->larger_is_better, m->figures, m->n_runs);
 }
 
-/* Fills *out with the figure, positive, in seconds or in its own unit. Where there is none, returns the reason, and why
- * has a line about it. */
+/* Sets *out to the figure, positive, in seconds or in its own unit. If there is none, returns the failure reason,
+ * with an explanation in why. */
 static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_program_end *end, char *why,
                               size_t capacity) {
   const clt_figure *figure = &e->all->command->figure;
@@ -205,7 +205,7 @@ static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_pr
   clt_error error = {0};
   char *path = NULL, *text = NULL;
   const char *printed = e->process->answered.bytes ? e->process->answered.bytes : "";
-  const double tick_s = 1e-6; /* processors' time is counted in ticks by some systems: 0 is less than one */
+  const double tick_s = 1e-6; /* some systems count processor time in ticks, so 0 means less than one tick */
   switch (figure->source) {
     case CLT_FIGURE_WALL: number = end->wall_s; break;
     case CLT_FIGURE_USER: number = fmax(end->user_s, tick_s); break;
@@ -225,11 +225,11 @@ static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_pr
     case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, printed, why, capacity); break;
   }
   if (reason != CLT_REASON_NONE || clt_figure_scale(out, figure, number)) return reason;
-  clt_snprintf(why, capacity, "%g is not a positive number", number);
+  clt_snprintf(why, capacity, "the figure %g is not a positive number", number);
   return CLT_REASON_BAD_FIGURE;
 }
 
-/* --- its programs --- */
+/* --- programs --- */
 
 clt_command_places clt_command_places_in(const clt_command_state *s, const char *scratch) {
   const clt_command *command = s->command;
@@ -247,7 +247,7 @@ int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const 
   char **words = NULL, text[sizeof why.message + 600];
   int rc = clt_command_words(e->all->setup.instance, line, e->config, &places, &words, &why);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
-  if (rc) { /* an expression without a value for this configuration */
+  if (rc) { /* an expression has no value for this configuration */
     clt_error_format(text, sizeof text, &why);
     clt_measurement_fail(&e->measurement, CLT_REASON_NOT_STARTED, text);
     e->stage = CLT_EVALUATION_DONE;
@@ -288,7 +288,7 @@ int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   return rc ? rc : build_next(e, error);
 }
 
-/* How long a run may take in view of the best; at most the timeout. */
+/* The time limit of a run, from the best cost so far and the timeout. */
 static double run_limit_s(const clt_evaluation *e) {
   const clt_command_options *o = &e->all->options;
   const clt_figure *figure = &e->all->command->figure;
@@ -306,9 +306,9 @@ bool clt_evaluation_active(const clt_evaluation *e) {
          e->stage == CLT_EVALUATION_CHECKING;
 }
 
-/* --- what became of them --- */
+/* --- results --- */
 
-/* Why a program that ended has failed; NONE: it has not. */
+/* The failure reason of a program that ended; NONE: it succeeded. */
 static clt_reason judge_end(const clt_evaluation *e, const clt_program_end *end) {
   const clt_evaluation_stage stage = e->stage;
   bool building = stage == CLT_EVALUATION_BUILDING, slow = run_limit_s(e) < e->all->options.run_timeout_s;

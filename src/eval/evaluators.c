@@ -19,10 +19,12 @@ int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, con
                            clt_error *error) {
   const bool cold = clt_problem_guidance(clt_instance_problem(setup->instance))->cold_cache;
   if (cold && setup->energy)
-    return clt_fail(error, CLT_E_UNSUPPORTED,
-                    "energy cannot be measured with a cold cache: what empties it between runs would be counted");
+    return clt_fail(
+        error, CLT_E_UNSUPPORTED,
+        "energy cannot be measured with cold caches, because emptying them between runs uses energy, too; choose "
+        "'--cache=warm' or another objective");
   if (o->min_runs > o->max_runs)
-    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is greater than 'max-runs' (%lld)",
                     (long long)o->min_runs, (long long)o->max_runs);
   *out = (clt_timing_policy){.min_runs = (unsigned)o->min_runs,
                              .max_runs = (unsigned)o->max_runs,

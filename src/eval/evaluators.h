@@ -1,4 +1,4 @@
-/* eval/evaluators.h - the evaluators of the table. */
+/* eval/evaluators.h - the built-in evaluators, and the options that several of them share. */
 #ifndef CLT_EVAL_EVALUATORS_H
 #define CLT_EVAL_EVALUATORS_H
 
@@ -13,13 +13,13 @@ extern const clt_evaluator_type clt_evaluator_synthetic;
 extern const clt_evaluator_type clt_evaluator_replay;  /* answers from a recording */
 extern const clt_evaluator_type clt_evaluator_command; /* runs programs */
 
-/* What their tables have in common. */
+/* The members that all evaluators' structs have in common. */
 #define CLT_EVALUATOR(TABLE, OPTIONS, STATE)                                             \
   .abi = CLT_EVALUATOR_ABI, .options = TABLE, .n_options = sizeof TABLE / sizeof *TABLE, \
   .options_size = sizeof(OPTIONS), .state_size = sizeof(STATE)
 
-/* How often a configuration is run: options that several evaluators have. The macro is their entries in the table of a
- * struct of the given type, where they are the member `runs`. */
+/* How often a configuration is run: options of several evaluators. The macro gives their entries for the option
+ * table of a struct `of`, whose member `runs` holds them; max_total is the default of max-run-time. */
 typedef struct clt_run_options {
   int64_t min_runs, max_runs;
   double max_total_s, steady, abandon_factor;
@@ -27,19 +27,19 @@ typedef struct clt_run_options {
 /* clang-format off */
 #define CLT_RUN_OPTIONS(of, max_total)                                                                                \
   {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, offsetof(of, runs.min_runs),    \
-   "Timed runs of a configuration at least."},                                                                        \
+   "minimum timed runs per configuration"},                                                                           \
   {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, offsetof(of, runs.max_runs),    \
-   "Timed runs of a configuration at most."},                                                                         \
-  {"max-run-time", CLT_OPTION_SECONDS, max_total, 0, 1e6, offsetof(of, runs.max_total_s),                                \
-   "Seconds after which runs are not repeated."},                                                                     \
+   "maximum timed runs per configuration"},                                                                           \
+  {"max-run-time", CLT_OPTION_SECONDS, max_total, 0, 1e6, offsetof(of, runs.max_total_s),                             \
+   "time after which runs are not repeated, in seconds"},                                                             \
   {"steady", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_STEADY), 0, 1, offsetof(of, runs.steady),                    \
-   "Relative spread of the best runs under which a result counts as known."},                                         \
+   "relative difference of the two shortest runs at which timing ends"},                                              \
   {"abandon-factor", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_ABANDON), 0, 1e9, offsetof(of, runs.abandon_factor), \
-   "A configuration whose first run is this many times the best so far is not repeated; 0: all are."}
+   "a configuration is not run again if its first run takes this many times the best; 0: no limit"}
 /* clang-format on */
 
-/* What they say, with a warm-up, and with cold caches where the problem says so. CLT_E_ARGUMENT where they do not fit
- * together, CLT_E_UNSUPPORTED for cold caches and energy. */
+/* The timing policy that the options describe, with a warm-up, and with cold caches if the problem asks for them.
+ * CLT_E_ARGUMENT if the options contradict each other, CLT_E_UNSUPPORTED for cold caches with energy. */
 int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, const clt_evaluator_setup *setup,
                            clt_error *error);
 

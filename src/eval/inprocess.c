@@ -1,5 +1,5 @@
-/* The evaluator "in-process": the same steps in the caller's own process, without isolation. A bad kernel takes the
- * process with it, a hanging one hangs it, and there are no deadlines. */
+/* The evaluator "in-process": the same steps as "opencl" in the calling process, without isolation and deadlines. A
+ * kernel that crashes or hangs takes the process along. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ typedef struct inprocess_options {
 static const clt_option options[] = {
     CLT_RUN_OPTIONS(inprocess_options, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S)),
     {"energy-time", CLT_OPTION_SECONDS, "1", 0.001, 1000, offsetof(inprocess_options, energy_s),
-     "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
+     "duration of the repeated runs that energy is measured over, in seconds, if the objective needs energy"},
 };
 
 typedef struct kept_kernel {
@@ -31,7 +31,7 @@ typedef struct inprocess_state {
   clt_timing_policy policy;
   clt_data *data, *further; /* further: NULL until finalists are verified on it */
   bool further_failed, submitted;
-  clt_config config; /* what is submitted */
+  clt_config config; /* the submitted configuration */
   kept_kernel *kept;
   size_t n_kept;
 } inprocess_state;
@@ -78,7 +78,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
 
 static int inprocess_submit(void *state, clt_config config, double best_s, clt_error *error) {
   inprocess_state *s = state;
-  if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "more than one configuration submitted at once");
+  if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "only one configuration can be submitted at a time");
   give_up_kept(s);
   s->policy.best_s = best_s;
   s->config = config;
@@ -103,7 +103,8 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 
 /* --- finalists --- */
 
-/* Also verified on other data; where there can be none, that is said once and finalists are kept as they are. */
+/* Prepares a finalist, and verifies it on other data. If there is no other data, warns once and keeps the finalists
+ * as they are. */
 static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement, further;
   clt_error why = {0};
@@ -129,7 +130,8 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
 static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   inprocess_state *s = state;
   int rc = CLT_OK;
-  if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  if (s->submitted)
+    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
   kept_kernel *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
@@ -145,7 +147,7 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   s->kept = list;
   s->n_kept = n;
   for (size_t i = 0; rc == 0 && i < n; i++) {
-    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
     if (rc == 0 && list[i].prepared == NULL) rc = prepare_finalist(s, &list[i], error);
     if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
   }
@@ -160,7 +162,8 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
   const clt_timing_policy turn = clt_timing_turn(n_runs, &s->policy);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-    if (rc == 0 && clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0 && clt_stop_asked(s->setup.stop))
+      rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
     if (rc) break;
     kept_kernel *k = &s->kept[indices[i]];
     clt_measurement *m = &k->measurement;
@@ -175,7 +178,7 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
 const clt_evaluator_type clt_evaluator_inprocess = {
     CLT_EVALUATOR(options, inprocess_options, inprocess_state),
     .name = "in-process",
-    .summary = "builds and runs configurations in the caller's process; a bad kernel takes it along",
+    .summary = "builds and runs configurations in the caller's process, which a bad kernel can crash",
     .measures_device = true,
     .open = inprocess_open,
     .submit = inprocess_submit,

@@ -1,4 +1,4 @@
-/* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
+/* The evaluator "opencl": worker processes build and run configurations. This process makes no OpenCL call. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,27 +31,27 @@ typedef struct opencl_options {
 #define AT(member) offsetof(opencl_options, member)
 static const clt_option options[] = {
     {"workers", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_WORKERS, AT(workers),
-     "Worker processes of a device; 0: one per processor core, at most 16, fewer where memory is short; "
-     "several devices share them."},
+     "worker processes per device; 0: one per processor core, at most 16, fewer if memory is short; "
+     "several devices share them"},
     {"prepare-ahead", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_SLOTS, AT(prepare_ahead),
-     "Configurations that a worker keeps prepared until they are timed; 0: up to 4, as memory allows."},
+     "configurations that a worker keeps prepared for timing; 0: up to 4, as memory allows"},
     {"compile-timeout", CLT_OPTION_SECONDS, "0", 0, 1e6, AT(compile_timeout_s),
-     "Seconds that a configuration may take until it runs for the first time; 0: 60, and once ten builds are known ten "
-     "times what nine of ten took, 30 at least."},
-    {"run-timeout", CLT_OPTION_SECONDS, "10", 0.001, 1e6, AT(run_timeout_s), "Seconds that one run may take."},
+     "time limit of a build and the start of the first launch, in seconds; 0: 60, and after ten builds ten times their "
+     "90th percentile, at least 30"},
+    {"run-timeout", CLT_OPTION_SECONDS, "10", 0.001, 1e6, AT(run_timeout_s), "time limit of a run, in seconds"},
     {"run-timeout-factor", CLT_OPTION_REAL, "20", 0, 1e9, AT(run_timeout_factor),
-     "A run may take this many times the best time so far, and no more than run-timeout; 0: run-timeout alone counts."},
+     "time limit of a run relative to the best so far, up to --run-timeout; 0: only --run-timeout applies"},
     {"run-timeout-floor", CLT_OPTION_SECONDS, "0.25", 0, 1e6, AT(run_timeout_floor_s),
-     "Seconds that run-timeout-factor does not go below."},
+     "minimum of the limit that --run-timeout-factor sets, in seconds"},
     {"host-timeout", CLT_OPTION_SECONDS, "600", 0.1, 1e6, AT(host_timeout_s),
-     "Seconds for starting a worker, for making the reference, and for verifying a result."},
+     "time limit for starting a worker, making the reference and verifying a result, in seconds"},
     CLT_RUN_OPTIONS(opencl_options, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S)),
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
-     "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "
-     "limit."},
+     "memory limit of a worker, in MiB, at least 700; 0: half of the machine's memory if the device is a CPU, "
+     "otherwise none"},
     {"energy-time", CLT_OPTION_SECONDS, "1", 0.001, 1000, AT(energy_s),
-     "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
-    {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
+     "duration of the repeated runs that energy is measured over, in seconds, if the objective needs energy"},
+    {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "keeps other tuners off the device during timing"},
 };
 
 static size_t clamp(double x, size_t most) {
@@ -59,8 +59,8 @@ static size_t clamp(double x, size_t most) {
   return x < (double)most ? (size_t)x : most;
 }
 
-/* How many workers with how many places, and how much memory each, on each of n devices. With two, one builds while the
- * other is timed. */
+/* Chooses the number of workers per device, their slots and their memory limit. With two workers, one builds while
+ * the other is timed. */
 static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt_instance *instance, size_t n_devices) {
   const clt_device_info *device = clt_instance_device(instance);
   const int64_t mib = 1 << 20, least = LEAST_MEMORY_MIB * mib;
@@ -68,7 +68,7 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
   long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), cores = sysconf(_SC_NPROCESSORS_ONLN);
   double machine = pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 4e9;
   double memory = is_cpu || device->global_memory_bytes == 0 ? machine : (double)device->global_memory_bytes;
-  /* What one prepared configuration takes, roughly: its arguments, with copies to restore and to compare. */
+  /* Estimated memory of one prepared configuration: its arguments, with copies to restore and to compare. */
   double prepared = 1 << 20;
   clt_plan *plan = NULL;
   if (clt_plan_new(&plan, instance, clt_instance_default(instance), NULL)) plan = NULL;
@@ -90,14 +90,15 @@ static const clt_device_info *nth_device(const clt_evaluator_setup *setup, size_
   return i == 0 ? clt_instance_device(setup->instance) : &setup->more_devices[i - 1];
 }
 
-/* What is measured on one has to be true of all, and each has to be a device of its own. */
+/* Checks that measurements on one device hold for all (same name and driver), and that the devices are different
+ * ones. */
 static int check_equal(const clt_evaluator_setup *setup, bool lock, clt_error *error) {
   for (size_t i = 1; i <= setup->n_more_devices; i++) {
     const clt_device_info *d = nth_device(setup, i), *first = nth_device(setup, 0);
     if (strcmp(d->name, first->name) != 0 || strcmp(d->driver_version, first->driver_version) != 0)
       return clt_fail(
           error, CLT_E_ARGUMENT,
-          "device %d:%d (%s, driver %s) differs from %d:%d (%s, driver %s): one tuning takes devices of the "
+          "device %d:%d (%s, driver %s) differs from %d:%d (%s, driver %s); all devices of a tuning must have the "
           "same name and driver version",
           d->platform_index, d->device_index, d->name, d->driver_version, first->platform_index, first->device_index,
           first->name, first->driver_version);
@@ -108,17 +109,17 @@ static int check_equal(const clt_evaluator_setup *setup, bool lock, clt_error *e
       if (strcmp(key, other) == 0)
         return clt_fail(
             error, CLT_E_ARGUMENT,
-            "devices %d:%d and %d:%d cannot be told apart: they are one (all CPU devices are), or the driver "
-            "says neither a UUID nor a PCI address; name one of them; '--lock=no' takes them for two",
+            "devices %d:%d and %d:%d cannot be told apart: they share their hardware, as all CPU devices do, or the "
+            "driver reports neither a UUID nor a PCI address; choose one of them, or use both with '--lock=no'",
             first->platform_index, first->device_index, d->platform_index, d->device_index);
     }
   }
   return setup->n_more_devices > 0 && setup->energy
-             ? clt_fail(error, CLT_E_UNSUPPORTED, "energy is measured on one device; name one")
+             ? clt_fail(error, CLT_E_UNSUPPORTED, "energy can be measured on one device only; choose one with --device")
              : CLT_OK;
 }
 
-/* A pool for each device: what they share, and what tells them apart. Takes `open`. */
+/* Opens a pool per device, from their shared setup. Takes over `open`. */
 static int open_pools(clt_pools *out, const clt_pool_setup *shared, json_t *open, bool lock, clt_error *error) {
   const clt_evaluator_setup *setup = &shared->evaluator;
   const size_t n = 1 + setup->n_more_devices;
@@ -148,7 +149,8 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
   if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
     return clt_fail(error, CLT_E_ARGUMENT,
-                    "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
+                    "option 'memory-limit' must be at least %d MiB; with less, drivers cannot compile",
+                    LEAST_MEMORY_MIB);
   clt_timing_policy timing;
   json_t *open = NULL;
   int rc = check_equal(setup, o->lock, error);
@@ -164,7 +166,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
     clt_config right = clt_instance_reference_configuration(instance);
     clt_config_print(configuration, sizeof configuration, setup->space, right);
     clt_log(setup->log, setup->log_user, CLT_LOG_WARNING,
-            "the problem has no reference: the result of %s configuration, %s, is taken for right",
+            "the problem file has no \"Reference\"; the result of %s configuration (%s) is taken as correct",
             right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
   }
   clt_pool_setup pool = {.evaluator = *setup,
@@ -187,7 +189,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
 const clt_evaluator_type clt_evaluator_opencl = {
     CLT_EVALUATOR(options, opencl_options, clt_pools),
     .name = "opencl",
-    .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
+    .summary = "builds and runs configurations in worker processes, so that their faults do not reach the tuner",
     .measures_device = true,
     .open = opencl_open,
     .submit = clt_pools_submit,

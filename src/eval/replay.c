@@ -16,9 +16,9 @@ typedef struct replay_options {
 
 static const clt_option options[] = {
     {"noise", CLT_OPTION_BOOL, "no", 0, 0, offsetof(replay_options, noise),
-     "answer with one of the recorded runs, drawn by the seed, in place of their mean"},
+     "answers with one recorded run, drawn by the seed, instead of the mean"},
     {"capacity", CLT_OPTION_INT, "1", 1, MAX_CAPACITY, offsetof(replay_options, capacity),
-     "how many configurations are under way at once"},
+     "configurations under way at once"},
 };
 
 /* Results come in the order of submission. */
@@ -45,7 +45,7 @@ static int submit(void *state, clt_config config, double best_s, clt_error *erro
   (void)best_s;
   replay_state *r = state;
   if (r->n == (size_t)r->o.capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "%zu configurations are under way already", r->n);
+    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", r->n);
   if (clt_recording_find(r->recording, config) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "configuration %llu is not in the recording '%s'",
                     (unsigned long long)config, clt_recording_name(r->recording));
@@ -61,7 +61,7 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
   if (rc) return rc;
   memmove(r->queue, r->queue + 1, --r->n * sizeof *r->queue);
   if (!r->o.noise || !clt_measurement_correct(out) || out->n_runs == 0) return CLT_OK;
-  /* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
+  /* The drawn run depends only on seed and configuration, so that batches and their order do not matter. */
   clt_rng rng;
   clt_rng_init(&rng, r->seed ^ clt_hash64(&out->config, sizeof out->config));
   const size_t drawn = clt_rng_below(&rng, out->n_runs);
@@ -77,7 +77,7 @@ static void close_replay(void *state) { (void)state; }
 const clt_evaluator_type clt_evaluator_replay = {
     CLT_EVALUATOR(options, replay_options, replay_state),
     .name = "replay",
-    .summary = "answers from a recorded space, without a device",
+    .summary = "answers from a recording, without a device",
     .open = open_replay,
     .submit = submit,
     .wait = wait_for_result,

@@ -1,6 +1,5 @@
-/* The evaluator "synthetic": no device, but a landscape with a known optimum, chosen noise and a chosen share of
- * invalid configurations. Everything follows from the configuration and the two seeds, never from the order of
- * measuring. */
+/* The evaluator "synthetic": no device, but a landscape with a known optimum, with given noise and a given share of
+ * invalid configurations. Results depend only on the configuration and the two seeds, not on the order of measuring. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,11 @@
 #include "eval/evaluators.h"
 #include "measurement/statistics.h"
 
-#define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
+#define N_PROBES 4096 /* sampled configurations that determine the threshold of failure */
 #define N_PAIRS 3     /* interactions per parameter */
 #define MAX_CAPACITY 1024
-#define SLOPE                                                                                             \
-  1.0 /* towards the edge, per parameter of the space; the rest of the landscape is about 0.6 a parameter \
-       */
+#define SLOPE \
+  1.0 /* towards the edge, per parameter of the space; the rest of the landscape rises by about 0.6 per parameter */
 
 typedef struct synthetic_options {
   double optimum_s, spread, noise, invalid;
@@ -25,30 +23,29 @@ typedef struct synthetic_options {
 
 #define AT(member) offsetof(synthetic_options, member)
 static const clt_option options[] = {
-    {"optimum", CLT_OPTION_REAL, "0.001", 1e-9, 1e6, AT(optimum_s), "Seconds that the best configuration takes."},
-    {"spread", CLT_OPTION_REAL, "30", 1, 1e9, AT(spread),
-     "How many times slower than the best the slowest configurations are."},
-    {"noise", CLT_OPTION_REAL, "0.02", 0, 10, AT(noise), "Standard deviation of the log of the run times."},
-    {"invalid", CLT_OPTION_REAL, "0.2", 0, 0.95, AT(invalid), "Share of configurations that fail."},
+    {"optimum", CLT_OPTION_REAL, "0.001", 1e-9, 1e6, AT(optimum_s), "time of the best configuration, in seconds"},
+    {"spread", CLT_OPTION_REAL, "30", 1, 1e9, AT(spread), "time of the slowest configurations relative to the best"},
+    {"noise", CLT_OPTION_REAL, "0.02", 0, 10, AT(noise), "standard deviation of the logarithm of run times"},
+    {"invalid", CLT_OPTION_REAL, "0.2", 0, 0.95, AT(invalid), "fraction of the configurations that fail"},
     {"edge", CLT_OPTION_INT, "0", 0, CLT_MAX_PARAMETERS, AT(edge),
-     "Parameters whose product has a limit: the nearer to it, the faster, and what is beyond it fails. 0: none."},
+     "number of parameters whose product has a limit: configurations near it are fast, beyond it they fail; 0: none"},
     {"landscape", CLT_OPTION_INT, "1", 0, 1e15, AT(landscape),
-     "Seed of the landscape; the noise follows the session's."},
-    {"runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(runs), "Runs of a configuration."},
+     "seed of the landscape; the noise uses the seed of the session"},
+    {"runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(runs), "runs per configuration"},
     {"capacity", CLT_OPTION_INT, "1", 1, MAX_CAPACITY, AT(capacity),
-     "Configurations under way at once; their results come in random order."},
+     "configurations under way at once; their results arrive in random order"},
 };
 
-/* log(time / optimum) is scale * (sum of weight * d^2 + sum of strength * (d_p + sign * d_q)^2), where d is the
- * distance of a parameter's position from the optimum's, in parts of its range: no other configuration is as fast. With
- * an edge, the optimum is one of the last configurations that do not fail, and slope * (how far it is to the edge) is
- * added, which would go on falling beyond. */
+/* log(time / optimum) = scale * (sum of weight * d^2 + sum of strength * (d_p + sign * d_q)^2). d is the distance of
+ * a parameter's position from the optimum's, as a fraction of its range, so no other configuration is as fast. With
+ * an edge, the optimum is one of the configurations at the edge, and slope * (distance to the edge) is added; beyond
+ * the edge the time would go on falling, but configurations fail. */
 typedef struct pair {
   size_t p, q;
   double strength, sign;
 } pair;
 
-/* A finalist and what its next run draws from. */
+/* A finalist and the generator of its next run's noise. */
 typedef struct kept_noise {
   clt_config config;
   clt_rng rng;
@@ -75,8 +72,8 @@ static double fraction(const synthetic_state *s, size_t p, uint32_t position) {
   return n > 1 ? (double)position / (double)(n - 1) : 0;
 }
 
-/* Failures: one side of a plane with a fold, so that they can be learnt; or what is beyond the edge, where the sum of
- * positions stands for the logarithm of the product of values. */
+/* Configurations fail on one side of a folded plane, so that failures can be learned. With an edge they fail beyond
+ * it; the sum of positions then stands for the logarithm of the product of values. */
 static double fail_score(synthetic_state *s, clt_config config) {
   double score = 0;
   clt_space_positions(s->positions, s->space, config);
@@ -89,7 +86,7 @@ static bool fails(synthetic_state *s, clt_config config) {
   return s->o.invalid > 0 && fail_score(s, config) > s->fail_threshold;
 }
 
-/* How high above the optimum, before scaling. */
+/* The height of the landscape above the optimum, before scaling. */
 static double height(synthetic_state *s, clt_config config) {
   double distance[CLT_MAX_PARAMETERS];
   double sum = s->slope > 0 ? s->slope * (s->fail_threshold - fail_score(s, config)) : 0;
@@ -122,7 +119,9 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
   s->n = clt_space_n_parameters(setup->space);
   s->o = *(const synthetic_options *)given;
   *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
-  if (s->n == 0 || valid == 0) return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
+  if (s->n == 0 || valid == 0)
+    return clt_fail(error, CLT_E_NO_VALID,
+                    "the space has no valid configuration; relax the constraints of the problem");
   clt_rng_init(&s->order, setup->seed);
   clt_rng_init(&rng, (uint64_t)s->o.landscape);
   for (size_t p = 0; p < s->n; p++) {
@@ -142,7 +141,7 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
     while (s->fail_weights[p] > 0) p = (p + 1) % s->n;
     s->fail_weights[p] = 1;
   }
-  /* The share that fails sets the threshold. */
+  /* Sets the threshold such that the given share of configurations fails. */
   double *scores = clt_new_array(N_PROBES, sizeof *scores);
   if (scores == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < N_PROBES; i++)
@@ -152,7 +151,8 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
   s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
   if (s->o.edge && s->fail_threshold > scores[0]) s->slope = SLOPE * (double)s->n / (s->fail_threshold - scores[0]);
   free(scores);
-  /* The optimum is the first that does not fail, or lies on the edge, from any place on. */
+  /* The optimum is the first configuration after a random one that does not fail, and that is at the edge if there
+   * is one. */
   clt_config optimum = CLT_CONFIG_NONE;
   rank = clt_rng_below(&rng, valid);
   for (uint64_t i = 0; optimum == CLT_CONFIG_NONE && i < valid && i < 1000000; i++) {
@@ -175,7 +175,8 @@ static int synthetic_submit(void *state, clt_config config, double best_s, clt_e
   synthetic_state *s = state;
   (void)best_s;
   if (s->n_pending >= (size_t)s->o.capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "more than %lld configurations submitted at once", (long long)s->o.capacity);
+    return clt_fail(error, CLT_E_ARGUMENT, "at most %lld configurations can be submitted at once",
+                    (long long)s->o.capacity);
   s->pending[s->n_pending++] = config;
   return CLT_OK;
 }
@@ -193,7 +194,7 @@ static void draw_runs(synthetic_state *s, clt_config config, size_t n_runs, clt_
     static const clt_reason reasons[] = {CLT_REASON_COMPILE_ERROR, CLT_REASON_KERNEL_LIMIT, CLT_REASON_RUN_TIMEOUT,
                                          CLT_REASON_WRONG_OUTPUT};
     clt_reason reason = reasons[s->positions[s->n - 1] % (sizeof reasons / sizeof *reasons)];
-    clt_measurement_fail(out, reason, "it lies in the region that fails");
+    clt_measurement_fail(out, reason, "simulated failure");
     return;
   }
   double log_time = s->scale * height(s, config);
@@ -234,7 +235,7 @@ static int synthetic_keep(void *state, const clt_config *configs, size_t n, clt_
   return CLT_OK;
 }
 
-/* One run each, so that how many there are follows from the rounds alone. */
+/* Makes one run each, so that the number of runs equals the number of rounds. */
 static int synthetic_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                                 clt_error *error) {
   synthetic_state *s = state;
@@ -251,7 +252,7 @@ static int synthetic_time_again(void *state, const size_t *indices, size_t n, si
 const clt_evaluator_type clt_evaluator_synthetic = {
     CLT_EVALUATOR(options, synthetic_options, synthetic_state),
     .name = "synthetic",
-    .summary = "computes times from a landscape with a known optimum; needs no device",
+    .summary = "computes times from a landscape with a known optimum, without a device",
     .open = synthetic_open,
     .submit = synthetic_submit,
     .wait = synthetic_wait,

@@ -9,10 +9,9 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "device/device.h"
-#include "session/probe.h"
 
 #define MOST_DEVICES 256
-#define SAME 0.01 /* of squared distances: so near devices count alike */
+#define SAME 0.1 /* of squared distances, in units of the devices' spread: so near ones count alike */
 
 /* --- devices --- */
 
@@ -49,7 +48,9 @@ static int has_inputs(bool *out, const clt_family *f, const clt_family_place *pl
 }
 
 static int add_device(clt_family_devices *d, const clt_device_info *device, clt_store *store, clt_error *error) {
-  if (d->n == MOST_DEVICES) return clt_fail(error, CLT_E_RANGE, "at most %d devices", MOST_DEVICES);
+  if (d->n == MOST_DEVICES)
+    return clt_fail(error, CLT_E_RANGE, "the stores describe more than %d devices; name fewer with --sources",
+                    MOST_DEVICES);
   d->all[d->n] = *device;
   d->places[d->n] = (clt_family_place){store, &d->all[d->n]};
   d->n++;
@@ -76,11 +77,12 @@ static int add_described(clt_family_devices *d, const clt_family *f, clt_store *
   return rc;
 }
 
-/* Keeps the figures that are known of every device, and are not the same of all. */
+/* Keeps the figures that are known for every device and differ between devices. */
 int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
   if (d->n < 2)
-    return clt_fail(error, CLT_E_NOT_FOUND,
-                    "the sources have nothing of the family that was measured on another device");
+    return clt_fail(
+        error, CLT_E_NOT_FOUND,
+        "the sources have no measurements of the family on another device; run 'clatune family measure' there");
   d->names = clt_new_array(CLT_MOST_FEATURES, sizeof *d->names);
   d->figures = clt_new_array(d->n * CLT_MOST_FEATURES, sizeof *d->figures);
   clt_feature *all = clt_new_array(d->n * CLT_MOST_FEATURES, sizeof *all);
@@ -92,9 +94,11 @@ int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
     rc = clt_device_features(own, &n, d->places[i].store, d->places[i].device, error);
     for (size_t k = 0; k < n; k++) is_probed |= !own[k].is_said && own[k].value > 0;
     if (rc == CLT_OK && !is_probed)
-      rc = clt_fail(error, CLT_E_NOT_FOUND,
-                    "what '%s' can do is not known; 'clatune devices --probe --device NAME --store STORE' measures it",
-                    d->all[i].name);
+      rc = clt_fail(
+          error, CLT_E_NOT_FOUND,
+          "the characteristics of '%s' are not in the store; 'clatune devices --probe --device NAME --store STORE' "
+          "measures them",
+          d->all[i].name);
   }
   for (size_t k = 0; rc == CLT_OK && k < n; k++) {
     bool differs = false, known = true;
@@ -103,7 +107,7 @@ int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
       known = known && isfinite(value) && value > 0;
       differs |= value != all[k].value;
     }
-    if (!known || !differs) continue;
+    if (!known || !differs || !all[k].is_balance) continue;
     memcpy(d->names[d->n_figures], all[k].name, sizeof *d->names);
     for (size_t i = 0; i < d->n; i++)
       d->figures[i * CLT_MOST_FEATURES + d->n_figures] = log(all[i * CLT_MOST_FEATURES + k].value);
@@ -123,17 +127,20 @@ int clt_family_devices_find(clt_family_devices *d, const clt_family *family, clt
   return rc;
 }
 
-/* Squared distance in figures, each divided by its spread over the devices but `without`; of so many the mean. */
-static double distance(const clt_family_devices *d, size_t a, size_t b, const double *spread, const size_t *chosen,
-                       size_t n) {
+/* Squared distance in the chosen figures (none: in all), each divided by its spread; of so many the mean. */
+static double distance(const clt_family_across *s, size_t a, size_t b, const size_t *chosen, size_t n) {
+  const double *left = &s->devices->figures[a * CLT_MOST_FEATURES],
+               *right = &s->devices->figures[b * CLT_MOST_FEATURES];
+  const size_t n_used = n ? n : s->devices->n_figures;
   double sum = 0;
-  for (size_t k = 0; k < n; k++) {
-    const double apart = d->figures[a * CLT_MOST_FEATURES + chosen[k]] - d->figures[b * CLT_MOST_FEATURES + chosen[k]];
-    if (spread[chosen[k]] > 0) sum += apart * apart / (spread[chosen[k]] * spread[chosen[k]]);
+  for (size_t i = 0; i < n_used; i++) {
+    const size_t k = n ? chosen[i] : i;
+    if (s->spread[k] > 0) sum += pow((left[k] - right[k]) / s->spread[k], 2);
   }
-  return n ? sum / (double)n : 0;
+  return n_used ? sum / (double)n_used : 0;
 }
 
+/* The standard deviation of each figure over all devices except `without`. */
 static void find_spread(double *spread, const clt_family_devices *d, size_t without) {
   for (size_t k = 0; k < d->n_figures; k++) {
     double mean = 0, squares = 0;
@@ -145,55 +152,63 @@ static void find_spread(double *spread, const clt_family_devices *d, size_t with
   }
 }
 
-/* --- choosing figures --- */
+/* --- prediction from other devices --- */
 
-typedef struct selection {
-  const clt_family_devices *devices;
-  const clt_family_table *table;
-  size_t target, n_arms, n_inputs;
-  double spread[CLT_MOST_FEATURES];
-  double *cost; /* [device][input][arm]: log of the time over the input's best; NaN: it may not run, or is not known */
-} selection;
-
-static double *row_of(const selection *s, size_t device, size_t input) {
-  return &s->cost[(device * s->n_inputs + input) * s->n_arms];
+static double *row_of(const clt_family_across *s, size_t device, size_t input) {
+  return &s->cost[(device * s->table.family->n_inputs + input) * s->table.n_arms];
 }
 
-static int begin_selection(selection *s, const clt_family_table *t, const clt_family_devices *devices, size_t target,
-                           clt_error *error) {
-  *s = (selection){.devices = devices, .table = t, .target = target, .n_arms = t->n_arms};
-  s->n_inputs = t->family->n_inputs;
-  const size_t n = devices->n * s->n_inputs * s->n_arms;
-  if ((s->cost = clt_new_array(n, sizeof *s->cost)) == NULL) return clt_fail_memory(error);
+static int fill_costs(clt_family_across *s, clt_error *error) {
+  const clt_family_table *t = &s->table;
+  const size_t n_rows = s->devices->n * t->family->n_inputs, n = n_rows * t->n_arms;
+  s->cost = clt_new_array(n, sizeof *s->cost);
+  s->least = clt_new_array(n_rows, sizeof *s->least);
+  if (s->cost == NULL || s->least == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) s->cost[i] = NAN;
   for (size_t i = 0; i < t->n_train; i++) {
-    double *row = row_of(s, (size_t)(t->place[i]->device - devices->all), t->number[i]), least = INFINITY;
+    const size_t device = (size_t)(t->place[i]->device - s->devices->all);
+    double *row = row_of(s, device, t->number[i]), least = INFINITY;
     const bool any_right = clt_family_log_costs(row, t, i) > 0;
     for (size_t a = 0; a < t->n_arms; a++) least = fmin(least, row[a]);
     for (size_t a = 0; a < t->n_arms; a++) row[a] = any_right ? row[a] - least : NAN;
+    s->least[device * t->family->n_inputs + t->number[i]] = least;
   }
-  find_spread(s->spread, devices, target);
+  find_spread(s->spread, s->devices, s->target);
   return CLT_OK;
 }
 
-/* The regret on a device of taking the arms that the others do best with on the same inputs, the nearer ones in these
- * figures counting for more. */
-static double regret_of(const selection *s, size_t left_out, const size_t *chosen, size_t n_chosen) {
-  double weight[MOST_DEVICES], regret = 0;
+/* The weight of each device as a source for another one. In few figures alone a CPU may look like a GPU; all figures
+ * together ignore the family. The constants were chosen on made-up devices. */
+static void weigh(double *weight, const clt_family_across *s, size_t device, const size_t *chosen, size_t n_chosen) {
   for (size_t i = 0; i < s->devices->n; i++)
-    weight[i] = 1 / (SAME + distance(s->devices, left_out, i, s->spread, chosen, n_chosen));
-  weight[left_out] = weight[s->target] = 0;
-  for (size_t input = 0; input < s->n_inputs; input++) {
+    weight[i] = pow(SAME + distance(s, device, i, chosen, n_chosen) + distance(s, device, i, NULL, 0), -3);
+  weight[device] = weight[s->target] = 0;
+}
+
+/* The weighted mean of the devices' relative log costs on an input. NaN: no device knows the arm. */
+static void expect(double *out, const clt_family_across *s, const double *weight, size_t input) {
+  double weights[CLT_MAX_ARMS] = {0};
+  for (size_t a = 0; a < s->table.n_arms; a++) out[a] = 0;
+  for (size_t i = 0; i < s->devices->n; i++) {
+    const double *row = row_of(s, i, input);
+    for (size_t a = 0; weight[i] > 0 && a < s->table.n_arms; a++)
+      if (!isnan(row[a])) out[a] += weight[i] * row[a], weights[a] += weight[i];
+  }
+  for (size_t a = 0; a < s->table.n_arms; a++) out[a] = weights[a] > 0 ? out[a] / weights[a] : NAN;
+}
+
+/* --- choosing figures --- */
+
+/* The regret on a device of choices predicted from the other devices, on the same inputs. */
+static double regret_of(const clt_family_across *s, size_t left_out, const size_t *chosen, size_t n_chosen) {
+  double weight[MOST_DEVICES], expected[CLT_MAX_ARMS], regret = 0;
+  weigh(weight, s, left_out, chosen, n_chosen);
+  for (size_t input = 0; input < s->table.family->n_inputs; input++) {
     const double *own = row_of(s, left_out, input);
     double least = INFINITY, taken = 0;
-    for (size_t a = 0; a < s->n_arms; a++) {
-      double sum = 0, weights = 0;
-      for (size_t i = 0; i < s->devices->n && !isnan(own[a]); i++) {
-        const double cost = weight[i] > 0 ? row_of(s, i, input)[a] : NAN;
-        if (!isnan(cost)) sum += weight[i] * cost, weights += weight[i];
-      }
-      if (weights > 0 && sum / weights < least) least = sum / weights, taken = own[a];
-    }
+    expect(expected, s, weight, input);
+    for (size_t a = 0; a < s->table.n_arms; a++)
+      if (!isnan(own[a]) && expected[a] < least) least = expected[a], taken = own[a];
     if (taken > log(1 + CLT_FAMILY_TIE)) regret += taken;
   }
   return regret;
@@ -215,7 +230,7 @@ static bool next_subset(size_t *chosen, size_t *n, size_t n_figures) {
 
 /* How often figures are among the best subset of a device that is left out; of equally good subsets, of which the
  * smallest count, each has its share. */
-static void count_figures(double *count, const selection *s, size_t left_out) {
+static void count_figures(double *count, const clt_family_across *s, size_t left_out) {
   double own[CLT_MOST_FEATURES] = {0}, least = INFINITY;
   size_t chosen[CLT_MOST_CHOSEN] = {0}, n = 0, least_n = 0, n_equal = 0;
   do {
@@ -231,8 +246,8 @@ static void count_figures(double *count, const selection *s, size_t left_out) {
   for (size_t k = 0; k < s->devices->n_figures; k++) count[k] += own[k] / (double)n_equal;
 }
 
-/* The most frequent figures, as many of them as are best over all devices. */
-static void choose_figures(clt_family_across *out, const selection *s) {
+/* The most frequent figures; their number is the one with the lowest regret over all devices. */
+static void choose_figures(clt_family_across *s) {
   double count[CLT_MOST_FEATURES] = {0}, least = INFINITY;
   size_t order[CLT_MOST_CHOSEN], n = 0;
   for (size_t i = 0; i < s->devices->n; i++)
@@ -249,63 +264,26 @@ static void choose_figures(clt_family_across *out, const selection *s) {
     double regret = 0;
     for (size_t i = 0; i < s->devices->n; i++)
       if (i != s->target) regret += regret_of(s, i, order, k);
-    if (regret < least * (1 - 1e-9)) least = regret, out->n_chosen = k;
+    if (regret < least * (1 - 1e-9)) least = regret, s->n_chosen = k;
   }
-  memcpy(out->chosen, order, out->n_chosen * sizeof *order);
+  memcpy(s->chosen, order, s->n_chosen * sizeof *order);
 }
 
-static void find_nearest(clt_family_across *out, const selection *s) {
-  size_t all[CLT_MOST_FEATURES], n = 0;
+static void find_nearest(clt_family_across *s) {
   double least = INFINITY;
-  while (n < s->devices->n_figures) all[n] = n, n++;
   for (size_t i = 0; i < s->devices->n; i++) {
-    const double apart = out->n_chosen ? distance(s->devices, s->target, i, s->spread, out->chosen, out->n_chosen)
-                                       : distance(s->devices, s->target, i, s->spread, all, n);
-    if (i != s->target && apart < least) least = apart, out->nearest = i;
+    const double apart = distance(s, s->target, i, s->chosen, s->n_chosen);
+    if (i != s->target && apart < least) least = apart, s->nearest = i;
   }
 }
 
 /* --- the table --- */
 
-/* The chosen figures as features of each row. The device's own stay within the range of the others: a model has nothing
- * to say beyond it. */
-static int widen(clt_family_across *out, const clt_family_devices *d, size_t target, clt_error *error) {
-  clt_family_table *t = &out->table;
-  const clt_family *f = t->family;
-  if (f->n_features + out->n_chosen > CLT_MAX_FEATURES)
-    return clt_fail(error, CLT_E_RANGE, "at most %d features with those of devices", CLT_MAX_FEATURES);
-  out->wide = *f;
-  out->wide.features = clt_new_array(f->n_features + out->n_chosen, sizeof *out->wide.features);
-  if (out->wide.features == NULL) return clt_fail_memory(error);
-  memcpy(out->wide.features, f->features, f->n_features * sizeof *f->features);
-  for (size_t k = 0; k < out->n_chosen; k++) {
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < d->n; i++) {
-      const double figure = d->figures[i * CLT_MOST_FEATURES + out->chosen[k]];
-      if (i != target) low = fmin(low, figure), high = fmax(high, figure);
-    }
-    out->values[k] = exp(fmin(high, fmax(low, d->figures[target * CLT_MOST_FEATURES + out->chosen[k]])));
-    out->wide.features[out->wide.n_features++] = d->names[out->chosen[k]];
-  }
-  for (size_t i = 0; i < t->n; i++) {
-    const size_t device = (size_t)(t->place[i]->device - d->all);
-    double *features = realloc(t->inputs[i].features, (out->wide.n_features + 1) * sizeof *features);
-    if (features == NULL) return clt_fail_memory(error);
-    t->inputs[i].features = features;
-    for (size_t k = 0; k < out->n_chosen; k++)
-      features[f->n_features + k] =
-          device == target ? out->values[k] : exp(d->figures[device * CLT_MOST_FEATURES + out->chosen[k]]);
-  }
-  t->family = &out->wide;
-  t->n_device = out->n_chosen;
-  return CLT_OK;
-}
-
 static int fail_unmeasured(const clt_device_info *device, clt_error *error) {
   return clt_fail(
       error, CLT_E_NOT_FOUND,
-      "'%s' has not measured what the other devices have; 'clatune family measure --sources STORE' with all "
-      "of them does that",
+      "'%s' lacks measurements that the other devices have; run 'clatune family measure --sources STORE' there, with "
+      "the stores of all devices",
       device->name);
 }
 
@@ -313,8 +291,7 @@ int clt_family_across_load(clt_family_across *out, const clt_family *family, con
                            size_t most, double uses, clt_error *error) {
   clt_family_place places[MOST_DEVICES];
   size_t n = 0, n_rows[MOST_DEVICES] = {0};
-  selection s = {0};
-  *out = (clt_family_across){.device = &d->all[target]};
+  *out = (clt_family_across){.devices = d, .target = target};
   for (size_t i = 0; i < d->n; i++)
     if (i != target) places[n++] = d->places[i];
   places[n] = d->places[target];
@@ -327,59 +304,78 @@ int clt_family_across_load(clt_family_across *out, const clt_family *family, con
   for (size_t i = 0; rc == CLT_OK && i < d->n; i++)
     if (n_rows[i] == 0 && i != target) rc = fail_unmeasured(&d->all[i], error);
   const double start_s = clt_now_s();
-  if (rc == CLT_OK) rc = begin_selection(&s, &out->table, d, target, error);
-  if (rc == CLT_OK) choose_figures(out, &s);
-  if (rc == CLT_OK) find_nearest(out, &s);
+  if (rc == CLT_OK) rc = fill_costs(out, error);
+  if (rc == CLT_OK) choose_figures(out);
+  if (rc == CLT_OK) find_nearest(out);
   out->selection_s = clt_now_s() - start_s;
-  free(s.cost);
-  return rc ? rc : widen(out, d, target, error);
+  return rc;
 }
 
 void clt_family_across_release(clt_family_across *a) {
   clt_family_table_release(&a->table);
-  free(a->wide.features);
+  free(a->cost);
+  free(a->least);
   *a = (clt_family_across){0};
 }
 
 /* --- models --- */
 
-int clt_family_across_train(clt_family_model **out, const clt_family_across *across, const clt_family_training *how,
-                            clt_error *error) {
-  clt_family_model *m = NULL;
-  int rc = clt_family_train(&m, &across->table, how, error);
-  if (rc) return rc;
-  m->n_features -= across->n_chosen;
-  m->n_fixed = across->n_chosen;
-  for (size_t k = 0; k < m->n_fixed; k++) {
-    const double *s = m->scales[m->n_features + k];
-    m->fixed[k] = (float)(((s[2] < 0 ? across->values[k] : log(across->values[k] + s[2])) - s[3]) * s[4]);
-    m->fixed_names[k] = m->names.all[m->n_features + k];
-    m->names.all[m->n_features + k] = NULL;
+/* The predicted table of the device; its rows to judge by are its own measurements. Only `inputs` and `cost` belong to
+ * it; free them also after a failure. */
+static int fill_expected(clt_family_table *out, const clt_family_across *s, clt_family_weighting weighting,
+                         clt_error *error) {
+  const clt_family_table *t = &s->table;
+  double weight[MOST_DEVICES] = {0}, expected[CLT_MAX_ARMS];
+  weigh(weight, s, s->target, s->chosen, s->n_chosen);
+  for (size_t i = 0; weighting != CLT_BY_DISTANCE && i < s->devices->n; i++)
+    weight[i] = weighting == CLT_ALIKE ? i != s->target : i == s->nearest;
+  *out = *t;
+  out->inputs = clt_new_array(t->n, sizeof *out->inputs);
+  out->cost = clt_new_array(t->n * t->n_arms, sizeof *out->cost);
+  if (out->inputs == NULL || out->cost == NULL) return clt_fail_memory(error);
+  out->n = 0;
+  for (size_t input = 0; input < t->family->n_inputs; input++) {
+    double level = 0, weights = 0, failed[CLT_MAX_ARMS] = {0};
+    for (size_t i = 0; i < t->n_train; i++) {
+      const size_t device = (size_t)(t->place[i]->device - s->devices->all);
+      const double least = s->least[device * t->family->n_inputs + input];
+      if (t->number[i] != input || !(weight[device] > 0) || !isfinite(least)) continue;
+      out->inputs[out->n] = t->inputs[i];
+      level += weight[device] * least, weights += weight[device];
+      for (size_t a = 0; a < t->n_arms; a++)
+        if (isinf(t->cost[i * t->n_arms + a])) failed[a] += weight[device];
+    }
+    if (!(weights > 0)) continue;
+    expect(expected, s, weight, input);
+    for (size_t a = 0; a < t->n_arms; a++)
+      out->cost[out->n * t->n_arms + a] = failed[a] >= weights / 2 ? INFINITY : exp(level / weights + expected[a]);
+    out->n++;
   }
-  m->names.n = m->n_features;
-  *out = m;
+  out->n_train = out->n;
+  for (size_t i = t->n_train; i < t->n; i++, out->n++) {
+    out->inputs[out->n] = t->inputs[i];
+    memcpy(&out->cost[out->n * t->n_arms], &t->cost[i * t->n_arms], t->n_arms * sizeof *out->cost);
+  }
   return CLT_OK;
 }
 
-int clt_family_across_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n, const clt_family_across *across,
-                            bool nearest, const clt_family_devices *devices, const clt_family_training *how,
+int clt_family_across_train(clt_family_model **out, const clt_family_across *across, const clt_family_training *how,
                             clt_error *error) {
-  const clt_family_table *t = &across->table;
-  if (t->n == t->n_train) return fail_unmeasured(across->device, error);
-  if (!nearest) return clt_family_judge(out, n, t, how, error);
-  clt_family_table one = *t; /* its rows to learn from are those of one device */
-  one.inputs = clt_new_array(t->n, sizeof *one.inputs);
-  one.cost = clt_new_array(t->n * t->n_arms, sizeof *one.cost);
-  one.n = one.n_train = 0;
-  int rc = one.inputs && one.cost ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < t->n; i++) {
-    if (i < t->n_train && t->place[i]->device != &devices->all[across->nearest]) continue;
-    one.inputs[one.n] = t->inputs[i];
-    memcpy(&one.cost[one.n++ * t->n_arms], &t->cost[i * t->n_arms], t->n_arms * sizeof *one.cost);
-    one.n_train += i < t->n_train;
-  }
-  if (rc == CLT_OK) rc = clt_family_judge(out, n, &one, how, error);
-  free(one.inputs);
-  free(one.cost);
+  clt_family_table expected;
+  int rc = fill_expected(&expected, across, CLT_BY_DISTANCE, error);
+  if (rc == CLT_OK) rc = clt_family_train(out, &expected, how, error);
+  free(expected.inputs);
+  free(expected.cost);
+  return rc;
+}
+
+int clt_family_across_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n, const clt_family_across *across,
+                            clt_family_weighting weighting, const clt_family_training *how, clt_error *error) {
+  if (across->table.n == across->table.n_train) return fail_unmeasured(&across->devices->all[across->target], error);
+  clt_family_table expected;
+  int rc = fill_expected(&expected, across, weighting, error);
+  if (rc == CLT_OK) rc = clt_family_judge(out, n, &expected, how, error);
+  free(expected.inputs);
+  free(expected.cost);
   return rc;
 }

@@ -1,6 +1,8 @@
-/* The choosers: what predicts the time of each arm, and what lets arms vote in pairs. (svm.c has the third.) */
+/* The choosers time, which predicts the time of each arm, and pairwise, which compares arms in pairs. The third is in
+ * svm.c. */
 #include "family/choosers.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +16,13 @@
 #define FAMILY(name) score_##name
 #include "family/evaluate.h"
 
-/* --- time: small networks for each arm --- */
+/* --- time: a linear model and small networks for each arm --- */
 
-#define MEMBERS 4 /* networks of an arm, each without a part of the rows where there are enough */
+#define MEMBERS 4 /* networks per arm, each trained without a part of the rows if there are enough */
 #define LEAST_ROWS 5
 #define ITERATIONS 300
-#define NEVER 1e6f /* of an arm that is known nowhere */
+#define NEVER 1e6f /* score of an arm without any known cost */
+#define RIDGE 1.0  /* 0.3 to 3 hardly differ on bfs and spmv */
 
 /* Decays of 0.02 to 3 hardly differ on made-up tables of 54 inputs and 10 arms; less than 0.1 is worse. */
 static const struct network_setting {
@@ -27,13 +30,37 @@ static const struct network_setting {
   double decay; /* divided by the number of rows */
 } network_settings[] = {{4, 0.1}, {8, 0.1}, {8, 1}};
 
-/* Fits the networks of one arm into its block of values. */
+/* A ridge regression of y on the inputs, for the rows chosen, which y loses. With a few dozen inputs networks alone
+ * differ from seed to seed by as much as the arms do; what they add to a line differs less. */
+static int fit_line(float *slopes, float *y, const clt_family_rows *rows, const size_t *chosen, size_t n,
+                    clt_error *error) {
+  double a[CLT_MAX_FEATURES * CLT_MAX_FEATURES] = {0}, b[CLT_MAX_FEATURES] = {0};
+  const size_t n_in = rows->n_inputs;
+  for (size_t i = 0; i < n; i++) {
+    const float *x = rows->x + chosen[i] * n_in;
+    for (size_t k = 0; k < n_in; k++) {
+      for (size_t j = 0; j < n_in; j++) a[k * n_in + j] += (double)(x[k] * x[j]);
+      b[k] += (double)(x[k] * y[chosen[i]]);
+    }
+  }
+  for (size_t k = 0; k < n_in; k++) a[k * n_in + k] += RIDGE;
+  const lapack_int order = (lapack_int)n_in;
+  if (n_in && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', order, 1, a, order, b, 1))
+    return clt_fail(error, CLT_E_MODEL,
+                    "the linear regression on the inputs' features failed; leave features out with --features");
+  for (size_t k = 0; k < n_in; k++) slopes[k] = (float)b[k];
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n_in; k++) y[chosen[i]] -= slopes[k] * rows->x[chosen[i] * n_in + k];
+  return CLT_OK;
+}
+
+/* Fits the linear model and the networks of one arm, and writes them to its block of values. */
 static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const struct network_setting *setting,
                    clt_rng *rng, clt_error *error) {
   const size_t h = (size_t)setting->hidden, n_in = rows->n_inputs, units = MEMBERS * h;
   const clt_shape shape = {.n_inputs = n_in, .n_layers = 2, .width = {h, 1}, .symmetric = true};
   const size_t n_weights = clt_shape_n_weights(&shape);
-  float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units;
+  float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units, *slopes = constant + 1;
   size_t *chosen = clt_new_array(rows->n, sizeof *chosen), *order = clt_new_array(rows->n, sizeof *order), n = 0;
   float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_vector_memory(n_weights, sizeof *weights);
   uint32_t *fold = clt_new_array(rows->n, sizeof *fold);
@@ -48,6 +75,8 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const 
   const bool flat = rc || n < LEAST_ROWS || !(deviation > 0);
   for (size_t i = 0; !flat && i < n; i++)
     y[chosen[i]] = (float)((rows->log_cost[chosen[i] * rows->n_arms + arm] - mean) / deviation);
+  if (!flat) rc = fit_line(slopes, y, rows, chosen, n, error);
+  for (size_t k = 0; !flat && k < n_in; k++) slopes[k] *= (float)deviation;
   if (!flat) clt_deal_folds(fold, n, MEMBERS, rng);
   for (size_t m = 0; !flat && rc == CLT_OK && m < MEMBERS; m++) {
     const size_t n_train = clt_fold_split(order, fold, n, n < 3 * MEMBERS ? MEMBERS : m);
@@ -80,7 +109,7 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const 
 static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
                     clt_error *error) {
   const struct network_setting *s = &network_settings[setting];
-  const size_t units = MEMBERS * (size_t)s->hidden, block = units * (rows->n_inputs + 2) + 4;
+  const size_t units = MEMBERS * (size_t)s->hidden, block = units * (rows->n_inputs + 2) + 1 + rows->n_inputs;
   clt_rng rng;
   clt_rng_init(&rng, seed);
   *out = (clt_family_numbers){.n = block * rows->n_arms, .dim = (int)units};
@@ -93,12 +122,13 @@ static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsign
 
 static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
   const int units = numbers->dim;
-  return units >= 4 && units <= 64 && units % 4 == 0 && numbers->n == n_arms * ((size_t)units * (n_inputs + 2) + 4);
+  return units >= 4 && units <= 64 && units % 4 == 0 &&
+         numbers->n == n_arms * ((size_t)units * (n_inputs + 2) + 1 + n_inputs);
 }
 
 static const clt_family_chooser chooser_time = {
     .name = "time",
-    .summary = "predicts the time of each variant by small networks, and takes the least",
+    .summary = "predicts the time of each variant with a linear model and small networks; chooses the shortest",
     .n_settings = sizeof network_settings / sizeof *network_settings,
     .predicts_time = true,
     .fit = fit_time,
@@ -135,7 +165,8 @@ static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, con
       n_nodes = clt_growth_write(&g, 0, nodes, 0);
     }
     const size_t first = out->n / 3;
-    if (first + n_nodes > MOST_NODES) rc = clt_fail(error, CLT_E_RANGE, "the trees have too many nodes");
+    if (first + n_nodes > MOST_NODES)
+      rc = clt_fail(error, CLT_E_RANGE, "the trees have too many nodes; use another chooser (--chooser time)");
     if (rc == CLT_OK && clt_grow(&out->values, capacity, out->n + 3 * n_nodes, sizeof *out->values))
       rc = clt_fail_memory(error);
     roots[t] = (float)first;
@@ -193,7 +224,7 @@ static bool pairwise_fits(const clt_family_numbers *numbers, size_t n_inputs, si
 
 static const clt_family_chooser chooser_pairwise = {
     .name = "pairwise",
-    .summary = "lets variants vote in pairs, a forest of trees for each",
+    .summary = "compares the variants in pairs, with a forest of trees per pair; chooses the most preferred",
     .n_settings = sizeof leaf_rows / sizeof *leaf_rows,
     .fit = fit_pairwise,
     .score = score_pairwise,
@@ -212,9 +243,7 @@ void clt_family_score_svm(double *scores, const float *x, const float *values, i
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, const double *features) {
   float x[CLT_MAX_FEATURES];
   const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
-  memcpy(x + m->n_features, m->fixed, m->n_fixed * sizeof *x);
-  if (outside < 0)
-    m->chooser->score(scores, x, m->numbers.values, (int)(m->n_features + m->n_fixed), (int)m->n_arms, m->numbers.dim);
+  if (outside < 0) m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
   return outside;
 }
 

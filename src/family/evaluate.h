@@ -1,8 +1,9 @@
-/* How models choose: compiled into the library, and copied by export.c into the files that it writes, so that both give
- * the same answers. C99 that is C++ as well; no name of the library's. */
+/* How models choose. This file is compiled into the library, and export.c copies it into exported files, so that both
+ * give the same answers. It must be C99 and C++, and uses no names of the library. */
 
-/* The model's inputs of features: scales[n][5] are the least and the largest value that is known, an offset (t = log(x
- * + offset); negative: t = x), a centre and a factor. Returns the first feature that lies outside; -1: none does. */
+/* Scales features to the model's inputs. scales[n][5]: the smallest and the largest value of the training, an offset
+ * (t = log(x + offset); negative: t = x), a centre and a factor. Returns the first feature outside of its range, or -1.
+ */
 static inline int FAMILY(scale)(float *inputs, const double *features, const double (*scales)[5], int n) {
   for (int i = 0; i < n; i++) {
     const double *s = scales[i];
@@ -12,13 +13,16 @@ static inline int FAMILY(scale)(float *inputs, const double *features, const dou
   return -1;
 }
 
-/* Predicted log time: for each arm n_units hyperbolic tangents (a multiple of 4, at most 64), of all its networks
- * together. values: by arm, weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, 3 unused. */
+/* Predicts log times: for each arm a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64), which
+ * are the units of all its networks. values: per arm weights[n_inputs][n_units], biases[n_units], factors[n_units], a
+ * constant, slopes[n_inputs]. */
 static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
                                 int n_units) {
   for (int arm = 0; arm < n_arms; arm++) {
-    const float *w = values + (size_t)arm * (size_t)(n_units * (n_inputs + 2) + 4), *bias = w + n_inputs * n_units;
-    float z[64], sum[4] = {0, 0, 0, 0};
+    const float *w = values + (size_t)arm * (size_t)(n_units * (n_inputs + 2) + 1 + n_inputs),
+                *bias = w + n_inputs * n_units, *line = bias + 2 * n_units;
+    float z[64], sum[4] = {line[0], 0, 0, 0};
+    for (int k = 0; k < n_inputs; k++) sum[k % 4] += line[1 + k] * x[k];
     for (int u = 0; u < n_units; u++) z[u] = bias[u];
     for (int k = 0; k < n_inputs; k++)
       for (int u = 0; u < n_units; u++) z[u] += w[k * n_units + u] * x[k];
@@ -31,7 +35,7 @@ static inline void FAMILY(time)(double *scores, const float *x, const float *val
     }
     for (int u = 0; u < n_units; u += 4)
       for (int k = 0; k < 4; k++) sum[k] += bias[n_units + u + k] * z[u + k];
-    scores[arm] = (double)bias[2 * n_units] + (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    scores[arm] = (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
   }
 }
 

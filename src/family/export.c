@@ -1,4 +1,4 @@
-/* A model as a file of C: what evaluate.h says, the numbers, and the conditions. */
+/* Writes a model as C: the functions of evaluate.h, the parameters and the conditions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 extern const char clt_family_evaluate_text[]; /* evaluate.h, embedded (embed.py) */
 
-/* Adds a text with "FAMILY(name)" and "@name" as NAME_name. */
+/* Adds a text in which "FAMILY(name)" and "@name" become NAME_name. */
 static void add_renamed(clt_text *out, const char *text, const char *family) {
   static const char macro[] = "FAMILY(";
   while (*text) {
@@ -70,7 +70,7 @@ static int add_conditions(clt_text *out, const clt_family_model *m, clt_error *e
   clt_write_c_functions(&functions, cases.n ? cases.bytes : "");
   add_renamed(out, functions.n ? functions.bytes : "", m->family);
   clt_text_printf(out,
-                  "/* Whether an arm may run. */\n"
+                  "/* Whether a variant may run on an input. */\n"
                   "static inline int %s_holds(int arm, const double *features) {\n"
                   "  int holds = 1, failed = 0;\n  (void)features;\n  switch (arm) {\n",
                   m->family);
@@ -83,7 +83,6 @@ static int add_conditions(clt_text *out, const clt_family_model *m, clt_error *e
 
 int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *error) {
   const char *name = m->family;
-  const size_t n_inputs = m->n_features + m->n_fixed;
   clt_text_printf(out,
                   "/* Which variant of the family '%s' to run, made by 'clatune family export'. C99, and C++.\n *\n"
                   " * features:",
@@ -95,15 +94,15 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   name, name);
   clt_text_printf(out,
                   "typedef struct %s_config {\n  const char *variant, *configuration; /* \"wg=64 rows=4\" */\n"
-                  "  int arm;     /* the number of the pair of both */\n"
-                  "  int outside; /* the first feature that lies outside of what is known, so that the answer is the "
-                  "one\n                  that always works; -1: none does */\n} %s_config;\n\n",
+                  "  int arm;     /* the number of this variant with this configuration */\n"
+                  "  int outside; /* the first feature outside of the range of the training: the answer is then the "
+                  "variant\n                  that works on every input; -1: all are inside */\n} %s_config;\n\n",
                   name, name);
   add_function(out, "scale", name);
   add_function(out, m->chooser->name, name);
   int rc = add_conditions(out, m, error);
   clt_text_printf(out,
-                  "/* Chooses for the features of an input. Returns 0, or 1 where one of them lies outside. */\n"
+                  "/* Chooses for the features of an input. Returns 0, or 1 if one of them is outside. */\n"
                   "static inline int %s_select(const double features[%zu], %s_config *out) {\n"
                   "  static const double scales[%zu][5] = {\n",
                   name, m->n_features, name, m->n_features);
@@ -122,13 +121,8 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
   clt_text_printf(out, "%s\n  };\n  static const char *const arms[%zu][2] = {\n", m->numbers.n ? "" : "0", m->n_arms);
   for (size_t a = 0; a < m->n_arms; a++)
     clt_text_printf(out, "    {\"%s\", \"%s\"},\n", m->arms[a].variant, m->arms[a].configuration);
-  clt_text_printf(out, "  };\n  float inputs[%zu];\n  double scores[%zu];\n  int best = %zu;\n", n_inputs, m->n_arms,
-                  m->standard);
-  for (size_t k = 0; k < m->n_fixed; k++) {
-    clt_text_printf(out, "  inputs[%zu] = ", m->n_features + k);
-    add_number(out, (double)m->fixed[k], 9, "f");
-    clt_text_printf(out, "; /* %s */\n", m->fixed_names[k]);
-  }
+  clt_text_printf(out, "  };\n  float inputs[%zu];\n  double scores[%zu];\n  int best = %zu;\n", m->n_features,
+                  m->n_arms, m->standard);
   clt_text_printf(out,
                   "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
                   "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n"
@@ -136,6 +130,7 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   "      if (scores[arm] < scores[best] && %s_holds(arm, features)) best = arm;\n  }\n"
                   "  out->arm = best;\n  out->variant = arms[best][0];\n  out->configuration = arms[best][1];\n"
                   "  return out->outside >= 0;\n}\n\n#endif\n",
-                  name, m->n_features, name, m->chooser->name, n_inputs, m->n_arms, m->numbers.dim, m->n_arms, name);
+                  name, m->n_features, name, m->chooser->name, m->n_features, m->n_arms, m->numbers.dim, m->n_arms,
+                  name);
   return rc;
 }

@@ -11,7 +11,7 @@
 #include "family/family.h"
 #include "space/space.h"
 
-#define SHORT_S 0.05 /* functions that take less are timed again: the least of */
+#define SHORT_S 0.05 /* functions that take less are timed several times; the shortest time counts */
 #define TIMES 3
 
 bool clt_family_is_name(const char *text) {
@@ -48,7 +48,7 @@ char *clt_family_input_text(const clt_family *f, const int64_t *values) {
 
 /* --- calling the module --- */
 
-/* What the functions are given. */
+/* The arguments of the functions. */
 typedef struct clt_family_call {
   const clt_family *family;
   const clt_family_input *input;
@@ -79,12 +79,15 @@ static int call_function(double *out, size_t n, double *seconds, const clt_famil
   double least_s = INFINITY;
   for (int i = 0; rc == CLT_OK && i < (seconds && least_s < SHORT_S ? TIMES : 1); i++) {
     const double start_s = clt_now_s();
-    if (run(&call) != 0) rc = clt_fail(error, CLT_E_VERIFY, "'%s' of '%s' failed", function, c->family->module);
+    if (run(&call) != 0)
+      rc = clt_fail(error, CLT_E_VERIFY, "the function '%s' of the module '%s' returned an error", function,
+                    c->family->module);
     least_s = fmin(least_s, clt_now_s() - start_s);
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     if (!isfinite(out[i]))
-      rc = clt_fail(error, CLT_E_RANGE, "'%s' of '%s' gave no finite number", function, c->family->module);
+      rc = clt_fail(error, CLT_E_RANGE, "the function '%s' of the module '%s' gave a number that is not finite",
+                    function, c->family->module);
   if (seconds) *seconds = least_s;
   free(arrays);
   free(scalars);
@@ -112,11 +115,12 @@ int clt_family_instance(clt_instance **out, const clt_family *family, size_t var
   if (rc || !v->standard || clt_space_same_parameters(clt_instance_space(*out), clt_instance_space(v->standard)))
     return rc;
   clt_instance_free(*out);
-  *out = NULL; /* a configuration is to mean the same on each input */
-  return clt_fail(error, CLT_E_UNSUPPORTED,
-                  "variant '%s': the values of its tuning parameters depend on the input; a family needs constant ones "
-                  "(conditions may depend on it)",
-                  v->name);
+  *out = NULL; /* a configuration must mean the same on each input */
+  return clt_fail(
+      error, CLT_E_UNSUPPORTED,
+      "variant '%s': the values of its tuning parameters depend on the input; list constant values, and exclude "
+      "some of them with conditions",
+      v->name);
 }
 
 static int calculate(clt_family_input *input, const clt_family *f, const clt_device_info *device, clt_error *error) {
@@ -130,8 +134,9 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
     if (derived[i] == floor(derived[i]) && fabs(derived[i]) < 0x1p53)
       input->sizes[f->n_parameters + i].value = (int64_t)derived[i];
     else
-      rc = clt_fail(error, CLT_E_RANGE, "'%s' of '%s' gave %g for '%s'; it must be a whole number", f->derived.function,
-                    f->module, derived[i], f->derived.names[i]);
+      rc = clt_fail(error, CLT_E_RANGE,
+                    "the function '%s' of the module '%s' gave %g for '%s'; it must be a whole number",
+                    f->derived.function, f->module, derived[i], f->derived.names[i]);
   c.n_sizes = input->n;
   if (rc == CLT_OK && f->from) rc = make_instance(&instance, f->from, input, device, error);
   if (rc == CLT_OK && f->from) rc = clt_data_new(&data, instance, 1, error);
@@ -150,7 +155,7 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
 
 /* --- in the store --- */
 
-/* The key that an input's record has: whatever the result follows from. */
+/* The key of an input's record. It covers everything that the result depends on. */
 static int make_key(clt_family_records *r, const clt_family *f, const int64_t *values, clt_error *error) {
   clt_hasher *hasher = clt_hasher_copy(r->up_to_it);
   if (hasher == NULL) return clt_fail_memory(error);
@@ -171,7 +176,7 @@ static int make_key(clt_family_records *r, const clt_family *f, const int64_t *v
   return CLT_OK;
 }
 
-/* The space of one configuration that such a record is of. */
+/* The space of such records, which has a single configuration. */
 static int make_space(clt_space **out, clt_error *error) {
   clt_space_builder *builder = NULL;
   const clt_value one = {.type = CLT_INT, .integer = 1};
@@ -238,7 +243,7 @@ typedef struct record_reading {
   bool found;
 } record_reading;
 
-/* The newest one counts. A text that is none of ours is passed over. */
+/* The newest record counts. Texts in another format are skipped. */
 static int read_record(void *user, clt_record_kind kind, const clt_measurement *m) {
   record_reading *r = user;
   const clt_family *f = r->family;
@@ -277,7 +282,9 @@ int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64
     rc = clt_store_each(records->store, &records->key, records->space, read_record, &reading, NULL, error);
   char *text = clt_family_input_text(f, values);
   if (rc == CLT_OK && !reading.found && only_stored)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no features of the input %s", text ? text : "");
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "the store has no features of the input %s; 'clatune family measure' calculates them",
+                  text ? text : "");
   if (rc == CLT_OK && !reading.found) {
     const double start_s = clt_now_s();
     rc = calculate(out, f, device, &cause);

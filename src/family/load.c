@@ -1,4 +1,4 @@
-/* The family file: inputs, features and variants (docs/families.md). */
+/* The family file: inputs, features and variants (docs/reference/family-file.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define MAX_VALUES 65536 /* of a parameter in one entry */
 #define MAX_NAMES 64     /* parameters of an input, results of a function, functions */
 
-/* Texts of a list, each a name that no other one in `taken` has; they are added to that. */
+/* Reads a list of names and adds them to `taken`, which must not have them yet. */
 static const char **read_names(size_t *n, const clt_node *parent, const char *key, clt_words *taken) {
   clt_node list = clt_node_member(parent, key);
   const size_t count = clt_read_list(&list);
@@ -29,7 +29,7 @@ static const char **read_names(size_t *n, const clt_node *parent, const char *ke
       continue;
     }
     for (size_t k = 0; taken && k < taken->n; k++)
-      if (strcmp(taken->all[k], names[i]) == 0) clt_node_fail(&item, "\"%s\" stands twice", names[i]);
+      if (strcmp(taken->all[k], names[i]) == 0) clt_node_fail(&item, "\"%s\" is given twice", names[i]);
     if (taken && clt_words_add(taken, strdup(names[i]), NULL)) clt_node_fail_as(&item, CLT_E_MEMORY, "out of memory");
   }
   *n = clt_node_ok(parent) ? count : 0;
@@ -41,10 +41,10 @@ static void read_function(clt_family_function *out, const clt_node *node, clt_wo
   if (!clt_read_object(node, CLT_NAMES("Function", "Names"), true)) return;
   out->function = clt_read_required_text(node, "Function");
   out->names = read_names(&out->n, node, "Names", taken);
-  if (out->n == 0) clt_node_fail(names.json ? &names : node, "needs \"Names\": what the function gives");
+  if (out->n == 0) clt_node_fail(names.json ? &names : node, "needs \"Names\": the names of the function's results");
 }
 
-/* Whether an input stands there already. known: by a hash of its values. */
+/* Whether an input is given twice. known: hash of the values -> input. */
 static bool is_known(const clt_family *f, clt_map *known, size_t input) {
   const int64_t *values = f->inputs + input * f->n_parameters;
   const size_t bytes = f->n_parameters * sizeof *values;
@@ -81,13 +81,13 @@ static void read_inputs(clt_family *f, const clt_node *inputs, const char *key, 
         f->inputs[f->n_inputs * f->n_parameters + i] = values[i][rest % counts[i]];
       if (!is_known(f, known, f->n_inputs)) continue;
       char *text = clt_family_input_text(f, f->inputs + f->n_inputs * f->n_parameters);
-      clt_node_fail(&entry, "the input %s stands twice", text ? text : "");
+      clt_node_fail(&entry, "the input %s is given twice", text ? text : "");
       free(text);
     }
   }
 }
 
-/* The index of a name among the input's parameters and derived numbers; a mistake where it is none. */
+/* The index of a name among the input's parameters and derived numbers; an unknown name is an error. */
 static size_t find_number(const clt_family *f, const clt_node *node, const char *name) {
   const char *all[2 * MAX_NAMES];
   const size_t n = f->n_parameters + f->derived.n;
@@ -123,7 +123,7 @@ static void read_features(clt_family *f, const clt_node *node, clt_words *taken)
     f->numbers[i] = find_number(f, &item, names[i]);
     f->features[i] = names[i];
     for (size_t k = 0; k < i; k++)
-      if (f->numbers[k] == f->numbers[i]) clt_node_fail(&item, "\"%s\" stands twice", names[i]);
+      if (f->numbers[k] == f->numbers[i]) clt_node_fail(&item, "\"%s\" is given twice", names[i]);
   }
   for (size_t i = 0, at = f->n_numbers; i < f->n_functions && clt_node_ok(node); i++)
     for (size_t k = 0; k < f->functions[i].n; k++) f->features[at++] = f->functions[i].names[k];
@@ -134,7 +134,8 @@ static clt_problem *read_problem(const clt_family *f, const clt_node *node, cons
   clt_error cause = {0};
   char *path = clt_node_ok(node) ? clt_node_keep(node, clt_path_join(f->folder, name)) : NULL;
   if (path) clt_node_wrap(node, clt_problem_new(&problem, path, &cause), &cause);
-  if (problem && clt_problem_is_command(problem)) clt_node_fail(node, "a variant is a kernel, not a program");
+  if (problem && clt_problem_is_command(problem))
+    clt_node_fail(node, "this problem has a \"Command\"; a variant must be an OpenCL kernel");
   return problem;
 }
 
@@ -157,7 +158,7 @@ static void read_variants(clt_family *f, const clt_node *list, const clt_node *f
     if (!clt_node_ok(list)) return;
     if (!clt_family_is_name(v->name)) clt_node_fail(&named, "needs letters, digits, '_' and '-' only");
     for (size_t k = 0; k < i; k++)
-      if (strcmp(f->variants[k].name, v->name) == 0) clt_node_fail(&named, "\"%s\" stands twice", v->name);
+      if (strcmp(f->variants[k].name, v->name) == 0) clt_node_fail(&named, "\"%s\" is given twice", v->name);
     v->problem = read_problem(f, &place, path);
     if (v->problem && clt_instance_new(&v->standard, v->problem, NULL, 0, NULL, NULL)) v->standard = NULL;
     if (origin && f->from == NULL && strcmp(origin, v->name) == 0) {
@@ -170,7 +171,8 @@ static void read_variants(clt_family *f, const clt_node *list, const clt_node *f
     const clt_place at = {item.reading->source, clt_node_keep(&where, strdup(where.key))};
     clt_node_wrap(&where, clt_expr_compile_at(&v->where, condition, &at, symbols, f->n_features, &cause), &cause);
   }
-  if (!always) clt_node_fail(list, "one variant at least must be without a \"Where\": it is what always works");
+  if (!always)
+    clt_node_fail(list, "needs at least one variant without a \"Where\", for inputs on which no other may run");
   if (origin && f->from == NULL && clt_node_ok(list))
     clt_node_fail_name(from, "variant", origin, f->variants, f->n_variants, sizeof *f->variants);
 }
@@ -190,12 +192,13 @@ static int read_sections(clt_family *f, clt_error *error) {
   if (inputs.json == NULL) clt_node_fail(&root, "needs \"Inputs\"");
   if (clt_node_ok(&root) && clt_read_object(&inputs, CLT_NAMES("Parameters", "Derived", "Train", "Test"), true)) {
     f->parameters = read_names(&f->n_parameters, &inputs, "Parameters", &taken);
-    if (f->n_parameters == 0) clt_node_fail(&inputs, "needs \"Parameters\": what makes an input");
+    if (f->n_parameters == 0)
+      clt_node_fail(&inputs, "needs \"Parameters\": the names of the numbers that define an input");
     if (derived.json) read_function(&f->derived, &derived, &taken);
     clt_map known = {0};
     read_inputs(f, &inputs, "Train", &known);
     f->n_train = f->n_inputs;
-    if (f->n_train == 0) clt_node_fail(&inputs, "needs \"Train\": inputs to learn from");
+    if (f->n_train == 0) clt_node_fail(&inputs, "needs \"Train\": the inputs for training");
     read_inputs(f, &inputs, "Test", &known);
     clt_map_release(&known);
   }

@@ -144,11 +144,16 @@ static int run_session(family_run *r, const clt_instance *instance, const clt_co
   return rc;
 }
 
-/* Whether a configuration is to be measured in this pass. answer: what is known; NULL: nothing. */
+/* Whether a configuration must be measured in this pass. answer: what is known; NULL: nothing. */
 static bool is_wanted(const family_run *r, size_t input, const clt_family_answer *answer) {
+  double least_s = INFINITY, second_s = INFINITY;
   if (r->pass == 0 || answer == NULL) return r->pass == 0 && answer == NULL;
+  for (unsigned i = 0; i < answer->n_right; i++) {
+    second_s = fmin(second_s, fmax(least_s, answer->right_s[i]));
+    least_s = fmin(least_s, answer->right_s[i]);
+  }
   return answer->time_s <= NEAR * r->least_s[input] && isfinite(answer->time_s) && answer->n_right <= r->pass &&
-         answer->second_s > (1 + STEADY) * answer->time_s;
+         second_s > (1 + STEADY) * least_s;
 }
 
 /* Measures those of the configurations that are valid on an input and that this pass is for. *least_s (nullable): the
@@ -238,7 +243,7 @@ static int tune_variant(family_run *r, size_t variant) {
   return rc;
 }
 
-/* The portfolios of other devices, of all variants. */
+/* Takes the portfolios of all variants from the other devices. */
 static int take_portfolios(family_run *r) {
   const clt_family *f = r->family;
   int rc = CLT_OK;
@@ -269,7 +274,7 @@ static int take_portfolios(family_run *r) {
   return rc;
 }
 
-/* Every variant on an input, one after the other, as the speed of machines drifts. */
+/* Measures all variants on an input directly after each other, since the speed of machines drifts. */
 static int measure_input(family_run *r, size_t input) {
   const size_t n_measured = r->n_measured;
   clt_text said = {0};
@@ -298,20 +303,21 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
   r.least_s = clt_new_array(family->n_inputs, sizeof *r.least_s);
   int rc = r.inputs && r.wanted && r.least_s ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && (how->tune_on > MAX_TUNED || how->portfolio > CLT_MAX_PORTFOLIO))
-    rc = clt_fail(error, CLT_E_RANGE, "at most %d inputs to tune on, and %d configurations in a portfolio", MAX_TUNED,
+    rc = clt_fail(error, CLT_E_RANGE,
+                  "at most %d inputs to tune on (--tune-on) and %d configurations per variant (--portfolio)", MAX_TUNED,
                   CLT_MAX_PORTFOLIO);
   if (rc == CLT_OK) rc = read_inputs(&r);
-  clt_workers_reserve(true);
+  clt_workers_reserve(true, true);
   if (rc == CLT_OK && how->n_sources) rc = take_portfolios(&r);
   for (size_t v = 0; rc == CLT_OK && !how->n_sources && v < family->n_variants; v++) rc = tune_variant(&r, v);
   for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++) r.least_s[i] = INFINITY;
   for (; rc == CLT_OK && r.pass < PASSES; r.pass++) {
     for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
       if (r.wanted[i]) rc = measure_input(&r, i);
-    clt_workers_reserve(false); /* new processes, other pages */
-    clt_workers_reserve(true);
+    clt_workers_reserve(false, false); /* new processes, other pages */
+    clt_workers_reserve(true, true);
   }
-  clt_workers_reserve(false);
+  clt_workers_reserve(false, false);
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);
   free(r.wanted);

@@ -23,7 +23,6 @@ void clt_family_model_free(clt_family_model *m) {
   }
   free(m->arms);
   clt_words_free(m->names.all);
-  for (size_t k = 0; k < m->n_fixed; k++) free(m->fixed_names[k]);
   free(m->scales);
   free(m->numbers.values);
   free(m->family);
@@ -47,7 +46,7 @@ void clt_family_select(clt_family_choice *out, const clt_family_model *m, const 
 /* --- files --- */
 
 int clt_family_model_save(const clt_family_model *m, const char *path, clt_error *error) {
-  json_t *features = json_array(), *arms = json_array(), *values = json_array(), *fixed = json_array();
+  json_t *features = json_array(), *arms = json_array(), *values = json_array();
   for (size_t i = 0; i < m->n_features; i++) {
     json_t *scale = json_array();
     for (size_t k = 0; k < 5; k++) json_array_append_new(scale, clt_json_real(m->scales[i][k]));
@@ -56,14 +55,11 @@ int clt_family_model_save(const clt_family_model *m, const char *path, clt_error
   for (size_t i = 0; i < m->n_arms; i++)
     json_array_append_new(arms, json_pack("{s:s, s:s, s:s*}", "Variant", m->arms[i].variant, "Configuration",
                                           m->arms[i].configuration, "Where", m->arms[i].condition));
-  for (size_t i = 0; i < m->n_fixed; i++)
-    json_array_append_new(
-        fixed, json_pack("{s:s, s:o}", "Name", m->fixed_names[i], "Input", clt_json_real((double)m->fixed[i])));
   for (size_t i = 0; i < m->numbers.n; i++) json_array_append_new(values, clt_json_real((double)m->numbers.values[i]));
-  json_t *root = json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o}", "FamilyModel", FORMAT_VERSION,
-                           "Family", m->family, "File", clt_json_text(m->path), "Chooser", m->chooser->name, "Features",
-                           features, "Device", fixed, "Arms", arms, "Standard", (json_int_t)m->standard, "Dimension",
-                           m->numbers.dim, "Values", values);
+  json_t *root =
+      json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:I, s:i, s:o}", "FamilyModel", FORMAT_VERSION, "Family", m->family,
+                "File", clt_json_text(m->path), "Chooser", m->chooser->name, "Features", features, "Arms", arms,
+                "Standard", (json_int_t)m->standard, "Dimension", m->numbers.dim, "Values", values);
   char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   int rc = text ? clt_file_replace(path, text, strlen(text), error) : clt_fail_memory(error);
   json_decref(root);
@@ -77,10 +73,11 @@ static char *copy(const clt_node *node, const char *text) {
   return out;
 }
 
-/* What may stand in a string of C: printable, without quotes and backslashes. */
+/* Texts are exported as C strings: they must be printable, without quotes and backslashes. */
 static char *copy_plain(const clt_node *node, const char *text) {
   for (const char *at = text; text && *at; at++)
-    if (*at < ' ' || *at > '~' || strchr("\"\\?", *at)) clt_node_fail(node, "must be plain text");
+    if (*at < ' ' || *at > '~' || strchr("\"\\?", *at))
+      clt_node_fail(node, "must be printable ASCII without quotes, backslashes and question marks");
   return copy(node, clt_node_ok(node) ? text : NULL);
 }
 
@@ -92,25 +89,9 @@ static void read_feature(clt_family_model *m, size_t i, const clt_node *node) {
     if (!clt_json_read_number(&m->scales[i][k], json_array_get(scale.json, k)))
       clt_node_fail(&scale, "needs 5 numbers");
   if (clt_node_ok(node) && m->scales[i][2] >= 0 && m->scales[i][0] + m->scales[i][2] <= 0)
-    clt_node_fail(&scale, "has logarithms of numbers below 0");
+    clt_node_fail(&scale, "takes the logarithm of a range that includes negative numbers");
   if (clt_node_ok(node) && clt_words_add(&m->names, strdup(name), NULL))
     clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
-}
-
-static void read_fixed(clt_family_model *m, const clt_node *list) {
-  const size_t n = list->json ? clt_read_list(list) : 0;
-  if (n + m->n_features > CLT_MAX_FEATURES) clt_node_fail(list, "has too many");
-  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node item = clt_node_item(list, i);
-    double input = 0;
-    const char *name = clt_read_required_text(&item, "Name");
-    if (name && !clt_is_name(name)) clt_node_fail(&item, "needs a name");
-    if (!clt_json_read_number(&input, json_object_get(item.json, "Input")) || fabs(input) > 3e38)
-      clt_node_fail(&item, "needs a number \"Input\"");
-    if (!clt_node_ok(list)) return;
-    m->fixed[m->n_fixed] = (float)input;
-    m->fixed_names[m->n_fixed++] = copy(&item, name);
-  }
 }
 
 static void read_arm(clt_family_model *m, size_t i, const clt_node *node) {
@@ -129,13 +110,12 @@ static void read_arm(clt_family_model *m, size_t i, const clt_node *node) {
 
 static void read_model(clt_family_model *m, const clt_node *root) {
   clt_node features = clt_node_member(root, "Features"), arms = clt_node_member(root, "Arms"),
-           values = clt_node_member(root, "Values"), chooser = clt_node_member(root, "Chooser"),
-           fixed = clt_node_member(root, "Device");
+           values = clt_node_member(root, "Values"), chooser = clt_node_member(root, "Chooser");
   if (!clt_read_object(root, NULL, false)) return;
   const int64_t version = clt_read_integer(root, "FamilyModel", 0);
   if (version != FORMAT_VERSION)
-    clt_node_fail(
-        root, version > FORMAT_VERSION ? "a newer clatune wrote this model" : "is no model of 'clatune family train'");
+    clt_node_fail(root, version > FORMAT_VERSION ? "a newer version of clatune wrote this model"
+                                                 : "is not a model of 'clatune family train'");
   m->family = copy(root, clt_read_required_text(root, "Family"));
   if (m->family && !clt_is_name(m->family)) clt_node_fail(root, "\"Family\" needs a name");
   const char *path = clt_read_text(root, "File"), *name = clt_read_required_text(root, "Chooser");
@@ -144,8 +124,9 @@ static void read_model(clt_family_model *m, const clt_node *root) {
   if (name && m->chooser == NULL) clt_node_fail(&chooser, "there is no chooser \"%.64s\"", name);
   m->n_features = clt_read_list(&features);
   const size_t n_arms = clt_read_list(&arms);
-  if (m->n_features == 0 || m->n_features > CLT_MAX_FEATURES) clt_node_fail(&features, "has too few or too many");
-  if (n_arms == 0 || n_arms > CLT_MAX_ARMS) clt_node_fail(&arms, "has too few or too many");
+  if (m->n_features == 0 || m->n_features > CLT_MAX_FEATURES)
+    clt_node_fail(&features, "needs 1 to %d features", CLT_MAX_FEATURES);
+  if (n_arms == 0 || n_arms > CLT_MAX_ARMS) clt_node_fail(&arms, "needs 1 to %d arms", CLT_MAX_ARMS);
   if (!clt_node_ok(root)) return;
   m->scales = calloc(m->n_features, sizeof *m->scales);
   m->arms = calloc(n_arms, sizeof *m->arms);
@@ -163,7 +144,6 @@ static void read_model(clt_family_model *m, const clt_node *root) {
     clt_node item = clt_node_item(&arms, i);
     read_arm(m, i, &item);
   }
-  if (clt_node_ok(root)) read_fixed(m, &fixed);
   m->standard = (size_t)clt_read_integer_within(root, "Standard", 0, 0, CLT_MAX_ARMS);
   m->numbers.dim = (int)clt_read_integer_within(root, "Dimension", 0, 0, 1 << 20);
   for (size_t i = 0; i < m->numbers.n && clt_node_ok(root); i++) {
@@ -173,9 +153,9 @@ static void read_model(clt_family_model *m, const clt_node *root) {
     m->numbers.values[i] = clt_node_ok(root) ? (float)number : 0;
   }
   if (clt_node_ok(root) && (m->standard >= m->n_arms || m->arms[m->standard].condition))
-    clt_node_fail(root, "\"Standard\" is no arm that may always run");
-  if (clt_node_ok(root) && !m->chooser->fits(&m->numbers, m->n_features + m->n_fixed, m->n_arms))
-    clt_node_fail(&values, "are no numbers of a chooser '%s'", m->chooser->name);
+    clt_node_fail(root, "\"Standard\" must be the number of an arm without a \"Where\"");
+  if (clt_node_ok(root) && !m->chooser->fits(&m->numbers, m->n_features, m->n_arms))
+    clt_node_fail(&values, "are not valid for the chooser '%s'; train the model again", m->chooser->name);
 }
 
 int clt_family_model_new(clt_family_model **out, const char *const **features, const char *path, clt_error *error) {

@@ -16,7 +16,7 @@ static const double penalties[] = {1, 8, 64, 512}, gammas[] = {0.0625, 0.25, 1, 
 
 static void print_nothing(const char *text) { (void)text; }
 
-/* Of the arms that are as good as the best, the one that is best on the whole. */
+/* Among the arms that are as good as the best, the one with the best mean. */
 static size_t label_of(const clt_family_rows *rows, size_t row) {
   const double *cost = rows->log_cost + row * rows->n_arms;
   double least = INFINITY;
@@ -103,9 +103,10 @@ static bool svm_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t 
   return sum == l && numbers->n == 2 + 2 * k + k * (k - 1) / 2 + (k - 1) * l + l * n_inputs;
 }
 
-const clt_family_chooser clt_family_svm = {.name = "svm",
-                                           .summary = "a support-vector machine names the best variant (libsvm)",
-                                           .n_settings = N_SETTINGS,
-                                           .fit = fit_svm,
-                                           .score = clt_family_score_svm,
-                                           .fits = svm_fits};
+const clt_family_chooser clt_family_svm = {
+    .name = "svm",
+    .summary = "classifies inputs by their best variant with a support-vector machine (libsvm)",
+    .n_settings = N_SETTINGS,
+    .fit = fit_svm,
+    .score = clt_family_score_svm,
+    .fits = svm_fits};

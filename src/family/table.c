@@ -1,4 +1,4 @@
-/* The table of inputs x arms, from what the store knows. */
+/* The table of inputs x arms, from the measurements of a store. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,10 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "family/family.h"
+#include "measurement/statistics.h"
 
-#define LEAST_GAIN 0.01 /* of a portfolio's next configuration */
-#define FAILURE 10.0    /* times the longest time of its input is what a failure counts for */
+#define LEAST_GAIN 0.01 /* that the next configuration of a portfolio must bring */
+#define FAILURE 10.0    /* a failure costs this many times the longest time of its input */
 
 static int compare_answers(const void *left, const void *right) {
   const clt_family_answer *a = left, *b = right;
@@ -28,10 +29,9 @@ static int add_right(void *user, clt_record_kind kind, const clt_measurement *m)
   wanted.config = m->config;
   if (kind != CLT_RECORD_SEARCH || !clt_measurement_correct(m) || !(m->time_s > 0)) return 0;
   if ((a = find_answer(of_key, &wanted)) == NULL || isinf(a->time_s)) return 0;
-  if (a->n_right++ == 0)
-    a->time_s = m->time_s;
-  else
-    a->second_s = fmin(a->second_s, fmax(a->time_s, m->time_s)), a->time_s = fmin(a->time_s, m->time_s);
+  if (a->n_right == CLT_FAMILY_REPEATS) return 0;
+  a->right_s[a->n_right++] = m->time_s;
+  a->time_s = clt_median(a->right_s, a->n_right);
   return 0;
 }
 
@@ -52,8 +52,7 @@ int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_in
                             .variant = variant,
                             .config = m->config,
                             .time_s = clt_measurement_correct(m) && m->time_s > 0 ? m->time_s : INFINITY,
-                            .wrong = clt_reason_invalidity(m->reason) == CLT_CORRECTNESS,
-                            .second_s = INFINITY};
+                            .wrong = clt_reason_invalidity(m->reason) == CLT_CORRECTNESS};
   }
   if (rc == CLT_OK && of_key.n) rc = clt_store_each(store, &key, space, add_right, &of_key, NULL, error);
   a->n += rc == CLT_OK ? of_key.n : 0;
@@ -67,7 +66,7 @@ typedef struct candidate {
   bool wrong;
 } candidate;
 
-/* The mean log of the least time of those in `least`, with one configuration more. */
+/* The mean over the inputs of the log of the shortest time: that in `least` or that of candidate c. */
 static double mean_with(const clt_family_answers *a, const candidate *c, const double *least, const double *longest,
                         size_t n_inputs) {
   double sum = 0;
@@ -219,7 +218,7 @@ static int fill_row(bool *complete, double *row, const clt_family_table *t, size
   return CLT_OK;
 }
 
-/* All costs. An input that was measured in part is left out: measuring was stopped there. */
+/* Fills in all costs. Partly measured inputs are left out: measuring was interrupted there. */
 static int fill_costs(clt_family_table *t, const clt_family_answers *answers, double uses, clt_error *error) {
   const size_t n = t->n, n_train = t->n_train;
   t->n = t->n_train = 0;
@@ -241,11 +240,17 @@ static int fill_costs(clt_family_table *t, const clt_family_answers *answers, do
   return rc;
 }
 
+/* Adds an arm. The text of its configuration needs an instance: that of the first input on which the variant may run,
+ * since the problem may not accept the sizes of others. */
 static int add_arm(clt_family_table *t, size_t variant, clt_config config, clt_error *error) {
+  const clt_family *f = t->family;
   clt_family_arm *arm = &t->arms[t->n_arms++];
   clt_instance *instance = NULL;
+  size_t first = 0;
+  while (first + 1 < t->n && !clt_family_holds(f->variants[variant].where, t->inputs[first].features, f->n_features))
+    first++;
   *arm = (clt_family_arm){.variant = variant, .config = config};
-  int rc = clt_family_instance(&instance, t->family, variant, &t->inputs[0], t->place[0]->device, error);
+  int rc = clt_family_instance(&instance, f, variant, &t->inputs[first], t->place[first]->device, error);
   if (rc == CLT_OK && (arm->configuration = clt_config_string(clt_instance_space(instance), config)) == NULL)
     rc = clt_fail_memory(error);
   clt_instance_free(instance);
@@ -269,8 +274,7 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
     const size_t n = clt_family_portfolio(chosen, most, &answers, v, t->n_train);
     if (t->n_arms + n > CLT_MAX_ARMS)
       rc = clt_fail(error, CLT_E_RANGE,
-                    "there are more than %d variants with their configurations; choose a smaller "
-                    "--portfolio",
+                    "there are more than %d arms (variants in a configuration); choose a smaller --portfolio",
                     CLT_MAX_ARMS);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], error);
   }
@@ -278,13 +282,13 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
   if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, error);
   if (rc == CLT_OK && answers.n && t->n_arms == 0)
     rc = clt_fail(error, CLT_E_NO_VALID,
-                  "no variant of the family '%s' has a configuration that is right on every input that was measured",
+                  "no variant of the family '%s' has a configuration that is correct on every measured input",
                   family->name);
   if (rc == CLT_OK && t->n_train == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND,
-                  "no input of the family '%s' to learn from was measured to its end on this device; 'clatune family "
-                  "measure' does that",
-                  family->name);
+    rc = clt_fail(
+        error, CLT_E_NOT_FOUND,
+        "no training input of the family '%s' is completely measured on this device; run 'clatune family measure'",
+        family->name);
   free(answers.all);
   return rc;
 }

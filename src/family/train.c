@@ -11,11 +11,11 @@
 #include "model/rows.h"
 
 #define FOLDS 5
-#define SLOWER 0.05 /* relative: what a user would notice */
-#define MARGIN 0.1  /* of the range of a feature that is known: how far beyond it the model answers */
-#define FACTOR 8.0  /* between the ends of a feature's range from which on its logarithm is the input */
+#define SLOWER 0.05 /* relative difference that a user would notice */
+#define MARGIN 0.1  /* of the training range of a feature: how far beyond it the model still predicts */
+#define FACTOR 8.0  /* features whose range spans a larger factor are inputs as logarithms */
 
-/* What a fold, and the whole, are trained with. */
+/* The settings of a training, shared by all folds. */
 typedef struct family_task {
   const clt_family_table *table;
   size_t columns[CLT_MAX_FEATURES], n_columns;
@@ -34,14 +34,13 @@ static double least_cost(const family_task *t, size_t input) {
   return least;
 }
 
-/* Log costs, with failures as what they count for; inputs on which everything fails are left out of `rows`. */
+/* Log costs, with penalties for failures. Inputs on which all arms fail are left out of `rows`. */
 static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family_table *table,
                       const clt_family_training *how, clt_error *error) {
   *t = (family_task){.table = table, .seed = how->seed, .threads = how->threads, .n_columns = how->n_features};
   memcpy(t->columns, how->features, sizeof t->columns);
   for (size_t k = 0, n_chosen = t->n_columns; k < table->family->n_features; k++) {
-    bool is_in = false; /* what a condition reads is needed, and figures of devices, which stay behind */
-    bool is_needed = n_chosen == 0 || k >= table->family->n_features - table->n_device;
+    bool is_in = false, is_needed = n_chosen == 0; /* what a condition reads is needed, too */
     for (size_t c = 0; c < n_chosen; c++) is_in |= t->columns[c] == k;
     for (size_t v = 0; v < table->family->n_variants; v++) {
       const clt_expr *where = table->family->variants[v].where;
@@ -56,8 +55,7 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
     if (clt_family_log_costs(&t->log_cost[i * table->n_arms], table, i) > 0) (*rows)[(*n)++] = i;
   }
   if (*n == 0 || (*rows)[0] >= table->n_train)
-    return clt_fail(error, CLT_E_NO_VALID,
-                    "no variant of the family '%s' gave a right result on any input to learn from",
+    return clt_fail(error, CLT_E_NO_VALID, "no variant of the family '%s' gave a correct result on any training input",
                     table->family->name);
   return CLT_OK;
 }
@@ -82,7 +80,7 @@ static void fit_scale(double scale[5], const double *values, size_t n) {
   scale[4] = last > first ? 1 / sqrt(fmax(squares, DBL_MIN)) : 0;
 }
 
-/* Arms by what they cost on the whole, and the one that always works. */
+/* The ranks of the arms by mean cost, and the standard arm. */
 static int rank_arms(size_t *rank, size_t *standard, const family_task *t, const size_t *rows, size_t n,
                      clt_error *error) {
   const clt_family_table *table = t->table;
@@ -107,7 +105,8 @@ static int rank_arms(size_t *rank, size_t *standard, const family_task *t, const
     for (size_t b = 0; b < table->n_arms; b++) rank[a] += mean[b] < mean[a] || (mean[b] == mean[a] && b < a);
   }
   if (fewest < n) return CLT_OK;
-  return clt_fail(error, CLT_E_NO_VALID, "no variant of the family '%s' that may always run gives right results",
+  return clt_fail(error, CLT_E_NO_VALID,
+                  "no variant of the family '%s' without a \"Where\" gives correct results on all training inputs",
                   table->family->name);
 }
 
@@ -143,7 +142,7 @@ static void release_fit(clt_family_model *m) {
   free(m->numbers.values);
 }
 
-/* The arm chosen for an input, and the next one (itself where there is none). */
+/* The chosen arm for an input and the second choice (the same arm if there is none). */
 static size_t choose(size_t *second, const clt_family_model *m, const family_task *t, size_t input) {
   double features[CLT_MAX_FEATURES], scores[CLT_MAX_ARMS];
   const double *costs = t->log_cost + input * m->n_arms;
@@ -191,7 +190,7 @@ static int try_fold(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-/* Which chooser (NULL: any) and setting have the least regret on these rows. */
+/* The chooser (NULL: any) and setting with the lowest regret on these rows in cross-validation. */
 static int search_setting(const clt_family_chooser **chooser, unsigned *setting, const family_task *t,
                           const size_t *rows, size_t n, clt_error *error) {
   const clt_family_chooser *choosers[64];
@@ -318,8 +317,10 @@ int clt_family_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n_out, const 
       const size_t n_known = clt_fold_split(order, fold, n, k);
       for (size_t i = 0; i < n; i++) order[i] = rows[order[i]];
       m = (clt_family_model){0};
-      rc = n_known ? train_rows(&m, &task, order, n_known, how->chooser, error)
-                   : clt_fail(error, CLT_E_MODEL, "one input alone says nothing of others");
+      rc = n_known
+               ? train_rows(&m, &task, order, n_known, how->chooser, error)
+               : clt_fail(error, CLT_E_MODEL,
+                          "cross-validation needs at least two measured training inputs; run 'clatune family measure'");
       if (rc == CLT_OK) judge_rows(&j, &m, &task, order + n_known, n - n_known);
       release_fit(&m);
     }

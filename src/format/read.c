@@ -1,16 +1,17 @@
-/* Reading recordings in the forms of the field.
+/* Reads recordings in the formats of several auto-tuners.
  *
  * Kernel Tuner's cache files: an object with "tune_params" {name: [values]}, and "cache" {"1,2,3": entry}. An entry has
- * the parameters by name, "time" (milliseconds, or why there is none), "times", and what the phases took in
+ * the parameters by name, "time" (milliseconds, or the kind of failure), "times", and the durations of the phases in
  * milliseconds.
  *
  * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity", "measurements",
- * and "objectives": the names of those measurements that it was tuned for. Results alone have no lists of values: they
- * are those that occur, in ascending order. A recording has them in its "ConfigurationSpace".
+ * and "objectives": the names of the measurements that were tuned for. Recordings of clatune list the values of the
+ * parameters in a "ConfigurationSpace". Other files have no such lists: the values are those that occur, in ascending
+ * order.
  *
  * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
- * "kernel", "time" (milliseconds) and "parameters" {name: whole number}. Results that failed are not in it. CLBlast
- * gives its problem sizes as texts "arg_m", "arg_n", ...
+ * "kernel", "time" (milliseconds) and "parameters" {name: whole number}. Failed configurations are missing. CLBlast's
+ * problem sizes are texts "arg_m", "arg_n", ...
  *
  * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
  * "Status", "TotalDuration", overheads, and "Configuration" as a list of {"Name", "ValueType", "Value"}. */
@@ -27,50 +28,50 @@
 #include "measurement/statistics.h"
 #include "space/space.h"
 
-#define MAX_LINE_BYTES 256   /* of names, and of what is shown */
+#define MAX_LINE_BYTES 256   /* of names and of displayed texts */
 #define MAX_TEXT_BYTES 65536 /* of a value */
 #define MAX_VALUES 65536     /* of a parameter */
 #define SECONDS_PER_MS 1e-3
-#define SAME_UNIT 30 /* times as much: units are a factor of 1,000 apart */
-#define FAILED_S 1e9 /* longer is a failure: old versions of Kernel Tuner wrote 1e20 ms, KTT the most ns there are */
+#define SAME_UNIT 30 /* ratio up to which two times have the same unit; units differ by 1,000 */
+#define FAILED_S \
+  1e9 /* longer times mean a failure: old versions of Kernel Tuner wrote 1e20 ms, KTT the maximum number of ns */
 
 #define FAIL(key, ...) clt_fail_at(r->error, CLT_E_FORMAT, r->path, 0, key, __VA_ARGS__)
 
 typedef struct reader {
   clt_recording *recording;
-  const char *path, *key; /* key: what mistakes in parameters are reported under */
+  const char *path, *key; /* key: for mistakes in parameters */
   clt_space_builder *builder;
   clt_error *error;
   const char *names[CLT_MAX_PARAMETERS]; /* of the builder's parameters; borrowed from the JSON */
   size_t n;
-  double unit_s;        /* seconds in the file's unit of time */
-  const char *quantity; /* what the results are judged by: the name of a measurement of T4, of a field of an entry */
+  double unit_s;        /* the file's unit of time in seconds */
+  const char *quantity; /* the objective: name of a T4 measurement, or of a field of an entry */
 } reader;
 
 /* --- texts, values, times and reasons --- */
 
-/* Can be a parameter's: an identifier of reasonable length. */
+/* Whether a name can be that of a parameter: an identifier of reasonable length. */
 static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_LINE_BYTES; }
 
-/* A number, a truth value or a text, which is borrowed. It reaches a build option only where the problem lists it too.
- */
+/* Reads a number, a boolean or a text, which is borrowed. It becomes a build option only if a problem lists it, too. */
 static bool read_value(clt_value *out, const json_t *json) {
   return clt_json_to_value(out, json) && (out->type != CLT_STRING || strlen(out->text) < MAX_TEXT_BYTES);
 }
 
-/* A finite number of at least 0, or 0. */
+/* A finite number of at least 0; 0 for anything else. */
 static double read_number(const json_t *json) {
   double x;
   return clt_json_read_number(&x, json) && x >= 0 ? x : 0;
 }
 
-/* Seconds, or 0. */
+/* A time in seconds; 0: it is not a time, or a failure. */
 static double read_time(const json_t *json, double unit_s) {
   double seconds = read_number(json) * unit_s;
   return seconds < FAILED_S ? seconds : 0;
 }
 
-/* Fills runs_s from a list of times; what is no time is left out. */
+/* Fills runs_s from a list of times; skips other items. */
 static void read_runs(clt_measurement *m, const json_t *times, double unit_s) {
   for (size_t i = 0; i < json_array_size(times) && m->n_runs < CLT_MAX_RUNS; i++) {
     double seconds = read_time(json_array_get(times, i), unit_s);
@@ -78,7 +79,7 @@ static void read_runs(clt_measurement *m, const json_t *times, double unit_s) {
   }
 }
 
-/* A line for people, malloc'ed and capped; "" for NULL. */
+/* Copies a line for display, shortened if necessary; "" for NULL. *out is malloc'ed. */
 static int copy_line(char **out, const char *text, clt_error *error) {
   clt_text line = {0};
   clt_text_add_shown(&line, text ? text : "", text ? strnlen(text, MAX_LINE_BYTES) : 0, "");
@@ -92,15 +93,15 @@ static int read_names(reader *r, const json_t *kernel, const json_t *device) {
 
 static bool is_by_time(const reader *r) { return !r->recording->by_energy && r->recording->figure.name == NULL; }
 
-/* The results are judged by a quantity that is no time: by energy, or a figure. goal "": for the words of the field to
- * say, as Kernel Tuner knows them too. */
+/* Sets an objective that is not time: energy, or a figure. goal "": derived from the name and unit, as Kernel Tuner
+ * does for common ones. */
 static int set_quantity(reader *r, const char *name, const char *unit, const char *goal) {
   clt_metric *figure = &r->recording->figure;
   r->quantity = name;
   if (clt_unit_amount(unit, true) > 0 || (*unit == '\0' && clt_ends_with(name, "energy")))
     return r->recording->by_energy = true, CLT_OK;
-  if (strcmp(name, "time") == 0) return FAIL(r->key, "the unit '%.64s' of 'time' is none of time", unit);
-  /* In what clatune wrote before it stated goals, "time" is the figure's cost. */
+  if (strcmp(name, "time") == 0) return FAIL(r->key, "unknown unit '%.64s' of 'time'; use s, ms, us or ns", unit);
+  /* In files of clatune from before goals were stated, "time" is the cost of the figure. */
   if (strcmp(name, "figure") == 0 && *goal == '\0') return r->quantity = "time", CLT_OK;
   figure->goal = strcmp(goal, "maximise") == 0   ? CLT_MAXIMISE
                  : strcmp(goal, "minimise") == 0 ? CLT_MINIMISE
@@ -110,8 +111,8 @@ static int set_quantity(reader *r, const char *name, const char *unit, const cha
   return rc ? rc : copy_line((char **)&figure->unit, unit, r->error);
 }
 
-/* What was measured, or a failure: a result that failed for no stated reason lacks what it is judged by. value: of what
- * that is, in seconds or joules. */
+/* Sets the result of a measurement, or its failure: a result without a value and without a reason failed for an unknown
+ * one. value: of the objective, in seconds or joules if it is a time or energy. */
 static void set_outcome(const reader *r, clt_measurement *m, clt_reason reason, double time_s, double value) {
   if (reason != CLT_REASON_NONE || !(value > 0)) {
     clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
@@ -125,23 +126,23 @@ static void set_outcome(const reader *r, clt_measurement *m, clt_reason reason, 
 
 /* --- parameters --- */
 
-/* A parameter: with the values of a list in its order or, where there are results, those that occur in their
- * configurations, ascending. */
+/* Adds a parameter. Its values are those of the list, in that order. If results is not NULL, they are those that occur
+ * in the configurations of the results, in ascending order. */
 static int add_parameter(reader *r, const char *name, const json_t *list, const json_t *results, const char *member) {
   bool listed = results == NULL;
   size_t n = json_array_size(listed ? list : results);
   clt_error why = {0};
   int rc = CLT_OK;
-  if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "there are more than %d parameters", CLT_MAX_PARAMETERS);
-  if (!is_usable_name(name)) return FAIL(r->key, "a parameter's name must be an identifier");
+  if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "more than %d parameters are not supported", CLT_MAX_PARAMETERS);
+  if (!is_usable_name(name)) return FAIL(r->key, "'%.64s' is not a valid name; use letters, digits and '_'", name);
   if (n < 1 || (listed && n > MAX_VALUES)) return FAIL(r->key, "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
   clt_value *values = clt_new_array(n, sizeof *values);
   if (values == NULL) return clt_fail_memory(r->error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     if (listed && !read_value(&values[i], json_array_get(list, i)))
-      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a text", i, name);
+      rc = FAIL(r->key, "value %zu of '%s' must be a number, true, false or a string", i, name);
     if (!listed && !read_value(&values[i], json_object_get(json_object_get(json_array_get(results, i), member), name)))
-      rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", i, name);
+      rc = FAIL(r->key, "the configuration of result %zu needs a number, true, false or a string for '%s'", i, name);
   }
   if (rc == CLT_OK && !listed) n = clt_values_sort(values, n);
   if (rc == CLT_OK && n > MAX_VALUES) rc = FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES);
@@ -154,9 +155,8 @@ static int add_parameter(reader *r, const char *name, const json_t *list, const 
   return rc;
 }
 
-/* Reads a list of results, each with its configuration as an object {name: value}. Where there are no columns yet, they
- * are made. All configurations must have the same parameters; what one lacks, and values that are not listed, are
- * mistakes. read_outcome: all but the configuration. */
+/* Reads a list of results, each with its configuration as an object {name: value}. Adds the parameters if there are
+ * none yet. read_outcome reads everything except the configuration. */
 static int read_results(reader *r, const json_t *results, const char *member,
                         void (*read_outcome)(const reader *r, clt_measurement *m, const json_t *result)) {
   json_t *first = json_object_get(json_array_get(results, 0), member);
@@ -173,10 +173,10 @@ static int read_results(reader *r, const json_t *results, const char *member,
       clt_value value;
       if (!read_value(&value, json_object_get(configuration, r->names[k])) ||
           !clt_space_builder_extend(r->builder, &config, k, value))
-        return FAIL(r->key, "the configuration of result %zu has a value of '%s' that is not listed", i, r->names[k]);
+        return FAIL(r->key, "the configuration of result %zu has an unlisted value of '%s'", i, r->names[k]);
     }
     if (json_object_size(configuration) != r->n)
-      return FAIL(r->key, "all results need the same %zu parameters: result %zu has %zu", r->n, i,
+      return FAIL(r->key, "all results must have the same %zu parameters; result %zu has %zu", r->n, i,
                   json_object_size(configuration));
     clt_measurement_init(&m, config);
     read_outcome(r, &m, result);
@@ -187,8 +187,8 @@ static int read_results(reader *r, const json_t *results, const char *member,
 
 /* --- Kernel Tuner --- */
 
-/* Value `i` of the n in a key, "16,1,2", as Python prints it; nothing is taken from a key with another number of
- * values. token: what a text is borrowed from. */
+/* Reads value i of the n values in a key such as "16,1,2", as Python prints them. False: the key has another number of
+ * values. A text is borrowed from token. */
 static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const char *key, size_t i, size_t n) {
   const char *begin = key;
   size_t n_commas = 0;
@@ -201,7 +201,7 @@ static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const cha
   char *end;
   long long whole = strtoll(token, &end, 10);
   bool is_true = strcmp(token, "True") == 0, is_false = strcmp(token, "False") == 0;
-  json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* whatever the locale */
+  json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* jansson does not depend on the locale */
   *out = length && *end == '\0' ? (clt_value){CLT_INT, .integer = whole}
          : is_true || is_false  ? (clt_value){CLT_BOOL, .integer = is_true}
          : json_is_real(real)   ? (clt_value){CLT_REAL, .real = json_real_value(real)}
@@ -214,17 +214,17 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   clt_config config = 0;
   clt_measurement m;
   if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
-  bool has_reason = true;             /* clatune's, not a parameter's value */
-  for (size_t i = 0; i < r->n; i++) { /* by the fields' names; what is not there comes from the key */
+  bool has_reason = true;             /* "reason" is clatune's member, not a parameter */
+  for (size_t i = 0; i < r->n; i++) { /* from the fields; a missing one comes from the key */
     const char *name = r->names[i];
     has_reason = has_reason && strcmp(name, "reason") != 0;
     const json_t *field = json_object_get(entry, name);
     char token[MAX_TEXT_BYTES];
     clt_value value;
     if (!(field ? read_value(&value, field) : read_key_value(&value, token, key, i, r->n)))
-      return FAIL("cache", "the entry '%.64s' has no usable value of '%s'", key, name);
+      return FAIL("cache", "the entry '%.64s' needs a number, true, false or a string for '%s'", key, name);
     if (!clt_space_builder_extend(r->builder, &config, i, value))
-      return FAIL("cache", "the entry '%.64s' has a value of '%s' that 'tune_params' does not list", key, name);
+      return FAIL("cache", "the entry '%.64s' has a value of '%s' that is not listed in 'tune_params'", key, name);
   }
   clt_measurement_init(&m, config);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
@@ -233,10 +233,11 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   double value = is_by_time(r) ? time_s : read_number(json_object_get(entry, r->quantity));
   if (value > 0 && failure == NULL) {
     set_outcome(r, &m, CLT_REASON_NONE, time_s, value);
-  } else { /* the text of the failure stands in the place of the time, in it, or beside it */
+  } else { /* the kind of failure is in place of the time, in an object there, or in "__error__" */
     const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
     const char *text = json_string_value(said ? said : time);
-    const char *name = has_reason ? json_string_value(json_object_get(entry, "reason")) : NULL; /* where it fits */
+    const char *name =
+        has_reason ? json_string_value(json_object_get(entry, "reason")) : NULL; /* used if it is consistent */
     clt_reason reason = clt_entry_reason(text), finer;
     const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
     if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
@@ -259,8 +260,9 @@ static int read_kernel_tuner(reader *r, const json_t *root) {
   if (rc) return rc;
   if (member == NULL) return FAIL(r->key, "needs an object with the parameters' values");
   if (json_is_array(keys) && json_array_size(keys) != json_object_size(parameters))
-    return FAIL("tune_params_keys", "does not name the parameters of 'tune_params'");
-  /* In the order of "tune_params_keys", which is that of the entries' keys, else of "tune_params" itself. */
+    return FAIL("tune_params_keys", "must list the names of the parameters in 'tune_params', each once");
+  /* In the order of "tune_params_keys", which is the order in the entries' keys; without it, in that of "tune_params".
+   */
   for (size_t i = 0; i < json_object_size(parameters); i++, member = json_object_iter_next(parameters, member)) {
     const char *name = json_is_array(keys) ? json_string_value(json_array_get(keys, i)) : json_object_iter_key(member);
     if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
@@ -268,8 +270,8 @@ static int read_kernel_tuner(reader *r, const json_t *root) {
     if (rc) return rc;
   }
   if (!json_is_object(cache)) return FAIL("cache", "needs an object with the recorded configurations");
-  if (json_object_size(cache) == 0) return FAIL("cache", "holds no configurations");
-  /* What it was tuned for counts where the entries have it. */
+  if (json_object_size(cache) == 0) return FAIL("cache", "contains no configurations");
+  /* Use the stated objective if any entry has it. */
   const json_t *stated = json_object_get(root, "objective");
   const char *objective = json_string_value(json_is_array(stated) ? json_array_get(stated, 0) : stated);
   bool is_there = false;
@@ -290,7 +292,7 @@ static const json_t *find_quantity(const json_t *result, const char *name) {
   return NULL;
 }
 
-/* The value of a measurement, in seconds or joules where that is what it is; `unit`: where it states none. */
+/* The value of a measurement, converted to seconds or joules if it is a time or energy. unit: the default unit. */
 static double read_measured(const json_t *result, const char *name, bool of_energy, double unit) {
   const json_t *quantity = find_quantity(result, name);
   double own = clt_unit_amount(clt_json_string(quantity, "unit"), of_energy);
@@ -306,11 +308,11 @@ static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *r
   m->phases.build_s = read_number(build ? build : json_object_get(times, "compilation")) * r->unit_s;
   m->phases.runs_s = read_number(runs ? runs : json_object_get(times, "benchmark_time")) * r->unit_s;
   m->phases.verify_s = read_number(verify ? verify : json_object_get(times, "validation_time")) * r->unit_s;
-  /* The measured time, else the mean of the runs. */
+  /* The time is the measured one, else the mean of the runs. */
   double time_s = read_measured(result, is_by_time(r) ? r->quantity : "time", false, r->unit_s), sum_s = 0;
   for (size_t i = 0; i < m->n_runs; i++) sum_s += m->runs_s[i];
   if (!(time_s > 0 && time_s < FAILED_S)) time_s = m->n_runs ? sum_s / (double)m->n_runs : 0;
-  /* The finer reason counts where it fits the invalidity. */
+  /* The finer reason is used if it is consistent with the invalidity. */
   const char *invalidity = clt_json_string(result, "invalidity");
   clt_reason reason = clt_entry_reason(invalidity), finer;
   if (strcmp(invalidity, clt_invalidity_name(CLT_CORRECT)) == 0)
@@ -326,7 +328,7 @@ static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *r
   set_outcome(r, m, reason, time_s, value);
   if (clt_measurement_correct(m) && energy_J > 0) m->energy_J = energy_J;
   if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return;
-  /* clatune's own word for what a program reports: its costs stand in the place of times. */
+  /* "figure" is clatune's name for the figure of a program; its costs are stored in place of times. */
   for (size_t i = 0; i < m->n_runs; i++) {
     m->figures[i] = figure->goal == CLT_MAXIMISE ? 1 / m->runs_s[i] : m->runs_s[i];
     m->runs_s[i] = NAN;
@@ -334,10 +336,10 @@ static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *r
   m->time_s = NAN;
 }
 
-/* Which measurement the results are judged by, and the unit of "times" where the file does not state it: that of the
- * measured time where this is such a number as the runs are, else milliseconds. */
+/* Chooses the measurement that is the objective, and the unit of "times" if the file does not state it: the unit of the
+ * measured time if its numbers are of the same magnitude as the runs, else milliseconds. */
 static int choose_t4_quantity(reader *r, const json_t *metadata, const json_t *results) {
-  const char *names[] = {NULL, "time", "TotalDuration"}; /* KTT's, as its own converter leaves it */
+  const char *names[] = {NULL, "time", "TotalDuration"}; /* the name in files of KTT's converter */
   const char *stated = clt_json_string(metadata, "timeunit"), *unit = NULL;
   const size_t n = json_array_size(results);
   double most = 0, of_times = clt_unit_amount(stated, false);
@@ -356,7 +358,8 @@ static int choose_t4_quantity(reader *r, const json_t *metadata, const json_t *r
     }
   if (unit == NULL) unit = "";
   const double own = clt_unit_amount(unit, false);
-  if (*stated && of_times <= 0) return FAIL("metadata.timeunit", "'%.64s' is no unit of time", stated);
+  if (*stated && of_times <= 0)
+    return FAIL("metadata.timeunit", "unknown unit of time '%.64s'; use s, ms, us or ns", stated);
   if (of_times <= 0 && own > 0 && most > 0 && most < SAME_UNIT) of_times = own;
   r->unit_s = of_times > 0 ? of_times : SECONDS_PER_MS;
   if (own > 0 || (*unit == '\0' && (clt_starts_with(r->quantity, "time") || strcmp(r->quantity, names[2]) == 0)))
@@ -369,7 +372,7 @@ static int read_t4(reader *r, const json_t *root) {
   const json_t *stated = json_object_get(json_object_get(root, "ConfigurationSpace"), "TuningParameters");
   const json_t *results = json_object_get(root, "results");
   if (json_array_size(results) == 0) return FAIL("results", "needs a list of results");
-  /* Members that other writers do not have: what is missing is "", or none. */
+  /* Members that only clatune writes; missing ones are "" or absent. */
   int rc = read_names(r, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
                       json_object_get(device, "name"));
   char *device_json = json_object_size(device) > 0 ? json_dumps(device, JSON_COMPACT) : strdup("");
@@ -400,13 +403,13 @@ static int read_t4(reader *r, const json_t *root) {
 #define SIZE_PREFIX "arg_"
 #define SCORES_SUFFIX "_kernel_selection"
 
-/* A recording is of one space and one kernel, whose name the member has. */
+/* Checks that all results are of one kernel, whose name is in `member`. */
 static int read_kernel_of_all(reader *r, const json_t *results, const char *member, const json_t *device) {
   const char *kernel = clt_json_string(json_array_get(results, 0), member);
   for (size_t i = 1; i < json_array_size(results); i++) {
     const char *other = clt_json_string(json_array_get(results, i), member);
     if (strcmp(other, kernel) != 0)
-      return FAIL(r->key, "holds results of two kernels, '%.64s' and '%.64s': a recording is of one", kernel, other);
+      return FAIL(r->key, "has results of two kernels, '%.64s' and '%.64s'; split it", kernel, other);
   }
   return read_names(r, json_object_get(json_array_get(results, 0), member), device);
 }
@@ -422,9 +425,9 @@ static int read_cltune(reader *r, json_t *root) {
   json_t *value;
   r->key = "results";
   r->unit_s = SECONDS_PER_MS;
-  /* CLBlast's choice between two kernels has the same form, but a score for its time. */
+  /* CLBlast's files about the choice between two kernels have the same form, but a score instead of a time. */
   if (clt_ends_with(kernel, SCORES_SUFFIX))
-    return FAIL(r->key, "'%.64s' has scores of a choice between kernels, not times of configurations", kernel);
+    return FAIL(r->key, "'%.64s' compares kernels by a score; a recording needs the times of configurations", kernel);
   int rc = read_kernel_of_all(r, results, "kernel", json_object_get(root, "device"));
   json_object_foreach(root, key, value) {
     const char *name = key + strlen(SIZE_PREFIX);
@@ -455,9 +458,10 @@ static int read_ktt(reader *r, const json_t *root) {
   r->unit_s = clt_unit_amount(clt_json_string(metadata, "TimeUnit"), false);
   if (json_array_size(results) == 0) return FAIL(r->key, "needs a list of results");
   int rc = read_kernel_of_all(r, results, "KernelName", json_object_get(metadata, "Device"));
-  if (rc == CLT_OK && r->unit_s <= 0) /* without a unit nobody knows what a duration means */
+  if (rc == CLT_OK && r->unit_s <= 0) /* durations are meaningless without a unit */
     rc = FAIL("Metadata.TimeUnit", "needs Nanoseconds, Microseconds, Milliseconds or Seconds");
-  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) { /* pairs become an object, as others have */
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results);
+       i++) { /* pairs become an object, as in the other formats */
     json_t *result = json_array_get(results, i), *pairs = json_object_get(result, "Configuration");
     json_t *configuration = json_object();
     for (size_t k = 0; rc == CLT_OK && k < json_array_size(pairs); k++) {
@@ -477,7 +481,7 @@ static int read_ktt(reader *r, const json_t *root) {
   return rc ? rc : read_results(r, results, "Configuration", read_ktt_outcome);
 }
 
-/* --- all of them --- */
+/* --- all formats --- */
 
 #define UNKNOWN_FORM                                                                                     \
   "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or " \
@@ -487,7 +491,7 @@ int clt_recording_read(clt_recording *recording, const char *path, json_t *root,
                        clt_error *error) {
   reader state = {.recording = recording, .path = path, .builder = builder, .error = error}, *r = &state;
   const json_t *results = json_object_get(root, "results");
-  /* The content says which form it is, whatever the file is called. */
+  /* The format depends on the content, not on the file name. */
   return json_object_get(root, "cache")                              ? read_kernel_tuner(r, root)
          : json_object_get(root, "Results")                          ? read_ktt(r, root)
          : json_object_get(json_array_get(results, 0), "parameters") ? read_cltune(r, root)

@@ -14,10 +14,10 @@
 #include "space/space.h"
 
 #define MAX_FILE_BYTES ((size_t)512 << 20) /* unpacked */
-#define MAX_RECORDED (1u << 20)            /* a kilobyte each */
+#define MAX_RECORDED (1u << 20)            /* a kilobyte of memory each */
 #define MAX_SIZES 256
 
-/* --- reasons in the words of the field --- */
+/* --- failure reasons in other tools' formats --- */
 
 const char *clt_entry_error(clt_reason reason) {
   switch (clt_reason_invalidity(reason)) {
@@ -43,7 +43,7 @@ clt_reason clt_entry_reason(const char *text) {
   return CLT_REASON_UNKNOWN;
 }
 
-/* --- making --- */
+/* --- construction --- */
 
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error) {
   int rc = CLT_OK;
@@ -66,7 +66,7 @@ int clt_recording_add_size(clt_recording *recording, const char *name, int64_t v
   return CLT_OK;
 }
 
-/* Of measurements, whose first member it is. */
+/* Compares measurements by config, their first member. */
 static int by_config(const void *a, const void *b) {
   clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
   return (x > y) - (x < y);
@@ -90,7 +90,7 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
   clt_map_release(&seen);
   memmove(&m[left], &m[kept], (r->n - kept) * sizeof *m);
   r->n -= kept - left;
-  clt_config *configs = clt_new_array(r->n, sizeof *configs); /* in the order of the file */
+  clt_config *configs = clt_new_array(r->n, sizeof *configs); /* in file order */
   r->order = clt_new_array(r->n, sizeof *r->order);
   if (rc == CLT_OK && !(configs && r->order)) rc = clt_fail_memory(error);
   if (rc == CLT_OK) {
@@ -107,13 +107,13 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
   return rc;
 }
 
-/* --- JSON text made fit for the parser --- */
+/* --- preparing JSON text for the parser --- */
 
 #define MAX_DEPTH 64
-#define ENTRY_DEPTH 2 /* inside of {"cache": { */
+#define ENTRY_DEPTH 2 /* depth inside of {"cache": { */
 
-/* What the parser's tree takes, measured with jansson. That of a recording is 4 to 6 times its text; of a text made of
- * empty objects it would be 100 times. */
+/* Memory of the parser's tree, measured with jansson. For a recording it is 4 to 6 times the size of the text, for a
+ * text of empty objects 100 times. */
 #define OBJECT_BYTES 300
 #define ARRAY_BYTES 130
 #define MEMBER_BYTES 100
@@ -122,16 +122,16 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
 #define MAX_TREE_RATIO 32
 #define SMALL_TREE_BYTES ((size_t)64 << 20)
 
-/* Walks JSON text once before it is parsed. Refuses what is nested too deeply, or takes too much memory in a parser
- * that builds a tree. Replaces NaN, Infinity and -Infinity, which Python writes and JSON lacks, by empty strings. Where
- * the text ends in the middle, as after an interrupted run, cuts it behind the last whole member of a member of the
- * root object and closes it. Mistakes of other kinds are left to the parser, which says where they are. */
+/* Scans JSON text once before it is parsed. Refuses text that is nested too deeply or would need too much memory.
+ * Replaces NaN, Infinity and -Infinity, which Python writes but JSON lacks, by empty strings. If the text is
+ * incomplete, as after an interrupted run, cuts it after the last complete entry of a member of the root object, and
+ * closes it. Other mistakes are left to the parser, which reports their line. */
 static int prepare_json(clt_text *json, const char *path, clt_error *error) {
   char *text = json->bytes, open[MAX_DEPTH];
   size_t n = json->n, at = 0, depth = 0, bytes = 0;
   const size_t most_bytes =
       n < MAX_TREE_BYTES / MAX_TREE_RATIO ? SMALL_TREE_BYTES + n * MAX_TREE_RATIO : MAX_TREE_BYTES;
-  size_t whole = 0; /* the text up to here, closed ENTRY_DEPTH times, is well-formed; 0: none */
+  size_t whole = 0; /* length of the longest prefix that is valid JSON if closed ENTRY_DEPTH times; 0: none */
   bool broken = false;
   for (; at < n && !broken; at++) {
     const char *word = text[at] == 'N' ? "NaN" : "Infinity";
@@ -143,7 +143,8 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
       case '{':
       case '[':
         if (depth == MAX_DEPTH)
-          return clt_fail(error, CLT_E_FORMAT, "'%s' is nested more than %d deep", path, MAX_DEPTH);
+          return clt_fail(error, CLT_E_FORMAT,
+                          "'%s' has objects or lists nested more than %d deep; that is not supported", path, MAX_DEPTH);
         open[depth++] = text[at];
         bytes += text[at] == '{' ? OBJECT_BYTES : ARRAY_BYTES;
         if (depth == ENTRY_DEPTH && open[0] == '{' && open[1] == '{') whole = at + 1;
@@ -167,12 +168,13 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
       default: break;
     }
     if (bytes > most_bytes)
-      return clt_fail(error, CLT_E_RANGE, "'%s' would take more than %zu MB of memory", path, most_bytes >> 20);
+      return clt_fail(error, CLT_E_RANGE, "reading '%s' would need more than %zu MB of memory; split the file", path,
+                      most_bytes >> 20);
   }
   bool cut_off = depth > 0 || at > n;
   if (cut_off && !broken && whole) {
     json->n = whole;
-    for (int i = 0; i < ENTRY_DEPTH; i++) text[json->n++] = '}'; /* there is room: clt_text's spare bytes */
+    for (int i = 0; i < ENTRY_DEPTH; i++) text[json->n++] = '}'; /* fits into clt_text's spare bytes */
   }
   return CLT_OK;
 }
@@ -201,7 +203,7 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
                          : clt_fail_memory(error);
     if (rc == CLT_OK && json_object_get(root, "Problems"))
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                       "is a plan, not a recording; 'clatune sweep PLAN --summary' says what it has found");
+                       "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");
     if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
     if (rc == CLT_OK) rc = clt_recording_read(recording, path, root, builder, error);
     json_decref(root);
@@ -231,7 +233,7 @@ void clt_recording_free(clt_recording *recording) {
   free(recording);
 }
 
-/* --- asking --- */
+/* --- properties --- */
 
 const char *clt_recording_name(const clt_recording *recording) { return recording->name; }
 const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }

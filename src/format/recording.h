@@ -1,4 +1,4 @@
-/* format/recording.h - what a recording says beside its measurements; a recording while a reader makes it. */
+/* format/recording.h - the content of a recording, functions to fill one, and the writers of result files. */
 #ifndef CLT_FORMAT_RECORDING_H
 #define CLT_FORMAT_RECORDING_H
 
@@ -8,68 +8,73 @@
 #include "measurement/objective.h"
 
 struct clt_recording {
-  /* Owned; "" where the file does not say it. device_json: in the form of clt_device_from_json. */
+  /* Owned; "" if the file does not state it. device_json: for clt_device_from_json. */
   char *name, *kernel, *device, *device_json;
-  clt_size *sizes; /* of the problem, owned, their names too: in files of 'clatune record' and of CLBlast's tuners */
+  clt_size
+      *sizes; /* sizes of the problem, owned with their names; in files of 'clatune record' and of CLBlast's tuners */
   size_t n_sizes;
   clt_space *space;
-  clt_measurement *measurements; /* in ascending order of config, each config once */
-  /* Of the file: indices of measurements. Cache files and T4 results are written in the order of measuring, recordings
-   * of whole spaces in that of rank. */
+  clt_measurement *measurements; /* ascending by config, one per config */
+  /* The order in the file, as indices of measurements. Cache files and T4 results are in the order of measuring,
+   * recordings of whole spaces in the order of ranks. */
   size_t *order;
   size_t n, capacity;
-  double optimum_s; /* the least correct time_s; NaN: none */
-  /* What the file says that it was tuned for: time unless one of these is set. figure: owned texts and a goal that may
-   * not be stated; its values are the measurements' figures. */
+  double optimum_s; /* the shortest time_s of a correct configuration; NaN: none */
+  /* The objective that the file states: time unless one of these is set. figure: its texts are owned, its goal may be
+   * CLT_GOAL_NOT_STATED, and its values are the figures of the measurements. */
   bool by_energy;
-  clt_metric figure; /* name NULL: none */
+  clt_metric figure; /* name NULL: not set */
 };
 
-/* Takes over the measurement (its log), in any order; releases it also on failure. */
+/* Adds a measurement and takes it over, also on failure. Measurements can be added in any order. CLT_E_RANGE: too many.
+ */
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error);
 
-/* One more size of the problem; copies the name, which must be an identifier. At most 256. */
+/* Adds a size of the problem; copies the name, which must be an identifier. CLT_E_RANGE: more than 256. */
 int clt_recording_add_size(clt_recording *recording, const char *name, int64_t value, clt_error *error);
 
-/* Fills an empty recording from the root of a file, all but its space: Kernel Tuner's cache files, T4 results, what
- * CLTune and CLBlast's tuners write, what KTT writes. The parameters go to the builder. root may be changed. */
+/* Fills an empty recording, except its space, from the JSON of a file in any of the supported formats. Adds the
+ * parameters to the builder. root may be changed. CLT_E_FORMAT, CLT_E_RANGE. */
 int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
                        clt_error *error);
 
-/* The word that Kernel Tuner has for a failure, coarser than the reason; NULL for CLT_REASON_NONE. */
+/* Kernel Tuner's name for a failure, which is coarser than the failure reason; NULL for CLT_REASON_NONE. */
 const char *clt_entry_error(clt_reason reason);
-/* The reason behind the words that Kernel Tuner, T4 and KTT use; CLT_REASON_UNKNOWN for others and NULL. */
+/* The failure reason for a name used by Kernel Tuner, T4 or KTT; CLT_REASON_UNKNOWN for other names and NULL. */
 clt_reason clt_entry_reason(const char *text);
 
-/* The objective that text names (clt_objective_new_for: with the recording's sizes and figure), NULL: the file's own.
- * CLT_E_ARGUMENT where that states no goal. The recording must outlive it. */
+/* Makes the objective that text names, which may use the recording's sizes and figure (clt_objective_new_for). text
+ * NULL: the objective that the file states; CLT_E_ARGUMENT: its goal is not stated. The recording must outlive the
+ * objective. */
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
-double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
+double clt_recording_least_cost(const clt_recording *recording,
+                                const clt_objective *objective); /* NaN: no measurement has a cost */
 
-/* --- write.c: writing results: T4 results ("Open Autotuning Results Schema" 1.0.0) of the auto-tuning community,
- * which Kernel Tuner writes too, and Kernel Tuner's own cache files, with which it goes on (tune_kernel's `cache`) and
- * in which its simulation mode searches. Times are milliseconds, as there. clt_recording_new reads both back.
+/* --- write.c: writes results in two formats. T4 results are the "Open Autotuning Results Schema" 1.0.0 of the
+ * auto-tuning community, which Kernel Tuner writes too. Cache files are Kernel Tuner's own format: it continues an
+ * interrupted tuning from one (tune_kernel's `cache`), and its simulation mode searches in one. Times are in
+ * milliseconds. clt_recording_new reads both formats.
  *
- * A file is replaced once all is written; on failure it stays as it was: CLT_E_IO. A path that ends in ".gz" is
- * compressed, which Kernel Tuner itself does not read. --- */
-/* What is written. Where instance or recording is set, the space is theirs, and the file has their name, sizes, device
- * and parameters too, so that reading it gives these in their order with all their values. Of a recording all its
- * measurements are written, with all their digits; what its file did not say (types, conditions, sizes, the device's
- * limits) is missing in the copy too. Of an instance times have nine digits in T4, and phases are rounded to 10 us. */
+ * A file is replaced after everything is written; on failure (CLT_E_IO) it stays as it was. If the path ends in ".gz",
+ * the file is compressed, but Kernel Tuner does not read compressed files. --- */
+/* The results to write. If instance or recording is set, its space is used, and T4 files also contain its name, sizes,
+ * device and parameters with all values in their order. A recording is written completely, with all digits; information
+ * that its file lacked (types, conditions, sizes, the limits of the device) is missing in the copy too. With an
+ * instance, times in T4 files have nine digits and phases are rounded to 10 us. */
 typedef struct clt_results {
   const clt_instance *instance;   /* at most one of these two */
-  const clt_recording *recording; /* where it is set, nothing else has to be */
+  const clt_recording *recording; /* if set, the other members are ignored */
   const clt_space *space;
   const clt_measurement *measurements;
   size_t n;
-  const clt_objective *objective; /* nullable; else all its metrics are among T4's measurements, which names it */
+  const clt_objective *objective; /* nullable; T4 files state it, and contain the values of all its metrics */
 } clt_results;
 
 int clt_t4_write(const char *path, const clt_results *results, clt_error *error);
 
-/* A cache file. The names of kernel and device are OpenCL's, the problem size is the file's ProblemSize where that is
- * made of numbers, else the problem's sizes in their order. CLT_E_ARGUMENT where a tuning parameter has the name of a
- * field of the entries ("time", "times", ...). */
+/* Writes a cache file. The problem size is the problem file's ProblemSize if that consists of numbers, else the
+ * problem's sizes in their order. CLT_E_ARGUMENT: a tuning parameter has the name of a field of the entries ("time",
+ * "times", ...). */
 int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_error *error);
 
 #endif

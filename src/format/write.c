@@ -1,4 +1,4 @@
-/* The two writers: what they have in common, then T4 results, then Kernel Tuner's cache files. */
+/* The two writers: common functions, then T4 results, then Kernel Tuner's cache files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,27 +18,27 @@
 #include "space/space.h"
 
 #define MS_PER_S 1e3
-#define RECORDING_DIGITS 9      /* nanoseconds of times below a second */
-#define RECORDING_PHASE_MS 1e-2 /* phases are rounded to this */
+#define RECORDING_DIGITS 9      /* nanoseconds for times below a second */
+#define RECORDING_PHASE_MS 1e-2 /* unit to which phases are rounded */
 
 /* --- a JSON file, written piece by piece --- */
 
-/* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1. The first failure of
- * either kind is kept, and what comes after it does nothing. */
+/* json_*_set_new and json_array_append_new accept NULL (out of memory) and return -1. So only the first failure is
+ * kept, and later calls do nothing. */
 typedef struct writer {
-  clt_results from;     /* all of it is set */
-  const char *quantity; /* what another tuner judged a recording by, where that is no time; NULL: none */
-  clt_objective *own;   /* a recording's that is not time */
+  clt_results from;     /* all members are set */
+  const char *quantity; /* the objective of a recording of another tuner, if it is not time; NULL: none */
+  clt_objective *own;   /* owned: the objective of a recording, if it is not time */
   size_t digits;        /* JSON_REAL_PRECISION */
-  bool spell_keys;      /* of a cache file */
+  bool spell_keys;      /* in keys of a cache file */
   clt_replacement replacement;
   gzFile file;
   int rc;
   clt_error *error;
 } writer;
 
-/* The least of 9 (where times need no more), 15 (so that what is read and written again is the same text) and 17
- * digits, `digits` or more, that all values of the space can be read back from. */
+/* The number of digits for reals: the smallest of 9 (enough for times), 15 (text stays the same if it is read and
+ * written again) and 17 that is at least `digits` and preserves all values of the space. */
 static size_t digits_of(const clt_space *space, int digits) {
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
@@ -54,7 +54,7 @@ static size_t digits_of(const clt_space *space, int digits) {
   return JSON_REAL_PRECISION((size_t)digits);
 }
 
-/* end_file follows in any case but a failure of this. digits: of reals, at least. */
+/* The caller must call end_file unless this fails. digits: the minimum for reals. */
 static int begin_file(writer *w, const char *path, int digits, clt_error *error) {
   int rc = clt_file_replace_open(&w->replacement, path, error);
   if (rc) return clt_objective_free(w->own), rc;
@@ -80,7 +80,7 @@ static void put_text(writer *w, const char *text) {
   if (w->rc == CLT_OK && put_bytes(text, strlen(text), w->file)) fail_writing(w);
 }
 
-/* Steals the reference; NULL is out of memory. */
+/* Takes the reference over; json NULL: out of memory. */
 static void put_json(writer *w, json_t *json, size_t flags) {
   if (w->rc == CLT_OK && json == NULL) w->rc = clt_fail_memory(w->error);
   if (w->rc == CLT_OK && json_dump_callback(json, put_bytes, w->file, flags | JSON_COMPACT | JSON_ENCODE_ANY))
@@ -94,7 +94,7 @@ static void put_member(writer *w, const char *name, json_t *value) {
   put_text(w, ",\n");
 }
 
-/* Puts the file in its place, or removes it where anything failed. */
+/* Replaces the file, or discards the new content if anything failed. */
 static int end_file(writer *w) {
   clt_objective_free(w->own);
   if (gzclose(w->file) != Z_OK && w->rc == CLT_OK) fail_writing(w);
@@ -103,7 +103,7 @@ static int end_file(writer *w) {
   return w->rc;
 }
 
-/* --- what both write --- */
+/* --- common to both --- */
 
 static void set_member(writer *w, json_t *object, const char *key, json_t *value) {
   if (json_object_set_new(object, key, value) && w->rc == CLT_OK) w->rc = clt_fail_memory(w->error);
@@ -132,7 +132,7 @@ static json_t *values_json(writer *w, const clt_parameter *parameter) {
   return values;
 }
 
-/* The problem's sizes. */
+/* The number of the problem's sizes. */
 static size_t n_sizes(const writer *w) {
   return w->from.instance ? clt_instance_n_sizes(w->from.instance) : w->from.recording ? w->from.recording->n_sizes : 0;
 }
@@ -145,7 +145,7 @@ static clt_size size_at(const writer *w, size_t i) {
 static void put_results(writer *w, void (*put)(writer *w, const clt_measurement *m, const clt_measurement *as_time)) {
   for (size_t i = 0; i < w->from.n && w->rc == CLT_OK; i++) {
     const clt_measurement *m = &w->from.measurements[i];
-    clt_measurement as_time = *m; /* what a program reports is written as its cost in the place of times */
+    clt_measurement as_time = *m; /* the figure of a program is written as its cost in place of times */
     if (w->from.objective && w->quantity == NULL) clt_objective_figure_as_time(w->from.objective, m, &as_time);
     put_text(w, i ? ",\n" : "\n");
     put(w, m, &as_time);
@@ -161,19 +161,19 @@ static int start_writer(writer *w, const clt_results *results, clt_error *error)
   const char *name = r->figure.name;
   w->quantity = r->by_energy ? "energy" : name && strcmp(name, "figure") != 0 ? name : NULL;
   if (name == NULL && !r->by_energy) return CLT_OK;
-  char *text =
-      name && r->figure.goal == CLT_GOAL_NOT_STATED ? clt_format("minimise %s", name) : NULL; /* any would do */
+  char *text = name && r->figure.goal == CLT_GOAL_NOT_STATED ? clt_format("minimise %s", name)
+                                                             : NULL; /* the goal does not matter here */
   int rc = clt_recording_objective(&w->own, r, text, error);
   w->from.objective = w->own;
   free(text);
   return rc;
 }
 
-/* --- T4: where the results come from --- */
+/* --- T4: the origin of the results --- */
 
-/* The name, sizes, device and ConfigurationSpace. An instance has parameters with all their values in their order, and
- * types, conditions and aliases as the problem's file states them; a recording has what it knows, and a device of which
- * only the name is known is {"name": ...}. */
+/* Writes name, sizes, device and ConfigurationSpace. For an instance: the parameters with all values in their order,
+ * and types, conditions and aliases as in the problem file. For a recording: everything that it has; if only the name
+ * of the device is known, the device is {"name": ...}. */
 static void put_source(writer *w) {
   const clt_instance *instance = w->from.instance;
   const clt_recording *r = w->from.recording;
@@ -206,7 +206,7 @@ static void put_source(writer *w) {
 
 /* --- T4: a result --- */
 
-/* JSON has neither NaN nor infinity: such a number is left out. */
+/* NaN and infinity are omitted, because JSON lacks them. */
 static void set_phase(writer *w, json_t *object, const char *key, double seconds) {
   double ms = seconds * MS_PER_S;
   if (w->from.instance) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
@@ -217,13 +217,13 @@ static void append_quantity(writer *w, json_t *list, const char *name, json_t *v
   append_item(w, list, json_pack("{s:s, s:o, s:s}", "name", name, "value", value, "unit", unit));
 }
 
-/* T4 has no place for the finer reason of a failure: it travels as a measurement. */
+/* T4 has no member for the failure reason, so it is written as a measurement. */
 static json_t *measurements_json(writer *w, const clt_measurement *m, double time_s) {
   const clt_objective *objective = w->from.objective;
   bool correct = clt_measurement_correct(m);
   json_t *list = json_array();
-  /* A failed configuration has a word of Kernel Tuner's for its time: readers would take the mean of its runs
-   * otherwise. */
+  /* The time of a failed configuration is Kernel Tuner's name of the failure; otherwise readers would use the mean of
+   * its runs. */
   if (!correct)
     append_quantity(w, list, "time", json_string(clt_entry_error(m->reason)), "ms");
   else if (isfinite(time_s))
@@ -286,24 +286,25 @@ int clt_t4_write(const char *path, const clt_results *results, clt_error *error)
 
 /* --- Kernel Tuner --- */
 
-/* A value as Python prints it: of reals, too, the shortest digits that read back the same, but with an exponent from
- * 1e16 on alone where they are large. */
+/* Writes a value as Python prints it: reals with the shortest digits that read back the same, and large ones with an
+ * exponent only from 1e16 on. */
 static void add_python(clt_text *out, clt_value value) {
   char text[64];
   const double size = value.type == CLT_REAL ? fabs(value.real) : 0;
   clt_value_print(text, sizeof text, value.type == CLT_STRING ? (clt_value){0} : value);
   if (size >= 1 && size < 1e16 && size == floor(size)) clt_snprintf(text, sizeof text, "%.1f", value.real);
   if (size >= 1e16 && strchr(text, '.') && strchr(text, 'e') == NULL)
-    clt_snprintf(text, sizeof text, "%.16e", value.real); /* all 17 digits count */
+    clt_snprintf(text, sizeof text, "%.16e", value.real); /* all 17 digits are needed */
   clt_text_add(out, value.type == CLT_STRING ? value.text
                     : value.type != CLT_BOOL ? text
                     : value.integer          ? "True"
                                              : "False");
 }
 
-/* A key is the values joined by commas, as Kernel Tuner does it. Where two configurations can have the same one (by
- * texts with commas in several parameters, or a text beside the number that it looks like), texts are spelled as
- * clt_value_spell does, and Kernel Tuner measures these again. */
+/* A key is the values joined by commas, as in Kernel Tuner. Two configurations could have the same key if several
+ * parameters have texts with commas, or if a parameter has both a number and the same number as a text. Then texts are
+ * written as clt_value_spell does; Kernel Tuner does not recognise these keys and measures such configurations again.
+ */
 static bool keys_may_collide(const clt_space *space) {
   size_t n_with_commas = 0;
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
@@ -365,7 +366,7 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
   free(name);
 }
 
-/* The file's ProblemSize where that is made of numbers, else the sizes; [1] where there are none. */
+/* The problem file's ProblemSize if it consists of numbers, else the sizes; [1] if there are none. */
 static json_t *problem_size_json(writer *w) {
   json_t *list = json_array();
   if (w->from.instance) {
@@ -399,7 +400,8 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
     if (clt_space_find_parameter(space, fields[i]) >= 0) {
       clt_objective_free(w.own);
-      return clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'",
+      return clt_fail(error, CLT_E_ARGUMENT,
+                      "a cache file of Kernel Tuner cannot have a parameter named '%s'; rename it, or write T4 results",
                       fields[i]);
     }
   w.spell_keys = keys_may_collide(space);
@@ -420,6 +422,6 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
-  put_text(&w, "}\n}"); /* what Kernel Tuner knows a closed file by, to the byte */
+  put_text(&w, "}\n}"); /* exactly these bytes: Kernel Tuner recognises a complete file by them */
   return end_file(&w);
 }

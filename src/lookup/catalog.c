@@ -1,4 +1,4 @@
-/* The stores that look-ups ask, kept open, and the answers that were given before. */
+/* A catalog: open stores, and a cache of answers. Also finds keys of related kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +16,10 @@
 
 /* --- texts --- */
 
-/* The key that a text has, or would have, in the map: its hash, or the next one that is not another text's. */
+/* The key of a text in the map: its hash, or the next number that is not the key of another text. *number: CLT_NO_TEXT
+ * if the text is new. */
 static uint64_t key_of(const clt_texts *texts, const char *text, size_t *number) {
-  uint64_t key = clt_hash64(text, strlen(text)) >> 1; /* never the one number that is no key */
+  uint64_t key = clt_hash64(text, strlen(text)) >> 1; /* never UINT64_MAX, which is not a key */
   for (const uint64_t *place; (place = clt_map_find(&texts->numbers, key)); key++) {
     *number = (size_t)*place;
     if (strcmp(texts->all[*place], text) == 0) return key;
@@ -65,13 +66,13 @@ static void forget_answers(clt_catalog *catalog) {
   clt_texts_release(&catalog->questions);
 }
 
-/* A store that appears, or to which somebody has added, makes what is remembered worthless. */
+/* Reopens changed stores, and clears the cache of answers if a store appeared or changed. */
 static int refresh_stores(clt_catalog *catalog, clt_error *error) {
   for (size_t i = 0; i < catalog->n_stores; i++) {
     clt_catalog_store *s = &catalog->stores[i];
     uint64_t version = 0;
-    /* Opened anew where it has changed: another file may stand there now, and one that cannot be written was taken to
-     * stay as it is. */
+    /* Open a changed store again: it may have been replaced by another file, and a store that is not writable was
+     * opened as unchanging. */
     const bool is_open = s->store && clt_store_version(s->store, &version, NULL) == CLT_OK;
     if (is_open && version == s->version) continue;
     clt_error why = {0};
@@ -90,7 +91,7 @@ static int refresh_stores(clt_catalog *catalog, clt_error *error) {
   return CLT_OK;
 }
 
-/* So does a model that was trained anew. */
+/* Clears the cache of answers if a model was trained. */
 static void refresh_models(clt_catalog *catalog) {
   for (clt_catalog_store *s = catalog->stores; s < catalog->stores + catalog->n_stores; s++) {
     const uint64_t version = clt_file_version(s->models);
@@ -179,7 +180,8 @@ void clt_lookup_result_release(clt_lookup_result *result) {
   *result = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }
 
-/* In base 16. Not printed: once a library has registered its own formats, as libquadmath does, printing is slow. */
+/* Adds a number in base 16. Without printf, which is slow once a library has registered its own formats, as libquadmath
+ * does. */
 static void add_number(clt_text *text, uint64_t number) {
   char digits[20];
   size_t at = sizeof digits;
@@ -207,7 +209,8 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   pthread_mutex_lock(&catalog->mutex);
   rc = refresh_stores(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
-  if (known == CLT_NO_TEXT || catalog->answers[known].tier >= CLT_TIER_PREDICTION) { /* else no model was asked */
+  if (known == CLT_NO_TEXT ||
+      catalog->answers[known].tier >= CLT_TIER_PREDICTION) { /* other answers do not depend on models */
     refresh_models(catalog);
     known = clt_texts_find(&catalog->questions, question);
   }
@@ -238,8 +241,8 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
 
 /* --- related keys --- */
 
-/* By ratios, not differences; INFINITY where the others lack a size, or one of the two is not positive and they differ.
- */
+/* Sum of |log(ratio)| over the sizes. INFINITY: the others lack a size, or two sizes differ and one of them is not
+ * positive. */
 static double sizes_distance(const char *sizes, const char *others) {
   double distance = 0;
   for (const char *at = sizes, *equals; (equals = strchr(at, '=')); at = equals + strcspn(equals, " ")) {
@@ -259,7 +262,7 @@ static double sizes_distance(const char *sizes, const char *others) {
   return distance;
 }
 
-/* A key that is a name alone, of a recording, is that of every device of this name. */
+/* A key that is only a name, from a recording, matches every device of this name. */
 static bool is_same_device(const char *key, const char *own) {
   const char *bar = strchr(own, '|');
   const size_t n = strlen(key);
@@ -324,7 +327,7 @@ int clt_related_instance(clt_instance **out, bool *another, const clt_related *r
     }
     if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
     if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->d.key.problem) != 0)) {
-      /* the default configuration may be another one at some sizes alone */
+      /* the default configuration, which is part of the key, may differ between sizes */
       if (another) *another = clt_instance_reference_kind(*out) != CLT_REFERENCE_DEFAULT;
       clt_instance_free(*out);
       *out = NULL;
@@ -336,12 +339,12 @@ int clt_related_instance(clt_instance **out, bool *another, const clt_related *r
   return no_memory ? clt_fail_memory(error) : CLT_OK;
 }
 
-/* --- all that the stores hold of a problem --- */
+/* --- all measurements of a problem --- */
 
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error) {
-  /* By whatever name: a copy of the problem under another one has the same keys, which carry the newest of the names.
-   * Where a key of a kernel is not the problem's, none of that kernel is. */
+  /* Search under all names: a copy of the problem with another name has the same keys, and only the latest name is
+   * stored. If one key of a kernel does not belong to the problem, no key of that kernel does. */
   const clt_related_query query = {.sizes = ""};
   clt_related_list places = {0};
   clt_texts others = {0};
@@ -355,7 +358,7 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
     clt_instance *instance = NULL;
     bool another = false;
     if (clt_texts_find(&others, place->d.kernel) != CLT_NO_TEXT) continue;
-    if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* nobody described it */
+    if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* its description is not known */
     rc = clt_related_instance(&instance, &another, place, problem, device, error);
     if (rc == CLT_OK && instance) rc = visit(user, place, &instance, error);
     if (another && place->d.kernel[0] && clt_texts_add(&others, place->d.kernel) == CLT_NO_TEXT)

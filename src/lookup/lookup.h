@@ -10,31 +10,31 @@
 #include "base/map.h"
 #include "measurement/objective.h"
 
-const char *clt_catalog_system_path(void); /* its store's path; borrowed from the environment, or constant */
+const char *clt_catalog_system_path(void); /* path of the system's store; borrowed from the environment, or constant */
 
-/* As clt_catalog_lookup for an instance, which needs a device; not remembered. */
+/* As clt_catalog_lookup, for an instance, which must have a device. The answer is not cached. */
 int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance,
                                 clt_error *error);
 
-/* Calls visit for everything that the stores hold of a problem as it stands: every device, driver and size with a
- * configuration that is valid there; exact answers all. elsewhere: after the best of a place also slower ones that are
- * valid at other sizes near it, where the best is not. instance and found are borrowed. visit returns 0 to go on, a
- * positive number to end, a result code to fail with it. */
+/* Calls visit for all exact answers that the stores have for the current text of a problem: one per device, driver and
+ * sizes with a valid configuration. elsewhere: after the best configuration of such a place, also visits slower ones
+ * that are valid at nearby sizes at which the best is not. instance and found are borrowed. visit returns 0 to
+ * continue, a positive number to end, or a result code, which clt_catalog_each then returns. */
 typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const clt_lookup_result *found);
 int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, bool elsewhere, clt_catalog_visit visit,
                      void *user, clt_error *error);
 
-/* --- portable.c: one configuration for several devices or sizes: the one with the least summed relative cost, from
- * what the stores hold. Nothing is measured.
+/* --- portable.c: finds one configuration for several devices or sizes: the one with the smallest sum of relative costs
+ * in the stores. Measures nothing.
  *
- * A place is a device at certain sizes. The relative cost of a configuration at a place is its cost there over that of
- * the best configuration that was measured there: 1 at best; for the objective time a time over the best time. What a
- * search saw counts, so that all configurations of a place stand on the same footing, and the newest record of each. A
- * configuration that failed at one of the places, or is not valid there, is no answer. --- */
+ * A place is a device at certain sizes. The relative cost of a configuration at a place is its cost divided by the cost
+ * of the best configuration measured there, so at least 1. Costs are those of the search, not of the finalists, so that
+ * all configurations of a place are comparable; the newest record of a configuration counts. A configuration that
+ * failed or is invalid at one of the places cannot be the answer. --- */
 
-/* Which places. Texts are parts of a device's key in the store ("platform|name|compute units") without regard to case,
- * any of which may fit; none: all devices. Of sizes of one name any may fit; a name that is not listed may have any
- * value. */
+/* Selects places. devices are parts of a device's key in the store ("platform|name|compute units"), ignoring case. A
+ * device is selected if any of them matches, or if there are none. If sizes has several values for a name, any of them
+ * matches. A size that is not listed may have any value. */
 typedef struct clt_portable_filter {
   const char *const *devices;
   size_t n_devices;
@@ -43,45 +43,49 @@ typedef struct clt_portable_filter {
 } clt_portable_filter;
 
 typedef struct clt_portable_place {
-  char *device, *driver, *sizes; /* of several drivers of a device, the one that was measured with last */
-  double relative;               /* of the answer; NaN: it was not measured here */
-  double value, best_value;      /* of the objective: the answer's (NaN), and the best one's */
+  char *device, *driver, *sizes; /* driver: if several were used, the latest one */
+  double relative;               /* relative cost of the answer; NaN: not measured here */
+  double value,
+      best_value; /* values of the objective: of the answer (NaN: not measured here), and of the best configuration */
 } clt_portable_place;
 
-/* An answer; texts are malloc'ed, release with clt_portable_release. */
+/* An answer. Release it with clt_portable_release. */
 typedef struct clt_portable {
   char *configuration; /* "block_x=16 block_y=4" */
-  char *options;       /* those build options that are the same at all places: without -D of sizes that differ */
+  char *options; /* the build options that are the same at all places; omits, for example, -D of sizes that differ */
   clt_portable_place *places;
-  size_t n_places, n_missing; /* missing: where it was not measured. 0 unless nothing was measured at all places */
-  double sum_relative;        /* over the places where it was measured */
+  size_t n_places, n_missing; /* n_missing: places where the answer was not measured; 0 if any configuration was
+                                 measured at all places */
+  double sum_relative;        /* sum over the places where it was measured */
   double worst_relative;
-  size_t n_configurations; /* measured somewhere, and failing nowhere as far as is known */
-  size_t n_complete;       /* of these, measured at all places */
-  /* Of these, how many would be better if they were as good as the best one at the places where they were not measured;
-   * and the most promising of them. NULL: none. */
+  size_t n_configurations; /* configurations that were measured somewhere and, as far as known, fail nowhere */
+  size_t n_complete;       /* how many of these were measured at all places */
+  /* How many of them would be better than the answer if, at the places where they were not measured, they were as good
+   * as the best there; and the most promising of these. NULL: none. */
   size_t n_open;
   char *open_configuration, *open_missing; /* open_missing: "DEVICE, n=64; DEVICE, n=128" */
 } clt_portable;
 void clt_portable_release(clt_portable *portable);
 
-/* By the catalog's objective. filter NULL: all places. CLT_E_NOT_FOUND where no place fits, CLT_E_NO_VALID where every
- * configuration fails somewhere. */
+/* Finds the portable configuration, with the catalog's objective. filter NULL: all places. CLT_E_ARGUMENT: the problem
+ * lacks a size of the filter. CLT_E_NOT_FOUND: no place matches. CLT_E_NO_VALID: every configuration fails somewhere.
+ */
 int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
                          const clt_portable_filter *filter, clt_error *error);
 
-/* --- catalog.c: related keys: the same kernel for other devices, drivers, sizes and texts --- */
+/* --- catalog.c: related keys: measurements of the same kernel on other devices, with other drivers, at other sizes, or
+ * with another kernel text --- */
 
-/* A key that is, or may be, of the same kernel. */
+/* A key of the store that belongs, or may belong, to the same kernel. */
 typedef struct clt_related {
   clt_store *store;
-  clt_store_description d; /* owned by the list; counted where that was asked for */
-  size_t number;           /* in the order of the stores, and there the one that was measured first first */
+  clt_store_description d; /* owned by the list; with counts if the query asks for them */
+  size_t number;           /* order: by store, then by the time of the first measurement */
   bool same_text;          /* the same problem key: text, sizes, input and reference */
-  bool same_kernel; /* the same text, input and reference at any sizes. Else only the problem's name is known to be */
-  bool same_device, same_driver; /* same_device: also where the key says the name alone, and that is the same */
-  double distance; /* of the sizes: the sum over ours of |log of their ratio|; INFINITY: they cannot be compared */
-  clt_tier tier;   /* for who looks up: which answer it gives */
+  bool same_kernel; /* the same text, input and reference, at any sizes; else only the problem's name is the same */
+  bool same_device, same_driver; /* same_device: also if the key has only a name, which is the same */
+  double distance;               /* of the sizes: sum of |log(size / size)|; INFINITY: not comparable */
+  clt_tier tier;                 /* set by a look-up: the tier of an answer from this key */
 } clt_related;
 
 typedef struct clt_related_list {
@@ -89,27 +93,26 @@ typedef struct clt_related_list {
   size_t n, capacity;
 } clt_related_list; /* zeroed: empty */
 
-/* Whose kernel. */
+/* Which keys are related. */
 typedef struct clt_related_query {
-  const clt_store_key *own; /* is left out. NULL: not known */
-  const char *kernel;       /* clt_instance_kernel_key; NULL: not asked for */
-  const char *problem_name; /* NULL: all keys; "": related are those of the same kernel, or text, alone */
-  const char *sizes;        /* as clt_instance_sizes_text writes them */
+  const clt_store_key *own; /* this key, which is excluded; NULL: unknown */
+  const char *kernel;       /* clt_instance_kernel_key; NULL: do not compare it */
+  const char *problem_name; /* NULL: all keys are related; "": only keys of the same kernel or text */
+  const char *sizes;        /* from clt_instance_sizes_text */
   bool counted;
 } clt_related_query;
 
-/* Adds the related keys of a store; which of them serve, and in which order, is for the caller to say. Release the list
- * also after a failure. */
+/* Adds the related keys of a store, unsorted; the caller chooses among them. Release the list also after a failure. */
 int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error);
 void clt_related_release(clt_related_list *list);
 
-/* The problem at the sizes that a key was measured at. NULL in *out where the problem no longer has these sizes, or
- * where its kernel's text, input or reference has changed since: then *another (nullable), unless it may be the same at
- * other sizes. */
+/* Makes an instance of the problem at the sizes of a key. *out is NULL if the problem no longer has these sizes, or if
+ * its kernel's text, input or reference has changed since. In the second case *another (nullable) is true, unless the
+ * key could still match at other sizes. */
 int clt_related_instance(clt_instance **out, bool *another, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error);
 
-/* --- catalog.c: different texts, numbered as they come --- */
+/* --- catalog.c: a set of texts, numbered in the order in which they are added --- */
 
 typedef struct clt_texts {
   char **all; /* owned */
@@ -118,88 +121,89 @@ typedef struct clt_texts {
 } clt_texts;       /* zeroed: none */
 
 #define CLT_NO_TEXT SIZE_MAX
-size_t clt_texts_find(const clt_texts *texts, const char *text); /* CLT_NO_TEXT: it is not among them */
-/* The number of a text, which is added where it is new. Copies it; CLT_NO_TEXT when out of memory. */
+size_t clt_texts_find(const clt_texts *texts, const char *text); /* CLT_NO_TEXT: not in the set */
+/* The number of a text, of which a copy is added if it is new. CLT_NO_TEXT: out of memory. */
 size_t clt_texts_add(clt_texts *texts, const char *text);
 void clt_texts_release(clt_texts *texts);
 
-/* --- predictor.c: models of a kernel on a device, fitted on what a store holds of it at all sizes ---
+/* --- predictor.c: models of a kernel on a device, fitted to its measurements at all sizes in a store ---
  *
- * A predictor answers for sizes that nobody has measured. `clatune train` fits one and keeps it beside the store;
- * clt_catalog_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device
- * and driver. */
+ * A predictor predicts good configurations at sizes without measurements. `clatune train` fits one and saves it next to
+ * the store, where clt_catalog_lookup and `clatune predict` find it. It belongs to one kernel (text, input and
+ * reference), device and driver. */
 
-/* Fits a model ("auto", "ensemble", "trees", "average") on everything that a store holds of this instance's kernel, as
- * its text is now, on its device with its driver: at every size, or (own_size) at the instance's alone. It is bound to
- * the instance. *n_sizes: sizes with measurements. CLT_E_NOT_FOUND where there are none, CLT_E_MODEL with fewer than 5
- * correct ones. */
+/* Fits a model ("auto", "ensemble", "trees", "average") to all measurements of the current text of this instance's
+ * kernel on its device, with its driver: at all sizes, or with own_size only at the instance's. The model is bound to
+ * the instance. *n_sizes: number of sizes with measurements. CLT_E_NOT_FOUND: there are no measurements. CLT_E_MODEL:
+ * fewer than 5 of them are correct. */
 int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const clt_instance *instance, bool own_size,
                       const char *type, const clt_setting *settings, size_t n_settings, uint64_t seed, unsigned threads,
                       clt_error *error);
 
-/* Where the predictor of an instance's kernel and device lies: a file in the folder STORE.models; store_path NULL:
- * beside the standard store. *out is malloc'ed; nothing is made. */
+/* The path of the predictor for an instance's kernel and device: a file in the folder STORE.models; store_path NULL:
+ * the standard store. *out is malloc'ed. Creates nothing. */
 int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error);
 
-/* Keeps a model as the kernel's predictor, and finds it again, bound to the instance: CLT_E_NOT_FOUND where there is
- * none. */
+/* Save a model as the kernel's predictor, and load it, bound to the instance. CLT_E_NOT_FOUND: there is no predictor.
+ */
 int clt_predictor_save(const clt_model *model, const char *store_path, const clt_instance *instance, clt_error *error);
 int clt_predictor_load(clt_model **out, const char *store_path, const clt_instance *instance, clt_error *error);
 
-/* The folder of the models of a store (NULL: the standard one), malloc'ed. */
+/* The folder of the models of a store (NULL: the standard store). *out is malloc'ed. */
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
 
-/* What a model that is kept in memory speaks of. */
+/* The instance to which a cached model is bound, and its problem. */
 typedef struct clt_owned {
   clt_problem *problem;
   clt_instance *instance; /* of the problem */
 } clt_owned;
 void clt_owned_release(clt_owned *owned);
 
-/* Models that were loaded once and are kept in memory. */
+/* A cache of loaded models. */
 typedef struct clt_kept_models {
   struct clt_kept_model *all;
   size_t n, capacity;
 } clt_kept_models; /* zeroed: none */
 void clt_kept_models_release(clt_kept_models *models);
 
-/* The best for the instance by the model of a file; *best stays as it is where there is none, or none to be believed.
- * owned (nullable): whose instance it is. It is emptied where the model is kept, and lives as long as that speaks of
- * it. */
+/* Predicts the best configuration for the instance with the model of a file. *best stays as it is if there is no model,
+ * or its calibrated error is too large. owned (nullable): owner of the instance. If the model is cached and bound to
+ * the instance, the cache takes owned over and empties it. */
 int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time_s, const char *path,
                          const clt_instance *instance, clt_owned *owned, clt_error *error);
 
 /* --- catalog.c --- */
 
-/* A store that may not be there yet. */
+/* A store of a catalog; its file may not exist yet. */
 typedef struct clt_catalog_store {
   char *path; /* NULL: the user's standard one */
   clt_store *store;
   uint64_t version;
   char *models;            /* the folder of its models */
-  uint64_t models_version; /* as clt_file_version has it: 0 where it is not there */
+  uint64_t models_version; /* clt_file_version of this folder; 0: it does not exist */
 } clt_catalog_store;
 
 struct clt_catalog {
-  pthread_mutex_t mutex; /* around all that follows */
+  pthread_mutex_t mutex; /* protects all members below */
   clt_catalog_store *stores;
   size_t n_stores;
   char *objective; /* NULL: the problem's own */
   clt_texts questions;
-  clt_lookup_result *answers; /* to the questions, by their number */
+  clt_lookup_result *answers; /* answers[i] belongs to the question number i */
   size_t answers_capacity;
   clt_kept_models models;
 };
 
-/* Calls visit for every key of the stores that is of the problem as it stands, with an instance made for it, which
- * visit may keep (and set to NULL). Under the mutex. */
+/* Calls visit for each key of the stores that belongs to the current text of the problem, with an instance for it.
+ * visit may take the instance over by setting it to NULL. The caller holds the mutex. */
 typedef int (*clt_place_visit)(void *user, const clt_related *place, clt_instance **instance, clt_error *error);
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error);
 
 /* --- tiers.c --- */
 
-/* Answers from what the stores hold now. owned (nullable): whose instance it is, see above. Under the mutex. */
+/* Answers from the current content of the stores. owned (nullable): owner of the instance, see clt_kept_models_best.
+ * The caller holds the mutex. */
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                        clt_error *error);
 

@@ -1,4 +1,4 @@
-/* The configuration of the least summed relative cost over several places. */
+/* Finds the configuration with the smallest sum of relative costs over several places. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +22,17 @@ void clt_portable_release(clt_portable *p) {
   *p = (clt_portable){0};
 }
 
-/* --- what was measured, in one table --- */
+/* --- a table of all measurements --- */
 
 typedef struct place {
   clt_store_key key;
   char *sizes;
-  clt_store *store; /* the one that it was found in first */
+  clt_store *store; /* the first store that has it */
   clt_instance *instance;
   clt_objective *objective;
-  double *costs; /* by configuration: NaN where it was not measured, INFINITY where it fails or is not valid */
+  double *costs; /* by configuration; NaN: not measured, INFINITY: failed or invalid */
   size_t capacity;
-  double best; /* the least cost; NaN: nothing succeeded */
+  double best; /* the minimum cost; NaN: no correct configuration */
 } place;
 
 typedef struct table {
@@ -73,8 +73,8 @@ static bool passes_filter(const clt_portable_filter *f, const char *device, cons
   return fits;
 }
 
-/* Keys come oldest first, the user's store before the system's. A later driver of the same store goes before an earlier
- * one, one of another store does not. */
+/* Keys come oldest first, and those of the user's store before the system's. Within a store, measurements of a later
+ * driver take precedence over those of an earlier one. */
 static int add_place(void *user, const clt_related *found, clt_instance **instance, clt_error *error) {
   table *t = user;
   place *p = t->places;
@@ -111,15 +111,15 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
     free(text);
     if (number == CLT_NO_TEXT || reserve_costs(p, number + 1))
       rc = clt_fail_memory(error);
-    else if (isnan(p->costs[number])) /* what another store knew before stands */
+    else if (isnan(p->costs[number])) /* values of an earlier store are kept */
       p->costs[number] = cost;
   }
   clt_store_answers_release(&answers);
   return rc;
 }
 
-/* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or
- * stands for another one. */
+/* Adds known costs of configurations that were not measured at a place: a configuration that is invalid there, or has
+ * the cost of its canonical configuration. */
 static int complete_table(table *t, clt_error *error) {
   for (place *p = t->places; p < t->places + t->n_places; p++) {
     const clt_space *space = clt_instance_space(p->instance);
@@ -142,15 +142,16 @@ static int complete_table(table *t, clt_error *error) {
   return CLT_OK;
 }
 
-/* --- which configuration --- */
+/* --- choosing the configuration --- */
 
 typedef struct score {
   const char *configuration; /* NULL: none */
   size_t number, n_missing;
-  double sum, worst, bound; /* bound: the sum if it is as good as the best where nothing is known */
+  double sum, worst,
+      bound; /* bound: the sum if it is as good as the best configuration at places where it was not measured */
 } score;
 
-/* False: it fails somewhere, or was measured nowhere. */
+/* False: it fails at a place, or was not measured at any. */
 static bool score_configuration(score *out, const table *t, size_t number) {
   *out = (score){.configuration = t->configurations.all[number], .number = number};
   for (size_t i = 0; i < t->n_places; i++) {
@@ -215,9 +216,10 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
     if (comes_before(s.bound, &s, open.bound, &open)) open = s;
   }
   if (best.configuration == NULL)
-    return clt_fail(error, CLT_E_NO_VALID,
-                    "every configuration that was measured fails at one of the %zu places, or is not valid there",
-                    t->n_places);
+    return clt_fail(
+        error, CLT_E_NO_VALID,
+        "no measured configuration is valid and correct in all %zu combinations of device and sizes; select fewer",
+        t->n_places);
   out->n_missing = best.n_missing;
   out->sum_relative = best.sum;
   out->worst_relative = best.worst;
@@ -252,8 +254,8 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
     size_t k = 0, n = clt_problem_n_sizes(problem);
     while (k < n && strcmp(clt_problem_size(problem, k).name, filter->sizes[i].name) != 0) k++;
     if (k == n)
-      return clt_fail(error, CLT_E_ARGUMENT, "'%s' has no problem parameter '%.64s'", clt_problem_name(problem),
-                      filter->sizes[i].name);
+      return clt_fail(error, CLT_E_ARGUMENT, "the problem '%s' has no problem parameter '%.64s'",
+                      clt_problem_name(problem), filter->sizes[i].name);
   }
   pthread_mutex_lock(&catalog->mutex);
   t.objective = catalog->objective;
@@ -261,7 +263,7 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
   pthread_mutex_unlock(&catalog->mutex);
   if (rc == CLT_OK && t.n_places == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
-                  "the store knows nothing of '%s' at these sizes on these devices; 'clatune tune' makes it known",
+                  "the store has no measurements of '%s' at these sizes on these devices; run 'clatune tune' first",
                   clt_problem_name(problem));
   if (rc == CLT_OK) rc = complete_table(&t, error);
   if (rc == CLT_OK) rc = describe_answer(&made, &t, error);

@@ -1,5 +1,5 @@
-/* Models of a kernel at all its sizes: fitted on what a store holds, kept beside it, and in memory once they were
- * loaded. */
+/* Models of a kernel for all its sizes: fitted to the measurements in a store, saved next to it, and cached in memory
+ * after loading. */
 #include "lookup/lookup.h"
 
 #include <stdio.h>
@@ -18,12 +18,13 @@
 #include "store/pq.h"
 #include "store/store.h"
 
-#define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */
-#define N_PREDICTIONS 320 /* one by one, some 10 ms: what a look-up has time for */
+#define LARGEST_ERROR 0.1 /* maximum calibrated error of a model that is used; documented in clatune/lookup.h */
+#define N_PREDICTIONS 320 /* per look-up, which take about 10 ms */
 
 /* --- fitting --- */
 
-/* By time, or what a program reports of itself. An instance without measurements is not added. */
+/* Reads the measurements of an instance: times, or the figure of a program. An instance without measurements is not
+ * added. */
 static int read_rows(clt_rows *rows, clt_store *store, const clt_store_key *key, const clt_instance *instance,
                      clt_error *error) {
   clt_objective *standard = NULL;
@@ -48,7 +49,7 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   const clt_space *space = clt_instance_space(instance);
   clt_rows rows = {0};
   clt_related_list related = {0};
-  clt_instance **others = NULL; /* by related key: other sizes */
+  clt_instance **others = NULL; /* by related key: instances at other sizes */
   clt_model *model = NULL;
   clt_store_key own;
   char kernel[33];
@@ -67,11 +68,11 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   }
   if (rc == CLT_OK && rows.n == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
-                  "the store holds no measurement of '%s'%s on this device; "
-                  "'clatune sample' makes some",
+                  "the store has no measurements of '%s'%s on this device; "
+                  "run 'clatune sample' first",
                   clt_problem_name(problem), own_size ? " at these sizes" : "");
   if (rc == CLT_OK) rc = clt_model_new(&model, type, settings, n_settings, &rows, seed, threads, error);
-  /* Rows of this size alone give a model of this size. */
+  /* If all rows are at this size, the model is for this size only. */
   if (rc == CLT_OK && (rows.n_instances > 1 || rows.instances[0] != instance))
     rc = clt_model_bind(model, instance, error);
   if (rc == CLT_OK) {
@@ -87,9 +88,9 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   return rc;
 }
 
-/* --- beside a store --- */
+/* --- files next to a store --- */
 
-/* Models stay on this machine: those of a database lie beside the standard store, under a hash of its URL. */
+/* Models are local files: those of a database are next to the standard store, under a hash of its URL. */
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
   char *place = NULL, *beside = NULL;
   char name[24] = "";
@@ -105,7 +106,7 @@ int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
   return rc;
 }
 
-/* The file's name is made of kernel, device and driver. */
+/* The file name is a hash of kernel, device and driver. */
 int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error) {
   char kernel[33], name[33], *folder = NULL;
   clt_store_key key;
@@ -142,7 +143,7 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
   int rc = clt_predictor_path(&path, store_path, instance, error);
   if (rc) return rc;
   if (access(path, F_OK))
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "no model of '%s' was trained for this device",
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "no model of '%s' was trained for this device; run 'clatune train' first",
                   clt_problem_name(clt_instance_problem(instance)));
   if (rc == CLT_OK) rc = clt_model_new_saved(out, clt_instance_space(instance), instance, path, error);
   free(path);
@@ -153,9 +154,9 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
 
 typedef struct clt_kept_model {
   char *path;
-  uint64_t version; /* of the file that it was read from */
+  uint64_t version; /* of the file from which it was read */
   clt_model *model;
-  clt_owned owned; /* what the model speaks of between look-ups */
+  clt_owned owned; /* the instance to which the model is bound between look-ups */
 } clt_kept_model;
 
 void clt_owned_release(clt_owned *owned) {
@@ -183,7 +184,7 @@ int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time
   for (size_t i = 0; i < models->n; i++)
     if (strcmp(models->all[i].path, path) == 0) k = &models->all[i];
   if (k->version != fresh.version) {
-    release_kept(k); /* an older one is forgotten */
+    release_kept(k); /* an older version is dropped */
     *k = models->all[--models->n];
     k = &fresh;
   }
@@ -197,9 +198,9 @@ int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time
   if (accuracy.calibrated_error <= LARGEST_ERROR)
     rc = clt_model_climb(k->model, 1, 0.5, N_PREDICTIONS, best, &prediction, &n, error);
   if (rc == CLT_OK && n > 0) *time_s = exp((double)prediction.log_cost);
-  bool taken = owned && owned->instance; /* not by the model of a store before */
+  bool taken = owned && owned->instance; /* unless the model of an earlier store has taken it */
   if (k != &fresh && !taken) {
-    clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
+    clt_model_bind(k->model, k->owned.instance, NULL); /* cannot fail, because it was bound to it before */
   } else if (k == &fresh && (rc || !taken || (fresh.path = strdup(path)) == NULL ||
                              clt_grow(&models->all, &models->capacity, models->n + 1, sizeof *models->all))) {
     release_kept(&fresh);

@@ -1,4 +1,4 @@
-/* An answer: the best of a key's records, and the tiers, one after the other. */
+/* Computes answers: the best record of a key, and the tiers in their order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-drive
 
 const char *clt_tier_name(clt_tier tier) { return tier < CLT_N_TIERS ? tier_names[tier] : "unknown"; }
 
-/* --- what an answer says --- */
+/* --- reading an answer --- */
 
 int clt_lookup_result_number(double *out, const clt_lookup_result *result, const char *name, clt_error *error) {
   const char *text = NULL;
@@ -35,13 +35,13 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *result, const
   const size_t length = strcspn(text, " ");
   clt_value value;
   if (!clt_value_parse(&value, text, length) || value.type == CLT_BOOL) /* "true": booleans are kept as 0 and 1 */
-    return clt_fail(error, CLT_E_FORMAT, "the parameter '%.100s' is no number but '%.*s'", name,
+    return clt_fail(error, CLT_E_FORMAT, "the value of '%.100s' is not a number: '%.*s'", name,
                     (int)(length < 100 ? length : 100), text);
   *out = clt_value_number(value);
   return CLT_OK;
 }
 
-/* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
+/* The best valid configuration of a key in a store. config CLT_CONFIG_NONE: none. */
 typedef struct best_record {
   clt_config config;
   double time_s, energy_J, figure;
@@ -50,7 +50,7 @@ typedef struct best_record {
 
 #define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN, {NAN, NAN, NAN, NAN}})
 
-/* Sizes other than those of an instance. */
+/* Other sizes at which a configuration must be valid. */
 typedef struct other_sizes {
   const clt_instance *instance;
   int64_t *sizes; /* in the problem's order */
@@ -60,28 +60,30 @@ static bool is_valid_elsewhere(const other_sizes *elsewhere, clt_config config) 
   return elsewhere == NULL || clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
 }
 
-/* --- which of a key's records is its best --- */
+/* --- the best record of a key --- */
 
-enum { SEARCHED, COMPARED }; /* the two kinds of records */
+enum { SEARCHED, COMPARED }; /* two kinds of records: from the search, and of finalists */
 
-/* A configuration: its newest record of either kind; of those that were compared, unless it is less well founded. */
+/* A configuration with its newest record of each kind. A newer record of a finalist is ignored if it is less reliable
+ * (clt_newer_counts). */
 typedef struct candidate {
-  bool failed;    /* when it was last run */
-  double doubt;   /* clt_doubt of what was compared; NaN: by time, it failed */
+  bool failed;    /* in its latest run */
+  double doubt;   /* clt_doubt of the COMPARED record; NaN, with time as objective: it failed */
   double cost[2]; /* NaN: none */
   best_record best[2];
 } candidate;
 
 typedef struct choice {
   const clt_objective *objective;
-  const other_sizes *elsewhere; /* nullable: where it has to be valid, too */
-  best_record best, fastest;    /* by time: the finalist, once all have been seen, and in the search */
-  clt_map places;               /* of configurations among the candidates */
+  const other_sizes *elsewhere; /* nullable: sizes at which it must be valid, too */
+  best_record best,
+      fastest;    /* with time as objective: the best finalist, after all were read, and the fastest in the search */
+  clt_map places; /* index of each configuration in all */
   candidate *all;
   size_t n, capacity;
 } choice;
 
-/* NULL when out of memory. */
+/* Finds or adds a candidate. NULL: out of memory. */
 static candidate *find_candidate(choice *c, clt_config config, bool *is_new) {
   if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return NULL;
   uint64_t *place = clt_map_add(&c->places, config, is_new);
@@ -93,14 +95,14 @@ static best_record record_of(const clt_measurement *m) {
   return (best_record){m->config, m->time_s, m->energy_J, m->figure, m->use};
 }
 
-/* --- by time, or what ranks as time does ---
+/* --- with time as objective, or an objective with the same ranking ---
  *
- * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
- * records of a finalist the newest counts, unless it is less well founded than an older one. But where the best
- * finalists are not valid here, those that are left may be slower than much that the search saw: the default, say,
- * which is always among them. So a configuration that was clearly faster in the search than the best finalist was there
- * goes before it; clearly, since a search picks its fastest by single measurements, whose noise makes the fastest of
- * many look better than it is. */
+ * Finalists take precedence over other configurations of the search, because their times are medians of interleaved
+ * runs. Of several records of a finalist, the newest counts, unless it is less reliable than an older one.
+ *
+ * If the best finalists are not valid here, the remaining ones may be slow: one of them, for example, is always the
+ * default. So a configuration that was clearly faster in the search takes precedence over the best finalist. Clearly,
+ * because the fastest of many single measurements looks better than it is. */
 #define CLEARLY 0.8
 
 static void choose_finalist(choice *c) {
@@ -112,7 +114,7 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
   choice *c = user;
   bool correct = clt_measurement_correct(m), is_new;
   if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
-  if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
+  if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* only the figure of a program */
   if (kind == CLT_RECORD_FINALIST) {
     const double doubt = correct ? clt_doubt(m) : NAN;
     candidate *i = find_candidate(c, m->config, &is_new);
@@ -132,13 +134,14 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
   return 1;
 }
 
-/* --- by an objective that no index knows: all records are read ---
+/* --- with another objective, for which stores have no index: reads all records ---
  *
- * As for time, what was run side by side goes before what the search saw; but that may have been for another objective,
- * so only where it has the search's best among it, or something as good: a cost within 2 %, which is noise. */
+ * As with time, finalists take precedence. But they may be from a search with another objective. So they count only if
+ * the best configuration of the search is among them, or if the best finalist is as good: its cost is within 2 %, which
+ * is noise. */
 #define AS_GOOD 0.98
 
-/* One that lacks the energy says nothing of what was known before. */
+/* A correct record without this objective, such as energy, is ignored. */
 static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement *m) {
   choice *c = user;
   double cost = clt_objective_cost(c->objective, m);
@@ -189,9 +192,9 @@ static int find_best(best_record *out, clt_store *store, const clt_store_key *ke
   return rc;
 }
 
-/* --- an answer in the instance's words --- */
+/* --- filling an answer --- */
 
-/* What an answer rests on; texts are borrowed. */
+/* The record that an answer is based on; texts are borrowed. */
 typedef struct answer_basis {
   clt_tier tier;
   bool stale;
@@ -228,8 +231,8 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
 
 /* --- the tiers --- */
 
-/* Another kernel under the problem's name comes last; else the nearest is first; of equally near ones that of this
- * driver, then the newest of a store. */
+/* Sorts by tier. Within a tier, another kernel under the problem's name comes last, else the nearest sizes come first;
+ * of equally near ones the same driver, then the newest of a store. */
 static int by_nearness(const void *a, const void *b) {
   const clt_related *r = a, *q = b;
   if (r->tier != q->tier) return r->tier < q->tier ? -1 : 1;
@@ -240,7 +243,7 @@ static int by_nearness(const void *a, const void *b) {
   return (r->store == q->store) == (r->number > q->number) ? -1 : 1;
 }
 
-/* The tier of a key; CLT_TIER_DEFAULT: it is no answer. */
+/* The tier of a key; CLT_TIER_DEFAULT: it cannot give an answer. */
 static clt_tier tier_of(const clt_related *r, const clt_device_info *device) {
   clt_device_info other;
   if (!r->same_text && !isfinite(r->distance)) return CLT_TIER_DEFAULT;
@@ -251,8 +254,8 @@ static clt_tier tier_of(const clt_related *r, const clt_device_info *device) {
   return alike ? CLT_TIER_SAME_ARCHITECTURE : CLT_TIER_DEFAULT;
 }
 
-/* The nearest of some tiers that holds something valid here. Of equally near ones, what was measured of the problem's
- * present text goes before what was measured of another. What it rests on is borrowed from *related. */
+/* Answers from the nearest key of the tiers first .. last that has a valid configuration. Of equally near ones,
+ * measurements of the problem's current text take precedence. Texts of *out are borrowed from *related. */
 static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt_related_query *query, clt_tier first,
                               clt_tier last, const clt_instance *instance, const clt_objective *objective,
                               clt_related_list *related, clt_error *error) {
@@ -270,7 +273,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
     rc = find_best(&best, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
     if (rc || best.config == CLT_CONFIG_NONE) continue;
-    /* Of an older store, the text is that of now if it gives the same key at these other sizes. */
+    /* Stores of older versions lack the kernel key: the text is the current one if the problem has the same key at
+     * these sizes. */
     if (!present && r->d.kernel[0] == '\0' && r->distance > 0) {
       clt_instance *there = NULL;
       rc = clt_related_instance(&there, NULL, r, clt_instance_problem(instance), clt_instance_device(instance), error);
@@ -284,7 +288,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
   return rc;
 }
 
-/* Models know what is the best where nothing is stated: times, or the cost of what a program reports in their place. */
+/* Whether models predict this objective: they predict the default objective, which is time or the cost of a program's
+ * figure. */
 static bool suits_models(const clt_objective *objective) {
   bool knows_times = clt_objective_standard(objective) == 0;
   return clt_objective_is_standard(objective) || (knows_times && clt_objective_ranks_by_time(objective));
@@ -314,7 +319,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     basis = (answer_basis){CLT_TIER_PREDICTION, false, NOTHING_BEST, key.device, ""};
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
       char *path = NULL;
-      if (catalog->stores[i].models_version == 0) continue; /* there is none: the kernel's files need not be read */
+      if (catalog->stores[i].models_version == 0) continue; /* no models: do not read the kernel's files */
       rc = clt_predictor_path(&path, catalog->stores[i].path, instance, error);
       if (rc == CLT_OK)
         rc = clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,
@@ -333,7 +338,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     clt_space_explain_empty(why, sizeof why, clt_instance_space(instance));
     rc = clt_fail(error, CLT_E_NO_VALID, "%s", why);
   }
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) /* the default one, if that is valid */
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) /* the default configuration, or the first valid one */
     basis = (answer_basis){
         CLT_TIER_DEFAULT, false, {clt_instance_reference_configuration(instance), NAN, NAN, NAN}, "", ""};
   if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
@@ -343,7 +348,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   return rc;
 }
 
-/* --- exact answers all --- */
+/* --- all exact answers --- */
 
 typedef struct listing {
   const char *objective;
@@ -352,7 +357,7 @@ typedef struct listing {
   void *user;
 } listing;
 
-#define MAX_POWER 10 /* tiles are seldom larger than 2^10 */
+#define MAX_POWER 10 /* tiles are rarely larger than 2^10 */
 
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
@@ -362,8 +367,9 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
   other_sizes elsewhere = {*instance, clt_new_array(n, sizeof *elsewhere.sizes)};
   clt_map seen = {0};
   int rc = elsewhere.sizes ? clt_objective_new(&objective, *instance, l->objective, error) : clt_fail_memory(error);
-  /* First the best; then the best of those that are valid at sizes near these which 2^power divides, and no more; at
-   * last, where power is negative, at these sizes halved so often, which may be too small for a tile. */
+  /* First the best configuration at the own sizes. Then the best that is also valid at nearby sizes which are odd
+   * multiples of 2^power. Finally, for a negative power, the best that is also valid at the sizes divided by 2^-power,
+   * which may be too small for a tile. */
   for (int power = MAX_POWER + 1; rc == CLT_OK && power >= -MAX_POWER; power--) {
     const bool own = power > MAX_POWER;
     bool is_another = own;

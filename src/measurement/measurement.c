@@ -34,7 +34,7 @@ int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_err
 
 void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log) {
   size_t n = log ? strnlen(log, MAX_LOG_BYTES + 1) : 0;
-  if (n > MAX_LOG_BYTES) { /* cut between two characters where it is UTF-8 */
+  if (n > MAX_LOG_BYTES) { /* do not cut a UTF-8 character */
     for (n = MAX_LOG_BYTES; n > MAX_LOG_BYTES - 4 && ((unsigned char)log[n] & 0xc0) == 0x80;) n--;
     if (n == MAX_LOG_BYTES - 4) n = MAX_LOG_BYTES;
   }
@@ -76,7 +76,7 @@ int clt_reason_parse(clt_reason *out, const char *name, clt_error *error) {
   for (size_t i = 0; i < CLT_N_REASONS; i++) {
     if (strcmp(reasons[i].name, name) == 0) return *out = (clt_reason)i, CLT_OK;
   }
-  return clt_fail(error, CLT_E_NOT_FOUND, "there is no reason '%.64s' for a failure", name);
+  return clt_fail(error, CLT_E_NOT_FOUND, "there is no failure reason '%.64s'", name);
 }
 
 const char *clt_invalidity_name(clt_invalidity invalidity) {
@@ -95,8 +95,8 @@ int clt_by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The values, or |value - *centre| where centre is not NULL, without NaNs and in order; *n becomes how many there are.
- * small: CLT_MAX_RUNS numbers; what is returned is freed if it is not that. NULL: out of memory. */
+/* Sorts the values, or |value - *centre| if centre is not NULL, without NaNs; *n becomes their number. small: a
+ * buffer of CLT_MAX_RUNS numbers; the caller frees the result unless it is `small`. NULL: out of memory. */
 static double *sort_numbers(const double *values, size_t *n, const double *centre, double *small) {
   double *sorted = *n <= CLT_MAX_RUNS ? small : clt_new_array(*n, sizeof *sorted);
   size_t n_numbers = 0;
@@ -130,15 +130,15 @@ double clt_mad(const double *values, size_t n) {
 clt_interval clt_median_interval(const double *values, size_t n) {
   clt_interval interval = {NAN, NAN, 0};
   double small[CLT_MAX_RUNS], *sorted = sort_numbers(values, &n, NULL, small);
-  /* Fewer than `cut` of the values are below the true median with the chance `outside`, and as often above it: so many
-   * heads in n throws of a coin. */
+  /* The probability that fewer than `cut` values are below the true median is `outside`, and the same holds above
+   * it: as for the number of heads in n throws of a coin. */
   double log_chance = -(double)n * log(2), outside = 0;
   size_t cut = 0;
   for (; cut < n / 2 && 2 * (outside + exp(log_chance)) <= 1 - CLT_USUAL_CONFIDENCE; cut++) {
     outside += exp(log_chance);
     log_chance += log((double)(n - cut) / (double)(cut + 1));
   }
-  if (cut == 0) cut = 1, outside = ldexp(1, -(int)n); /* too few for this confidence: all that there is */
+  if (cut == 0) cut = 1, outside = ldexp(1, -(int)n); /* too few values for this confidence: use the whole range */
   if (sorted && n > 1) interval = (clt_interval){sorted[cut - 1], sorted[n - cut], 1 - 2 * outside};
   if (sorted != small) free(sorted);
   return interval;
@@ -167,10 +167,10 @@ const char *clt_interval_text(char out[64], double error, double confidence) {
 }
 
 #define ENOUGH_RUNS 5
-#define KNOWN_TO 0.04 /* with 95 %: a standard error of half of it, 2 %, which is what counts as equally good */
+#define KNOWN_TO 0.04 /* at 95 %, that is, a standard error of 2 %, which counts as equally good */
 
 double clt_doubt(const clt_measurement *m) {
-  if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* above what errors come to */
+  if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* greater than any relative error */
   return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
 }
 

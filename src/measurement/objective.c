@@ -1,4 +1,4 @@
-/* Which metrics there are, which of them is the objective, and what a measurement costs by it. */
+/* The metrics of a problem, the one that is the objective, and the cost of a measurement. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,24 +12,24 @@
 #include "measurement/objective.h"
 #include "problem/command.h"
 
-/* The built-in metrics; the last one is there where the program reports a figure that is no time. */
+/* The built-in metrics. FIGURE exists only if the program reports a figure that is not a time. */
 enum { TIME, ENERGY, FIGURE };
 #define MOST_SLOTS (CLT_SLOT_DEVICE + 256)
 
-/* What belongs to a metric besides its texts. */
+/* The compiled part of a metric. */
 typedef struct meaning {
-  clt_expr *expr; /* NULL: a built-in */
+  clt_expr *expr; /* NULL: the metric is built in */
   clt_trend in_time;
   bool reads_energy;
 } meaning;
 
 struct clt_objective {
   const clt_space *space;
-  clt_metric *metrics; /* their texts are the problem's, or parts of `text` */
+  clt_metric *metrics; /* their texts belong to the problem or to `text` */
   meaning *meanings;
   size_t n, n_built_ins, chosen;
   clt_goal goal;
-  char *text; /* the objective as it was asked for */
+  char *text; /* the objective as the caller wrote it */
 };
 
 /* --- words of the field --- */
@@ -54,7 +54,8 @@ double clt_unit_amount(const char *unit, bool of_energy) {
 
 clt_goal clt_goal_of_words(const char *name, const char *unit) {
   static const char *const maximised[] = {"flop", "fitness", "throughput", "bandwidth"};
-  static const char *const rates[] = {"/s", "/sec", "/second", "/W", "/J"}; /* at the end: not of "ms/step" */
+  static const char *const rates[] = {"/s", "/sec", "/second", "/W",
+                                      "/J"}; /* compared with the end of the unit, so that "ms/step" does not match */
   static const char *const minimised[] = {"time", "duration", "latency", "energy", "power", "cost", "loss", "cycles"};
   for (int k = 0; k < 2; k++) {
     const char *text = k ? unit : name;
@@ -70,7 +71,7 @@ clt_goal clt_goal_of_words(const char *name, const char *unit) {
 
 /* --- metrics --- */
 
-/* Adds a metric with an expression, which may name those of the problem's before it. */
+/* Adds a metric with an expression, which may use earlier metrics of the problem. */
 static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metric, clt_error *error) {
   clt_trend trends[MOST_SLOTS] = {CLT_TREND_NONE};
   meaning *m = &o->meanings[o->n];
@@ -113,7 +114,7 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
   const char *subject;
   clt_goal goal = read_goal(&subject, o->text);
   o->chosen = o->n;
-  for (size_t i = o->n; i-- > 0;) { /* a metric of the problem's may be called "figure": it counts */
+  for (size_t i = o->n; i-- > 0;) { /* if a metric of the problem is called "figure", it takes precedence */
     size_t k = (i + o->n_built_ins) % o->n;
     if (strcmp(o->metrics[k].name, subject) == 0) o->chosen = k;
   }
@@ -123,19 +124,19 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
     if (goal == CLT_GOAL_NOT_STATED)
       return clt_fail(
           error, CLT_E_ARGUMENT,
-          "there is no objective '%.200s'%s%s%s; an expression needs its goal: 'minimise %.200s' or 'maximise %.200s'",
+          "there is no objective '%.200s'%s%s%s; for an expression write 'minimise %.200s' or 'maximise %.200s'",
           subject, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", subject, subject);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
-    if (rc) return clt_fail(error, rc, "the objective '%.200s': %s", subject, why.message);
+    if (rc) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
   }
   o->goal = goal ? goal : o->metrics[o->chosen].goal;
   if (o->goal) return CLT_OK;
-  return clt_fail(error, CLT_E_ARGUMENT, "the metric '%s' states no goal: say 'minimise %s' or 'maximise %s'", subject,
+  return clt_fail(error, CLT_E_ARGUMENT, "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s'", subject,
                   subject, subject);
 }
 
-/* Of the scope's instance, or of its space, which has no metrics of its own. */
+/* Uses the problem of the scope's instance, or only its space, which has no metrics of its own. */
 static int make_objective(clt_objective **out, clt_metric_scope *scope, const clt_metric *figure, const char *text,
                           clt_error *error) {
   const clt_instance *instance = scope->instance;
@@ -221,14 +222,14 @@ clt_metric clt_objective_metric(const clt_objective *o, size_t index) { return o
 
 /* --- values and costs --- */
 
-/* A metric with an expression is calculated by way of those above it. Properties of a device that was not chosen are
+/* Evaluates all metrics up to `index`, because expressions use earlier ones. Without a device, its properties are
  * NaN. */
 double clt_objective_metric_value(const clt_objective *o, size_t index, const clt_measurement *m) {
   double time_s = m->time_s, figure = m->figure, out = NAN;
   if (!clt_measurement_correct(m)) return NAN;
   if (o->n_built_ins > FIGURE && isnan(figure)) {
-    /* A record of before there was clt_measurement.figure holds the figure's cost in time_s: itself where it is
-     * minimised, its inverse where it is maximised. This is the only place that reads such records. */
+    /* Older records, from before clt_measurement.figure existed, hold the cost of the figure in time_s: the figure
+     * itself if it is minimised, its reciprocal if it is maximised. Only this function reads them. */
     figure = o->metrics[FIGURE].goal == CLT_MAXIMISE ? 1 / time_s : time_s;
     time_s = NAN;
   }

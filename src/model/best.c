@@ -1,5 +1,5 @@
-/* The whole space: every prediction, or the best of them, in batches on several threads; and where there is little
- * time, the best that hill climbing finds. */
+/* Predicting the whole space in batches on several threads: all predictions, or the best ones. With a limit on the
+ * predictions: the best that hill climbing finds. */
 #include <clatune/rng.h>
 #include <math.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ void clt_heap_sort(clt_heap *h) {
   if (h->n) qsort(h->items, h->n, sizeof *h->items, compare_candidates);
 }
 
-/* How many of n candidates to keep for the m best: times as many, at least fewest. */
+/* How many of n candidates to keep for the m best: times * m, at least fewest. */
 static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
   uint64_t kept = m > SIZE_MAX / times ? n : (uint64_t)m * times;
   if (kept < fewest) kept = fewest;
@@ -87,8 +87,8 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-/* Hands out the m best that were kept, ascending, after predicting them exactly where they were not; predictions may
- * be NULL. The end of the heap. */
+/* Returns the m best candidates of the heap in ascending order, predicted exactly; predictions may be NULL. The heap
+ * cannot be used afterwards. */
 static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m, clt_config *out,
                     clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct kept kept = {model, h};
@@ -152,7 +152,7 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
   }
   if (!rc) rc = clt_model_predict_validity(s->model, configs, n, p, error);
   pthread_mutex_lock(&s->lock);
-  if (s->visit) { /* batches begin in ascending order, so the one whose turn it is never waits for one that waits */
+  if (s->visit) { /* batches begin in ascending order, so that the one whose turn it is never waits for a waiting one */
     while (!rc && !s->stopped && s->turn != index) pthread_cond_wait(&s->changed, &s->lock);
     if (!rc && !s->stopped) rc = s->visit(s->user, first, n, p);
     s->turn++;
@@ -221,7 +221,7 @@ typedef struct climb {
   clt_prediction *predictions;
 } climb;
 
-/* Predicts those of n configurations that were not seen yet, as far as there is room. */
+/* Predicts the new ones of n configurations, up to the limit on predictions. */
 static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *error) {
   size_t first = c->n, n_new = 0;
   for (size_t i = 0; i < n && c->n < c->capacity; i++) {

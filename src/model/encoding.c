@@ -84,7 +84,9 @@ static int encode_numbers(clt_encoding *encoding, const clt_instance *const *ins
     double low, high, positive; /* the smallest above 0 */
   } ranges[CLT_MAX_RESOURCES];
   if (n_numbers > CLT_MAX_RESOURCES)
-    return clt_fail(error, CLT_E_RANGE, "more than %d resources and sizes", CLT_MAX_RESOURCES);
+    return clt_fail(error, CLT_E_RANGE,
+                    "the problem has more than %d resources and sizes; leave resources out (resources=no)",
+                    CLT_MAX_RESOURCES);
   encoding->resources = clt_new_array(n_numbers, sizeof *encoding->resources);
   if (encoding->resources == NULL) return clt_fail_memory(error);
   for (size_t r = 0; r < n_numbers; r++) ranges[r].low = ranges[r].positive = INFINITY, ranges[r].high = -INFINITY;
@@ -106,7 +108,7 @@ static int encode_numbers(clt_encoding *encoding, const clt_instance *const *ins
   for (size_t r = resources ? 0 : clt_instance_n_resources(instances[0]); r < n_numbers; r++) {
     double low = ranges[r].low, high = ranges[r].high, positive = ranges[r].positive;
     if (!(high > low)) continue;
-    /* Among logarithms a zero (local memory that is not used) stands a factor of two below the smallest other value. */
+    /* On a log scale, zero (unused local memory) counts as half of the smallest other value. */
     bool ratios = low >= 0 && high / positive >= LOG_FACTOR;
     encoding->resources[encoding->n_resources++] =
         ratios ? (clt_encoded_resource){r, true, log2(positive) - (low > 0 ? 0 : 1), log2(high)}
@@ -192,7 +194,7 @@ bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter) {
 
 /* --- in a model file --- */
 
-/* A size is told from a resource, which may have the same name, by its key. */
+/* A size and a resource may have the same name; the key distinguishes them. */
 static const char *number_name(const clt_instance *instance, size_t index, const char **key) {
   size_t n = clt_instance_n_resources(instance);
   *key = index < n ? "name" : "size";
@@ -214,7 +216,9 @@ int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_inst
                       clt_error *error) {
   size_t n = json_array_size(resources);
   if (!json_is_array(resources) || n > CLT_MAX_RESOURCES) return clt_model_damaged(error, "resources");
-  if (n && instance == NULL) return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it uses resources");
+  if (n && instance == NULL)
+    return clt_fail(error, CLT_E_FORMAT,
+                    "the model uses resources of the problem; give it the problem file instead of a space");
   clt_encoding *e = NULL;
   int rc = clt_encoding_new(&e, space, NULL, error);
   if (rc) return rc;

@@ -21,19 +21,20 @@ typedef struct ensemble_options {
 #define AT(field) offsetof(ensemble_options, field)
 static const clt_option options[] = {
     {"members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, AT(members),
-     "networks in the ensemble, each without one part of the rows"},
-    {"hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, AT(hidden), "sigmoid units of a network"},
-    {"hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, AT(hidden2), "units of a second hidden layer; 0: none"},
-    {"trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, AT(trainer), "lbfgs, or rprop for FANN's own"},
-    {"iterations", CLT_OPTION_INT, "2000", 1, 1e6, AT(iterations), "most iterations of the trainer, or epochs"},
+     "networks, each trained without one part of the rows"},
+    {"hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, AT(hidden), "units in the first hidden layer"},
+    {"hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, AT(hidden2),
+     "units in the second hidden layer; 0: no such layer"},
+    {"trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, AT(trainer), "lbfgs, or rprop (FANN's own)"},
+    {"iterations", CLT_OPTION_INT, "2000", 1, 1e6, AT(iterations), "maximum training iterations, or epochs of rprop"},
     {"patience", CLT_OPTION_INT, "300", 1, 1e6, AT(patience),
-     "iterations without a smaller error on the part left out after which to stop"},
-    {"decay", CLT_OPTION_REAL, "0.005", 0, 1e6, AT(decay), "weight decay of lbfgs, divided by the number of rows"},
-    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources),
-     "whether the problem's resources are inputs, where it states some"},
+     "iterations without improvement on the rows left out after which training stops"},
+    {"decay", CLT_OPTION_REAL, "0.005", 0, 1e6, AT(decay),
+     "weight decay of lbfgs; it is divided by the number of rows"},
+    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources), "uses the problem's Resources as inputs, if it has any"},
 };
 
-/* Room for n_members networks, as wide as the encoding. */
+/* Allocates n_members networks for the inputs of the encoding. */
 static int make_members(clt_ensemble *e, size_t n_members, size_t hidden, size_t hidden2, clt_error *error) {
   size_t n_inputs = e->encoding->n_inputs;
   e->shape = hidden2 ? (clt_shape){n_inputs, 3, {hidden, hidden2, 1}} : (clt_shape){n_inputs, 2, {hidden, 1}};
@@ -120,7 +121,7 @@ static int ensemble_predict(const void *state, const clt_config *configs, size_t
   return rc;
 }
 
-/* --- as JSON (docs/model-file.md) --- */
+/* --- as JSON (docs/reference/model-file.md) --- */
 
 static int ensemble_save(const void *state, clt_model_record *out, clt_error *error) {
   const clt_ensemble *e = state;
@@ -137,7 +138,7 @@ static int ensemble_save(const void *state, clt_model_record *out, clt_error *er
   return whole ? CLT_OK : clt_fail_memory(error);
 }
 
-/* Files of versions that could mix boosted trees into an ensemble say so under "trees"; null: they did not. */
+/* In files of older versions, "trees" may hold boosted trees that were mixed into the ensemble; null: none. */
 static int ensemble_load(void *state, const clt_space *space, const clt_instance *instance,
                          const clt_model_record *record, clt_error *error) {
   clt_ensemble *e = state;
@@ -145,9 +146,10 @@ static int ensemble_load(void *state, const clt_space *space, const clt_instance
                *trees = json_object_get(json, "trees");
   size_t hidden, hidden2, n = json_array_size(members);
   if (trees && !json_is_null(trees))
-    return clt_fail(
-        error, CLT_E_FORMAT,
-        "the model mixes trees into its networks, as no version does any more; train it anew (--model average)");
+    return clt_fail(error, CLT_E_FORMAT,
+                    "the model is of a type that clatune no longer supports (networks mixed with trees); train it "
+                    "again with --model "
+                    "average");
   int rc = clt_encoding_load(&e->encoding, space, instance, json_object_get(json, "resources"), error);
   if (rc) return rc;
   bool good = clt_json_read_size(&hidden, json_object_get(json, "hidden"), 1, CLT_MAX_HIDDEN) &&
@@ -178,7 +180,7 @@ static void ensemble_fini(void *state) {
 const clt_model_type clt_model_ensemble = {
     .abi = CLT_MODEL_ABI,
     .name = "ensemble",
-    .summary = "bagged FANN networks on log run time",
+    .summary = "an ensemble of neural networks (FANN), fitted to log time",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(ensemble_options),
@@ -221,8 +223,8 @@ void clt_committee_free(clt_committee *c) {
   free(c);
 }
 
-/* From tanh units to sigmoid ones, which pack and predict: tanh(z) = 2 sigmoid(2 z) - 1. A member whose training went
- * astray predicts the mean. */
+/* From tanh units to sigmoid ones, which pack and predict: tanh(z) = 2 sigmoid(2 z) - 1. A member whose training
+ * diverged predicts the mean. */
 static void make_sigmoid(const clt_committee *c, float *weights) {
   size_t hidden = c->options.hidden, n_first = hidden * (c->shape.n_inputs + 1);
   float *output = weights + n_first, *bias = output + hidden;

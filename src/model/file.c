@@ -1,5 +1,5 @@
-/* Model files (docs/model-file.md): one line with magic, version, checksum and length, then JSON. Everything that is
- * read here may be hostile. */
+/* Model files (docs/reference/model-file.md): one line with magic, version, checksum and length, then JSON. Files are
+ * untrusted: every value is checked. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -23,7 +23,8 @@ _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's
 /* --- parts of the JSON --- */
 
 int clt_model_damaged(clt_error *error, const char *what) {
-  return clt_fail(error, CLT_E_FORMAT, "the model file's %s cannot be those of this space", what);
+  return clt_fail(error, CLT_E_FORMAT, "the model file is damaged or for another space (%s); train the model again",
+                  what);
 }
 
 json_t *clt_json_floats(const float *values, size_t n) {
@@ -91,7 +92,8 @@ json_t *clt_sizes_save(const clt_rows *rows) {
 
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error) {
   if (json_is_array(sizes) && instance == NULL)
-    return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it was fitted at several sizes");
+    return clt_fail(error, CLT_E_FORMAT,
+                    "the model was fitted at several sizes; give it the problem file instead of a space");
   if (!json_is_object(sizes) || instance == NULL) return CLT_OK;
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
     clt_size size = clt_instance_size(instance, i);
@@ -127,7 +129,7 @@ static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
   json_t *state = json_object(), *validity = json_null();
   int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
-  /* The residuals stand in the state, where each type had its own once. */
+  /* For compatibility the residuals are in the state: each type used to have its own. */
   if (!rc && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
     rc = clt_fail_memory(error);
   if (rc) return json_decref(state), rc;
@@ -172,8 +174,7 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
   return CLT_OK;
 }
 
-/* Files written before residuals were the model's own have those of `average` and `auto` in their parts, each with its
- * share. */
+/* In older files, the residuals of `average` and `auto` are in their parts, each of which has a share. */
 static int read_residuals(clt_model *model, const json_t *state, clt_error *error) {
   const json_t *own = json_object_get(state, "residuals"), *parts = json_object_get(state, "parts");
   for (size_t k = 0; k < (own ? 1 : json_array_size(parts)); k++) {
@@ -202,7 +203,8 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
                            clt_error *error) {
   const char *name = json_string_value(json_object_get(json, "model"));
   const clt_model_type *type = name ? clt_model_type_find(name) : NULL;
-  if (type == NULL) return clt_fail(error, CLT_E_FORMAT, "there is no model '%s'", name ? name : "");
+  if (type == NULL)
+    return clt_fail(error, CLT_E_FORMAT, "the model file names an unknown type of model, '%s'", name ? name : "");
   const json_t *validity = json_object_get(json, "validity"), *state = json_object_get(json, "state");
   clt_model *model = NULL;
   int rc = check_parameters(json_object_get(json, "parameters"), space, error);
@@ -230,7 +232,7 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
   return CLT_OK;
 }
 
-/* The header must be to the byte the one that save writes for this text. */
+/* The header must be identical to the one that save writes for this text. */
 int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
                         clt_error *error) {
   const size_t magic = sizeof MAGIC - 1;
@@ -242,15 +244,15 @@ int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_insta
   json_t *json = NULL;
   if (n >= HEADER_BYTES) print_header(header, bytes + HEADER_BYTES, n - HEADER_BYTES);
   if (n < magic || memcmp(bytes, MAGIC, magic - 2) != 0)
-    wrong = "not a clatune model file";
+    wrong = "not a model file of clatune; 'clatune train' writes one";
   else if (memcmp(bytes, MAGIC, magic) != 0)
-    wrong = "a model file of another version; train it anew";
+    wrong = "a model file of another version of clatune; train the model again";
   else if (n < HEADER_BYTES)
-    wrong = "the model file is cut short; train it anew";
+    wrong = "the model file is incomplete; train the model again";
   else if (memcmp(header, bytes, HEADER_BYTES) != 0)
-    wrong = "the model file is damaged (its checksum does not fit); train it anew";
+    wrong = "the model file is damaged (its checksum does not match); train the model again";
   else if ((json = json_loadb(bytes + HEADER_BYTES, n - HEADER_BYTES, JSON_REJECT_DUPLICATES, NULL)) == NULL)
-    wrong = "the model file is not JSON";
+    wrong = "the model file is not JSON; train the model again";
   rc = wrong ? clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "%s", wrong)
              : model_from_json(out, json, space, instance, error);
   json_decref(json);

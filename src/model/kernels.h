@@ -1,8 +1,8 @@
 /* model/kernels.h - the inner loops of training and of the sweep, compiled once for each instruction set.
  *
- * kernels.c is compiled several times, with -ffast-math for that file alone; clt_kernels_best picks what the processor
- * has. Results do not depend on how many rows or configurations a call gets and where they stand in it. Arrays of
- * vectors are aligned and padded as clt_vector_memory does it. */
+ * kernels.c is compiled several times, with -ffast-math for that file alone; clt_kernels_best picks the best version
+ * for the processor. The result for a row or configuration does not depend on the others in the call. Arrays of vectors
+ * must be aligned and padded as by clt_vector_memory. */
 #ifndef CLT_MODEL_KERNELS_H
 #define CLT_MODEL_KERNELS_H
 
@@ -16,10 +16,10 @@
 #define CLT_MAX_HIDDEN 256 /* units of a hidden layer */
 #define CLT_TREES 64       /* of a forest */
 #define CLT_TREE_LEAVES 64 /* so that a set of leaves is one word */
-#define CLT_EXPONENT 50.0f /* two factors' product stays far from overflow and from denormal numbers */
+#define CLT_EXPONENT 50.0f /* limit of z, so that a product of two factors neither overflows nor becomes denormal */
 
 /* Layers of units after the inputs; the last one is linear, the others sigmoid, or (symmetric) hyperbolic tangents.
- * Weights stand as in FANN: for every unit of a layer in turn its inputs' weights, then its bias. */
+ * The order of weights is FANN's: for every unit of a layer its inputs' weights, then its bias. */
 typedef struct clt_shape {
   size_t n_inputs, n_layers;
   size_t width[CLT_MAX_LAYERS];
@@ -33,7 +33,7 @@ typedef struct clt_matrix {
   float *inputs, *targets, *presence;
 } clt_matrix;
 
-/* What follows the first layer, for up to CLT_LANES networks side by side: the second hidden layer (n_second may be 0)
+/* The layers after the first one, for up to CLT_LANES networks at once: the second hidden layer (n_second may be 0)
  * and the output; weights[unit][input, bias last][lane]. Hidden units are sigmoid. */
 typedef struct clt_further_layers {
   size_t n_first, n_second;
@@ -65,7 +65,7 @@ typedef struct clt_kernels {
   void (*members)(const clt_further_layers *further, size_t n_members, const float *left, const uint32_t *a,
                   const float *right, const uint32_t *b, size_t n, float *mean, float *squares);
 
-  /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones for n_words = 0. */
+  /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones if n_words is 0. */
   void (*conjunction)(const uint64_t *const *words, size_t n_words, uint64_t *out);
 
   /* The sum over all trees of leaves[tree][lowest bit of a[tree] & b[tree]]. */
@@ -73,7 +73,8 @@ typedef struct clt_kernels {
 } clt_kernels;
 
 const clt_kernels *clt_kernels_best(void);
-const clt_kernels *clt_kernels_at(size_t index); /* those this processor can run, the plainest first; NULL: no more */
+const clt_kernels *clt_kernels_at(
+    size_t index); /* those that this processor can run, the slowest first; NULL: no more */
 
 size_t clt_shape_n_weights(const clt_shape *shape);
 size_t clt_gradient_scratch(const clt_shape *shape); /* bytes */

@@ -1,6 +1,6 @@
-/* Networks and boosted trees together: `average` has half of each, `auto` whichever of networks, trees and their
- * average does best on rows that were left out: errs least, or, of several sizes, chooses best. Both deal the same
- * folds from the same seed. */
+/* Networks and boosted trees together. `average` is the mean of both. `auto` takes networks, trees or their mean,
+ * whichever is best on rows left out: with the smallest error, or, for several sizes, with the best choices. Both use
+ * the same folds for the same seed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define N_PARTS 2
 static const clt_model_type *const types[N_PARTS] = {&clt_model_ensemble, &clt_model_trees};
 
-#define FEWEST_SIZES 5 /* that tell anything of how a model chooses */
+#define FEWEST_SIZES 5 /* needed to compare models by their choices */
 
 typedef struct mixture {
   void *part[N_PARTS]; /* NULL where its share is 0 */
@@ -27,8 +27,8 @@ static void set_shares(mixture *m, double trees, float *const of_part[N_PARTS], 
   for (size_t i = 0; i < n; i++) residuals[i] = (float)m->share[0] * of_part[0][i] + (float)m->share[1] * of_part[1][i];
 }
 
-/* How much more what is predicted to be the best of a size costs than what was the best there, in log cost: out has
- * n_instances entries, 0 for sizes without a row. */
+/* The regret per size, in log cost: the cost of the row that is predicted to be the best, relative to the best row.
+ * out[n_instances], 0 for sizes without a row. */
 static int find_regrets(double *out, const clt_rows *rows, const float *residuals, clt_error *error) {
   size_t n = rows->n_instances;
   double *least = clt_new_array(n, 2 * sizeof *least), *predicted = least + n;
@@ -46,10 +46,10 @@ static int find_regrets(double *out, const clt_rows *rows, const float *residual
   return CLT_OK;
 }
 
-/* Whether the second regrets are less than the first by more than chance makes them. Both are of the same sizes, so the
- * differences d are paired: their mean is compared with its standard error, sd(d) / sqrt(n), with sd taken over n - 1.
- * Were the two models equally good, the mean would exceed it about once in six times (a normal deviate above 1): a
- * weak test, meant to break ties in favour of the model tried first, not to prove anything. */
+/* Whether the second regrets are significantly lower than the first. Both are for the same sizes, so that the
+ * differences d are paired: their mean is compared with its standard error, sd(d) / sqrt(n), with sd over n - 1. For
+ * equally good models the mean exceeds it in about one of six cases (a normal deviate above 1). This weak test only
+ * breaks ties in favour of the first model. */
 static bool clearly_less(const double *first, const double *second, size_t n) {
   double sum = 0, squares = 0;
   for (size_t k = 0; k < n; k++) sum += first[k] - second[k];
@@ -58,8 +58,8 @@ static bool clearly_less(const double *first, const double *second, size_t n) {
   return mean > sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-/* Half and half, or where it may choose: of several sizes the share whose choices are best; a later one only where it
- * is clearly better. Of one size, or few, the share that errs least on rows left out. */
+/* Sets the share: half, or, for `auto` with several sizes, the share with the best choices; a later one only if it is
+ * clearly better. With few sizes, the share with the smallest error on rows left out. */
 static int fit_mixture(mixture *m, bool choose, const clt_rows *rows, uint64_t seed, unsigned threads, float *residuals,
                        clt_error *error) {
   static const double shares[] = {1, 0.5, 0}; /* of trees, whose choices at new sizes are the steadiest, first */
@@ -193,6 +193,6 @@ static void mixture_fini(void *state) {
     .fini = mixture_fini                                                                                             \
   }
 
-const clt_model_type clt_model_average = MIXTURE("average", "networks and boosted trees, half and half", fit_average);
+const clt_model_type clt_model_average = MIXTURE("average", "the mean of networks and boosted trees", fit_average);
 const clt_model_type clt_model_auto =
-    MIXTURE("auto", "networks, boosted trees or their average: what does best on rows left out", fit_auto);
+    MIXTURE("auto", "networks, boosted trees or their mean, whichever predicts rows left out best", fit_auto);

@@ -1,4 +1,4 @@
-/* Models: the table of types, fitting, and what a fitted one answers. */
+/* Models: the table of types, fitting and predicting. */
 #include <clatune/rng.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ int clt_model_register(const clt_model_type *type, clt_error *error) {
 static int check_rows(const clt_rows *rows, clt_error *error) {
   size_t n_correct = 0;
   if (rows->n == 0 || rows->space == NULL)
-    return clt_fail(error, CLT_E_MODEL, "a model needs measurements; there are none");
+    return clt_fail(error, CLT_E_MODEL, "there are no measurements to fit a model to");
   for (size_t k = 0; k < rows->n_instances; k++)
     if (!clt_space_same_parameters(rows->space, clt_instance_space(rows->instances[k])))
       return clt_fail(error, CLT_E_ARGUMENT, "the rows' instances do not have the same tuning parameters");
@@ -39,7 +39,7 @@ static int check_rows(const clt_rows *rows, clt_error *error) {
     if (rows->configs[i] >= clt_space_cartesian(rows->space))
       return clt_fail(error, CLT_E_ARGUMENT, "row %zu has a configuration outside of the space", i);
     if (isinf(rows->log_cost[i]))
-      return clt_fail(error, CLT_E_ARGUMENT, "row %zu has the log cost %g; its cost must be above 0 and finite", i,
+      return clt_fail(error, CLT_E_ARGUMENT, "row %zu has the log cost %g; a cost must be above 0 and finite", i,
                       rows->log_cost[i]);
     n_correct += !clt_rows_failed(rows, i);
   }
@@ -113,7 +113,7 @@ int clt_model_new(clt_model **out, const char *type_name, const clt_setting *set
   model->sizes = clt_sizes_save(rows);
   rc = model->sizes ? clt_baseline_fit(&model->baseline, rows, error) : clt_fail_memory(error);
   correct = (clt_rows){.space = rows->space, .instances = rows->instances, .n_instances = rows->n_instances};
-  for (size_t i = 0; !rc && i < rows->n; i++) { /* what the sizes alone explain is no part of what is learnt */
+  for (size_t i = 0; !rc && i < rows->n; i++) { /* the model learns what the sizes alone do not explain */
     size_t k = clt_rows_instance_of(rows, i);
     double level = rows->n_instances > 1 ? clt_baseline_at(&model->baseline, rows->instances[k]) : 0;
     if (!clt_rows_failed(rows, i)) rc = clt_rows_add(&correct, rows->configs[i], rows->log_cost[i] - level, k, error);
@@ -172,7 +172,8 @@ const float *clt_model_residuals(const clt_model *model, size_t *n) {
 
 int clt_model_bind(clt_model *model, const clt_instance *instance, clt_error *error) {
   if (!clt_space_same_parameters(model->space, clt_instance_space(instance)))
-    return clt_fail(error, CLT_E_ARGUMENT, "the model is for other tuning parameters, or other values of them");
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "the model is for other tuning parameters or other values; train one for this problem");
   int rc = clt_sizes_check(model->sizes, instance, error);
   if (rc) return rc;
   model->space = clt_instance_space(instance);
@@ -205,12 +206,13 @@ int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_con
                       clt_error *error) {
   uint64_t cartesian = clt_space_cartesian(model->space);
   for (size_t i = 0; i < n; i++)
-    if (configs[i] >= cartesian) return clt_fail(error, CLT_E_ARGUMENT, "a configuration is not in the model's space");
+    if (configs[i] >= cartesian)
+      return clt_fail(error, CLT_E_ARGUMENT, "a configuration is outside of the model's space");
   int rc = clt_model_predict_costs(model, configs, n, false, out, error);
   return rc ? rc : clt_model_predict_validity(model, configs, n, out, error);
 }
 
-/* --- how much each parameter matters --- */
+/* --- importance of parameters --- */
 
 #define N_SAMPLES 2048
 

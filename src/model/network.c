@@ -43,7 +43,7 @@ void clt_matrix_release(clt_matrix *matrix) {
 
 /* --- stopping --- */
 
-#define FEW_ROWS 6 /* fewer left-out rows say nothing: the last weights stand */
+#define FEW_ROWS 6 /* with fewer rows left out there is no early stopping: the last weights are taken */
 
 enum { HALF_A, HALF_B, BOTH_HALVES, N_STOPS };
 
@@ -58,7 +58,7 @@ struct stopping {
   long best_step[N_STOPS];
 };
 
-/* Looks at the weights after a step. False: no stop has improved for `patience` steps. Steps must ascend. */
+/* Compares the weights after a step. False: no improvement for `patience` steps. Steps must ascend. */
 static bool look_at_weights(struct stopping *s, const float *weights, long step) {
   const clt_shape *shape = s->training->shape;
   bool few = s->rows.n_rows < FEW_ROWS, hope = few;
@@ -229,7 +229,7 @@ int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights
   fann_set_training_algorithm(fann, FANN_TRAIN_RPROP);
   size_t n = clt_shape_n_weights(shape);
   if (fann_get_total_connections(fann) != n)
-    return fann_destroy(fann), clt_fail(error, CLT_E_MODEL, "FANN connects its layers in an unknown way");
+    return fann_destroy(fann), clt_fail(error, CLT_E_MODEL, "this version of FANN connects layers in an unknown way");
   /* fann_set_weight_array goes through the connections in this same order, but looks each of them up by a search. */
   memcpy(fann->weights, weights, n * sizeof *weights);
   *out = fann;
@@ -239,8 +239,10 @@ int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights
 int clt_model_save_networks(const clt_model *model, const char *folder, clt_error *error) {
   const clt_ensemble *e = model->state;
   if (model->type != &clt_model_ensemble)
-    return clt_fail(error, CLT_E_ARGUMENT, "a model of type '%s' is no set of networks; fit an ensemble",
-                    model->type->name);
+    return clt_fail(
+        error, CLT_E_ARGUMENT,
+        "only models of type 'ensemble' can be written as networks, not '%s'; train one with --model ensemble",
+        model->type->name);
   int rc = clt_folder_make(folder, error);
   for (size_t i = 0; rc == CLT_OK && i < e->n_members; i++) {
     struct fann *fann = NULL;

@@ -1,5 +1,5 @@
-/* model/network.h - networks: how they are trained, and two ensembles of them: of the model `ensemble`, and a committee
- * for sequential search. */
+/* model/network.h - training of neural networks, and two ensembles of them: the model `ensemble`, and committees for
+ * sequential search. */
 #ifndef CLT_MODEL_NETWORK_H
 #define CLT_MODEL_NETWORK_H
 
@@ -11,31 +11,30 @@
 
 /* --- training (network.c) --- */
 
-/* Rows chosen[0..n_chosen) of x[][n_inputs] and y, in the kernels' order. Release also after a failure. */
+/* The rows chosen[0..n_chosen) of x[][n_inputs] and y in the layout of the kernels. Release also after a failure. */
 int clt_matrix_init(clt_matrix *out, const float *x, size_t n_inputs, const float *y, const size_t *chosen,
                     size_t n_chosen, clt_error *error);
 void clt_matrix_release(clt_matrix *matrix);
 
-/* One network's task. */
+/* The training of one network. */
 typedef struct clt_training {
   const clt_shape *shape;
   const float *x, *y; /* all rows */
-  const size_t *rows; /* n_rows to train on, then n_left_out that say when to end */
+  const size_t *rows; /* n_rows for training, then n_left_out for early stopping */
   size_t n_rows, n_left_out;
   long iterations; /* at most */
-  long patience;   /* iterations without a smaller error on the rows left out after which to end */
+  long patience;   /* stops after this many iterations without a smaller error on the rows left out */
   double decay;    /* of L-BFGS: mean squared error / 2 + decay / 2 * sum of squared weights, biases left out */
-  bool rprop;      /* FANN's RPROP in place of L-BFGS; not of symmetric shapes */
+  bool rprop;      /* FANN's RPROP instead of L-BFGS; not for symmetric shapes */
 } clt_training;
 
-/* From the start in weights on. outputs NULL: nothing ends early, and the weights end as the last ones. Otherwise they
- * end as those that were best on the rows left out, for which outputs[n_left_out] gets honest predictions: the rows are
- * dealt into two halves, and each half is predicted by the weights that were best on the *other* one. So every
- * left-out row gets a prediction by weights that it had no part in, neither by fitting nor by stopping, and no row is
- * lost to either. */
+/* Trains from the initial weights. outputs NULL: no early stopping; weights are the last ones. Otherwise weights are
+ * those with the smallest error on the rows left out, and outputs[n_left_out] gets unbiased predictions of these rows:
+ * they are split into two halves, and each half is predicted with the weights that were best on the *other* half. So a
+ * left-out row influences its own prediction neither by fitting nor by stopping. */
 int clt_train(const clt_training *training, float *weights, float *outputs, clt_error *error);
 
-/* FANN's own network with these weights: sigmoid units, linear output. */
+/* A network of FANN with these weights: sigmoid units, linear output. */
 struct fann;
 int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights, clt_error *error);
 
@@ -47,18 +46,17 @@ typedef struct clt_ensemble {
   size_t n_members;
   float *weights;       /* [member][weight] */
   double centre, scale; /* log cost = centre + scale * output */
-  clt_split split;      /* how predictions are split, and the weights packed for that */
+  clt_split split;      /* of the inputs, and pack: the weights packed for it (sweep.h) */
   clt_pack pack;
 } clt_ensemble;
 
-/* Packs the members' weights for predicting, anew where they were packed before. */
+/* Packs the members' weights for predicting, again if they were packed before. */
 int clt_ensemble_pack(clt_ensemble *ensemble, clt_error *error);
 
-/* --- committees: an ensemble that is fitted again after every few measurements, for sequential search ---
+/* --- committees: ensembles that are refitted after every few measurements, for sequential search ---
  *
- * Bagged networks of one hidden layer of tanh units on any target, each without one part of the rows; mean and spread
- * of the members for as many configurations as there are. Nothing of it is kept or stopped early: the ensemble of
- * clt_model_new is the one for predicting costs. */
+ * Bagged networks with one hidden layer of tanh units, for any target, each trained without one part of the rows. They
+ * predict mean and standard deviation of the members. There is no early stopping, and committees are not saved. */
 
 typedef struct clt_committee_options {
   size_t members; /* 2 .. CLT_LANES */
@@ -69,17 +67,17 @@ typedef struct clt_committee_options {
 
 typedef struct clt_committee clt_committee;
 
-/* Borrows the encoding; n_extra inputs follow its own. Predicting before the first fit is a mistake of the caller. */
+/* Borrows the encoding; n_extra inputs follow its own. Fit before predicting. */
 int clt_committee_new(clt_committee **out, const clt_encoding *encoding, size_t n_extra,
                       const clt_committee_options *options, clt_error *error);
 void clt_committee_free(clt_committee *committee);
 
-/* x[n][n_inputs + n_extra], y[n], n >= 1; fresh weights and folds from rng. On failure nothing is fitted. */
+/* Fits to x[n][n_inputs + n_extra] and y[n], n >= 1, with new weights and folds from rng. */
 int clt_committee_fit(clt_committee *committee, const float *x, const float *y, size_t n, clt_rng *rng,
                       clt_error *error);
 
 /* Mean and standard deviation of the members for the layout's configurations (of the same encoding), in the units of y.
- * Any number of threads at once. */
+ * Thread-safe. */
 int clt_committee_predict(const clt_committee *committee, const clt_layout *layout, float *mean, float *spread,
                           clt_error *error);
 

@@ -96,8 +96,8 @@ static int fit_member(void *user, size_t member, clt_error *error) {
   return rc;
 }
 
-/* Where there are sizes enough, the rows of a size go into one fold: what a model says of rows whose size it has not
- * seen is what it is asked for. */
+/* If there are enough sizes, all rows of a size go into one fold, since the model will predict sizes that it has not
+ * seen. */
 int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows, size_t n_members, uint64_t seed,
                 unsigned threads, float *residuals, clt_error *error) {
   bool by_size = rows->n_instances >= FEWEST_SIZES;
@@ -128,7 +128,7 @@ done:
   return rc;
 }
 
-/* --- how cost goes with the sizes --- */
+/* --- cost as a function of the sizes --- */
 
 static double log_size(const clt_instance *instance, size_t index) {
   int64_t value = clt_instance_size(instance, index).value;
@@ -169,7 +169,7 @@ int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error) 
   lapack_int n = (lapack_int)out->n;
   int rc = CLT_OK;
   if (n && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, a, n, out->slope, 1))
-    rc = clt_fail(error, CLT_E_MODEL, "the rows' sizes cannot be compared");
+    rc = clt_fail(error, CLT_E_MODEL, "the regression on the rows' sizes failed");
   free(level);
   return rc;
 }

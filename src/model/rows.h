@@ -1,5 +1,4 @@
-/* model/rows.h - rows to learn from: gathering them, their inputs, their folds, and how cost goes with the sizes alone.
- */
+/* model/rows.h - training rows: collecting and encoding them, folds, and the dependence of cost on the sizes alone. */
 #ifndef CLT_MODEL_ROWS_H
 #define CLT_MODEL_ROWS_H
 
@@ -10,7 +9,8 @@
 
 #include "model/encoding.h"
 
-/* Rows that own their arrays begin zeroed. An instance is borrowed; the first one's space becomes that of the rows. */
+/* Rows that own their arrays; begin with zeroed rows. Instances are borrowed; the first one's space becomes that of the
+ * rows. */
 int clt_rows_add_instance(clt_rows *rows, const clt_instance *instance, clt_error *error);
 int clt_rows_add(clt_rows *rows, clt_config config, double log_cost, size_t instance, clt_error *error);
 void clt_rows_release(clt_rows *rows);
@@ -20,25 +20,25 @@ static inline size_t clt_rows_instance_of(const clt_rows *rows, size_t row) {
   return rows->instance_of ? rows->instance_of[row] : 0;
 }
 
-/* The encoding of the rows; resources: whether these are inputs. CLT_E_MODEL where there would be no input. */
+/* The encoding of the rows; `resources`: resources are inputs. CLT_E_MODEL: there would be no input. */
 int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, clt_error *error);
 
-/* All rows, x[n][n_inputs], malloc'ed; NULL when out of memory. */
+/* The inputs of all rows, x[n][n_inputs], malloc'ed; NULL when out of memory. */
 float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows);
 
 /* Deals n rows at random into k folds whose sizes differ by at most one: fold[i] < k. */
 void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng);
 
-/* A member's order[n]: first the rows to train on, whose number is returned, then those of its fold. */
+/* Sets a member's order[n]: the training rows, whose number is returned, then the rows of its fold. */
 size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t member);
 
-/* Bagging: as many members as there are folds, each fitted without one of them. */
+/* Bagging: one member per fold, fitted without the rows of that fold. */
 typedef struct clt_bag clt_bag;
 struct clt_bag {
-  void *state;         /* the type's own, as are */
-  const void *options; /* these */
-  /* Fits a member on rows[0 .. n_train); outputs[n - n_train]: what it says of the rows behind them. Any number of
-   * members at once. */
+  void *state;         /* of the type */
+  const void *options; /* of the type */
+  /* Fits a member to rows[0 .. n_train); outputs[n - n_train] are its predictions of the other rows. Must be
+   * thread-safe. */
   int (*fit_member)(const clt_bag *bag, size_t member, const size_t *rows, size_t n_train, float *outputs,
                     clt_error *error);
   double centre, scale; /* log cost = centre + scale * y */
@@ -46,19 +46,19 @@ struct clt_bag {
   /* Filled in for the members. */
   size_t n;
   float *x, *y; /* encoded rows */
-  clt_rng *rng; /* one for each member */
+  clt_rng *rng; /* [member] */
   uint32_t *fold;
   float *residuals;
 };
 
-/* Whatever the number of threads, the result is the same. */
+/* The result does not depend on the number of threads. */
 int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows, size_t n_members, uint64_t seed,
                 unsigned threads, float *residuals, clt_error *error);
 
-/* Between sizes costs differ by orders of magnitude, and that is what a model of all of them would spend itself on. A
- * ridge regression of the mean log cost of each size on the logarithms of the sizes takes most of it away; models learn
- * the rest. */
-#define CLT_BASELINE_MOST 32 /* sizes that are used */
+/* Costs differ by orders of magnitude between sizes, and a model of all sizes would spend its capacity on that. A ridge
+ * regression of the mean log cost per size on the logarithms of the sizes explains most of it; models learn the rest.
+ */
+#define CLT_BASELINE_MOST 32 /* problem parameters in the regression */
 
 /* Zeroed: 0 for every instance. */
 typedef struct clt_baseline {
@@ -66,11 +66,11 @@ typedef struct clt_baseline {
   double constant, slope[CLT_BASELINE_MOST], centre[CLT_BASELINE_MOST]; /* by size, of its natural logarithm */
 } clt_baseline;
 
-/* On the correct rows, at least one; 0 where they are not of several sizes. */
+/* Fits the correct rows, of which there must be one; 0 if all have the same sizes. */
 int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error);
 double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instance);
 
-/* A new reference, NULL when out of memory; and back: CLT_E_FORMAT where it cannot be of this instance. */
+/* save: a new reference, NULL when out of memory. load: CLT_E_FORMAT if it does not fit the instance. */
 json_t *clt_baseline_save(const clt_baseline *baseline);
 int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error);
 

@@ -1,12 +1,13 @@
 /* model/sweep.h - predicting many configurations.
  *
- * What a model computes often falls into a part for a few parameters, whose combinations fit into a *table*, and a part
- * for the *rest*, which many configurations share. The table takes the parameters that change fastest from rank to rank
- * and that no resource depends on. Forests split so (forest.c), and networks:
+ * The computation of a model can often be split into a part for a few parameters, whose combinations fit into a
+ * *table*, and a part for the *rest*, which many configurations share. The table takes the parameters that change
+ * fastest from rank to rank and that no resource depends on. Forests are split like this (forest.c), and networks as
+ * follows.
  *
  * sigmoid(z) = 1 / (1 + exp(-z)), and the first layer's z is a sum over inputs. So exp(-z) is a product of two factors,
- * one for the row of the table and one for the rest. What remains for each configuration is a multiplication, an
- * addition and a division a unit. With nothing in the table it is a plain batched product with an exponential a unit.
+ * one for the row of the table and one for the rest. Each configuration then needs one multiplication, addition and
+ * division per unit. With an empty table it is a plain batched product with one exponential per unit.
  */
 #ifndef CLT_MODEL_SWEEP_H
 #define CLT_MODEL_SWEEP_H
@@ -25,18 +26,18 @@ typedef struct clt_split_run {
 typedef struct clt_split {
   const clt_encoding *encoding;
   bool in_table[CLT_MAX_PARAMETERS];
-  size_t n_rows; /* of the table; 1: nothing is in it */
+  size_t n_rows; /* of the table; 1: the table is empty */
   size_t n_runs;
   clt_split_run runs[CLT_MAX_PARAMETERS];
 } clt_split;
 
-/* Chooses the table: at most max_rows rows, and for the weights of n_members (0: any) one with which a unit's z stays
- * within the range of single precision's exponentials. */
+/* Chooses the table, of at most max_rows rows. With the weights of n_members (0: any weights) each unit's z must stay
+ * in the range of single-precision exponentials. */
 int clt_split_init(clt_split *split, const clt_encoding *encoding, size_t max_rows, const clt_shape *shape,
                    const float *weights, size_t n_members, clt_error *error);
 
-/* Chooses the table for configurations like these, so that few factors have to be computed. None with extra inputs:
- * they are each configuration's own. */
+/* Chooses the table for configurations like these, so that few factors must be computed. With extra inputs the table is
+ * empty, since these differ for each configuration. */
 int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extra, const clt_config *configs, size_t n,
                      clt_error *error);
 
@@ -47,15 +48,15 @@ size_t clt_split_position(const clt_split *split, size_t row, size_t parameter);
 
 #define CLT_LAYOUT_MOST 32768 /* configurations laid out at once */
 
-/* Inputs that a model has beside the encoding's: out[n] of a configuration. Any number of threads at once. */
+/* Inputs of a model in addition to those of the encoding: fill sets out[n] for a configuration. Thread-safe. */
 typedef struct clt_extra_inputs {
   size_t n;
   void (*fill)(const void *user, clt_config config, float *out);
   const void *user;
 } clt_extra_inputs;
 
-/* Which configuration has which rest depends on the configurations alone: it is worked out once where networks change
- * and configurations do not. Configurations order[start[r]] .. order[start[r + 1] - 1] share rest r. */
+/* Configurations grouped by rest. The grouping depends only on the configurations, so that it can be kept while
+ * networks change. Configurations order[start[r]] .. order[start[r + 1] - 1] share rest r. */
 typedef struct clt_layout {
   const clt_split *split;
   size_t n, n_rests, n_rest_inputs;
@@ -65,8 +66,8 @@ typedef struct clt_layout {
   float *rest_x; /* [rest][n_rest_inputs], those of the parameters not in the table, resources, extra ones; or NULL */
 } clt_layout;
 
-/* n at most CLT_LAYOUT_MOST; borrows the split. extra is NULL where there is nothing beside the encoding. group leaves
- * rest_x NULL. Release also after a failure. */
+/* n at most CLT_LAYOUT_MOST; borrows the split. extra NULL: no further inputs. clt_layout_group leaves rest_x NULL.
+ * Release also after a failure. */
 int clt_layout_init(clt_layout *layout, const clt_split *split, const clt_extra_inputs *extra,
                     const clt_config *configs, size_t n, clt_error *error);
 int clt_layout_group(clt_layout *layout, const clt_split *split, const clt_config *configs, size_t n, clt_error *error);
@@ -95,8 +96,8 @@ int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const 
                   size_t n_members, clt_error *error);
 void clt_pack_release(clt_pack *pack);
 
-/* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with inputs).
- * A configuration's result does not depend on the others. Any number of threads at once. */
+/* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with rest_x).
+ * A configuration's result does not depend on the others. Thread-safe. */
 int clt_pack_predict(const clt_pack *pack, const clt_layout *layout, float *mean, float *spread, clt_error *error);
 
 #endif

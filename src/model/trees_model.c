@@ -31,7 +31,7 @@ typedef struct boosted_node {
  * and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
 typedef struct boosted {
   size_t n_trees, depth;
-  float base;          /* what every row begins with */
+  float base;          /* the prediction without any tree */
   boosted_node *nodes; /* [n_trees][2^depth - 1] */
   float *leaves;       /* [n_trees][2^depth] */
 } boosted;
@@ -45,13 +45,13 @@ typedef struct boosted_state {
 #define AT(field) offsetof(boosted_options, field)
 static const clt_option options[] = {
     {"members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, AT(members),
-     "boosted models in the ensemble, each without one part of the rows"},
-    {"rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, AT(rounds), "trees of each"},
-    {"depth", CLT_OPTION_INT, "4", 1, MOST_DEPTH, AT(depth), "of a tree"},
-    {"leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, AT(leaf_rows), "fewest rows in a leaf"},
-    {"rate", CLT_OPTION_REAL, "0.1", 0.001, 1, AT(rate), "share of a leaf's mean that a tree keeps"},
-    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources),
-     "whether the problem's resources are inputs, where it states some"},
+     "boosted models, each trained without one part of the rows"},
+    {"rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, AT(rounds), "trees per boosted model"},
+    {"depth", CLT_OPTION_INT, "4", 1, MOST_DEPTH, AT(depth), "depth of a tree"},
+    {"leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, AT(leaf_rows), "minimum rows per leaf"},
+    {"rate", CLT_OPTION_REAL, "0.1", 0.001, 1, AT(rate),
+     "learning rate: the fraction of a leaf's mean that a tree adds"},
+    {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources), "uses the problem's Resources as inputs, if it has any"},
 };
 
 /* Room for the trees, all of them 0. */
@@ -255,7 +255,7 @@ static void boosted_fini(void *state) {
 const clt_model_type clt_model_trees = {
     .abi = CLT_MODEL_ABI,
     .name = "trees",
-    .summary = "bagged boosted regression trees on log run time",
+    .summary = "an ensemble of boosted regression trees, fitted to log time",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(boosted_options),

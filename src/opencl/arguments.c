@@ -1,4 +1,4 @@
-/* Inputs that stay on the device from one configuration to the next, and the arguments of a plan. */
+/* Inputs that are kept on the device from one configuration to the next, and the arguments of a plan. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 /* --- inputs --- */
 
-/* Whether two arguments are stored alike, and can so share an input. */
+/* Whether two arguments are stored in the same way, so that they can share an input. */
 static bool stored_alike(const clt_plan_arg *a, const clt_plan_arg *b) {
   bool image = clt_arg_is_image(a->kind) || clt_arg_is_image(b->kind);
   return (a->kind == b->kind || !image) && a->element.base == b->element.base &&
@@ -22,24 +22,24 @@ static bool stored_alike(const clt_plan_arg *a, const clt_plan_arg *b) {
          memcmp(a->border, b->border, sizeof a->border) == 0;
 }
 
-/* What the device has no room for is the configuration's fault, anything else is the tuner's. */
+/* If memory or a size limit is the cause, the configuration has failed; anything else is an error of the tuner. */
 static int fail_argument(const clt_plan_arg *arg, const char *doing, cl_int status, clt_measurement *m,
                          clt_error *error) {
   char what[300];
   snprintf(what, sizeof what, "%s argument '%s'", doing, arg->name);
   if (clt_cl_out_of_memory(status) || status == CL_INVALID_BUFFER_SIZE || status == CL_INVALID_IMAGE_SIZE ||
       status == CL_IMAGE_FORMAT_NOT_SUPPORTED)
-    return clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, what); /* or out-of-memory */
+    return clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, what); /* becomes out-of-memory if memory is short */
   return clt_fail_cl(error, status, what);
 }
 
 static bool is_whole(clt_element_base base) { return base < CLT_ELEMENT_HALF; }
 static bool is_signed(clt_element_base base) { return is_whole(base) && base % 2 == 0; }
 
-/* Whole numbers that are all wrong: every second one has every bit of the reference flipped, which shows what writes a
- * part of a number or masks it. The others lie half way from the reference to that end of the type from which the
- * flipped one is farther, so that what takes the larger or the smaller one is wrong on one side or the other, and close
- * enough to pass for a result. */
+/* Makes integers that all differ from the reference. Every second one has all bits of the reference flipped, which
+ * reveals kernels that write only a part of a number or mask it. The others are half way between the reference and
+ * the far end of the type's range: a kernel that takes a maximum or a minimum of old and new value is then wrong at
+ * one of two neighbours, and the numbers are plausible as results. */
 static void make_wrong(unsigned char *out, const clt_array *array) {
   const unsigned char *in = array->reference;
   size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width;
@@ -47,7 +47,7 @@ static void make_wrong(unsigned char *out, const clt_array *array) {
   for (size_t i = 0; i < n; i++) {
     uint64_t x = 0;
     memcpy(&x, in + i * width, width);
-    uint64_t place = x ^ sign; /* in the order of the numbers */
+    uint64_t place = x ^ sign; /* its rank among the numbers of the type */
     uint64_t half = (~place & mask) > place ? place / 2 : place + (mask - place + 1) / 2;
     x = i % 2 == 0 || half == place ? ~x : half ^ sign;
     memcpy(out + i * width, &x, width);
@@ -90,7 +90,7 @@ void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes) {
   }
 }
 
-/* wrong: what is stored is not the array's data, but its reference made wrong everywhere. */
+/* wrong: stores not the array's data but its reference, with every number made wrong. */
 static int get_input(clt_input **out, clt_executor *executor, const clt_data *data, const clt_array *array, bool wrong,
                      const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
   clt_input *input;
@@ -109,7 +109,7 @@ static int get_input(clt_input **out, clt_executor *executor, const clt_data *da
     input->arg = *arg;
     cl_int status = clt_object_new(&input->object, executor, arg, CL_MEM_READ_ONLY);
     if (status == CL_SUCCESS) {
-      input->object.name = array->name; /* the plan's is gone before the input is */
+      input->object.name = array->name; /* the input outlives the plan and its names */
       status = clt_input_write(input, executor);
     }
     if (status != CL_SUCCESS) {
@@ -137,7 +137,7 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
-/* Finds an argument's data, decides whether its result is to be compared, and makes what the kernel is given. */
+/* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
                          clt_measurement *m, clt_error *error) {
   const clt_plan_arg *arg = binding->arg;
@@ -147,14 +147,15 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     binding->sampler = clCreateSampler(executor->context, arg->sampler_normalised ? CL_TRUE : CL_FALSE,
                                        arg->sampler_clamp_to_edge ? CL_ADDRESS_CLAMP_TO_EDGE : CL_ADDRESS_CLAMP,
                                        arg->sampler_linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &status);
-    return status ? clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, "making a sampler") : CLT_OK;
+    return status ? clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, "creating a sampler") : CLT_OK;
   }
   if (!clt_arg_is_memory(arg)) return CLT_OK;
 
   const clt_array *array = data ? clt_data_find(data, arg->name) : NULL;
   if (array && (array->element.base != base || array->element.components != arg->element.components ||
                 array->bytes != arg->element.bytes * arg->extent[0] * arg->extent[1] * arg->extent[2]))
-    return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' is of another type or size than its data", arg->name);
+    return clt_fail(error, CLT_E_ARGUMENT, "the type or size of argument '%s' differs from that of its data",
+                    arg->name);
   if (data && arg->has_data && (array == NULL || array->data == NULL))
     return clt_fail(error, CLT_E_ARGUMENT, "there is no data for the argument '%s'", arg->name);
   binding->array = array;
@@ -163,12 +164,13 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     return clt_fail(error, CLT_E_ARGUMENT, "there is no reference for the argument '%s'", arg->name);
 
   bool given = arg->has_data && array;
-  if (given || (binding->verified && is_whole(base))) { /* integers have no NaN: the reference says what is wrong */
+  if (given ||
+      (binding->verified && is_whole(base))) { /* integers have no NaN, so the poison is derived from the reference */
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
   status = clt_object_new(&binding->object, executor, arg, clt_arg_flags(arg));
-  return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "make room for", status, m, error);
+  return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "allocate", status, m, error);
 }
 
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
@@ -227,7 +229,7 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
   return CLT_OK;
 }
 
-/* A number of the size of the results, which few of them are: half of the largest of some. */
+/* Half of the maximum of a sample of the results: a plausible number that few of them equal. */
 static double middling(const clt_array *array) {
   const size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width, step = n / 64 + 1;
   double largest = 0;
@@ -242,16 +244,18 @@ static double middling(const clt_array *array) {
   return largest > 0 ? largest / 2 : 1;
 }
 
-/* What a binding without data is filled with. An output that is verified: neighbouring numbers hold different poison,
- * and turn by turn each of them all kinds, since a kernel that goes by what was there before may be right with any one
- * of them. Floats: both extremes, NaN, and a number that passes for a result. Integers: both extremes, and one turn in
- * three what make_wrong wrote (the caller's). Scratch: NaNs, or bytes of 0xA5, and zeros in turn. */
+/* The pattern that fills a binding without data. In a verified output, neighbouring numbers get different poison,
+ * and over the turns each number gets every kind, because a kernel that reads the old content may be correct by
+ * accident with any single kind. Floats: both extremes, NaN, and a plausible result. Integers: both extremes, and in
+ * one turn of three the content of make_wrong (written by the caller). Scratch memory: NaNs or bytes of 0xA5, and
+ * zeros, in turn. */
 static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_binding *binding, unsigned turn) {
   const clt_element_base base = binding->arg->element.base;
   const size_t width = clt_element_base_bytes(base);
   const double most = base == CLT_ELEMENT_HALF ? 65504 : base == CLT_ELEMENT_FLOAT ? FLT_MAX : DBL_MAX;
   memset(out, binding->verified || turn % 2 == 0 ? 0xa5 : 0, 4 * width);
-  if (binding->verified && is_whole(base)) { /* after a flipped small number the end that is farther from that */
+  if (binding->verified &&
+      is_whole(base)) { /* after a small number with its bits flipped, the extreme that is farther from it */
     const int first = (turn % 3 == 1) == is_signed(base) ? 0xff : 0;
     memset(out, first, width);
     memset(out + width, ~first, width);

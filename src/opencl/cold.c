@@ -1,10 +1,10 @@
-/* Cold caches. What a device has at hand of earlier runs is pushed out by a kernel that reads other memory, twice as
- * much as the caches hold: all compute units take part, so that their own caches are emptied, too. It reads and does
- * not write, so that nothing has to be written back while the next run is timed. */
+/* Cold caches. A kernel reads other memory, twice as much as the caches hold, and so pushes out what earlier runs
+ * left there. It runs on all compute units, because they have caches of their own. It reads and does not write, so
+ * that nothing is written back while the next run is timed. */
 #include "device/device.h"
 #include "opencl/internal.h"
 
-/* Never writes, as all numbers are zeros, which no compiler knows. */
+/* Never writes, because all numbers are zeros, but no compiler can know that. */
 #define OTHER                                        \
   "kernel void clatune_other(global uint4 *all) {\n" \
   "  const size_t i = get_global_id(0);\n"           \
@@ -35,7 +35,7 @@ static int make_other(clt_executor *executor, clt_measurement *m, clt_error *err
   if (status == CL_SUCCESS) return CLT_OK;
   clt_executor_free_other(executor);
   return clt_cl_out_of_memory(status)
-             ? clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making room to empty the caches with")
+             ? clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "allocating memory to empty the caches")
              : clt_fail_cl(error, status, "empty the caches");
 }
 

@@ -26,13 +26,13 @@ typedef struct word {
   size_t length;
 } word;
 
-/* A piece of the header; one with a name is kept only for sources that mention the name. */
+/* A piece of the header. A piece with a name is kept only for sources that mention the name. */
 typedef struct piece {
   word text;
   uint64_t name; /* its key; 0: none */
 } piece;
 
-/* Sets of words hold their keys: two words with one key would cost no more than a declaration that nobody needs. */
+/* Sets of words hold hashes. If two words have the same hash, the only effect is an unnecessary declaration. */
 struct clt_declarations {
   char *text;
   piece *pieces;
@@ -40,7 +40,7 @@ struct clt_declarations {
   clt_map learnt;
 };
 
-static uint64_t word_key(word w) { return clt_hash64(w.text, w.length) >> 1 | 1; } /* a map's, and not 0 */
+static uint64_t word_key(word w) { return clt_hash64(w.text, w.length) >> 1 | 1; } /* a valid key of a map, and not 0 */
 
 static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_'; }
 
@@ -70,7 +70,8 @@ static bool is_guard(const char *text, const char *end) {
   return at && at < end && !clt_in_word(at[strlen(GUARD)]);
 }
 
-/* Directives that guard or include are left out: the guard is set by then, and what is included was read before. */
+/* Directives of the guard and includes are left out: the guard is defined by then, and the includes were read
+ * before. */
 static int cut_header(clt_declarations *d, clt_error *error) {
   const word none = {NULL, 0};
   const char *statement = NULL, *end;
@@ -159,7 +160,7 @@ char *clt_declarations_prepend(const clt_declarations *declarations, const char 
   for (const char *at = source; added && next_word(&w, &at);) added = clt_map_add(&words, word_key(w), NULL) != NULL;
   for (const char *at = options ? options : ""; added && next_word(&w, &at);) {
     added = clt_map_add(&words, word_key(w), NULL) != NULL;
-    /* -DNAME=word: the D belongs to the first word, so both readings are words. */
+    /* In -DNAME=word, the D is part of the first word, so the word without it counts as well. */
     if (added && w.text[0] == 'D' && w.length > 1 && w.text > options && w.text[-1] == '-')
       added = clt_map_add(&words, word_key((word){w.text + 1, w.length - 1}), NULL) != NULL;
   }
@@ -167,7 +168,7 @@ char *clt_declarations_prepend(const clt_declarations *declarations, const char 
   bool last_wanted = false;
   for (size_t i = 0; i < declarations->n_pieces; i++) {
     const piece *p = &declarations->pieces[i];
-    /* Overloads stand together: one search answers for all of them. */
+    /* Overloads follow each other, so one lookup answers for all of them. */
     if (p->name && p->name != last) {
       last = p->name;
       last_wanted = clt_map_find(&words, last) || clt_map_find(&declarations->learnt, last);

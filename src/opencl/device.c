@@ -1,4 +1,4 @@
-/* OpenCL's platforms, devices and kernels as plain data. */
+/* Describes OpenCL platforms, devices and kernels as plain data. */
 #include <CL/cl_ext.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "opencl/internal.h"
 
-/* Queries of vendors, by number: headers of all ages should do. */
+/* Vendor queries, defined here because older headers lack them. */
 enum {
   PLATFORM_ICD_SUFFIX = 0x0920,
   DEVICE_PREFERRED_MULTIPLE = 0x1067,
@@ -25,10 +25,10 @@ enum {
   INTEL_SUB_GROUP_SIZES = 0x4108
 };
 
-#define SAID_BYTES 800 /* of the compiler's log; an error has no room for more */
+#define SAID_BYTES 800 /* of the compiler's log: an error message cannot hold more */
 
-/* A text of a device, or of a platform, without white space at both ends, and without the broken last word of a list
- * that does not fit. */
+/* Reads a text of a device or a platform, without white space at both ends. If a list does not fit, it ends before
+ * the word that is cut. */
 static void read_text(char *out, size_t capacity, cl_device_id device, cl_platform_id platform, cl_uint what) {
   char *text = NULL;
   size_t n = 0;
@@ -47,7 +47,7 @@ static void read_text(char *out, size_t capacity, cl_device_id device, cl_platfo
   free(text);
 }
 
-/* A number of 4 or 8 bytes, whichever the driver gives; 0 where it gives none. */
+/* A number of 4 or 8 bytes, depending on the driver; 0 if the query fails. */
 static uint64_t device_number(cl_device_id device, cl_device_info what) {
   size_t n = 0;
   union {
@@ -65,7 +65,7 @@ static bool has_extension(const clt_device_info *info, const char *name) {
   return false;
 }
 
-/* The device's UUID and place on the bus, where an extension tells them. */
+/* The device's UUID and PCI address, if an extension provides them. */
 static void describe_hardware(clt_device_info *out, cl_device_id device) {
   unsigned char uuid[16];
   uint32_t pci[4];            /* domain, bus, device, function */
@@ -167,7 +167,8 @@ static void describe_device(clt_device_info *out, const listed_device *listed) {
 
 enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256 /* of a platform */ };
 
-/* The devices of all platforms, in the loader's order; a platform that has none or cannot say is passed over. */
+/* The devices of all platforms, in the loader's order. A platform without devices, or with a failing query, is
+ * skipped. */
 static int list_devices(listed_device **out, size_t *n, clt_error *error) {
   cl_platform_id platforms[MAX_PLATFORMS];
   cl_device_id ids[MAX_DEVICES];
@@ -196,8 +197,8 @@ int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_err
     if (list[i].platform_index == platform_index && list[i].device_index == device_index) *out = list[i].id;
   free(list);
   if (*out) return CLT_OK;
-  return clt_fail(error, CLT_E_DEVICE, "no OpenCL device '%d:%d'; 'clatune devices' lists them", platform_index,
-                  device_index);
+  return clt_fail(error, CLT_E_DEVICE, "there is no OpenCL device '%d:%d'; 'clatune devices' lists the devices",
+                  platform_index, device_index);
 }
 
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error) {
@@ -213,13 +214,13 @@ int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error)
   return CLT_OK;
 }
 
-/* Workers find the device by its numbers. */
+/* Requires the indices, because workers find the device with them. */
 int clt_device_describe(clt_device_info *out, cl_device_id device, clt_error *error) {
   if (device == NULL || clGetDeviceInfo(device, CL_DEVICE_TYPE, 0, NULL, NULL) != CL_SUCCESS)
-    return clt_fail(error, CLT_E_DEVICE, "this is no OpenCL device");
+    return clt_fail(error, CLT_E_DEVICE, "this is not an OpenCL device");
   int rc = clt_cl_describe(out, device, error);
   if (rc || out->platform_index >= 0) return rc;
-  return clt_fail(error, CLT_E_DEVICE, "this is no device of any platform; is it a sub-device?");
+  return clt_fail(error, CLT_E_DEVICE, "no platform lists this device; if it is a sub-device, use its parent");
 }
 
 int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error) {
@@ -266,7 +267,7 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
   if (!status) status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
   if (status) return clt_fail_cl(error, status, "ask a kernel for its name and arguments");
   if (n > CLT_MAX_KERNEL_ARGUMENTS)
-    return clt_fail(error, CLT_E_RANGE, "kernel '%s' has %u arguments, more than %d", out->name, n,
+    return clt_fail(error, CLT_E_RANGE, "kernel '%s' has %u arguments; at most %d are supported", out->name, n,
                     CLT_MAX_KERNEL_ARGUMENTS);
   clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof local, local, NULL);
   for (int d = 0; d < 3; d++) out->local_size[d] = local[d];
@@ -274,7 +275,7 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
     clt_kernel_argument *argument = &out->arguments[out->n_arguments++];
     if (!clt_cl_argument(argument, kernel, i))
       return clt_fail(error, CLT_E_UNSUPPORTED,
-                      "the driver does not say what the arguments of kernel '%s' are; try another device", out->name);
+                      "the driver does not describe the arguments of kernel '%s'; try another device", out->name);
     if (argument->name[0] == '\0') snprintf(argument->name, sizeof argument->name, "argument_%u", (unsigned)i + 1);
   }
   return CLT_OK;
@@ -305,7 +306,7 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, clt_executor *execu
   infos = clt_new_array(n, sizeof *infos);
   if (kernels == NULL || infos == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK && status == CL_SUCCESS && n) status = clCreateKernelsInProgram(program, n, kernels, NULL);
-  if (rc == CLT_OK && status) rc = clt_fail_cl(error, status, "make the kernels");
+  if (rc == CLT_OK && status) rc = clt_fail_cl(error, status, "create the kernels");
   for (cl_uint i = 0; rc == CLT_OK && i < n; i++) rc = read_kernel(&infos[i], kernels[i], executor->device, error);
   for (cl_uint i = 0; rc == CLT_OK && i < n; i++) n_arguments += infos[i].n_arguments;
   arguments = clt_new_array(n_arguments, sizeof *arguments);

@@ -1,5 +1,5 @@
-/* An executor: OpenCL's status codes, a device with its context and queue; and the way from a configuration to what can
- * be timed, on other data, and the references that others are compared with. */
+/* An executor: OpenCL's status codes; a device with its context and queue; preparing a configuration, verifying it
+ * on other data, and computing references. */
 #include "opencl/internal.h"
 
 #include <pthread.h>
@@ -18,14 +18,14 @@
 #include "problem/guidance.h"
 
 enum { CACHE_SHARE = 8 };                 /* of the device's memory */
-enum { ANSWER_S = 5 };                    /* a device that takes longer for nothing is dead */
+enum { ANSWER_S = 5 };                    /* a device that takes longer for an empty kernel is considered dead */
 #define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005 /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
 #define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
 /* --- status codes --- */
 
-/* In the order of the numbers, from 0 down; there are none from -20 to -29. */
+/* In the order of the codes, from 0 downwards; -20 to -29 are not used. */
 const char *clt_cl_status_name(cl_int status) {
   static const char names[] =
       "CL_SUCCESS\0CL_DEVICE_NOT_FOUND\0CL_DEVICE_NOT_AVAILABLE\0CL_COMPILER_NOT_AVAILABLE\0"
@@ -45,7 +45,8 @@ const char *clt_cl_status_name(cl_int status) {
       "CL_INVALID_GLOBAL_WORK_SIZE\0CL_INVALID_PROPERTY\0CL_INVALID_IMAGE_DESCRIPTOR\0CL_INVALID_COMPILER_OPTIONS\0"
       "CL_INVALID_LINKER_OPTIONS\0CL_INVALID_DEVICE_PARTITION_COUNT\0CL_INVALID_PIPE_SIZE\0CL_INVALID_DEVICE_QUEUE\0"
       "CL_INVALID_SPEC_ID\0CL_MAX_SIZE_RESTRICTION_EXCEEDED";
-  /* Of extensions, and what vendors return without saying so in a header; by number, as headers of all ages do. */
+  /* Codes of extensions, and codes that vendors return without defining them; as numbers, because older headers lack
+   * them. */
   static const struct {
     cl_int status;
     const char *name;
@@ -68,9 +69,9 @@ const char *clt_cl_status_name(cl_int status) {
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i].status == status) return others[i].name;
   const char *name = names;
-  if (status > 0) return "an unknown status";
+  if (status > 0) return "unknown status";
   for (cl_int i = 0; i > status && name < names + sizeof names; i--) name += strlen(name) + 1;
-  return name < names + sizeof names && *name ? name : "an unknown status";
+  return name < names + sizeof names && *name ? name : "unknown status";
 }
 
 bool clt_cl_out_of_memory(cl_int status) {
@@ -105,7 +106,7 @@ void clt_executor_announce(const clt_executor *executor, clt_phase phase) {
 
 int clt_executor_usable(const clt_executor *executor, clt_error *error) {
   if (!executor->broken) return CLT_OK;
-  return clt_fail(error, CLT_E_OPENCL, "the device '%s' stopped answering after a fault; it has to be opened again",
+  return clt_fail(error, CLT_E_OPENCL, "the device '%s' no longer responds after a fault; open it again",
                   executor->info.name);
 }
 
@@ -115,12 +116,12 @@ int clt_executor_new(clt_executor **out, int platform_index, int device_index, c
   int rc = clt_cl_find(&device, platform_index, device_index, error);
   if (rc) return rc;
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-  if (context == NULL) return clt_fail_cl(error, status, "make an OpenCL context");
+  if (context == NULL) return clt_fail_cl(error, status, "create an OpenCL context");
   cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &status);
-  if (queue == NULL) /* a device may lack profiling in spite of the standard */
+  if (queue == NULL) /* some devices do not support profiling, although the standard requires it */
     queue = clCreateCommandQueue(context, device, 0, &status);
   rc = queue ? clt_executor_new_on(out, context, device, queue, error)
-             : clt_fail_cl(error, status, "make a command queue");
+             : clt_fail_cl(error, status, "create a command queue");
   if (queue) clReleaseCommandQueue(queue);
   clReleaseContext(context);
   return rc;
@@ -220,10 +221,10 @@ void clt_tell_fault(const clt_executor *executor, clt_measurement *m) {
   clt_measurement_release(&told);
 }
 
-/* A question to the device, asked by a thread of its own: whoever asks may never hear. */
+/* A query that is sent to the device in a thread of its own, because it may never return. */
 typedef struct inquiry {
   cl_command_queue queue;
-  cl_kernel kernel; /* NULL: a marker asks */
+  cl_kernel kernel; /* NULL: sends a marker instead */
   bool answered;
 } inquiry;
 
@@ -235,13 +236,13 @@ static void *inquire(void *user) {
                             : clEnqueueMarkerWithWaitList(q->queue, 0, NULL, &event);
   if (status == CL_SUCCESS) status = clWaitForEvents(1, &event);
   if (event) clReleaseEvent(event);
-  /* Memory that is short is no sign of death. */
+  /* A shortage of memory does not mean that the device is dead. */
   q->answered = status == CL_SUCCESS || status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY;
   return NULL;
 }
 
-/* Whether the device does what it is asked within some seconds. with_kernel: a kernel that does nothing, since markers
- * may pass where kernels no longer do. */
+/* Whether the device responds within ANSWER_S. with_kernel: runs an empty kernel, because markers may complete when
+ * kernels no longer do. */
 static bool device_answers(clt_executor *executor, bool with_kernel) {
   cl_int status;
   pthread_t thread;
@@ -254,7 +255,8 @@ static bool device_answers(clt_executor *executor, bool with_kernel) {
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += ANSWER_S;
   if (pthread_create(&thread, NULL, inquire, q)) return free(q), true;
-  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) return pthread_detach(thread), false; /* q is its */
+  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until))
+    return pthread_detach(thread), false; /* the thread owns q */
   const bool answered = q->answered;
   free(q);
   return answered;
@@ -273,7 +275,8 @@ void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, cl
   }
   executor->broken = true;
   if (faulty) return;
-  char *log = clt_format("%s\nthe device no longer runs any kernel: something has failed before", m->log ? m->log : "");
+  char *log =
+      clt_format("%s\nthe device no longer runs any kernel; an earlier failure may be the cause", m->log ? m->log : "");
   clt_measurement_fail(m, CLT_REASON_RUN_ERROR, log);
   free(log);
   clt_tell_fault(executor, m);
@@ -281,7 +284,8 @@ void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, cl
 
 /* --- on data --- */
 
-/* From arguments on the device to a checked result. first_run_s: of a program's first run; NULL: it has run before. */
+/* Binds the arguments, runs the program once and checks the result. first_run_s: receives the time of a program's
+ * first run; NULL if it has run before. */
 static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
                        const clt_plan *plan, const clt_data *data, bool compare, clt_measurement *m, clt_error *error) {
   clt_run run;
@@ -300,14 +304,15 @@ static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor
   *executor->run.phase_s += clt_now_s() - started;
   executor->run.phase_s = NULL;
   if (rc == 0) rc = clt_bindings_verify(bindings, executor, true, m);
-  /* Without what it holds: where memory is short, asking the device needs some too. */
+  /* Releases the arguments first: if memory is short, querying the device needs some, too. */
   if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) clt_bindings_release(bindings, executor);
   if (rc == CLT_REJECTED) clt_executor_fault(executor, bindings, m);
   executor->run.other = NULL;
   return rc;
 }
 
-/* clt_executor_prepare, which may leave out the comparison, and tells CLT_REJECTED apart. */
+/* Does the work of clt_executor_prepare, with or without the comparison, and returns CLT_REJECTED for a failed
+ * configuration. */
 static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
                         bool compare, clt_measurement *m, clt_error *error) {
   int rc = clt_executor_usable(executor, error);
@@ -349,7 +354,7 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
   uint64_t hash = clt_hash64(plan->source, strlen(plan->source));
   if (executor->source_hash == 0) executor->source_hash = hash;
   if (executor->source_hash != hash) {
-    rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
+    rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since the tuning began; start the tuning again",
                   clt_problem_path(clt_instance_problem(instance)));
   } else if (anew) {
     char *text = clt_format("%s\n/* %lld */\n", plan->source, (long long)getpid());
@@ -397,7 +402,7 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
   clt_measurement_init(&m, plan->config);
   int rc = prepare_plan(&prepared, executor, plan, data, false, &m, error);
   if (rc == CLT_REJECTED)
-    rc = clt_fail(error, CLT_E_OPENCL, "the reference cannot be computed, %s: %.900s", clt_reason_text(m.reason),
+    rc = clt_fail(error, CLT_E_OPENCL, "cannot compute the reference (%s): %.900s", clt_reason_text(m.reason),
                   m.log ? m.log : "the driver gives no reason");
   for (size_t i = 0; rc == 0 && i < plan->n_args; i++) {
     const clt_plan_arg *arg = &plan->args[i];

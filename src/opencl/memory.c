@@ -1,5 +1,5 @@
-/* What a kernel is given memory in: buffers between guard bands, and images; and what is looked at after a run: guards,
- * inputs, outputs. A driver that fails there was brought down by the kernel. */
+/* Memory for kernels (buffers between guard bands, and images), and the checks after a run: guards, inputs, outputs.
+ * If the driver fails during these checks, the kernel is to blame. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +16,19 @@ static const size_t origin[3] = {0, 0, 0};
 
 /* --- guard bands --- */
 
-/* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. What a kernel
- * writes beyond is seen only where it harms something, so even bands of short rows reach as far as costs next to
+/* Bands are two rows long, within these limits, so that a write that misses by a row still hits the guard. Writes
+ * beyond the bands are noticed only by their effects, so bands of short rows are longer, as far as that costs almost
  * nothing. */
 enum { MIN_BAND_BYTES = 64 << 10, MAX_BAND_BYTES = 256 << 10 };
 
-/* The bytes of both bands, one after the other. They depend on the place and on the object, since the commonest fault
- * copies what lies behind one buffer behind another: with the same bytes in all bands that would leave no trace. */
+/* The content of both bands, one after the other. It depends on position and object, because the most common fault
+ * copies bytes past the end of one buffer to bytes past the end of another: with the same content in all bands that
+ * would leave no trace. */
 static unsigned char *make_bands(const clt_object *object) {
   size_t bytes = 2 * object->band_bytes;
   unsigned char *bands = malloc(bytes);
   for (size_t i = 0; bands && i < bytes; i += sizeof(uint64_t)) {
-    /* splitmix64's finaliser: neighbouring numbers give unrelated words. */
+    /* splitmix64's finaliser: consecutive numbers give unrelated words. */
     uint64_t x = (object->salt << 32) + i / sizeof x + 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -91,7 +92,7 @@ bool clt_arg_is_memory(const clt_plan_arg *arg) {
   return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || clt_arg_is_image(arg->kind);
 }
 
-/* An image of its own, or a view of the object's buffer. */
+/* Creates an image, or a view of the object's buffer as an image. */
 static cl_int make_image(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   cl_int status = CL_IMAGE_FORMAT_NOT_SUPPORTED;
   cl_image_format format;
@@ -112,7 +113,7 @@ static cl_int make_image(clt_object *out, clt_executor *executor, const clt_plan
   return status;
 }
 
-/* Both bands, to or from `bands`; waits. */
+/* Writes both bands from `bands`, or reads them into it; waits. */
 static cl_int move_bands(clt_executor *executor, const clt_object *object, unsigned char *bands, bool write) {
   cl_int status = CL_SUCCESS;
   for (size_t at = 0; status == CL_SUCCESS && at < 2; at++) {
@@ -133,8 +134,8 @@ static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_pla
   size_t wanted = row_bytes < MAX_BAND_BYTES / 2 ? 2 * row_bytes : MAX_BAND_BYTES;
   size_t band = (wanted + align - 1) / align * align;
   *out = (clt_object){.bytes = arg->bytes, .band_bytes = band, .salt = ++executor->next_salt};
-  /* Oclgrind sees by itself what leaves a buffer, unless the buffer is a part of another. An image cannot be left, and
-   * drivers (PoCL) make none of a part of a buffer. */
+  /* Oclgrind itself detects accesses outside of a buffer, but not of a sub-buffer. Accesses outside of an image have
+   * no effect, and drivers such as PoCL cannot create an image from a sub-buffer. */
   bool guarded = strcmp(executor->info.platform_name, "Oclgrind") != 0 && arg->kind != CLT_ARG_IMAGE1D_BUFFER &&
                  !__builtin_add_overflow(arg->bytes, 2 * band, &whole) && whole <= executor->info.max_allocation_bytes;
   if (!guarded) {
@@ -247,7 +248,7 @@ static int reject_reading(const clt_executor *executor, const char *name, cl_int
   return CLT_REJECTED;
 }
 
-/* Whether a band was written into, and how many bytes away from the content (0: next to it). */
+/* Checks whether a band was written to, and how many bytes away from the content (0: next to it). */
 static int check_guards(const clt_object *object, bool own, clt_executor *executor, clt_measurement *m) {
   if (object->whole == NULL) return CLT_OK;
   size_t band = object->band_bytes, behind = band, before = 0;
@@ -266,11 +267,11 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   bool after = behind < 2 * band;
   const size_t distance = after ? behind - band : before;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s'%s, %zu byte%s away from it",
-                    after ? "behind the end of" : "before the start of", object->name,
+                    after ? "past the end of" : "before the start of", object->name,
                     own ? "" : " of another configuration", distance, distance == 1 ? "" : "s");
 }
 
-/* The content of an input that kernels are to read only. */
+/* Checks the content of an input that kernels only read. */
 static int check_input(clt_input *input, clt_executor *executor, clt_measurement *m) {
   const clt_object *object = &input->object;
   clt_view view;
@@ -280,7 +281,7 @@ static int check_input(clt_input *input, clt_executor *executor, clt_measurement
   if (status == CL_SUCCESS && !intact) status = clt_input_write(input, executor);
   if (status != CL_SUCCESS) return reject_reading(executor, object->name, status, m);
   if (intact) return CLT_OK;
-  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote into argument '%s', which is an input", object->name);
+  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "overwrote the input data of argument '%s'", object->name);
 }
 
 int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_measurement *m) {
@@ -299,7 +300,7 @@ int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_m
   return rc;
 }
 
-/* An element as people write it: "1.5", "{1, 2, 3, 4}". */
+/* Prints an element: "1.5", "{1, 2, 3, 4}". */
 static void print_element(char *out, size_t capacity, const clt_element *element, const void *array, size_t index) {
   const unsigned char *bytes = (const unsigned char *)array + index * element->bytes;
   size_t width = clt_element_base_bytes(element->base), used = 0;
@@ -343,7 +344,7 @@ static void describe_wrong(clt_text *out, const clt_wrong_element *wrong, const 
   clt_text_add(out, ")");
 }
 
-/* turn: of what the output was filled with. */
+/* turn: the turn of the poison in the output. */
 static int verify_output(clt_binding *binding, unsigned turn, clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
   const clt_object *object = clt_binding_object(binding);
@@ -365,18 +366,19 @@ static int verify_output(clt_binding *binding, unsigned turn, clt_executor *exec
     clt_text text = {0};
     clt_text_printf(&text, "argument '%s', ", arg->name);
     describe_wrong(&text, &compared.first, binding, result);
-    clt_text_printf(&text, "; %zu of %zu elements %s wrong%s\n", compared.n_wrong, array->bytes / array->element.bytes,
-                    compared.n_wrong == 1 ? "is" : "are",
+    clt_text_printf(&text, "; %zu of %zu elements %s incorrect%s\n", compared.n_wrong,
+                    array->bytes / array->element.bytes, compared.n_wrong == 1 ? "is" : "are",
                     clt_binding_untouched(binding, turn, view.bytes, hash) ? ": nothing was written" : "");
     if (compared.worst.index != compared.first.index) {
-      clt_text_add(&text, "the worst is ");
+      clt_text_add(&text, "largest difference: ");
       describe_wrong(&text, &compared.worst, binding, result);
       clt_text_add(&text, "\n");
     }
-    clt_text_printf(&text,
-                    "allowed is %g (\"AbsoluteTolerance\" of the argument) + %g (\"RelativeTolerance\") times "
-                    "what is expected",
-                    array->absolute_tolerance, array->relative_tolerance);
+    clt_text_printf(
+        &text,
+        "allowed: a difference of %g (\"AbsoluteTolerance\" of the argument) + %g (\"RelativeTolerance\") times "
+        "the expected value",
+        array->absolute_tolerance, array->relative_tolerance);
     rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "%s", text.rc ? arg->name : text.bytes);
     clt_text_release(&text);
   } else {
@@ -389,12 +391,13 @@ static int verify_output(clt_binding *binding, unsigned turn, clt_executor *exec
   return rc;
 }
 
-/* All outputs at once, by the problem's own function. What it found right before it need not see again. */
+/* Verifies all outputs together with the problem's own function. A result that it accepted before is not verified
+ * again. */
 static int verify_by_function(clt_bindings *bindings, clt_executor *executor, clt_measurement *m) {
   const clt_data *data = bindings->data;
   void **results = clt_new_array(data->n_arrays, sizeof *results);
   bool known = true;
-  int rc = results ? CLT_OK : clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to judge the result");
+  int rc = results ? CLT_OK : clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to verify the result");
   for (size_t i = 0; rc == 0 && i < bindings->n; i++) {
     clt_binding *binding = &bindings->items[i];
     const clt_object *object = clt_binding_object(binding);
@@ -411,7 +414,7 @@ static int verify_by_function(clt_bindings *bindings, clt_executor *executor, cl
     binding->was_right = false;
     binding->right_hash = hash;
     if (*result == NULL && (*result = malloc(binding->array->bytes)) == NULL)
-      rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to judge argument '%s'", binding->arg->name);
+      rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to verify argument '%s'", binding->arg->name);
     else
       clt_array_unstore(*result, binding->arg, view.bytes);
     clt_object_close(executor, object, &view);
@@ -419,7 +422,7 @@ static int verify_by_function(clt_bindings *bindings, clt_executor *executor, cl
   if (rc == 0 && !known) {
     char message[CLT_MODULE_MESSAGE_BYTES];
     const int wrong = clt_data_verify(message, data, bindings->config, results);
-    if (wrong < 0) rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to judge the result");
+    if (wrong < 0) rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to verify the result");
     if (wrong > 0)
       rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the problem's \"Verify\" rejects the result%s%s",
                       message[0] ? ": " : "", message);
@@ -439,9 +442,10 @@ int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool mem
     if (!bindings->items[i].verified) continue;
     rc = by_function ? verify_by_function(bindings, executor, m)
                      : verify_output(&bindings->items[i], bindings->turn - 1, executor, m);
-    if (by_function) break; /* it has seen all of them */
+    if (by_function) break; /* the function verifies all of them */
   }
-  if (rc && !memory) clt_check_memory(bindings, executor, m); /* the cause says more than what came of it */
+  if (rc && !memory)
+    clt_check_memory(bindings, executor, m); /* damaged memory is the better explanation of an incorrect result */
   m->phases.verify_s += clt_now_s() - started;
   return rc;
 }

@@ -1,5 +1,5 @@
-/* A plan's program: what the device states is checked before a build is spent, what the built kernels state before the
- * first launch (PoCL ends the process with an assertion where these limits are exceeded). */
+/* A plan's program. Limits that the device reports are checked before the build, and limits of the built kernels
+ * before the first launch, because PoCL aborts the process with an assertion if these are exceeded. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,18 +26,19 @@ static int check_image(const clt_executor *executor, const clt_plan_arg *arg, cl
   uint64_t max[3] = {volume ? device->image3d_max_width : device->image2d_max_width,
                      volume ? device->image3d_max_height : device->image2d_max_height,
                      volume ? device->image3d_max_depth : 1};
-  if (!device->images) return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device has no images ('%s')", arg->name);
+  if (!device->images)
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device does not support images (argument '%s')", arg->name);
   if (arg->kind == CLT_ARG_IMAGE1D_BUFFER && arg->bytes / arg->element.bytes > device->image1d_buffer_max_width)
     return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "image '%s' has %zu elements, the device allows %llu", arg->name,
                       arg->bytes / arg->element.bytes, (unsigned long long)device->image1d_buffer_max_width);
   for (int d = 0; arg->kind != CLT_ARG_IMAGE1D_BUFFER && d < 3; d++)
     if (arg->extent[d] + 2 * arg->border[d] > max[d])
       return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
-                        "image '%s' is %zu elements in dimension %d, the device allows %llu", arg->name,
+                        "image '%s' has %zu elements in dimension %d, the device allows %llu", arg->name,
                         arg->extent[d] + 2 * arg->border[d], d, (unsigned long long)max[d]);
   if (!clt_image_supported(executor, arg))
-    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device has no images with the elements of argument '%s'",
-                      arg->name);
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
+                      "the device does not support images with the element type of argument '%s'", arg->name);
   return CLT_OK;
 }
 
@@ -57,7 +58,7 @@ static uint64_t local_argument_bytes(const clt_plan *plan, const clt_plan_launch
   return bytes;
 }
 
-/* Before building. */
+/* Checks the device's limits, before building. */
 static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error) {
   const clt_device_info *device = &executor->info;
   if (plan->n_launches == 0) return clt_fail(error, CLT_E_ARGUMENT, "the plan launches no kernel");
@@ -67,8 +68,9 @@ static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_me
     int rc = clt_arg_is_image(arg->kind) ? check_image(executor, arg, m) : CLT_OK;
     if (rc) return rc;
     if ((arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT) && max && arg->bytes > max)
-      return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "argument '%s' takes %zu bytes, the device allows %llu", arg->name,
-                        arg->bytes, (unsigned long long)max);
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
+                        "argument '%s' needs %zu bytes, '%s' allows at most %llu in a buffer", arg->name, arg->bytes,
+                        device->name, (unsigned long long)max);
   }
   for (const clt_plan_launch *launch = plan->launches; launch < plan->launches + plan->n_launches; launch++) {
     uint64_t local_bytes = local_argument_bytes(plan, launch);
@@ -80,7 +82,7 @@ static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_me
     for (unsigned d = 0; d < launch->n_dimensions; d++)
       if (launch->local[d] < 1 || launch->local[d] > device->max_work_item_sizes[d])
         return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
-                          "work-groups of '%s' are %zu in dimension %u, the device allows %llu", launch->kernel,
+                          "work-groups of '%s' have size %zu in dimension %u, the device allows %llu", launch->kernel,
                           launch->local[d], d, (unsigned long long)device->max_work_item_sizes[d]);
     if (work_group_size(launch) > device->max_work_group_size)
       return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "work-groups of '%s' have %llu work-items, the device allows %llu",
@@ -92,9 +94,10 @@ static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_me
 
 static bool is_real(clt_element element) { return element.base >= CLT_ELEMENT_HALF; }
 
-/* Whether a kernel's argument takes what the problem gives it. Vectors of numbers of the same kind may be taken for
- * each other (float for float4*), bytes for anything, and memory that nobody fills or compares is what the kernel makes
- * of it. A struct takes what has its bytes, or at least memory for one of them; where a type is not known, anything. */
+/* Whether a kernel's argument accepts what the problem passes to it. Vectors of the same kind of number may be
+ * exchanged (float for float4*), and bytes fit any type. Memory without data that is not compared fits any pointer.
+ * A struct takes a scalar of the same size, or memory for at least one struct. A type that is not known takes
+ * anything. */
 static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg *given) {
   size_t length = strcspn(taken->type, "*");
   const bool pointer = strchr(taken->type, '*') != NULL;
@@ -118,7 +121,8 @@ static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg 
   if (given->kind == CLT_ARG_SCALAR)
     return taken->address == CLT_ADDRESS_PRIVATE && !pointer && (bytes == 0 || bytes == given->element.bytes) &&
            (!known || is_real(element) == is_real(given->element));
-  if (pointer && taken->address == CLT_ADDRESS_PRIVATE) return true; /* there is none: the driver does not say */
+  if (pointer && taken->address == CLT_ADDRESS_PRIVATE)
+    return true; /* not possible in OpenCL C: the driver does not report the address space */
   if (taken->address != CLT_ADDRESS_GLOBAL && taken->address != CLT_ADDRESS_CONSTANT) return false;
   if (!given->has_data && !given->verified) return true;
   if (given->bytes < (known ? (size_t)element.components * clt_element_base_bytes(element.base) : bytes)) return false;
@@ -127,7 +131,8 @@ static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg 
   return is_real(element) || is_real(given->element) ? element.base == given->element.base : true;
 }
 
-/* What does not fit, and what would; said: as the kernel has it, taken: what that stands for. */
+/* Describes why an argument does not fit, and what would. said: the kernel's argument as written; taken: with its
+ * types resolved. */
 static void describe_misfit(char *out, size_t capacity, const clt_kernel_argument *said,
                             const clt_kernel_argument *taken, const clt_plan_arg *given, bool elsewhere) {
   static const char *const kinds[] = {
@@ -147,16 +152,16 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
   if (taken->bytes && (scalar || is_memory))
     snprintf(own, sizeof own, ", of %zu bytes%s", given->bytes, scalar ? "" : " in all");
   if (elsewhere)
-    snprintf(hint, sizeof hint, "; arguments are given in the order in which they stand in the problem file");
+    snprintf(hint, sizeof hint, "; list the arguments in the order of the kernel's parameters");
   else if (known && (scalar ? !pointer && taken->address == CLT_ADDRESS_PRIVATE
                             : is_memory && pointer && taken->address != CLT_ADDRESS_LOCAL))
     snprintf(hint, sizeof hint, "; write \"Type\": \"%s\"%s", type,
-             is_memory && given->bytes < parsed.bytes ? ", and a Size for one at least" : "");
+             is_memory && given->bytes < parsed.bytes ? ", and a \"Size\" for at least one" : "");
   else if (taken->bytes && is_memory && pointer)
-    snprintf(hint, sizeof hint, "; its Size has to make room for one at least");
+    snprintf(hint, sizeof hint, "; write a \"Size\" for at least one");
   else if (taken->bytes && scalar && !pointer)
-    snprintf(hint, sizeof hint, "; a struct takes a Type of as many bytes, such as uchar16 for 16");
-  snprintf(out, capacity, "is '%s%s%s %s'%s, and it is given '%s', %s%s%s%s%s%s",
+    snprintf(hint, sizeof hint, "; for a struct write a \"Type\" of the same size, such as uchar16 for 16 bytes");
+  snprintf(out, capacity, "is '%s%s%s %s'%s, but it is given '%s', %s%s%s%s%s%s",
            addresses[strchr(said->type, '*') ? said->address : CLT_ADDRESS_PRIVATE],
            !strstr(said->type, "image")               ? ""
            : said->writes_image && !said->reads_image ? "write_only "
@@ -165,8 +170,8 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
            image ? accesses[given->access] : "", own, hint);
 }
 
-/* Says at which place of the problem file which argument does not fit. resolve: asks what types of the kernel's own
- * stand for. */
+/* Rejects a configuration whose arguments do not fit, and names the place in the problem file. resolve: resolves the
+ * kernel's own types. */
 static int check_arguments(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
                            const clt_plan_launch *launch, bool resolve, clt_measurement *m, clt_error *error) {
   clt_kernel_argument *taken = clt_new_array(launch->n_args, 2 * sizeof *taken);
@@ -184,7 +189,8 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
   }
   if (rc == CLT_OK && n_own > 0 && resolve)
     clt_types_resolve(own, n_own, executor, plan->source, plan->options ? plan->options : "");
-  for (size_t i = 0; rc == CLT_OK && n == launch->n_args && i < n; i++) { /* else the driver does not say */
+  for (size_t i = 0; rc == CLT_OK && n == launch->n_args && i < n;
+       i++) { /* otherwise the driver does not describe the arguments */
     const clt_plan_arg *given = &plan->args[launch->args[i]];
     char misfit[900], message[1200], text[2000];
     bool elsewhere = false;
@@ -201,10 +207,11 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
   return rc;
 }
 
-/* After building, before arguments are set: drivers differ in whether they count local arguments. */
+/* Runs after building and before arguments are set, because drivers differ in whether they count local arguments
+ * later. */
 static int check_kernels(const clt_program *program, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                          clt_error *error) {
-  /* That takes a build: once for the kernels of a source, and not for each of their configurations. */
+  /* Resolving types takes a build, so it is done once per set of kernels, and not for each configuration. */
   uint64_t types = clt_hash64(plan->source, strlen(plan->source));
   for (size_t i = 0; i < plan->n_launches; i++)
     types ^= clt_hash64(plan->launches[i].kernel, strlen(plan->launches[i].kernel)) << i % 64;
@@ -220,8 +227,8 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
     cl_int status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
     if (status == CL_SUCCESS && n_args != launch->n_args) {
       char message[400], text[1200];
-      snprintf(message, sizeof message, "'%s' has %u parameters, but %zu arguments are given", launch->kernel, n_args,
-               launch->n_args);
+      snprintf(message, sizeof message, "kernel '%s' has %u parameters, but %zu arguments are given", launch->kernel,
+               n_args, launch->n_args);
       clt_plan_locate(text, sizeof text, plan, launch->key, message);
       return clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
     }
@@ -235,7 +242,8 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
                         (unsigned long long)executor->info.local_memory_bytes);
     status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
                                       NULL);
-    if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
+    if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items &&
+        work_group_size(launch) > plan->known_group) /* rusticl may report a lower limit than it accepts */
       return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
                         launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
     status =
@@ -260,7 +268,7 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   return NULL;
 }
 
-/* Whether the log of a build can say what its kernels use. */
+/* Whether the build log can report what the kernels use. */
 static bool tells_in_log(const clt_executor *executor) {
   return strstr(executor->info.extensions, "cl_nv_compiler_options") != NULL;
 }
@@ -304,8 +312,8 @@ static void note_use(clt_measurement *m, const clt_program *program, const clt_e
   free(log);
 }
 
-/* Says which kernels there are, and which of them is nearest to a mistyped name. A name that the source mentions, or
- * can make with ##, may be a kernel's in other configurations. */
+/* Lists the kernels of the program, and suggests the nearest one for a mistyped name. If the source mentions the
+ * name, or may compose it with ##, other configurations may have this kernel: the failure is then a compile error. */
 static int reject_kernel_name(cl_program program, const clt_plan *plan, const clt_plan_launch *launch,
                               clt_measurement *m) {
   const char *typed = launch->kernel;
@@ -339,7 +347,7 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
     cl_int status;
     cl_kernel kernel = built->kernels[built->n_kernels] = clCreateKernel(built->program, name, &status);
     if (kernel) continue;
-    if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making a kernel");
+    if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "creating a kernel");
     if (status == CL_INVALID_KERNEL_NAME)
       return reject_kernel_name(built->program, plan, &plan->launches[built->n_kernels], m);
     return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
@@ -351,7 +359,7 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
 int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
                            const char *options, clt_error *error) {
   *out = clCreateProgramWithSource(executor->context, 1, &text, NULL, status);
-  if (*out == NULL) return clt_fail_cl(error, *status, "make a program");
+  if (*out == NULL) return clt_fail_cl(error, *status, "create a program");
   *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
   return CLT_OK;
 }
@@ -371,12 +379,12 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   int rc = check_plan(executor, plan, m, error);
   if (rc) return rc;
   double started = clt_now_s();
-  /* The source under its own name, so that the compiler's messages say file and line. */
+  /* With the source's file name, so that compiler messages give file and line. */
   const char *file = plan->source_file;
   char *text = file == NULL || strpbrk(file, "\"\\\n\r") ? strdup(plan->source)
                                                          : clt_format("#line 1 \"%s\"\n%s", file, plan->source);
   if (text == NULL) return clt_fail_memory(error);
-  /* PoCL alone, and only once; a driver whose header is not as expected builds in its own way. */
+  /* Only on PoCL, and only once; without the expected header, programs are built in the driver's own way. */
   if (!executor->declarations_sought) {
     executor->declarations_sought = true;
     executor->declarations = clt_declarations_of_pocl(executor->info.platform_version);
@@ -398,7 +406,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
     clReleaseProgram(built.program);
     built.program = NULL;
   }
-  if (rc == CLT_OK && status == CL_SUCCESS && gave_up) { /* it needs declarations that it does not mention */
+  if (rc == CLT_OK && status == CL_SUCCESS && gave_up) { /* the program needs declarations that it does not mention */
     clt_declarations_free(executor->declarations);
     executor->declarations = NULL;
   }
@@ -409,7 +417,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   } else if (rc == CLT_OK) {
     char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
     rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)
-             : clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building");
+             : clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building the program");
     free(log);
   }
   free(text);

@@ -1,4 +1,4 @@
-/* Which clock may be trusted, running the launches of a plan, timing a prepared configuration, energy of its runs. */
+/* Chooses the clock, runs a plan's launches, times prepared configurations, and measures their energy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +13,21 @@
 
 /* --- clocks --- */
 
-/* 5 % for clocks that drift apart, 50 us for their grain. */
+/* Tolerances when two clocks are compared: 5 % for drift, 50 us for their resolution. */
 #define DRIFT 1.05
 #define GRAIN_S 50e-6
-/* Launching takes its time, but on no driver two thirds of the whole and 20 ms on top. */
+/* The overhead of a launch is on no driver more than two thirds of the host's time plus 20 ms. */
 #define OVERHEAD_FACTOR 3.0
 #define OVERHEAD_S 20e-3
 
-/* A run that takes so many ticks of the device's clock is known to one per cent. */
+/* With this many ticks of the device's clock, a run is known to 1 %. */
 #define TICKS 100
-#define MAX_TICK_S 10e-3 /* coarser ones than these are no clocks */
+#define MAX_TICK_S 10e-3 /* a clock with a coarser tick is not used */
 
 enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5, MOST_JUDGE_ROUNDS = 1000 };
-#define JUDGE_S 0.05 /* until a coarse clock has ticked a few times */
+#define JUDGE_S 0.05 /* time for a coarse clock to tick a few times */
 
-/* false where the driver gives no times. */
+/* False: the driver reports no times. */
 static bool event_times(cl_event event, cl_ulong *start_ns, cl_ulong *end_ns) {
   *start_ns = *end_ns = 0;
   return clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof *start_ns, start_ns, NULL) == CL_SUCCESS &&
@@ -48,8 +48,8 @@ bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 &&
 
 bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEAD_FACTOR * device_s + OVERHEAD_S; }
 
-/* Some clocks tick every 32 us or every millisecond, whatever the driver says: what all timestamps differ by multiples
- * of is the tick. */
+/* Some clocks tick every 32 us or every millisecond, whatever the driver reports. The tick is the common divisor of
+ * all differences between timestamps. */
 clt_clock clt_judge_clock(clt_executor *executor) {
   if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
   cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
@@ -72,7 +72,7 @@ clt_clock clt_judge_clock(clt_executor *executor) {
     clReleaseEvent(event);
     odd = odd || end_ns < start_ns;
     if (!possible) break;
-    if (end_ns < start_ns) continue; /* once is chance */
+    if (end_ns < start_ns) continue; /* a single one is tolerated */
     double device_s = 1e-9 * (double)(end_ns - start_ns);
     if (i++ == 0) last_ns = start_ns;
     n_steps += (start_ns != last_ns) + (end_ns != start_ns);
@@ -95,22 +95,22 @@ clt_clock clt_judge_clock(clt_executor *executor) {
 
 /* --- launches --- */
 
-enum { BATCH = 256 };     /* events held at a time */
-#define QUEUED_S 1.0      /* of work without a wait, where a watchdog ends what runs for some seconds */
-#define MANY_GROUPS 65535 /* in a dimension: more are refused by Mesa's drivers, by NVIDIA's in all but the first */
+enum { BATCH = 256 };     /* events kept before a wait */
+#define QUEUED_S 1.0      /* of queued work before a wait, if a watchdog ends runs of some seconds */
+#define MANY_GROUPS 65535 /* per dimension: Mesa's drivers refuse more, NVIDIA's do in all dimensions but the first */
 
-/* Between two looks at whether a command has got so far: such a part of the time since the first. */
+/* The pause between two polls of a command's state: a fraction of the time since the first poll, within limits. */
 enum { PAUSE_SHARE = 32, MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
 
 typedef struct batch {
   cl_event events[BATCH];
-  cl_uint n, most;           /* held; launches before the next wait */
-  double begun_s;            /* when the first of them was queued */
-  double device_s;           /* negative: an event gave no time */
-  cl_ulong start_ns, end_ns; /* of the first launch and the last; 0: there was none yet */
+  cl_uint n, most;           /* events in the batch; the number at which it is harvested */
+  double begun_s;            /* when the first launch was queued */
+  double device_s;           /* sum of the durations; negative: an event had no time */
+  cl_ulong start_ns, end_ns; /* start of the first launch and end of the last; 0: none yet */
 } batch;
 
-/* Not in a call of the driver, which may keep a processor busy. Some drivers never say that a command runs. */
+/* Polls, because waiting in the driver may keep a processor busy. Some drivers never report that a command runs. */
 static cl_int await_state(cl_event event, cl_int wanted) {
   for (const double began_s = clt_now_s();;) {
     cl_int state = CL_COMPLETE;
@@ -127,8 +127,8 @@ static int reject_run(const clt_executor *executor, cl_int status, clt_measureme
   return CLT_REJECTED;
 }
 
-/* Ends a batch: waits, adds up the durations, releases. A failed event is found in the wait or in its own status, and
- * told before anything is released. m: NULL: that it failed is known. */
+/* Ends a batch: waits, adds up the durations, releases the events. A failure appears in the wait or in an event's
+ * status, and is reported before anything is released. m NULL: a failure was reported already. */
 static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement *m) {
   const bool looks = b->n % BATCH && !executor->exact_end && executor->info.type != CLT_DEVICE_CPU;
   cl_int status = looks ? clFlush(executor->queue) : CL_SUCCESS;
@@ -158,13 +158,13 @@ static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement
   return status < 0 ? CLT_REJECTED : CLT_OK;
 }
 
-/* One launch, added to the batch. */
+/* Adds a launch to the batch. */
 static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
                           const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
   cl_int status = CL_SUCCESS;
   if (b->n == b->most && harvest_batch(b, executor, m)) return CLT_REJECTED;
   if (b->n == 0) b->begun_s = clt_now_s();
-  /* Scalars that count the repetitions get their value; OpenCL takes it over when the launch is enqueued. */
+  /* Scalars that count the repetitions get the current number; OpenCL copies it when the launch is enqueued. */
   for (size_t j = 0; status == CL_SUCCESS && j < launch->n_args; j++) {
     const clt_plan_arg *arg = &plan->args[launch->args[j]];
     unsigned char value[sizeof arg->scalar];
@@ -186,10 +186,10 @@ static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kern
   for (unsigned d = 0; d < launch->n_dimensions && launch->has_local; d++) {
     const size_t n_groups = local[d] ? global[d] / local[d] : 0;
     if (n_groups <= MANY_GROUPS) continue;
-    snprintf(hint, sizeof hint, "; %zu work-groups in a dimension, and some drivers take at most %d", n_groups,
-             MANY_GROUPS);
+    snprintf(hint, sizeof hint, "; it has %zu work-groups in one dimension, and some drivers allow at most %d",
+             n_groups, MANY_GROUPS);
   }
-  /* Where a kernel is launched, that is no lack of memory: on NVIDIA too many registers for such a work-group. */
+  /* At a launch, CL_OUT_OF_RESOURCES is no lack of memory: on NVIDIA, the work-group needs too many registers. */
   const clt_reason reason = status == CL_OUT_OF_RESOURCES ? CLT_REASON_LAUNCH_RESOURCES : CLT_REASON_LAUNCH;
   bool second = launch->n_dimensions > 1, third = launch->n_dimensions > 2, has_local = launch->has_local;
   clt_reject(m, reason, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)%s",
@@ -200,19 +200,19 @@ static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kern
   return CLT_REJECTED;
 }
 
-/* Where the group of launches ends that are repeated as one with the launch at `first`. */
+/* The end of the group of launches that begins at `first` and is repeated together. */
 static size_t end_of_group(const clt_plan *plan, size_t first) {
   return first + (plan->launches[first].together > 1 ? plan->launches[first].together : 1);
 }
 
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                    size_t n_runs, clt_measurement *m) {
-  /* Several runs are short ones. */
+  /* Only short runs are timed together, so the watchdog matters for single runs alone. */
   batch b = {.most = executor->watchdog && n_runs == 1 ? 1 : BATCH};
   double started = clt_now_s();
   int rc = CLT_OK;
   for (size_t run = 0; rc == 0 && run < n_runs; run++) {
-    if (run > 0 && run % BATCH == 0) clt_executor_announce(executor, CLT_PHASE_RUNNING); /* the deadline is of a run */
+    if (run > 0 && run % BATCH == 0) clt_executor_announce(executor, CLT_PHASE_RUNNING); /* a new deadline */
     for (size_t i = 0; rc == 0 && i < plan->n_launches; i = end_of_group(plan, i))
       for (unsigned r = 0; rc == 0 && r < plan->launches[i].repeat; r++)
         for (size_t j = i; rc == 0 && j < end_of_group(plan, i); j++)
@@ -254,37 +254,38 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 
 /* --- timing --- */
 
-#define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
-#define FAR_BEHIND 4.0 /* times too slow: a first run has cold caches and pages that nobody touched yet */
-#define SHORT_S 0.01   /* runs of less in all are cheap, and all of them may have been disturbed by the same thing */
-#define CHANCES 4      /* so many of those are made before a configuration is left alone */
-#define GROUP_S 0.02   /* of runs for energy, between two looks at the clock; and so often deadlines begin anew */
+#define LONG_RUN_S 1.0 /* a run this long gains nothing from a warm-up */
+#define FAR_BEHIND 4.0 /* times the abandon limit, as a first run has cold caches and untouched memory pages */
+#define SHORT_S 0.01   /* repeating runs is cheap up to this total; a single disturbance can affect all of them */
+#define CHANCES 4      /* cheap runs that are made before a configuration is given up as slow */
+#define GROUP_S 0.02   /* seconds of runs for energy between two readings of the clock; deadlines restart as often */
 #define MOST_IN_GROUP 256
-#define SPARE_RUNS 3 /* with senseless timestamps, beyond as many as make sense */
-#define PATIENCE 10  /* times the window, for a counter that does not move */
+#define SPARE_RUNS 3 /* runs with impossible timestamps that are tolerated, beyond the number of good ones */
+#define PATIENCE 10  /* times energy_s, if the counter does not change */
 
-/* How runs become long enough for the device's clock: a fifth longer than that needs, in steps while little is known.
- * One that takes a quarter of what there is for all of them is not made longer. */
+/* Runs that are too short for the device's clock are timed together: 1.2 times as many as needed, at most 16 times
+ * as many as in the step before. A run that takes a quarter of the time for all runs is not lengthened. */
 #define LONGER 1.2
 #define MOST_LONGER 16.0
 #define LONGEST_SHARE 0.25
 
-/* Of every four timed runs three begin with other poison in the outputs and are looked at afterwards, the first of them
- * always. The fourth, drawn at random, finds the output of the run before: a kernel that goes by that is found by its
- * time. After two of a series (with the first launch and the warm-up they have seen all kinds of poison) this may take
- * so large a part of the time that the configuration took so far: half of the tenth that verification may cost. */
+/* Three of every four timed runs begin with new poison in the outputs and are verified afterwards; the first run
+ * always is. The fourth, drawn at random, finds the output of the run before: a kernel that skips work if the output
+ * is there is exposed by its time. After two poisoned runs in a series (with the first launch and the warm-up the
+ * kernel has then met every kind of poison), poisoning stops when it exceeds this share of the configuration's time:
+ * half of the tenth that verification may cost. */
 #define RUNS_OF_A_DRAW 4
 #define VERIFICATION_SHARE 0.05
-/* A run that takes so many times as long with poison is suspect. Of pairs of runs, with poison and with the right
- * output, at least three decide; more of them where they are short, since then they are easily disturbed. */
+/* A run that takes this many times as long with poison is suspect. At least three pairs of runs, with a wrong and
+ * with the correct output beforehand, decide; more if runs are short, because these are easily disturbed. */
 #define SUSPECT 1.5
 enum { MIN_PAIRS = 3, MAX_PAIRS = 8 };
 
-/* The runs of one call, by both clocks: which of them counts is known at the end. */
+/* The runs of one call with both clocks; the clock that counts is known at the end. */
 typedef struct series {
   double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
   bool poisoned[CLT_MAX_RUNS], cold;
-  size_t n, n_odd; /* runs, and those whose timestamps make no sense */
+  size_t n, n_odd; /* runs, and runs with impossible timestamps */
   clt_clock clock;
 } series;
 
@@ -314,8 +315,7 @@ static double least_of(const double *values, size_t n) {
   return min;
 }
 
-/* One run, or the mean of several at once, looked at afterwards where it began with poison; what restoring, cooling and
- * looking take is not timed. */
+/* Makes one run, or the mean of several, and verifies it if it began with poison. Only the runs are timed. */
 static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t n_together, clt_measurement *m,
                     clt_error *error) {
   clt_executor *executor = prepared->executor;
@@ -331,7 +331,7 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
     rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, n_together, m);
     if (rc) return rc;
     m->phases.runs_s += run.host_s;
-    /* A short run is done again; where that is usual, the clock is not to be trusted. 0: less than a tick. */
+    /* A short run with impossible timestamps is repeated; after too many, the host's clock counts. 0: below a tick. */
     bool possible = s->clock == CLT_CLOCK_HOST || clt_clock_possible(run.device_s, run.host_s + executor->tick_s);
     odd = !possible && run.device_s != 0 && run.host_s < 10 * SHORT_S && s->n_odd++ < SPARE_RUNS + s->n;
     if (!possible && !odd) s->clock = CLT_CLOCK_HOST;
@@ -342,11 +342,11 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
   return level == CLT_RESTORE_INPUTS ? CLT_OK : clt_bindings_verify(&prepared->bindings, executor, false, m);
 }
 
-/* Whether a run takes longer where its output is not there already. Runs after poison do so for other reasons too (what
- * fills the outputs leaves other caches behind), so that pairs decide whose outputs were written in the same way. */
+/* Detects kernels that are slower if the output is not there already. Runs after poison are also slower for other
+ * reasons, such as other caches. So pairs of runs decide whose outputs were written in the same way. */
 static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
                             clt_measurement *m, clt_error *error) {
-  /* Only the first of several runs at once finds what was there: those are compared one by one, by the host's clock. */
+  /* Of runs that are timed together, only the first finds the prepared output, so single runs are compared. */
   const bool several = prepared->n_together > 1;
   series c = {.clock = several ? CLT_CLOCK_HOST : s->clock, .cold = s->cold};
   double least_s[2] = {INFINITY, INFINITY}, wrong_s[MAX_PAIRS], right_s[MAX_PAIRS], begun_s = clt_now_s();
@@ -364,19 +364,19 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
     if (n >= MIN_PAIRS && least_of(wrong_s, n) <= SUSPECT * least_of(right_s, n)) return CLT_OK;
   }
   double ratio = least_of(wrong_s, n) / clt_median(right_s, n);
-  for (size_t i = 0; i < n; i++) ratio = least_of(wrong_s, n) > right_s[i] ? ratio : 0; /* some differ by chance */
+  for (size_t i = 0; i < n; i++) ratio = least_of(wrong_s, n) > right_s[i] ? ratio : 0; /* all pairs must agree */
   if (!(ratio > SUSPECT)) return CLT_OK;
-  return clt_reject(m, CLT_REASON_WRONG_OUTPUT, "a run takes %.1f times as long where its output is not there already",
-                    ratio);
+  return clt_reject(m, CLT_REASON_WRONG_OUTPUT,
+                    "a run takes %.1f times as long if the output buffers do not already hold the result", ratio);
 }
 
-/* Whether a run is too short for the device's clock and is from now on timed with others. By the host's clock, which
- * *clock then says, where inputs have to be restored or caches emptied in between, or where that takes too long. */
+/* True if a run is too short for the device's clock; more runs are then timed together. *clock becomes the host's if
+ * inputs must be restored or caches emptied in between, or if that would take too long. */
 static bool lengthen_run(const series *s, clt_prepared *prepared, double max_total_s, clt_clock *clock) {
   const double tick_s = prepared->executor->tick_s, n = (double)prepared->n_together;
   const double device_s = s->device_s[0] * n, wanted_s = TICKS * tick_s;
   if (*clock == CLT_CLOCK_HOST || device_s < 0 || device_s >= wanted_s) return false;
-  const bool stands = device_s == 0 && n > 1; /* the clock, maybe */
+  const bool stands = device_s == 0 && n > 1; /* the clock may have stopped */
   if (s->cold || clt_bindings_change_inputs(&prepared->bindings) ||
       s->host_s[0] * n >= (stands ? wanted_s : LONGEST_SHARE * max_total_s))
     return *clock = CLT_CLOCK_HOST, false;
@@ -384,8 +384,8 @@ static bool lengthen_run(const series *s, clt_prepared *prepared, double max_tot
   return true;
 }
 
-/* Scratch is given other content before the first of these runs and not again, outputs before most of them: a kernel
- * whose later runs do less than its first leaves poison or a wrong result behind. */
+/* Scratch memory gets new content before the first of these runs only, outputs before most of them. A kernel whose
+ * later runs do less than its first leaves poison or an incorrect result behind. */
 static int time_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
                        clt_error *error) {
   clt_clock clock = s->clock;
@@ -401,8 +401,8 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
       if (rc) return rc;
     } while (lengthen_run(s, prepared, policy->max_total_s, &clock));
     if (clock == CLT_CLOCK_HOST) s->clock = clock;
-    /* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a
-     * run so long gains little from being warm. */
+    /* The warm-up counts as the run if it shows that repeating is not worthwhile, or if it takes the whole time for
+     * runs: a run this long gains little from being warm. */
     double run_s = runs_of(s)[0];
     enough = run_s >= policy->max_total_s || (run_s > 1.1 * limit_s && run_s >= SHORT_S);
     if (!enough) s->n = 0, s->clock = clock;
@@ -420,7 +420,7 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
     int rc = time_run(s, prepared, level, prepared->n_together, m, error);
     if (rc) return rc;
     const double *runs = runs_of(s), elapsed_s = clt_now_s() - started;
-    /* Where we were kept from noticing that a run had ended, a few more show which clock is right. */
+    /* If the end of a run was noticed late, a few more runs show which clock is correct. */
     bool kept = s->clock == CLT_CLOCK_DEVICE && s->n < CHANCES &&
                 !clt_clock_agrees(least_of(s->device_s, s->n), least_of(s->host_s, s->n));
     bool cheap = kept || m->phases.runs_s - before_s < SHORT_S;
@@ -434,19 +434,19 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
 
 /* --- energy --- */
 
-/* The energy of one run: counters move every millisecond (powercap) to every tenth of a second (NVML), so it is the
- * mean over many, those that fill energy_s (at least one). They are done without waiting between them, unless inputs
- * have to be restored before each. NaN where the counter does not move. */
+/* Measures the energy of one run. Counters are updated every millisecond (powercap) to every tenth of a second
+ * (NVML), so this is the mean over the runs that fill energy_s (at least one). They run without waits in between,
+ * unless inputs must be restored before each. NaN if the counter does not change. */
 static int measure_energy(clt_prepared *prepared, double energy_s, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
   const bool restore = clt_bindings_change_inputs(&prepared->bindings);
   double of_time = m->time_s > 0 ? fmin(fmax(GROUP_S / m->time_s, 1), MOST_IN_GROUP) : 1;
-  size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring may take long */
+  size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring inputs may take long */
   double before_J = 0, after_J = 0, elapsed_s = 0;
   int rc = executor->meter ? CLT_OK : clt_energy_open(&executor->meter, &executor->info, error);
   if (rc == 0) rc = clt_energy_read(executor->meter, &before_J, error);
   double started_s = clt_now_s();
-  executor->exact_end = true; /* until that is noticed the device idles */
+  executor->exact_end = true; /* the device is idle until the end of the runs is noticed */
   after_J = before_J;
   while (rc == 0 && (elapsed_s < energy_s || (after_J <= before_J && elapsed_s < PATIENCE * energy_s))) {
     clt_run run;
@@ -470,12 +470,12 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
   if (policy->min_runs < 1 || policy->min_runs > policy->max_runs || policy->max_runs > CLT_MAX_RUNS)
-    return clt_fail(error, CLT_E_ARGUMENT, "cannot make %u to %u runs; 1 to %d are possible", policy->min_runs,
+    return clt_fail(error, CLT_E_ARGUMENT, "%u to %u runs are not possible; choose from 1 to %d", policy->min_runs,
                     policy->max_runs, CLT_MAX_RUNS);
   if (measurement->n_runs >= CLT_MAX_RUNS)
-    return clt_fail(error, CLT_E_ARGUMENT, "the measurement has all of its runs already");
-  /* A first run that took many times the best, caches cold or not, is not repeated at all, unless that is cheap: the
-   * more often it runs, the more of its faults show. */
+    return clt_fail(error, CLT_E_ARGUMENT, "the measurement already has the maximum number of runs");
+  /* A first run that took many times the best time, even with cold caches, is not repeated, unless it is short.
+   * Repeating short runs exposes more of a kernel's faults. */
   if (policy->best_s > 0 && prepared->first_run_s >= SHORT_S &&
       prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s &&
       executor->clock == CLT_CLOCK_DEVICE && measurement->n_runs == 0 && policy->warm_up)
@@ -483,7 +483,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   else
     rc = time_series(&s, prepared, policy, measurement, error);
   if (rc == 0) {
-    /* Runs by two clocks cannot stand side by side: those of the device go where it turned out not to be trusted. */
+    /* Runs of different clocks are not mixed: if the device's clock proved unreliable, its runs are dropped. */
     if (measurement->n_runs && measurement->clock == CLT_CLOCK_HOST) s.clock = CLT_CLOCK_HOST;
     if (measurement->clock != s.clock) measurement->n_runs = 0;
     memcpy(measurement->runs_s + measurement->n_runs, runs_of(&s), s.n * sizeof *measurement->runs_s);

@@ -1,14 +1,14 @@
-/* opencl/timing.h - the phases of a measurement, how often a prepared configuration is run, and the one table of what
- * is done where nobody says otherwise: the evaluators' options take their defaults from here. Calls no OpenCL. */
+/* opencl/timing.h - the phases of a measurement, and how often a prepared configuration is run. The evaluators' options
+ * take their defaults from here. Calls no OpenCL. */
 #ifndef CLT_OPENCL_TIMING_H
 #define CLT_OPENCL_TIMING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Chosen, not fitted: three runs show whether a time repeats, 16 and one second bound what a configuration may cost, 2
- * % is the noise floor of an idle machine, and a first run half as slow again as the best does not come back within it.
- * Literals, since options are given their defaults as text. */
+/* Chosen, not fitted: three runs show whether a time repeats, 16 runs and one second limit the cost of a configuration,
+ * 2 % is the noise floor of an idle machine, and a configuration whose first run takes 1.5 times the best time does not
+ * become the best. Literals, because options have their defaults as text. */
 #define CLT_TIMING_MIN_RUNS 3
 #define CLT_TIMING_MAX_RUNS 16
 #define CLT_TIMING_MAX_TOTAL_S 1
@@ -19,23 +19,23 @@
 
 typedef struct clt_timing_policy {
   unsigned min_runs, max_runs; /* 1 .. CLT_MAX_RUNS */
-  double max_total_s;          /* stop repeating after this long */
-  double steady_relative;      /* steady when the spread of the best runs is under this fraction */
-  double best_s;               /* best so far (0: none): */
-  double abandon_factor;       /* ... one run slower than factor * best_s is not repeated */
+  double max_total_s;          /* no run begins after so long */
+  double steady_relative;      /* steady if the second shortest run is within this fraction of the shortest */
+  double best_s;               /* the best so far; 0: none */
+  double abandon_factor;       /* a configuration with a run above factor * best_s is not repeated */
   bool warm_up;
-  bool cold;       /* before each run the device's caches are filled with something else; not with energy_s */
-  double energy_s; /* afterwards the energy of a run is measured over so long; 0: it is not */
+  bool cold;       /* empty the device's caches before each run; not with energy_s */
+  double energy_s; /* seconds of repeated runs, afterwards, over which energy is measured; 0: it is not */
 } clt_timing_policy;
 
 /* The defaults above, with a warm-up. */
 void clt_timing_policy_init(clt_timing_policy *policy);
 
-/* Of a finalist that takes its turn, after a search: so many runs, and a single one where that is long, as it gains
- * nothing from a warm-up. */
+/* The policy for a finalist in its turn: n_runs runs after a warm-up; a single run, without warm-up, if that is long.
+ */
 clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search);
 
-/* What a configuration is at; deadlines and the blame for a crash depend on it. */
+/* The current step of a configuration; deadlines and the blame for a crash depend on it. */
 typedef enum clt_phase {
   CLT_PHASE_BUILD,
   CLT_PHASE_LAUNCH,

@@ -1,4 +1,4 @@
-/* Types of a kernel's own: what a typedef stands for, and how large a struct is. */
+/* A kernel's own types: the type behind a typedef, and the size of a struct. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,9 @@ bool clt_type_is_own(char out[128], const char *type) {
          clt_element_parse(&element, out) != CLT_OK;
 }
 
-/* A driver names the type of an argument as it is written: so a kernel without arguments is built for each, whose
- * required work-group size is the number of the type in a list, or says how many bytes a type has that is not in it. */
+/* A driver reports the type of an argument as it is written. So a probe, a kernel without arguments, is built for
+ * each type. Its required work-group size encodes the index of the type in a list, or, if the type is not in the
+ * list, its size in bytes. */
 void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const clt_executor *executor, const char *text,
                        const char *options) {
   static const char *const bases[] = {"char", "uchar", "short", "ushort", "int",

@@ -9,7 +9,7 @@
 
 /* --- elements --- */
 
-/* By clt_element_base; then the long names of the unsigned ones. */
+/* Indexed by clt_element_base; then the long names of the unsigned types. */
 static const char *const element_names[] = {
     "char",  "uchar",  "short",         "ushort",         "int",          "uint",         "long", "ulong", "half",
     "float", "double", "unsigned char", "unsigned short", "unsigned int", "unsigned long"};
@@ -49,7 +49,7 @@ static uint16_t half_of(double x) {
   int exponent;
   frexp(x, &exponent);
   if (x == 0 || exponent < -13) exponent = -13;      /* subnormal */
-  double units = nearbyint(ldexp(x, 11 - exponent)); /* at most 2048: then it carries into the exponent */
+  double units = nearbyint(ldexp(x, 11 - exponent)); /* at most 2048, which carries into the exponent */
   return (uint16_t)(sign | (uint16_t)((exponent + 13) * 1024 + (int)units));
 }
 
@@ -58,7 +58,7 @@ static void store_integer(void *at, clt_element_base base, int64_t x) {
                                       {INT32_MIN, INT32_MAX}, {0, UINT32_MAX}, {INT64_MIN, INT64_MAX}, {0, INT64_MAX}};
   const int64_t *limit = limits[base];
   x = x < limit[0] ? limit[0] : x > limit[1] ? limit[1] : x;
-  memcpy(at, &x, clt_element_base_bytes(base)); /* little endian, as all hosts that OpenCL drivers exist for */
+  memcpy(at, &x, clt_element_base_bytes(base)); /* assumes little endian, like all hosts with OpenCL drivers */
 }
 
 void clt_store_number(void *at, clt_element_base base, double number) {
@@ -91,7 +91,7 @@ void clt_store_value(void *at, clt_element_base base, clt_value value) {
 
 /* --- borders --- */
 
-/* The logical coordinate of a stored one, clamped; *outside is set where it lies in the border. */
+/* The logical coordinate for a stored one, clamped; *outside: it is in the border. */
 static size_t logical_of(size_t stored, size_t border, size_t extent, bool *outside) {
   size_t position = stored < border ? 0 : stored - border;
   if (position >= extent) position = extent - 1;
@@ -141,13 +141,13 @@ void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *store
 
 /* --- comparing --- */
 
-/* Arrays are compared in blocks of doubles; 64-bit integers, which doubles cannot hold, in their own loop. Blocks are
- * always full, and worked on in independent lanes, so that the compiler may vectorise without reordering. */
+/* Arrays are compared in blocks of doubles, except 64-bit integers, which doubles cannot represent. Blocks are padded
+ * to full length and processed in independent lanes, so that the compiler can vectorise without reordering. */
 enum { BLOCK = 1024, LANES = 8 };
 
 typedef struct comparison {
   double absolute, relative;
-  size_t per_element; /* numbers, padding included */
+  size_t per_element; /* numbers per element, including padding */
   size_t last;        /* the index of the last wrong element */
   clt_comparison found;
 } comparison;
@@ -190,7 +190,7 @@ static void (*const convert_block[])(double *, const void *) = {from_char, from_
                                                                 from_int,  from_uint,  from_long,  from_ulong,
                                                                 from_half, from_float, from_double};
 
-/* A block of an array's numbers from the i-th on; padding, and what lies behind the last of n, is 0. */
+/* Loads the block of numbers that begins at index i; padding and numbers after the end are 0. */
 static void load_block(double *out, const clt_element *element, const void *array, size_t i, size_t n) {
   double rest[BLOCK];
   const size_t width = clt_element_base_bytes(element->base);
@@ -200,14 +200,14 @@ static void load_block(double *out, const clt_element *element, const void *arra
   for (size_t k = 3; element->components == 3 && k < BLOCK; k += 4) out[k] = 0;
 }
 
-/* Equal infinities differ by 0; a NaN on either side, and an infinity against a number, by infinity. */
+/* The difference of equal infinities is 0; if either side is NaN, or only one is infinite, it is infinite. */
 static inline double difference(double result, double reference) {
   double d = fabs(result - reference);
   d = result == reference ? 0 : d;
   return d <= DBL_MAX ? d : (double)INFINITY;
 }
 
-/* An infinite reference allows nothing but itself, whose difference is 0. */
+/* An infinite reference only allows itself, whose difference is 0. */
 static inline double allowed(const comparison *c, double reference) {
   double limit = c->absolute + c->relative * fabs(reference);
   return limit < DBL_MAX ? limit : DBL_MAX;
@@ -240,7 +240,7 @@ static void compare_doubles(comparison *c, const clt_element *element, const voi
     load_block(got, element, result, i, n);
     load_block(expected, element, reference, i, n);
     if (block_matches(c, got, expected)) continue;
-    for (size_t k = 0; k < BLOCK; k++) /* NaN is right where the reference is NaN, which is rare */
+    for (size_t k = 0; k < BLOCK; k++) /* a NaN is correct if the reference is NaN, too */
       if (isnan(got[k]) && isnan(expected[k])) got[k] = expected[k] = 0;
     c->found.max_abs_error = worst;
     if (block_matches(c, got, expected)) continue;
@@ -256,7 +256,7 @@ static void compare_longs(comparison *c, const clt_element *element, const uint6
   bool is_signed = element->base == CLT_ELEMENT_LONG;
   for (size_t i = 0; i < n; i++) {
     if (result[i] == reference[i] || (element->components == 3 && i % 4 == 3)) continue;
-    uint64_t a = result[i], b = reference[i]; /* their distance never overflows as an unsigned one */
+    uint64_t a = result[i], b = reference[i]; /* unsigned, so that their distance cannot overflow */
     bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
     double d = (double)(less ? b - a : a - b);
     double magnitude = is_signed ? fabs((double)(int64_t)reference[i]) : (double)reference[i];
@@ -277,10 +277,10 @@ bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *
   return out->n_wrong == 0;
 }
 
-/* --- what a reference is worth --- */
+/* --- how much a reference can prove --- */
 
-/* The root mean square of an array's finite numbers other than 0, or 0 where there is none. They are scaled by the
- * largest, so that no square leaves the range of a double. */
+/* The root mean square of an array's finite numbers other than 0; 0 if there are none. Scaled by the largest number, so
+ * that squares do not overflow. */
 static double root_mean_square(const clt_array *array) {
   const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
   double block[BLOCK], largest = 0, sum = 0, count = 0;
@@ -325,17 +325,17 @@ void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
   if (array->element.components == 3) n -= n / 4;
   if (n_nan > 0) {
     clt_log(log, log_user, CLT_LOG_WARNING,
-            "the reference of argument '%.100s' is NaN in %zu of %zu numbers: there, only NaN counts as right",
+            "the reference of argument '%.100s' is NaN in %zu of %zu numbers; only NaN counts as correct there",
             array->name, n_nan, n);
   }
   if (n_not_zero == 0 && n_nan < n) {
     clt_log(log, log_user, CLT_LOG_WARNING,
-            "the reference of argument '%.100s' is 0 everywhere%s: a kernel that writes only zeros passes", array->name,
-            n_nan ? " else" : "");
+            "the reference of argument '%.100s' is 0 everywhere%s; a kernel that writes only zeros would pass",
+            array->name, n_nan ? " else" : "");
   } else if (n_weak > n_not_zero / 2) {
     clt_log(log, log_user, CLT_LOG_WARNING,
-            "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
-            "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
+            "the tolerance of argument '%.100s' is too large: a result of 0 would pass for %zu of the %zu numbers that "
+            "are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
             array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
   }
 }

@@ -1,5 +1,4 @@
-/* What a command is told of a configuration: words, environment, parameters file; and the files that it finds in the
- * folder that it runs in. */
+/* The input of a command for a configuration: words, environment, parameters file, and the files in its folder. */
 #include "problem/command.h"
 
 #include <dirent.h>
@@ -14,7 +13,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 
-/* Of all files together, which are copied for every configuration. */
+/* Limits of the files together, because they are copied for every configuration. */
 #define MAX_FILES 20000
 #define MAX_DEPTH 16
 #define MAX_BYTES CLT_MAX_COMMAND_FILE_BYTES
@@ -45,7 +44,7 @@ void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const
 
 /* --- words --- */
 
-/* Writes what the mark of a place stands for, or says what is missing for it. */
+/* Writes the value of a placeholder, or reports what is missing for it. */
 static void add_place(clt_text *out, clt_calculation *c, char place, const clt_command_places *places,
                       const char *key) {
   const struct {
@@ -56,7 +55,7 @@ static void add_place(clt_text *out, clt_calculation *c, char place, const clt_c
              {CLT_PLACE_PARAMETERS, places->parameters, "\"{parameters}\" needs a \"ParametersFile\""},
              {CLT_PLACE_INPUT, places->input, "\"{input}\" needs a \"Batch\" with an \"Input\""},
              {CLT_PLACE_OUTPUT, places->output, "\"{output}\" needs a \"Batch\" with an \"Output\""},
-             {CLT_PLACE_OPTIONS, c->slots ? "" : NULL, "\"{options}\" needs a configuration, and a batch has many"}};
+             {CLT_PLACE_OPTIONS, c->slots ? "" : NULL, "\"{options}\" needs a single configuration; a batch has many"}};
   size_t i = 0;
   while (all[i].place != (clt_command_place)place) i++;
   for (size_t k = 0; place == CLT_PLACE_OPTIONS && c->slots && k < clt_n_defines(c->instance); k++)
@@ -88,12 +87,12 @@ void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_opt
   }
 }
 
-/* Takes over what was written to text. */
+/* Adds the content of text as a word, and empties text. */
 static void append_word(clt_words *list, clt_calculation *c, clt_text *text) {
   char *word = NULL;
   int rc = clt_text_take(&word, text, c->error);
   if (rc == CLT_OK && list->n >= CLT_MAX_COMMAND_WORDS) {
-    rc = clt_fail(c->error, CLT_E_RANGE, "a command has more than %d words", CLT_MAX_COMMAND_WORDS);
+    rc = clt_fail(c->error, CLT_E_RANGE, "a command must not have more than %d words", CLT_MAX_COMMAND_WORDS);
     free(word);
   } else if (rc == CLT_OK) {
     rc = clt_words_add(list, word, c->error);
@@ -101,7 +100,7 @@ static void append_word(clt_words *list, clt_calculation *c, clt_text *text) {
   if (c->rc == CLT_OK) c->rc = rc;
 }
 
-/* A word for each. */
+/* One word per parameter. */
 static void append_defines(clt_words *list, clt_calculation *c, const char *before) {
   for (size_t i = 0; c->rc == CLT_OK && i < clt_n_defines(c->instance); i++) {
     clt_text text = {0};
@@ -207,8 +206,8 @@ typedef struct file_walk {
   int64_t bytes;
 } file_walk;
 
-/* Of a whole folder: what was built before would keep make from building, and stores and folders of runs change while
- * they are used. */
+/* When a whole folder is copied: earlier build results would make `make` skip the build, and stores and folders of runs
+ * change during a tuning. */
 static bool is_left_out(const file_walk *walk, const char *name, const char *path) {
   const char *own = strrchr(walk->problem->source.path, '/');
   bool temporary = clt_starts_with(name, "clatune-") || clt_starts_with(name, "clatune.new-");
@@ -222,26 +221,27 @@ static bool is_left_out(const file_walk *walk, const char *name, const char *pat
   return clt_file_read_start(magic, &n, path, NULL) == CLT_OK && n == 4 && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* relative "": the whole folder of the problem. listed: it stands in "Files", or lies in a folder that does. */
+/* relative "": the whole folder of the problem. listed: the path or a folder above it is in "Files". */
 static int walk_path(file_walk *walk, const char *relative, const char *path, int depth, bool listed) {
   struct stat status;
   struct dirent **entries = NULL;
   int rc = CLT_OK;
-  if (stat(path, &status) != 0) /* a link to nowhere is of no use to anybody */
+  if (stat(path, &status) != 0) /* skip dangling links */
     return listed && depth == 0 ? clt_fail_errno(walk->error, CLT_E_IO, "read", path) : CLT_OK;
   bool folder = S_ISDIR(status.st_mode);
   if (!folder && !S_ISREG(status.st_mode)) return CLT_OK;
   if (relative[0]) {
     walk->bytes += folder ? 0 : (int64_t)status.st_size;
     if (++walk->n > MAX_FILES || walk->bytes > MAX_BYTES || depth > MAX_DEPTH)
-      return clt_fail(walk->error, CLT_E_RANGE,
-                      "'%s' holds more than can be copied for every configuration; name what is needed in \"Files\", "
-                      "and large data in \"Links\"",
-                      walk->problem->folder);
+      return clt_fail(
+          walk->error, CLT_E_RANGE,
+          "'%s' is too large to be copied for every configuration; list only the required files in \"Files\", "
+          "and large data in \"Links\"",
+          walk->problem->folder);
     rc = walk->visit(walk->user, relative, path, folder, walk->error);
   }
   if (rc || !folder) return rc;
-  int n = scandir(path, &entries, NULL, alphasort); /* sorted, as the key depends on the order */
+  int n = scandir(path, &entries, NULL, alphasort); /* sorted, because the key depends on the order */
   if (n < 0) return clt_fail_errno(walk->error, CLT_E_IO, "list", path);
   for (int i = 0; i < n; i++) {
     const char *name = entries[i]->d_name;

@@ -1,24 +1,25 @@
-/* problem/command.h - a problem whose configurations are evaluated by running programs (docs/commands.md): what its
- * section "Command" says, its files, and its texts for one configuration. */
+/* problem/command.h - problems whose configurations are evaluated by running programs
+ * (docs/reference/program-problems.md): the section "Command", its files, and its words for one configuration. */
 #ifndef CLT_PROBLEM_COMMAND_H
 #define CLT_PROBLEM_COMMAND_H
 
 #include "problem/parts.h"
 
-#define CLT_MAX_COMMAND_WORDS 4096     /* of one command, once "{options}" is expanded */
-#define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is read; of a figure's file */
+#define CLT_MAX_COMMAND_WORDS 4096     /* of one command, after "{options}" was expanded */
+#define CLT_MAX_ANSWER_BYTES (1 << 20) /* of a program's output, of which the end is read; of the file of a figure */
 
-#define CLT_MAX_COMMAND_FILE_BYTES ((int64_t)1 << 30) /* of all files together, which every configuration gets */
+#define CLT_MAX_COMMAND_FILE_BYTES \
+  ((int64_t)1 << 30) /* of all files together, which are copied for every configuration */
 
-/* Places in words, which are known only when a command runs: letters behind a mark. */
+/* Placeholders in words, which are replaced when a command runs. They are stored as a mark and a letter. */
 #define CLT_PLACE_MARK '\x01'
 typedef enum clt_command_place {
-  CLT_PLACE_SCRATCH = 's',    /* "{scratch}": the folder that it runs in */
-  CLT_PLACE_FOLDER = 'f',     /* "{folder}": the problem file's */
+  CLT_PLACE_SCRATCH = 's',    /* "{scratch}": the folder in which the command runs */
+  CLT_PLACE_FOLDER = 'f',     /* "{folder}": the folder of the problem file */
   CLT_PLACE_PARAMETERS = 'p', /* "{parameters}": the parameters file */
-  CLT_PLACE_INPUT = 'i',      /* "{input}", "{output}": a batch's files */
+  CLT_PLACE_INPUT = 'i',      /* "{input}", "{output}": the files of a batch */
   CLT_PLACE_OUTPUT = 'o',
-  CLT_PLACE_OPTIONS = 'd' /* "{options}", a word of its own: "-Da=1", "-Db=2" ... */
+  CLT_PLACE_OPTIONS = 'd' /* "{options}": becomes the words "-Da=1", "-Db=2" ... */
 } clt_command_place;
 
 typedef struct clt_command_line {
@@ -32,26 +33,26 @@ typedef enum clt_figure_source {
   CLT_FIGURE_USER,
   CLT_FIGURE_SYSTEM,
   CLT_FIGURE_CPU,    /* user and system */
-  CLT_FIGURE_MEMORY, /* the most that a process of the run had in memory, bytes */
+  CLT_FIGURE_MEMORY, /* peak resident memory of a process of the run, in bytes */
   CLT_FIGURE_FILE,
   CLT_FIGURE_OUTPUT /* standard output */
 } clt_figure_source;
 
 typedef enum clt_statistic { CLT_STATISTIC_MINIMUM, CLT_STATISTIC_MEDIAN, CLT_STATISTIC_MEAN } clt_statistic;
 
-/* What a run is judged by: a number that is measured or read, times `scale`. */
+/* The figure of a run: a number that is measured or read, multiplied by `scale`. */
 typedef struct clt_figure {
   clt_figure_source source;
   const char *file;    /* in the scratch folder */
-  const char *member;  /* "a.b.0": of the JSON text; NULL: not JSON */
-  const char *pattern; /* POSIX extended; NULL: none */
-  const char *unit;    /* "s" where it is a time */
+  const char *member;  /* "a.b.0": path in a JSON text; NULL: the text is not JSON */
+  const char *pattern; /* POSIX extended regular expression; NULL: none */
+  const char *unit;    /* "s" if it is a time */
   double scale;
   bool larger_is_better;
   clt_statistic statistic;
 } clt_figure;
 
-/* Whether the figure is a time in seconds: then it is the measurement's time_s, else its figure. */
+/* Whether the figure is a time in seconds, and so the time_s of a measurement instead of its figure. */
 bool clt_figure_is_time(const clt_figure *figure);
 
 /* The batch protocol. input, output: files in the scratch folder; NULL: standard input and output. */
@@ -72,53 +73,54 @@ typedef struct clt_command {
   clt_command_line *build;
   size_t n_build;
   clt_command_line run, check; /* check.n 0: none */
-  const char **files, **links; /* as written, seen from the problem's folder */
+  const char **files, **links; /* as written, relative to the problem's folder */
   size_t n_files, n_links;
-  bool whole_folder;           /* everything in the problem's folder is copied */
-  const char *environment;     /* what precedes the names of the variables; NULL: none are set */
+  bool whole_folder;           /* copy everything in the problem's folder */
+  const char *environment;     /* prefix of the names of the variables; NULL: none are set */
   const char *parameters_file; /* in the scratch folder; NULL: none */
   clt_parameters_form parameters_form;
   clt_figure figure;
   clt_batch batch;
 } clt_command;
 
-/* Its command lines: those of the build, the run, then the check. */
+/* The command lines in their order: the build, the run, the check. */
 static inline size_t clt_command_n_lines(const clt_command *command) { return command->n_build + 2; }
 const clt_command_line *clt_command_line_at(const clt_command *command, size_t index);
 
-/* NULL where the problem is a kernel. */
+/* NULL: the problem is a kernel. */
 const clt_command *clt_instance_command(const clt_instance *instance);
 
-/* Where a command runs; texts are borrowed. Files are in scratch. */
+/* The values of the placeholders; texts are borrowed. Files are in scratch. */
 typedef struct clt_command_places {
   const char *scratch, *folder, *parameters, *input, *output;
 } clt_command_places;
 
-/* Writes an option or a word, expressions in braces replaced by their values, and places (NULL: an option, which has
- * none) by their texts; key: of the command line. */
+/* Writes an option or a word, with expressions in braces replaced by their values and placeholders by their texts.
+ * places NULL: a compiler option, which has no placeholders. key: of the command line, for messages. */
 void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option,
                        const clt_command_places *places, const char *key);
 
-/* The words of a command line for a configuration, ended by a NULL; freed with clt_words_free. config CLT_CONFIG_NONE:
- * of no configuration, which is an error where a word depends on one. */
+/* The words of a command line for a configuration, ended by a NULL; free them with clt_words_free. config
+ * CLT_CONFIG_NONE: no word may depend on the configuration. */
 int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
                       const clt_command_places *places, char ***out, clt_error *error);
 
-/* "name=value" of all tuning parameters and sizes, with the prefix, ended by a NULL. Empty where none are set. */
+/* "name=value" of all tuning parameters and sizes, with the prefix, ended by a NULL; free them with clt_words_free.
+ * Empty if the problem sets no variables. */
 int clt_command_environment(const clt_instance *instance, clt_config config, char ***out, clt_error *error);
 
 /* The content of the parameters file. *out is malloc'ed. */
 int clt_command_parameters(const clt_instance *instance, clt_config config, char **out, clt_error *error);
 
-/* Visits "Files" and what is in them, in an order that depends on names alone; relative: where a file lies in the
- * scratch folder, path: where it comes from. Folders come before what is in them. Of a whole folder ("*") hidden files,
- * stores, folders of runs, the problem file and, where there is something to build, ELF files are left out. Anything
- * but 0 ends the walk. */
+/* Visits "Files" and the content of listed folders, in an order that depends only on names; a folder comes before its
+ * content. relative is the path in the scratch folder, path that of the original. If the whole folder ("*") is listed,
+ * hidden files, stores, folders of runs and the problem file are omitted, and ELF files too if there is a build
+ * command. A result of visit other than 0 ends the walk. */
 typedef int (*clt_file_visitor)(void *user, const char *relative, const char *path, bool folder, clt_error *error);
 int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, void *user, clt_error *error);
 
-/* Where a file that is listed as `written` lies in the scratch folder: there too, or by its last name where that would
- * be outside. Borrowed from written. */
+/* The path in the scratch folder of a file that is listed as `written`: the same relative path, or only the file name
+ * if that path would be outside. Borrowed from written. */
 const char *clt_name_in_scratch(const char *written);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* --- arrays without content --- */
 
-/* One array for each name of an argument with input or reference, in the order of the arguments. */
+/* One array per argument name with input or reference, in the order of the arguments. */
 static int new_without_content(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
   const clt_problem *problem = instance->problem;
   const clt_reference_kind kind = problem->reference.kind;
@@ -57,16 +57,16 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
 
 /* --- content --- */
 
-/* What a module's function is given. The call's arrays and scalars are those behind it. */
+/* The input of a module's function. The pointers in call refer to the members after it. */
 typedef struct module_view {
   clt_module_call call;
   clt_module_array *arrays;
   clt_module_scalar *scalars;
 } module_view;
 
-/* Without arrays yet. Scalars are the problem parameters, and scalar arguments that are the same for all
- * configurations; with the slots of one (nullable) its tuning parameters and all scalar arguments. To be released also
- * after a failure. */
+/* Fills a view except its arrays. Scalars are the problem parameters and the scalar arguments that are the same for all
+ * configurations; if slots is not NULL, also the tuning parameters of that configuration and all other scalar
+ * arguments. Release the view also after a failure. */
 static int view_new(module_view *view, const clt_instance *instance, const clt_data *data, const clt_value *slots,
                     clt_error *error) {
   const clt_problem *problem = instance->problem;
@@ -118,7 +118,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
   clt_module_call *call = &view.call;
   int rc = new_without_content(&data, instance, seed, error);
   if (rc == CLT_OK) rc = view_new(&view, instance, data, NULL, error);
-  /* Generators of a module see the arrays before theirs. */
+  /* Generators of a module can read the arrays before their own. */
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
     clt_array *array = &data->arrays[i];
     const clt_fill *fill = clt_problem_entries(instance->problem, array->name).fill;
@@ -128,7 +128,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     rc = clt_fill_array(instance, fill, array, array->data, call, error);
   }
   call->n_arrays = 0;
-  /* The reference's function finds the verified arrays with their content before the run. */
+  /* For the reference function, the verified arrays begin with their content before the run. */
   for (size_t i = 0; rc == CLT_OK && by_module && i < data->n_arrays; i++) {
     clt_array *array = &data->arrays[i];
     if (array->verified) rc = new_content(&array->reference, array, error);
@@ -140,7 +140,8 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     call->target = NULL;
     rc = clt_module_find_function(&function, reference->module, reference->function, error);
     if (rc == CLT_OK && function(call) != 0)
-      rc = clt_fail(error, CLT_E_VERIFY, "the reference '%s' of '%s' failed", reference->function, reference->module);
+      rc = clt_fail(error, CLT_E_VERIFY, "the reference function '%s' of module '%s' failed", reference->function,
+                    reference->module);
   }
   for (size_t i = 0; rc == CLT_OK && by_files && i < reference->n_arrays; i++) {
     clt_array *array = clt_data_find(data, reference->arrays[i].target);
@@ -227,7 +228,7 @@ clt_array *clt_data_find(const clt_data *data, const char *name) {
   return NULL;
 }
 
-/* --- in files, two an array --- */
+/* --- in files, up to two per array --- */
 
 static char *content_path(const char *folder, size_t index) {
   return clt_format("%s/array%zu.%s", folder, index / 2, index % 2 ? "reference" : "data");
@@ -246,7 +247,7 @@ int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
   return rc;
 }
 
-/* A file that is not there leaves *out NULL. */
+/* *out stays NULL if the file does not exist. */
 static int map_content(void **out, size_t bytes, const char *path, clt_error *error) {
   size_t n = 0;
   int fd = -1;
@@ -255,7 +256,7 @@ static int map_content(void **out, size_t bytes, const char *path, clt_error *er
   if (rc) return rc;
   void *content = n == bytes ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : NULL;
   if (content == NULL)
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes instead of %zu", path, n, bytes);
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' must have %zu bytes, but has %zu", path, bytes, n);
   else if (content == MAP_FAILED)
     rc = clt_fail_errno(error, CLT_E_IO, "map", path);
   else

@@ -1,4 +1,4 @@
-/* Expressions of a problem: adding them to its table, what they may speak of, evaluating; metrics. */
+/* Expressions of a problem: adding them to its table, their symbols, their evaluation; metrics. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const c
   bool object = json_is_object(node.json);
   size_t n = object ? 3 : clt_node_count(&node);
   if (object) clt_read_object(&node, CLT_NAMES("X", "Y", "Z"), true);
-  if (node.json && (n < 1 || n > 3)) clt_node_fail(&node, "needs one to three sizes, x first");
+  if (node.json && (n < 1 || n > 3)) clt_node_fail(&node, "needs one to three sizes, in the order x, y, z");
   for (size_t d = 0; d < n && clt_node_ok(&node); d++) {
     clt_node item = object ? clt_node_member(&node, names[d]) : clt_node_item(&node, d);
     if (item.json == NULL && !object) clt_node_fail(&item, "needs a size");
@@ -134,7 +134,7 @@ static clt_symbol variable(const char *name, size_t slot) { return (clt_symbol){
 
 int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n_out, size_t *n_constants,
                          clt_error *error) {
-  /* Kernel Tuner's, for files that state their grid in its way. */
+  /* Kernel Tuner's defaults, for files that state their grid as Kernel Tuner does. */
   static const int64_t defaults[] = {256, 1, 1};
   const clt_problem *problem = instance->problem;
   size_t n_properties = clt_device_n_properties(), n = 0;
@@ -186,7 +186,7 @@ clt_value clt_evaluate(clt_calculation *c, clt_expression_id id) {
   clt_value value = {CLT_INT, .integer = 0};
   if (c->rc) return value;
   if (clt_needs_device(instance, id)) {
-    clt_calculation_fail(c, id, CLT_E_DEVICE, "needs a device to be chosen");
+    clt_calculation_fail(c, id, CLT_E_DEVICE, "depends on the device; choose one");
   } else if (c->slots == NULL && clt_expr_n_slots(instance->compiled[id]) > 0) {
     clt_calculation_fail(c, id, CLT_E_EXPRESSION, "must not depend on the configuration");
   } else {
@@ -204,7 +204,7 @@ double clt_evaluate_number(clt_calculation *c, clt_expression_id id) {
 size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min) {
   double number = clt_evaluate_number(c, id);
   if (!(number >= (double)min && number <= MAX_COUNT && number == floor(number)))
-    clt_calculation_fail(c, id, CLT_E_RANGE, "needs a whole number of at least %zu and gives %.10g", min, number);
+    clt_calculation_fail(c, id, CLT_E_RANGE, "must be a whole number of at least %zu, but is %.10g", min, number);
   return c->rc ? 0 : (size_t)number;
 }
 
@@ -236,7 +236,7 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
     known[n_known++] = variable(clt_space_parameter(scope->space, i)->name, i);
   if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + CLT_METRIC_USES + scope->n_above, sizeof *all)) == NULL)
     rc = clt_fail_memory(error);
-  if (rc == CLT_OK) { /* of two of one name the later one holds */
+  if (rc == CLT_OK) { /* if two have the same name, the later one is used */
     all[n++] = variable("figure", CLT_SLOT_FIGURE);
     for (size_t i = 0; i < CLT_METRIC_USES; i++) all[n++] = variable(uses[i], CLT_SLOT_USE + i);
     for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, CLT_SLOT_METRICS + i);

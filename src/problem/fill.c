@@ -1,5 +1,5 @@
-/* Content of logical arrays: made here, from files, or by a problem's own C functions, which are compiled once into the
- * user's cache, and loaded. */
+/* The content of logical arrays: generated here, read from files, or made by a problem's own C functions, which are
+ * compiled once into the user's cache and loaded. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "problem/module_paths.h"
 #include "problem/parts.h"
 
-#define MAX_COMPILER_WORDS 16 /* of $CC, which may hold arguments */
+#define MAX_COMPILER_WORDS 16 /* of $CC, which may contain arguments */
 #define MAX_COMPILER_TEXT 2000
 
 static const char *const flags[] = {"-O3", "-fopenmp", "-shared", "-fPIC"};
@@ -27,7 +27,8 @@ static const char *const flags[] = {"-O3", "-fopenmp", "-shared", "-fPIC"};
 
 /* The folder that clatune/module.h is included from; malloc'ed. */
 static char *include_folder(void) {
-  /* Relative to bin/clatune, lib/libclatune.so or lib/<architecture>/libclatune.so in a tree that was moved. */
+  /* Relative to bin/clatune, lib/libclatune.so or lib/<architecture>/libclatune.so, also if the installation was moved.
+   */
   static const char *const folders[] = {"../include/" HEADER, "../../include/" HEADER, NULL};
   const char *chosen = getenv("CLATUNE_INCLUDE");
   if (chosen && chosen[0]) return strdup(chosen);
@@ -45,7 +46,8 @@ static const char *compiler_command(void) {
   return chosen && chosen[0] ? chosen : "cc";
 }
 
-/* What a compiled module depends on: its text with what it includes, the interface too, the compiler and the flags. */
+/* Hashes everything that a compiled module depends on: its text with includes, clatune/module.h, the compiler and the
+ * flags. */
 static int hash_module(char out[33], const char *path, const char *include, clt_error *error) {
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return clt_fail_memory(error);
@@ -57,7 +59,7 @@ static int hash_module(char out[33], const char *path, const char *include, clt_
   return rc;
 }
 
-/* What the compiler says, its line ends as "; ", is the reason where it fails. */
+/* If the compiler fails, the message contains its output, with "; " instead of line ends. */
 static int compile_module(const char *path, const char *library, const char *include, clt_error *error) {
   char *command = strdup(compiler_command()), *from = clt_format("-I%s", include);
   char *partial = clt_format("%s.%ld", library, (long)gettid()), *words[MAX_COMPILER_WORDS + N_FLAGS + 6], *rest;
@@ -95,18 +97,19 @@ static int compile_module(const char *path, const char *library, const char *inc
   return rc;
 }
 
-/* Whether a folder or a file is the user's, and only the user may write to it. */
+/* Whether a folder or file belongs to the user and only the user can write to it. */
 static bool is_own(const struct stat *status) {
   return status->st_uid == geteuid() && !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The shared object of a module; compiled if it is C and not in the cache. Loading one runs it, so only what the user
- * has compiled counts: from a folder that others may write to nothing is loaded, and a file of theirs is replaced. */
+/* Finds the shared object of a module, and compiles it if it is C and not in the cache. Loading a shared object
+ * executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another user is
+ * replaced. */
 static int find_library(char **out, const char *path, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char hash[33], *folder = NULL, *library = NULL, *include = NULL;
   struct stat status;
-  if (!clt_ends_with(path, ".c")) { /* dlopen would wait at a FIFO */
+  if (!clt_ends_with(path, ".c")) { /* dlopen would wait for a FIFO */
     int fd, rc = clt_file_open(&fd, NULL, path, error);
     if (rc) return rc;
     close(fd);
@@ -117,7 +120,7 @@ static int find_library(char **out, const char *path, clt_error *error) {
   else if (home && home[0] == '/')
     folder = clt_format("%s/.cache/clatune/modules", home);
   else
-    return clt_fail(error, CLT_E_IO, "there is no place for compiled modules; set HOME or XDG_CACHE_HOME");
+    return clt_fail(error, CLT_E_IO, "cannot store compiled modules; set HOME or XDG_CACHE_HOME");
   int rc = folder && (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = hash_module(hash, path, include, error);
   if (rc == CLT_OK && (library = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
@@ -126,7 +129,7 @@ static int find_library(char **out, const char *path, clt_error *error) {
   if (rc == CLT_OK && !is_own(&status))
     rc = clt_fail(error, CLT_E_IO,
                   "compiled modules are not loaded from '%s': %s; set XDG_CACHE_HOME to a folder of your own", folder,
-                  status.st_uid == geteuid() ? "others may write to it" : "it belongs to another user");
+                  status.st_uid == geteuid() ? "other users can write to it" : "it belongs to another user");
   if (rc == CLT_OK && !(lstat(library, &status) == 0 && S_ISREG(status.st_mode) && is_own(&status)))
     rc = compile_module(path, library, include, error);
   free(folder);
@@ -158,16 +161,16 @@ int clt_module_find_function(clt_module_function *out, const char *path, const c
 
 /* --- arrays --- */
 
-/* An array's memory, number by number. */
+/* The memory of an array as single numbers. */
 typedef struct filling {
   const clt_array *array;
   clt_element_base base;
   char *data;
   size_t step;       /* bytes of a component */
-  size_t n_stored;   /* components of an element as they are stored: 4 for 3 */
+  size_t n_stored;   /* stored components of an element: 4 for 3 */
   size_t n_elements; /* of all dimensions */
   bool is_real;
-  double top; /* the largest number that content made here has: 1, or what small integers can hold, or 255 */
+  double top; /* the largest number of generated content: 1 for reals, for integers 255 or the maximum of the type */
 } filling;
 
 static void store_at(const filling *f, size_t component, double number) {
@@ -181,9 +184,9 @@ static void fill_uniform(const filling *f, clt_rng *rng, double bound) {
   }
 }
 
-/* What inputs may hold and usual ones do not, an eighth of the array each, so that there are rows of one kind: negative
- * numbers, both signs, zeros, both ends of the range, denormals; then all of them mixed. Integers stay in their range.
- */
+/* Values that inputs may contain but typical ones do not: negative numbers, both signs, zeros, both ends of the range,
+ * denormals, and a mixture. Each kind fills an eighth of the array, so that whole rows are of one kind. Integers stay
+ * in the range of their type. */
 static void fill_hostile(const filling *f, clt_rng *rng, double bound) {
   static const double denormals[] = {0x1p-20, 0x1p-140, 0x1p-1060}, ends[] = {1 - 0x1p-11, 1 - 0x1p-24, 1 - 0x1p-53};
   enum { NEGATIVE, NEGATIVE_TOO, SIGNED, SIGNED_TOO, ZERO, END, DENORMAL, MIXED };
@@ -203,7 +206,7 @@ static void fill_hostile(const filling *f, clt_rng *rng, double bound) {
   }
 }
 
-/* A shaded background, discs, bars and a little noise: smooth regions and edges, 0 to 1. */
+/* A picture with values from 0 to 1: a shaded background, discs, bars and a little noise. */
 static void fill_picture(const filling *f, clt_rng *rng) {
   const size_t *n = f->array->extent;
   const double shift = 6.283185307179586 * clt_rng_unit(rng);
@@ -219,7 +222,7 @@ static void fill_picture(const filling *f, clt_rng *rng) {
   }
 }
 
-/* Reads a number of a PGM's header, with white space and comments before it. NULL at the end. */
+/* Reads a number of a PGM header, after white space and comments. NULL: the header ends. */
 static const char *header_number(const char *at, const char *end, size_t *out) {
   while (at < end && (isspace((unsigned char)*at) || *at == '#')) {
     if (*at == '#')
@@ -235,14 +238,15 @@ static const char *header_number(const char *at, const char *end, size_t *out) {
   return at;
 }
 
-/* Binary PGM ("P5") with 8 or 16 bits, as the netpbm manual describes it. Reals get 0 to 1, integers the grey value. */
+/* Reads a binary PGM ("P5", see the netpbm manual) with 8 or 16 bits. Reals get values from 0 to 1, integers the grey
+ * value. */
 static int fill_pgm(const filling *f, const char *path, clt_error *error) {
   const clt_array *array = f->array;
   char *bytes = NULL;
   size_t n, header[3], raster_bytes = 0; /* width, height, largest value */
   if (array->element.components != 1)
-    return clt_fail(error, CLT_E_FORMAT, "'%s' is grey; argument '%s' has %d components", path, array->name,
-                    array->element.components);
+    return clt_fail(error, CLT_E_FORMAT, "'%s' is a greyscale image, but argument '%s' has %d components", path,
+                    array->name, array->element.components);
   int rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
   if (rc) return rc;
   const char *end = bytes + n, *at = n >= 3 && bytes[0] == 'P' && bytes[1] == '5' ? bytes + 2 : NULL;
@@ -252,10 +256,10 @@ static int fill_pgm(const filling *f, const char *path, clt_error *error) {
               clt_size_multiply(&raster_bytes, raster_bytes, header[2] > 255 ? 2 : 1) &&
               raster_bytes <= (size_t)(end - at - 1);
   if (!fits) {
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is no complete binary PGM file (P5)", path);
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is not a complete binary PGM file (P5)", path);
   } else if (header[0] != array->extent[0] || header[1] != array->extent[1] || array->extent[2] != 1) {
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is %zu x %zu; argument '%s' is %zu x %zu x %zu", path, header[0],
-                  header[1], array->name, array->extent[0], array->extent[1], array->extent[2]);
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu x %zu pixels, but argument '%s' has %zu x %zu x %zu elements",
+                  path, header[0], header[1], array->name, array->extent[0], array->extent[1], array->extent[2]);
   } else {
     const unsigned char *raster = (const unsigned char *)at + 1;
     for (size_t i = 0; i < f->n_elements; i++) {
@@ -286,7 +290,7 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
   clt_calculation c = {instance, NULL, error, CLT_OK};
   clt_value value = {.type = CLT_INT};
   double bound = f.top;
-  clt_rng rng; /* seeds differ by array, so that two random inputs are not the same */
+  clt_rng rng; /* the seed depends on the array, so that random inputs differ */
   clt_rng_init(&rng, call->seed ^ clt_hash64(array->name, strlen(array->name)) ^ ((uint64_t)fill->seed << 32));
   switch (fill->kind) {
     case CLT_FILL_NONE:
@@ -331,8 +335,8 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
       size_t n;
       int rc = clt_file_read(&bytes, &n, fill->file, CLT_MAX_DATA_BYTES, error);
       if (rc == CLT_OK && n != array->bytes)
-        rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes; argument '%s' needs %zu", fill->file, n, array->name,
-                      array->bytes);
+        rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes, but argument '%s' needs %zu", fill->file, n,
+                      array->name, array->bytes);
       if (rc == CLT_OK) memcpy(data, bytes, n);
       free(bytes);
       return rc;
@@ -340,6 +344,6 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
     case CLT_FILL_PGM: return fill_pgm(&f, fill->file, error);
   }
   if (value.type == CLT_STRING)
-    return clt_fail(error, CLT_E_EXPRESSION, "argument '%s' cannot be filled with a text", array->name);
+    return clt_fail(error, CLT_E_EXPRESSION, "the \"FillValue\" of argument '%s' must be a number", array->name);
   return c.rc;
 }

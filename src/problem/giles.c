@@ -1,5 +1,5 @@
-/* Giles' configuration file (docs/commands.md), and the JSON that it stands for: NAME = value, or NAME = { value } over
- * several lines; '#' begins a comment. */
+/* Converts Giles' configuration file (docs/reference/program-problems.md) to JSON. An entry is NAME = value, or NAME =
+ * { value } over several lines; '#' begins a comment. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MAX_NAMES 64
 #define MAX_DEPTH 15
 
-/* What the entries become, in this order. */
+/* The kinds of entries; they are converted in this order. */
 typedef enum giles_kind { SPACE, TEXT, LIST, CONDITIONS, COMMAND, FIGURE, STRATEGY, BUDGET } giles_kind;
 
 typedef struct giles_member {
@@ -33,13 +33,13 @@ static const giles_member members[] = {{"PARAMS", "ConfigurationSpace.Groups", S
                                        {"BUDGET", "Budget", BUDGET}};
 #define N_MEMBERS (sizeof members / sizeof *members)
 
-/* The value is without its outer braces and the space around it. */
+/* The value has no outer braces and no surrounding white space. */
 typedef struct giles_entry {
   const char *name, *value;
   int line;
 } giles_entry;
 
-/* After the first mistake (rc is no longer 0) nothing more is done. */
+/* After the first mistake (rc is not 0), all functions do nothing. */
 typedef struct giles {
   clt_source *source;
   clt_error *error;
@@ -47,7 +47,7 @@ typedef struct giles {
   json_t *root, *groups;
   giles_entry *entries; /* their texts belong to the source */
   size_t n, capacity;
-  const char *declared[MAX_NAMES]; /* in PARAMS, in order; texts of groups */
+  const char *declared[MAX_NAMES]; /* names in PARAMS in their order; texts are owned by groups */
   size_t n_declared;
 } giles;
 
@@ -61,7 +61,7 @@ static char *keep_text(giles *g, const char *text) {
   return kept;
 }
 
-/* A result of jansson: 0, or out of memory. */
+/* Checks a result of jansson: 0, or out of memory. */
 static void check_json(giles *g, int result) {
   if (result && g->rc == CLT_OK) g->rc = clt_fail_memory(g->error);
 }
@@ -84,7 +84,7 @@ bool clt_is_giles(const char *text) {
 /* Cuts a copy of the text into names and values. */
 static void scan_entries(giles *g) {
   char *text = keep_text(g, g->source->text), *at = text;
-  for (; at && *at; at++) /* comments become spaces, so that nobody else has to know them */
+  for (; at && *at; at++) /* replace comments by spaces */
     if (*at == '#' && (at == text || isspace((unsigned char)at[-1]))) memset(at, ' ', strcspn(at, "\n"));
   at = text;
   for (int line = 1; g->rc == CLT_OK;) {
@@ -96,7 +96,7 @@ static void scan_entries(giles *g) {
     giles_entry entry = {.name = name, .line = line};
     if (end == name) GILES_FAIL(g, line, NULL, "needs a name: NAME = value");
     at += strspn(at, " \t");
-    if (*at != '=') GILES_FAIL(g, line, NULL, "needs a '=' behind the name");
+    if (*at != '=') GILES_FAIL(g, line, NULL, "needs '=' after the name");
     if (g->rc) return;
     at += 1 + strspn(at + 1, " \t");
     *end = 0;
@@ -105,7 +105,7 @@ static void scan_entries(giles *g) {
       end = at += strcspn(at, "\n");
       while (end > value && strchr(" \t\r;", end[-1])) end--;
       if (*at) at++, line++;
-    } else { /* what stands between a brace and the one that closes it */
+    } else { /* the text between a brace and its closing brace */
       value = at + 1;
       for (int depth = 0; *at; at++) {
         line += *at == '\n';
@@ -121,7 +121,7 @@ static void scan_entries(giles *g) {
     *end = 0;
     entry.value = value;
     const giles_entry *other = find_entry(g, name);
-    if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is there already, on line %d", name, other->line);
+    if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is already set on line %d", name, other->line);
     if (clt_grow(&g->entries, &g->capacity, g->n + 1, sizeof *g->entries)) g->rc = clt_fail_memory(g->error);
     if (g->rc == CLT_OK) g->entries[g->n++] = entry;
   }
@@ -135,7 +135,7 @@ static bool is_known(const char *name) {
   return false;
 }
 
-/* A list up to its '}', or the end; *at is left there. */
+/* Reads a list up to its '}' or the end of the text, and leaves *at there. */
 static void parse_group(giles *g, const giles_entry *params, const char **at, json_t *group, int depth) {
   while (g->rc == CLT_OK && **at && **at != '}') {
     size_t n = strcspn(*at, "{}, \t\r\n");
@@ -144,15 +144,17 @@ static void parse_group(giles *g, const giles_entry *params, const char **at, js
       const char *name = json_string_value(item);
       check_json(g, json_array_append_new(group, item));
       *at += n;
-      if (g->n_declared == MAX_NAMES) GILES_FAIL_ENTRY(g, params, "has more than %d parameters", MAX_NAMES);
+      if (g->n_declared == MAX_NAMES)
+        GILES_FAIL_ENTRY(g, params, "more than %d parameters are not supported", MAX_NAMES);
       if (g->rc) return;
       g->declared[g->n_declared++] = name;
-      if (!clt_is_name(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" cannot be a name: use letters, digits and _", name);
+      if (!clt_is_name(name))
+        GILES_FAIL_ENTRY(g, params, "\"%s\" is not a valid name; use letters, digits and '_'", name);
       if (is_known(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" is a key and cannot be a parameter", name);
     } else if (**at != '{') {
       ++*at;
     } else if (depth == MAX_DEPTH) {
-      GILES_FAIL_ENTRY(g, params, "has more than %d groups in each other", MAX_DEPTH);
+      GILES_FAIL_ENTRY(g, params, "groups must not be nested more than %d deep", MAX_DEPTH);
     } else {
       json_t *inner = json_array();
       ++*at;
@@ -173,7 +175,7 @@ static void parse_params(giles *g) {
   parse_group(g, params, &at, g->groups, 0);
   if (g->n_declared == 0) GILES_FAIL_ENTRY(g, params, "needs the name of a parameter");
   if (g->rc) return;
-  /* Every entry is a key or has been declared, and all that was declared has values. */
+  /* Every entry must be a key or declared in PARAMS, and all declared names must have values. */
   for (size_t i = 0; i < g->n_declared; i++)
     if (find_entry(g, g->declared[i]) == NULL) absent[n_absent++] = g->declared[i];
   const char *without_values = n_absent ? absent[0] : NULL;
@@ -189,12 +191,13 @@ static void parse_params(giles *g) {
                      CLT_DID_YOU_MEAN("\"", near));
   }
   if (without_values)
-    GILES_FAIL_ENTRY(g, params, "\"%s\" has no values: write %s = {1, 2, 4}", without_values, without_values);
+    GILES_FAIL_ENTRY(g, params, "\"%s\" has no values; add a line such as %s = {1, 2, 4}", without_values,
+                     without_values);
 }
 
 /* --- pieces of a value --- */
 
-/* A text without spaces around it and its quotes. as_value: what is not quoted and a number becomes one. */
+/* Removes surrounding spaces and quotes. as_value: an unquoted number becomes a number. */
 static json_t *piece_json(const char *text, size_t n, bool as_value) {
   while (n > 0 && isspace((unsigned char)*text)) text++, n--;
   while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
@@ -215,14 +218,14 @@ static json_t *piece_json(const char *text, size_t n, bool as_value) {
   return json;
 }
 
-/* Pieces between commas, or between spaces where there is no comma. */
+/* Splits a value at commas, or at spaces if there is no comma. */
 static void split_value(giles *g, json_t *out, const giles_entry *entry, bool as_values) {
   const char *between = strchr(entry->value, ',') ? "," : " \t\r\n", *at = entry->value;
   while (g->rc == CLT_OK && *at) {
     size_t n = strcspn(at, between);
     bool empty = strspn(at, " \t\r\n") >= n;
     if (empty && *between == ',')
-      GILES_FAIL_ENTRY(g, entry, "lacks something between two commas, or at the end");
+      GILES_FAIL_ENTRY(g, entry, "an item is missing between two commas or at the end");
     else if (!empty)
       check_json(g, json_array_append_new(out, piece_json(at, n, as_values)));
     at += n;
@@ -230,7 +233,7 @@ static void split_value(giles *g, json_t *out, const giles_entry *entry, bool as
   }
 }
 
-/* "make; ./executable" -> [["make"], ["./executable"]]. Quotes keep spaces together, and go. */
+/* "make; ./executable" -> [["make"], ["./executable"]]. Quoted spaces do not split, and quotes are removed. */
 static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
   static const char *const signs[] = {"|", "||", "&", "&&", ">", ">>", "<", "2>", "2>&1", "&>"};
   const char *at = entry->value;
@@ -247,7 +250,8 @@ static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
     size_t plain = strcspn(at, " \t\r\n;'\"");
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
       if (strlen(signs[i]) == plain && strncmp(at, signs[i], plain) == 0)
-        GILES_FAIL_ENTRY(g, entry, "'%s' needs a shell, and there is none: put the commands into a script", signs[i]);
+        GILES_FAIL_ENTRY(g, entry, "'%s' needs a shell, but commands run without one; put them into a script",
+                         signs[i]);
     clt_text text = {0};
     char quote = 0, *word = NULL;
     for (; *at && (quote || !(isspace((unsigned char)*at) || *at == ';')); at++) {
@@ -268,7 +272,7 @@ static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
 
 /* --- what the entries become --- */
 
-/* Says where a member of the JSON comes from. */
+/* Notes the line of a member of the JSON. */
 static void note_line(giles *g, const char *key, const giles_entry *entry) {
   clt_source *source = g->source;
   const char *copy = keep_text(g, key);
@@ -277,7 +281,7 @@ static void note_line(giles *g, const char *key, const giles_entry *entry) {
   if (g->rc == CLT_OK) source->lines[source->n_lines++] = (clt_key_line){copy, entry->line};
 }
 
-/* Takes json over as the member of the root, or of an object in it, that key names. */
+/* Sets the member of the root, or of an object in it, that key names. Takes json over. */
 static void set_member(giles *g, const char *key, json_t *json, const giles_entry *entry) {
   const char *dot = strchr(key, '.');
   json_t *object = dot ? json_object_getn(g->root, key, (size_t)(dot - key)) : g->root;
@@ -307,11 +311,11 @@ static json_t *parse_strategy(giles *g, const giles_entry *entry) {
   split_value(g, words, entry, false);
   const char *name = json_string_value(json_array_get(words, 0));
   if (name == NULL || strchr(name, ':'))
-    GILES_FAIL_ENTRY(g, entry, "needs the name of a strategy first, such as brute_force");
+    GILES_FAIL_ENTRY(g, entry, "must begin with the name of a strategy, such as brute_force");
   for (size_t i = 1; g->rc == CLT_OK && i < json_array_size(words); i++) {
     const char *word = json_string_value(json_array_get(words, i)), *colon = strchr(word, ':');
     if (colon == NULL)
-      GILES_FAIL_ENTRY(g, entry, "needs name:value in place of \"%s\"", word);
+      GILES_FAIL_ENTRY(g, entry, "needs name:value instead of \"%s\"", word);
     else
       check_json(g, json_object_setn_new(options, word, (size_t)(colon - word), json_string(colon + 1)));
   }
@@ -355,7 +359,7 @@ static void add_member(giles *g, const giles_member *member) {
         at += n;
       }
       break;
-    case COMMAND: /* the last one is run, those before it build */
+    case COMMAND: /* the last command runs, the others build */
       commands = json_array();
       split_commands(g, commands, entry);
       if (json_array_size(commands) > 0) {
@@ -372,14 +376,14 @@ static void add_member(giles *g, const giles_member *member) {
 }
 
 int clt_giles_parse(clt_source *source, clt_error *error) {
-  /* Whatever the makefile needs lies beside the file, unless that says more. */
+  /* By default, all files next to the configuration file are copied, because the makefile may need them. */
   giles g = {
       .source = source,
       .error = error,
       .root = json_pack("{s:{s:[]}, s:{s:s}}", "ConfigurationSpace", "TuningParameters", "Command", "Files", "*"),
       .groups = json_array()};
   json_t *text = json_string(source->text);
-  if (text == NULL) GILES_FAIL(&g, 0, NULL, "is not UTF-8 text"); /* JSON holds nothing else */
+  if (text == NULL) GILES_FAIL(&g, 0, NULL, "is not UTF-8 text"); /* JSON is UTF-8 */
   json_decref(text);
   if (g.groups == NULL || g.root == NULL) check_json(&g, -1);
   scan_entries(&g);

@@ -1,5 +1,4 @@
-/* problem/guidance.h - what a problem says for those who search and judge: for the session, searchers, models and
- * objectives. */
+/* problem/guidance.h - the parts of a problem that guide a search: for sessions, searchers, models and objectives. */
 #ifndef CLT_PROBLEM_GUIDANCE_H
 #define CLT_PROBLEM_GUIDANCE_H
 
@@ -8,9 +7,10 @@
 
 #include "space/expr.h"
 
-/* settings: options of searchers and evaluators, by the names they have on the command line; what a caller sets goes
- * before. Groups are a tree: given the parameters of a group and of those above it, the best values in each of the
- * groups below it do not depend on the others'. Group 0 is the outermost, parents come before their children. */
+/* settings: options of searchers and evaluators, with their names on the command line; settings of the caller take
+ * precedence. Groups form a tree: once the parameters of a group and of its ancestors are fixed, the best values in
+ * each child group do not depend on the other child groups. Group 0 is the root, and parents come before their
+ * children. */
 typedef struct clt_guidance {
   const char *searcher; /* "Strategy": a searcher's name; NULL: not stated */
   clt_setting *settings;
@@ -22,52 +22,59 @@ typedef struct clt_guidance {
   size_t n_metrics;
   const char
       *objective;  /* "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: none */
-  bool cold_cache; /* "Timing": nothing of a run's data is in the device's caches when it begins */
+  bool cold_cache; /* "Timing": the device's caches contain none of a run's data when it begins */
 } clt_guidance;
 
 const clt_guidance *clt_problem_guidance(const clt_problem *problem); /* borrowed from it */
 
-/* KernelSpecification.Desirability (docs/problem-format.md): how promising a configuration is before anything was
- * measured, the larger the better. NaN where there is none or it cannot be evaluated. */
-bool clt_instance_has_desirability(const clt_instance *instance); /* false also where it needs a device not chosen */
+/* KernelSpecification.Desirability (docs/reference/problem-file.md): how promising a configuration is before any
+ * measurement; larger is better. NaN: there is none, or it cannot be evaluated. */
+bool clt_instance_has_desirability(
+    const clt_instance *instance); /* also false if it needs a device and the instance has none */
 double clt_instance_desirability(const clt_instance *instance, clt_config config);
 
-/* Resource expressions (KernelSpecification.Resources, docs/problem-format.md), also used as inputs of the model. */
+/* Resource expressions (KernelSpecification.Resources, docs/reference/problem-file.md), which are also inputs of the
+ * models. */
 size_t clt_instance_n_resources(const clt_instance *instance);
 const char *clt_instance_resource_name(const clt_instance *instance, size_t index);
-/* Values of all resources for a configuration, out[n_resources]; NaN where an expression cannot be evaluated. */
+/* Writes the values of all resources for a configuration to out[n_resources]; NaN: the expression cannot be evaluated.
+ */
 void clt_instance_resources(const clt_instance *instance, clt_config config, double *out);
-/* Whether a resource's expression mentions a tuning parameter (by index in the space). */
+/* Whether a resource's expression uses a tuning parameter (index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
-/* Measured with a cold cache a problem is another one: it has a key and a name of its own, which ends so. */
+/* With a cold cache, a problem counts as a different one, with its own key and a name that ends with this suffix. */
 #define CLT_COLD_NAME " (cold cache)"
-void clt_problem_set_cold_cache(clt_problem *problem, bool cold); /* before it has instances */
+void clt_problem_set_cold_cache(clt_problem *problem, bool cold); /* call it before making instances */
+
+/* As clt_problem_new, but from a text. path is used in messages and for relative file names. text NULL: reads the file.
+ */
+int clt_problem_parse(clt_problem **out, const char *path, const char *text, clt_error *error);
 
 const char *clt_problem_path(const clt_problem *problem);
-char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
-                                                                NULL when out of memory */
+char *clt_instance_sizes_text(
+    const clt_instance *instance); /* "width=2048 height=2048", as in stores; malloc'ed, NULL: out of memory */
 
-/* As clt_instance_key, without the sizes: what instances of a kernel at whatever sizes have in common. Where the
- * default configuration's result is the reference, its values as the file states them count in the kernel's key; in a
- * model's, as files of models have always been named, the default configuration at these sizes. */
+/* As clt_instance_key, but without the sizes, so that all instances of a kernel have the same key. If the result of the
+ * default configuration is the reference, the kernel key contains its values as the file states them. The model key
+ * contains the default configuration at these sizes instead, for compatibility with existing model files. */
 int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error);
 int clt_instance_model_key(char out[33], const clt_instance *instance, clt_error *error);
 
-/* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
+/* Whether the file has a "Command" instead of a kernel. Then no OpenCL device is needed (clt_device_host). */
 bool clt_problem_is_command(const clt_problem *problem);
-/* Whether tuning it runs more than a kernel: a command, or modules. */
+/* Whether tuning it runs programs on the host: a command, or modules. */
 bool clt_problem_runs_programs(const clt_problem *problem);
-/* Whether anybody gets clt_instance_options: the compiler of a kernel, or a command with "{options}". */
+/* Whether clt_instance_options are used: by the compiler of a kernel, or by a command with "{options}". */
 bool clt_problem_has_options(const clt_problem *problem);
 
-/* --- metrics: the expressions of figures of merit, over what was measured of a configuration, the configuration, the
- * sizes, the device, and the metrics above (docs/objectives.md) --- */
+/* --- metrics: expressions over the measurement, the configuration, the sizes, the device and earlier metrics
+ * (docs/reference/objectives.md) --- */
 
 #define CLT_MAX_METRICS 64
 
-/* Slots of expressions behind those of the tuning parameters: what was measured (the numbers of clt_kernel_use from
- * CLT_SLOT_USE on), the value of each metric, and the properties of a device that is not chosen. */
+/* Slots of metrics after those of the tuning parameters: the measurement (the numbers of clt_kernel_use begin at
+ * CLT_SLOT_USE), the value of each metric, and the properties of the device if the instance has none. */
 #define CLT_METRIC_USES 4 /* numbers of clt_kernel_use */
 enum {
   CLT_SLOT_TIME = CLT_MAX_PARAMETERS, /* time_s, energy_J, figure */
@@ -78,17 +85,17 @@ enum {
   CLT_SLOT_DEVICE = CLT_SLOT_METRICS + CLT_MAX_METRICS
 };
 
-/* What an expression may speak of: an instance, or a space without one and sizes (a recording's). */
+/* The names that a metric may use: of an instance, or of a space with sizes, as in a recording. */
 typedef struct clt_metric_scope {
   const clt_instance *instance; /* NULL: none; need not have a space yet */
-  const clt_space *space;       /* used where instance is NULL */
+  const clt_space *space;       /* used if instance is NULL */
   const clt_size *sizes;
   size_t n_sizes;
-  const clt_metric *above; /* n_above, whose names may be used where they are C names */
+  const clt_metric *above; /* earlier metrics, n_above; they can be used if their name is a C name */
   size_t n_above;
 } clt_metric_scope;
 
-/* Compiles text. CLT_E_EXPRESSION names the column, and the nearest name for one that is not known. */
+/* Compiles a metric. CLT_E_EXPRESSION: the message has the column, and for an unknown name the nearest known one. */
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
+/* The kernel's text with its includes, and the keys of instances in stores, which depend on it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
     const clt_define *define = &defines[i];
     const char *name = define->name, *kind = NULL;
     for (size_t k = 0; k < problem->n_passed; k++)
-      if (strcmp(problem->sizes[k].name, name) == 0) kind = "problem parameter";
+      if (strcmp(problem->sizes[k].name, name) == 0 && !problem->sizes[k].no_macro) kind = "problem parameter";
     if (clt_problem_parameter_index(problem, name) >= 0) kind = "tuning parameter";
     if (kind && !define->conditional && !define->guarded)
       rc = clt_fail(error, CLT_E_FORMAT,
@@ -56,19 +56,19 @@ int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
 
 /* --- the kernel's files ---
  *
- * What a preprocessor would read depends on the configuration and on the driver's compiler, and looking up a result may
- * need neither; a key has to be the same everywhere. So this looks for more: every file that a line of the preprocessor
- * names in quotes or angle brackets (an #include, a macro that one uses, a __has_include), in every folder where one
- * could look, whichever branch it stands in. Files of the system are found by none of the folders and are left out. */
+ * The files that a preprocessor reads depend on the configuration and on the driver's compiler. A key must be the same
+ * everywhere, and a look-up may have neither. So the key covers more files: every file that a preprocessor line names
+ * in quotes or angle brackets (an #include, a macro used by one, a __has_include), in every branch and every folder of
+ * the search path. System files are in none of these folders and are not part of the key. */
 
 typedef struct includes {
-  clt_words folders, pending; /* pending: files that are still to be hashed, the next one last */
+  clt_words folders, pending; /* pending: files to hash, the next one last */
   clt_map seen;               /* hashes of paths */
-  const clt_problem *problem; /* NULL, or: */
-  bool *used;                 /* which tuning parameters' values are read */
+  const clt_problem *problem; /* NULL: none. If set: */
+  bool *used;                 /* for each tuning parameter: its value is read */
 } includes;
 
-/* A name of n bytes: where it means a file, from a folder (NULL: none) or from one of the others, that is pending. */
+/* Adds the files that a name of n bytes may refer to, in `folder` (NULL: none) and in the other folders, to pending. */
 static int find_files(includes *state, const char *folder, const char *text, size_t n, clt_error *error) {
   char name[1024];
   struct stat status;
@@ -87,7 +87,8 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   return rc;
 }
 
-/* -D defines every parameter, so that whether one is defined is no question, and a definition of it is not reached. */
+/* -D defines every parameter. So a test whether it is defined does not read its value, and neither does a guarded
+ * #define of it. */
 static int note_used(includes *state, const char *text, clt_error *error) {
   char *plain = clt_plain_source(text);
   if (plain == NULL) return clt_fail_memory(error);
@@ -97,7 +98,7 @@ static int note_used(includes *state, const char *text, clt_error *error) {
   return CLT_OK;
 }
 
-/* A file of bytes names no others. */
+/* Binary files do not include others. */
 static int hash_text(clt_hasher *hasher, includes *state, const char *path, const char *folder, clt_error *error) {
   const size_t n_before = state->pending.n;
   char *text = NULL;
@@ -163,16 +164,16 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *fol
 
 /* --- the key --- */
 
-/* After the first failure (rc is no longer 0) the hash is of no use. The order of what is added, and the types of
- * numbers, are those of the keys in stores. */
+/* After the first failure (rc is not 0), the hash is undefined. Existing stores depend on the order of the added data
+ * and on the types of numbers. */
 typedef struct key {
   const clt_instance *instance;
   const clt_problem *problem;
   clt_hasher *hasher;
   clt_error *error;
   int rc;
-  bool *used;  /* clt_warn_unused's; else NULL */
-  bool stated; /* the default configuration counts as it is stated */
+  bool *used;  /* for clt_warn_unused; else NULL */
+  bool stated; /* add the default configuration as the file states it */
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -186,7 +187,7 @@ static void add_extent(key *k, const clt_extent *extent) {
   for (size_t d = 0; d < extent->n; d++) add_expression(k, extent->id[d]);
 }
 
-/* Each word of the options that may name a folder ("-Ifolder") or a file ("-include file"). */
+/* Adds each word of the options that may name a folder ("-Ifolder") or a file ("-include file"). */
 static int add_words(clt_words *words, const clt_compiler_option *options, size_t n, clt_error *error) {
   static const char around[] = " \t\"'\\=<>";
   int rc = CLT_OK;
@@ -201,8 +202,8 @@ static int add_words(clt_words *words, const clt_compiler_option *options, size_
   return rc;
 }
 
-/* The kernel's text, and what it includes from where clt_plan lets the driver look, relative paths in options from
- * where the tuner runs; a name may be an option's, or a value of a tuning parameter. */
+/* Adds the kernel's text with its includes from the folders of the driver's search path. Relative paths in options
+ * start at the current folder. File names may also come from options and from values of tuning parameters. */
 static void add_kernel(key *k, const char *file, const clt_compiler_option *more, size_t n_more) {
   const clt_problem *problem = k->problem;
   const char *const bases[] = {".", problem->folder};
@@ -256,8 +257,8 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
     for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
     if (used) continue;
     clt_log(log, user, CLT_LOG_WARNING,
-            "the tuning parameter '%s' changes nothing: neither '%s' nor an expression of the problem file reads its "
-            "value; it multiplies the space by %zu",
+            "the tuning parameter '%s' has no effect: neither '%s' nor an expression of the problem file reads its "
+            "value; remove it, as it multiplies the space by %zu",
             name, problem->kernel_file, instance->parameters[p].n_values);
   }
   clt_hasher_free(k.hasher);
@@ -307,7 +308,7 @@ static void add_fill(key *k, const clt_fill *fill) {
   if (k->rc == CLT_OK && fill->file) k->rc = hash_bytes(k->hasher, fill->file, CLT_MAX_DATA_BYTES, k->error);
 }
 
-/* The arguments and the reference. */
+/* Adds the arguments and the reference. */
 static void add_data(key *k) {
   const clt_problem *problem = k->problem;
   const clt_reference *reference = &problem->reference;
@@ -325,10 +326,10 @@ static void add_data(key *k) {
     add_integer(k, a->plan.channel);
     add_integer(k, a->plan.sampler_normalised | a->plan.sampler_clamp_to_edge << 1 | a->plan.sampler_linear << 2);
     add_integer(k, a->output);
-    if (a->output) { /* what was judged by other tolerances is another judgement */
+    if (a->output) { /* results that were checked with other tolerances are not comparable */
       clt_hasher_add(k->hasher, &a->absolute_tolerance, sizeof a->absolute_tolerance);
       clt_hasher_add(k->hasher, &a->relative_tolerance, sizeof a->relative_tolerance);
-      /* Not the default, which is scaled to the reference. */
+      /* The default is not added, because it is scaled to the reference. */
       if (a->absolute_is_stated && a->absolute_tolerance > 0 &&
           a->absolute_tolerance == clt_default_tolerance(a->plan.element.base))
         add_text(k, "stated");
@@ -344,12 +345,13 @@ static void add_data(key *k) {
     add_text(k, text);
     free(text);
   }
-  if (reference->kind == CLT_REFERENCE_DEFAULT && !k->stated) { /* the configuration whose result is taken for right */
+  if (reference->kind == CLT_REFERENCE_DEFAULT && !k->stated) { /* the configuration whose result is taken as correct */
     clt_config config = clt_instance_reference_configuration(k->instance);
     const clt_space *space = k->instance->space;
     clt_text text = {0};
     char *taken = NULL;
-    for (size_t p = 0; p < clt_space_n_parameters(space); p++) { /* without %XX, as stores have always had it */
+    for (size_t p = 0; p < clt_space_n_parameters(space);
+         p++) { /* without %XX, for compatibility with existing stores */
       clt_text_printf(&text, "%s%s=", p ? " " : "", clt_space_parameter(space, p)->name);
       clt_text_add_value(&text, clt_space_value(space, config, p));
     }
@@ -361,7 +363,12 @@ static void add_data(key *k) {
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
     add_options(k, reference->options, reference->n_options);
+    const bool failed = k->rc != CLT_OK;
+    clt_error why = {0}, *error = k->error;
+    k->error = &why;
     add_kernel(k, reference->kernel_file, reference->options, reference->n_options);
+    k->error = error;
+    if (k->rc && !failed) clt_key_wrap(&k->problem->source, "Reference.KernelFile", k->rc, error, &why);
   }
   if (reference->verify_function) {
     add_text(k, reference->verify_function);
@@ -378,7 +385,7 @@ static int hash_file(void *hasher, const char *relative, const char *path, bool 
   return folder ? CLT_OK : hash_bytes(hasher, path, CLT_MAX_COMMAND_FILE_BYTES, error);
 }
 
-/* What the measurements of a command depend on. */
+/* Adds everything that the measurements of a command depend on. */
 static void add_command(key *k) {
   const clt_command *command = k->problem->command;
   const clt_figure *figure = &command->figure;
@@ -395,7 +402,7 @@ static void add_command(key *k) {
     add_options(k, line->words, line->n);
   }
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    if (i == 4) { /* the figure's */
+    if (i == 4) { /* words of the figure */
       clt_hasher_add(k->hasher, figure_kinds, sizeof figure_kinds);
       clt_hasher_add(k->hasher, &figure->scale, sizeof figure->scale);
     }
@@ -413,7 +420,7 @@ static int make_key(const clt_instance *instance, bool with_sizes, bool stated, 
   if (problem->command == NULL) {
     add_text(&k, "clatune instance 2");
     char *path = problem->language ? clt_kernel_path(problem, problem->kernel_file) : NULL;
-    if (path && access(path, R_OK) != 0) /* recordings need no kernel */
+    if (path && access(path, R_OK) != 0) /* replaying a recording needs no kernel file */
       add_text(&k, problem->kernel_file);
     else
       add_kernel(&k, problem->kernel_file, NULL, 0);
@@ -431,7 +438,12 @@ static int make_key(const clt_instance *instance, bool with_sizes, bool stated, 
     add_command(&k);
   else
     add_data(&k);
-  if (problem->guidance.cold_cache) add_text(&k, "cold cache"); /* stores have had none for warm ones */
+  if (problem->guidance.cold_cache) add_text(&k, "cold cache"); /* for compatibility, warm caches add nothing */
+  for (size_t i = 0; i < problem->n_sizes; i++) {
+    if (!problem->sizes[i].no_macro) continue;
+    add_text(&k, "no macro");
+    add_text(&k, problem->sizes[i].name);
+  }
   if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
   return k.rc;

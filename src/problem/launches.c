@@ -1,4 +1,4 @@
-/* The launches of a configuration: at an instance's sizes, and as C over any sizes, with the conditions. */
+/* The launches of a configuration: at an instance's sizes; and, with the conditions, as C code over any sizes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
   if (config >= clt_space_cartesian(instance->space))
-    return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
+    return clt_fail(error, CLT_E_RANGE, "configuration %llu is outside of the space", (unsigned long long)config);
   clt_launch_sizes *launches = clt_new_array(problem->n_launches, sizeof *launches), *copy = NULL;
   if (launches == NULL) return clt_fail_memory(error);
   clt_instance_slots(instance, config, slots);
@@ -56,12 +56,12 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
 
 /* --- at other sizes --- */
 
-/* A configuration over the sizes as slots: an instance with fixed values (borrowed), and a builder with what has to
- * hold. Free both, also on failure. */
+/* Makes an instance in which the tuning parameters have fixed values (borrowed) and the sizes are slots, and a builder
+ * with its constraints. Free both, also on failure. */
 static int fix_values(clt_instance **out, clt_space_builder **builder, const clt_instance *instance,
                       const clt_value *values, clt_error *error) {
   const char *key = NULL;
-  int rc = instance->has_device ? CLT_OK : clt_fail(error, CLT_E_DEVICE, "no device is chosen");
+  int rc = instance->has_device ? CLT_OK : clt_fail(error, CLT_E_DEVICE, "no device was chosen");
   if (rc == CLT_OK) rc = clt_instance_new_compiled(out, instance->problem, NULL, 0, &instance->device, values, error);
   if (rc == CLT_OK) rc = clt_space_builder_new(builder, error);
   return rc ? rc : clt_instance_fill_builder(*out, *builder, &key, error);
@@ -91,7 +91,7 @@ bool clt_instance_valid_at(const clt_instance *instance, clt_config config, cons
 /* --- as C --- */
 
 typedef struct c_texts {
-  const clt_instance *instance; /* with fixed values */
+  const clt_instance *instance; /* has fixed values */
   const char *const *names;
   clt_text out;
   clt_error *why;
@@ -102,7 +102,7 @@ static void write_c(c_texts *t, clt_expression_id id, bool truth) {
   if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&t->out, t->instance->compiled[id], t->names, false, truth, t->why);
 }
 
-/* id 0: what stands for it. */
+/* Writes an expression, or `standard` if id is 0. */
 static void write_c_or(c_texts *t, const char *before, clt_expression_id id, const char *standard) {
   clt_text_add(&t->out, before);
   if (id)
@@ -139,7 +139,7 @@ static void write_c_launch(c_texts *t, const clt_launch *launch) {
   clt_text_add(&t->out, ");\n");
 }
 
-/* An option's text, which a header holds as it is at one size, has to be the same at all of them. */
+/* A header has one text per option, so an option must not depend on sizes. */
 static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const clt_space_builder *builder,
                           const char *const *names, clt_error *why) {
   const clt_problem *problem = fixed->problem;
@@ -164,7 +164,7 @@ static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const 
   return t.rc;
 }
 
-/* The launches at the instance's own sizes. */
+/* Writes the launches at the instance's own sizes. */
 static int write_own_launches(clt_c_formulas *out, const clt_instance *instance, clt_config config, clt_error *error) {
   clt_launch_sizes *launches = NULL;
   clt_text text = {0};

@@ -1,5 +1,4 @@
-/* What the launches' expressions rule out, and the device's limits wherever the problem states the resource, as
- * constraints. */
+/* Adds constraints: valid launch sizes, and the limits of the device on resources that the problem states. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +7,17 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
-#define MOST_TRIED 1024 /* combinations of values: that takes about as long as building a small space */
+#define MOST_TRIED 1024 /* combinations of values; trying them takes about as long as building a small space */
 
-/* After the first failure (rc is no longer 0) nothing is added. */
+/* After the first failure (rc is not 0), nothing is added. */
 typedef struct limits {
   const clt_instance *instance;
   clt_space_builder *builder;
-  clt_symbol *symbols; /* the instance's */
+  clt_symbol *symbols; /* of the instance */
   size_t n_symbols;
   clt_error *error;
   int rc;
-  char subject[120]; /* that messages begin with: "image 'input': " */
+  char subject[480]; /* prefix of messages: "image 'input': " */
 } limits;
 
 /* NULL: no expression. */
@@ -26,8 +25,8 @@ static const char *text_of(const limits *l, clt_expression_id id) {
   return !id ? NULL : clt_expr_text(l->instance->compiled[id]);
 }
 
-/* Whether it holds for all combinations of the values of its parameters: 1 or 0; -1: there are more than `most`, or it
- * cannot be evaluated for one of them. */
+/* Whether an expression holds for all combinations of its parameters' values: 1 or 0; -1: there are more than `most`
+ * combinations, or it cannot be evaluated for one of them. */
 static int holds_always(const limits *l, const clt_expr *expr, size_t most) {
   clt_value values[CLT_MAX_PARAMETERS], value;
   size_t n = 1, n_slots = clt_expr_n_slots(expr);
@@ -48,8 +47,8 @@ static int holds_always(const limits *l, const clt_expr *expr, size_t most) {
   return failed ? -1 : 1;
 }
 
-/* A condition, which is emptied, has to be true where `when` holds (NULL: always). What is seen to hold for every
- * configuration is left out, and so is what stays unclear, unless it is to count. */
+/* Requires that a condition is true if `when` holds (NULL: always), and empties the text. Omits conditions that always
+ * hold. Conditions for which this is unclear are added only with where_unclear. */
 static void require_condition(limits *l, const char *when, clt_text *text, clt_constraint_origin origin,
                               const char *message, bool where_unclear) {
   clt_text guarded = {.rc = text->rc};
@@ -69,8 +68,9 @@ static void require_condition(limits *l, const char *when, clt_text *text, clt_c
   free(condition);
 }
 
-/* The number in text, which is emptied, has to be at most bound (0: unknown) where `when` holds (NULL: always). unit
- * NULL: what says it all. key: of the text, which is then told; or NULL. */
+/* Requires that the expression in text is at most bound (0: unknown) if `when` holds (NULL: always), and empties the
+ * text. The message is "<what> at most <bound><unit>"; unit NULL: only what. key not NULL: the message also has the key
+ * and the expression. */
 static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
                             const char *unit, const char *key) {
   const unsigned long long most = bound;
@@ -87,7 +87,7 @@ static void require_at_most(limits *l, const char *when, clt_text *text, uint64_
     clt_text_release(&condition);
 }
 
-/* The number of elements of a stored argument along a dimension, border included. */
+/* Writes the number of elements of a stored argument in a dimension, including the border. */
 static void write_side(const limits *l, clt_text *out, const clt_argument *argument, size_t d) {
   if (d < argument->border.n)
     clt_text_printf(out, "((%s) + 2 * (%s))", text_of(l, argument->size.id[d]), text_of(l, argument->border.id[d]));
@@ -95,7 +95,7 @@ static void write_side(const limits *l, clt_text *out, const clt_argument *argum
     clt_text_printf(out, "(%s)", text_of(l, argument->size.id[d]));
 }
 
-/* Its size, in multiples of unit. */
+/* Writes the size of a stored argument as number of elements times unit. */
 static void write_size(const limits *l, clt_text *out, const clt_argument *argument, size_t unit) {
   clt_text_printf(out, "%zu", unit);
   for (size_t d = 0; d < argument->size.n; d++) {
@@ -109,7 +109,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   const clt_device_info *device = &l->instance->device;
   const clt_problem *problem = l->instance->problem;
   const clt_extent *local = &launch->local;
-  /* It takes place where "When" holds and "Repeat" is not 0. */
+  /* The launch runs if "When" holds and "Repeat" is not 0. */
   const char *when = text_of(l, launch->when), *repeat = text_of(l, launch->repeat);
   clt_text text = {0};
   char *both = NULL, message[600];
@@ -127,8 +127,8 @@ static void limit_launch(limits *l, const clt_launch *launch) {
     clt_text_add(&text, size);
     require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "", key);
   }
-  /* Where it cannot be seen quickly that a global size is never 0, that is left to the launch: it may join many
-   * parameters. */
+  /* If it takes long to show that a global size is never 0, no constraint is added, because it could join many
+   * parameters into one group; the launch checks it. */
   for (size_t d = 0; d < launch->global.n; d++) {
     const clt_expression_id id = launch->global.id[d];
     if (clt_needs_device(l->instance, id)) continue;
@@ -139,7 +139,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   }
   for (size_t d = 0; d < local->n; d++) clt_text_printf(&text, "%s(%s)", d ? " * " : "", text_of(l, local->id[d]));
   if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "", launch->key);
-  size_t n = 0; /* arguments of local memory, which count together */
+  size_t n = 0; /* arguments in local memory, whose sizes are added */
   for (size_t i = 0; l->instance->has_device && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     bool taken = launch->all_args;
@@ -164,10 +164,10 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   const bool image = clt_arg_is_image(argument->plan.kind);
   clt_text text = {0};
   snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
-  if (image && !device->images && device->max_work_group_size > 0) { /* else only its name is known */
-    clt_text_add(&text, "2");                                        /* no configuration is possible */
-    require_at_most(l, when, &text, 1, "the device has no images", NULL, NULL);
-  } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
+  if (image && !device->images && device->max_work_group_size > 0) { /* else only the name of the device is known */
+    clt_text_add(&text, "2");                                        /* 2 <= 1: no configuration is valid */
+    require_at_most(l, when, &text, 1, "the device does not support images", NULL, NULL);
+  } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements are in one row */
     write_size(l, &text, argument, 1);
     require_at_most(l, when, &text, device->image1d_buffer_max_width, "elements", "", NULL);
   } else {
@@ -179,8 +179,9 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   uint64_t bound = device->max_allocation_bytes;
   const bool constant = argument->plan.kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
-  snprintf(l->subject, sizeof l->subject, "argument '%.100s': ", argument->name);
   write_size(l, &text, argument, argument->plan.element.bytes);
+  snprintf(l->subject, sizeof l->subject, "argument '%.100s' takes %.200s bytes; '%.100s': ", argument->name,
+           text.n ? text.bytes : "", device->name);
   require_at_most(l, when, &text, bound, constant ? "constant memory" : "allocated memory", " bytes", NULL);
   l->subject[0] = 0;
 }

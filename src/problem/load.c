@@ -1,4 +1,4 @@
-/* The problem file from top to bottom: everything but the kernel (load_kernel.c) and the command (load_command.c). */
+/* Loads a problem file, except the kernel (load_kernel.c) and the command (load_command.c). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define MAX_GROUP_DEPTH 16
 #define MAX_METRIC_NAME_BYTES 63
 
-/* --- what `clatune init` has left to its user: texts that begin with "TODO" --- */
+/* --- values that `clatune init` leaves to the user: texts that begin with "TODO" --- */
 
 typedef struct open_ends {
   clt_node first;
@@ -46,17 +46,17 @@ static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
 
 /* --- parameters --- */
 
-/* Reads the "Name" of a parameter: a C name that no other has. */
+/* Reads the "Name" of a parameter: a C name that is not yet used. */
 static const char *load_name(const clt_problem *problem, const clt_node *node) {
   const char *name = clt_read_required_text(node, "Name");
   clt_node place = clt_node_member(node, "Name");
   if (!clt_node_ok(node)) return NULL;
   if (!clt_is_name(name)) {
-    clt_node_fail(&place, "\"%s\" cannot be a name: use letters, digits and _", name);
+    clt_node_fail(&place, "\"%s\" is not a valid name; use letters, digits and '_'", name);
   } else if (clt_is_keyword(name, strlen(name))) {
-    clt_node_fail(&place, "\"%s\" cannot be a name, as it has a meaning in expressions; use another one", name);
+    clt_node_fail(&place, "\"%s\" is reserved, because it has a meaning in expressions; choose another name", name);
   } else if (clt_is_declared(problem, name)) {
-    clt_node_fail(&place, "there are two parameters of the name \"%s\"", name);
+    clt_node_fail(&place, "there are two parameters named \"%s\"", name);
   }
   return name;
 }
@@ -68,14 +68,15 @@ static void load_sizes(clt_problem *problem, const clt_node *root, const clt_nod
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node node = clt_node_item(&list, i), standard = clt_node_member(&node, "Default");
     clt_problem_parameter size;
-    if (!clt_read_object(&node, CLT_NAMES("Name", "Default", "Min", "Max"), true)) return;
+    if (!clt_read_object(&node, CLT_NAMES("Name", "Default", "Min", "Max", "Macro"), true)) return;
     if (standard.json == NULL) clt_node_fail(&node, "needs a \"Default\"");
     size.standard = clt_read_integer(&node, "Default", 0);
     size.min = clt_read_integer(&node, "Min", INT64_MIN);
     size.max = clt_read_integer(&node, "Max", INT64_MAX);
     if (size.standard < size.min || size.standard > size.max)
-      clt_node_fail(&standard, "lies outside of \"Min\" and \"Max\"");
+      clt_node_fail(&standard, "must be between \"Min\" and \"Max\"");
     size.name = load_name(problem, &node);
+    size.no_macro = !clt_read_flag(&node, "Macro", true);
     if (clt_node_ok(root)) problem->sizes[problem->n_sizes++] = size;
   }
   problem->n_passed = problem->n_sizes;
@@ -89,7 +90,7 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
   else if (n == 0)
     clt_node_fail(&list, "needs a tuning parameter");
   else if (n > CLT_MAX_PARAMETERS)
-    clt_node_fail(&list, "has %zu tuning parameters; at most %d are possible", n, CLT_MAX_PARAMETERS);
+    clt_node_fail(&list, "has %zu tuning parameters; the maximum is %d", n, CLT_MAX_PARAMETERS);
   problem->parameters = clt_node_new(&list, n, sizeof *problem->parameters);
   for (size_t i = 0; i < n && clt_node_ok(space); i++) {
     clt_node node = clt_node_item(&list, i), values = clt_node_member(&node, "Values");
@@ -104,12 +105,12 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
     } else if (json_is_string(values.json)) {
       parameter.values = clt_expand_problem_size(problem, json_string_value(values.json), &values);
     } else if (!json_is_array(values.json)) {
-      clt_node_fail(&values, "needs a list, or a text such as \"[1, 2, 4]\"");
+      clt_node_fail(&values, "needs a list, or a string such as \"[1, 2, 4]\"");
     } else {
       parameter.list = values.json;
       if (json_array_size(values.json) == 0) clt_node_fail(&values, "needs a value");
     }
-    /* Some T1 files put the default into a list of one. */
+    /* In some T1 files, the default is a list with one item. */
     if (json_is_array(standard)) standard = json_array_get(standard, 0);
     parameter.standard = json_is_null(standard) ? NULL : standard;
     if (clt_node_ok(space)) problem->parameters[problem->n_parameters++] = parameter;
@@ -123,7 +124,7 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
 static void load_group(clt_problem *problem, size_t parent, const clt_node *list, int depth) {
   size_t group = problem->guidance.n_groups;
   if (group == MAX_GROUPS || depth > MAX_GROUP_DEPTH) {
-    clt_node_fail(list, "there are more than %d groups, or %d of them in each other", MAX_GROUPS, MAX_GROUP_DEPTH);
+    clt_node_fail(list, "has more than %d groups, or groups nested more than %d deep", MAX_GROUPS, MAX_GROUP_DEPTH);
     return;
   }
   problem->guidance.group_parents[group] = parent;
@@ -141,7 +142,7 @@ static void load_group(clt_problem *problem, size_t parent, const clt_node *list
       clt_node_fail_name(&item, "tuning parameter", name, problem->parameters, problem->n_parameters,
                          sizeof *problem->parameters);
     } else if (problem->guidance.group_of[index] != UNGROUPED) {
-      clt_node_fail(&item, "\"%s\" stands in two groups", name);
+      clt_node_fail(&item, "\"%s\" is in two groups; leave it in one", name);
     } else {
       problem->guidance.group_of[index] = group;
     }
@@ -158,8 +159,8 @@ static void load_space(clt_problem *problem, const clt_node *root) {
   if (!clt_read_object(&space, CLT_NAMES("TuningParameters", "Conditions", "Aliases", "Groups"), false)) return;
   load_sizes(problem, root, &config);
   load_parameters(problem, &space);
-  /* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; nobody sets them and they are not passed on.
-   */
+  /* Whole numbers of BAT's "BenchmarkConfig" can be used in expressions. They cannot be set, and are not passed to the
+   * kernel. */
   json_object_foreach((json_t *)config.json, name, number) {
     bool usable = clt_is_name(name) && !clt_is_keyword(name, strlen(name));
     if (clt_node_ok(root) && json_is_integer(number) && usable && !clt_is_declared(problem, name))
@@ -197,7 +198,7 @@ static void load_space(clt_problem *problem, const clt_node *root) {
   load_group(problem, 0, &groups, 0);
   for (size_t i = 0; i < problem->n_parameters; i++)
     if (problem->guidance.group_of[i] == UNGROUPED)
-      clt_node_fail(&groups, "\"%s\" stands in no group", problem->parameters[i].name);
+      clt_node_fail(&groups, "\"%s\" is in no group; add it to one", problem->parameters[i].name);
 }
 
 clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) {
@@ -209,7 +210,7 @@ clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) 
     clt_node here = clt_node_member(node, name);
     const char *text = json_string_value(value);
     if (!text && !json_is_boolean(value) && !json_is_number(value))
-      clt_node_fail(&here, "needs a text, a number, or true or false");
+      clt_node_fail(&here, "needs a string, a number, true or false");
     if (!clt_node_ok(node)) return NULL;
     if (json_is_boolean(value))
       text = json_is_true(value) ? "yes" : "no";
@@ -238,7 +239,7 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
   problem->guidance.objective = clt_read_text(root, "Objective");
   size_t n;
   problem->guidance.metrics = clt_load_list(&n, &list, sizeof *problem->guidance.metrics);
-  if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu entries; %d are possible", n, CLT_MAX_METRICS);
+  if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu metrics; the maximum is %d", n, CLT_MAX_METRICS);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node entry = clt_node_item(&list, i), name = clt_node_member(&entry, "Name");
     clt_metric metric;
@@ -246,12 +247,12 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
     metric.name = clt_read_required_text(&entry, "Name");
     if (!clt_node_ok(root)) return;
     if (!is_metric_name(metric.name))
-      clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
+      clt_node_fail(&name, "must be a letter followed by letters, digits or any of _/.*^- (at most 63 characters)");
     if (strcmp(metric.name, "time") == 0 || strcmp(metric.name, "energy") == 0)
-      clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric.name);
+      clt_node_fail(&name, "\"%s\" is a built-in metric; choose another name", metric.name);
     for (size_t k = 0; k < problem->guidance.n_metrics; k++)
       if (strcmp(problem->guidance.metrics[k].name, metric.name) == 0)
-        clt_node_fail(&name, "there are two metrics \"%s\"", metric.name);
+        clt_node_fail(&name, "there are two metrics named \"%s\"", metric.name);
     const char *text = clt_read_required_text(&entry, "Expression"), *unit = clt_read_text(&entry, "Unit");
     metric.unit = unit ? unit : "";
     int goal = clt_read_choice(&entry, "Goal", CLT_NAMES("Minimise", "Maximise", "Minimize", "Maximize"), -1);
@@ -261,7 +262,7 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
   }
 }
 
-/* Compiles all metrics, to find their mistakes. */
+/* Compiles all metrics to report mistakes. */
 static int check_metrics(const clt_instance *instance, clt_error *error) {
   const clt_problem *problem = instance->problem;
   clt_metric_scope scope = {.instance = instance, .above = problem->guidance.metrics};
@@ -278,7 +279,7 @@ static int check_metrics(const clt_instance *instance, clt_error *error) {
   return rc;
 }
 
-/* --- the whole --- */
+/* --- the problem file --- */
 
 static int load_sections(clt_problem *problem, clt_error *error) {
   clt_reading reading = {&problem->source, error, CLT_OK};
@@ -287,14 +288,16 @@ static int load_sections(clt_problem *problem, clt_error *error) {
            kernel = clt_node_member(&root, "KernelSpecification"), strategy = clt_node_member(&root, "Strategy"),
            options = clt_node_member(&strategy, "Options"), budget = clt_node_member(&root, "Budget"),
            timing = clt_node_member(&root, "Timing");
+  const json_t *group = json_object_get(json_object_get(root.json, "Capture"), "Local"), *size;
+  size_t i;
   find_open_ends(&open, &root, 0);
   if (open.first.json)
-    clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
-                  open.others[0] ? "; and what stands on line " : "", open.others);
+    clt_node_fail(&open.first, "fill in this value%s%s%s: %s", open.others[0] ? " (also line " : "", open.others,
+                  open.others[0] ? ")" : "", json_string_value(open.first.json));
   clt_read_object(&root,
                   CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command",
                             "Strategy", "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig",
-                            "Metrics", "Objective", "Timing"),
+                            "Metrics", "Objective", "Timing", "Capture"),
                   false);
   if (general.json)
     clt_read_object(
@@ -303,7 +306,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   problem->name = clt_read_text(&general, "BenchmarkName");
   /* KTT writes one object, Kernel Tuner a list of them. */
   size_t n_budgets = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
-  for (size_t i = 0; i < n_budgets; i++) {
+  for (i = 0; i < n_budgets; i++) {
     clt_node entry = clt_node_item(&budget, i), value = clt_node_member(&entry, "BudgetValue");
     clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false);
     bool other =
@@ -312,7 +315,8 @@ static int load_sections(clt_problem *problem, clt_error *error) {
     if (!other && !(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
     if (!other && clt_node_ok(&root)) problem->guidance.budget = (int64_t)count;
   }
-  problem->problem_size = clt_load_extent(problem, &kernel, "ProblemSize"); /* other expressions may speak of it */
+  problem->problem_size =
+      clt_load_extent(problem, &kernel, "ProblemSize"); /* before other expressions, which may use it */
   load_space(problem, &root);
   clt_load_command(problem, &root);
   if (clt_node_ok(&root) && problem->command == NULL) {
@@ -324,10 +328,12 @@ static int load_sections(clt_problem *problem, clt_error *error) {
     problem->guidance.settings = clt_load_settings(&problem->guidance.n_settings, &options, 15);
   }
   load_metrics(problem, &root);
-  if (timing.json && problem->command) clt_node_fail(&timing, "is for kernels; a program's runs are its own");
+  if (timing.json && problem->command) clt_node_fail(&timing, "is for kernels only; remove it");
+  if (json_is_array(group)) problem->known_group = 1;
+  json_array_foreach(group, i, size) problem->known_group *= (uint64_t)json_integer_value(size);
   if (timing.json && clt_read_object(&timing, CLT_NAMES("Cache"), true))
     problem->guidance.cold_cache = clt_read_choice(&timing, "Cache", CLT_NAMES("warm", "cold"), 0) == 1;
-  /* Without a name: the kernel's, else the file's without folder and ending. */
+  /* The default name is the kernel's name, else the file name without folder and ending. */
   const char *slash = strrchr(problem->source.path, '/'), *file = slash ? slash + 1 : problem->source.path;
   const char *dot = strrchr(file, '.'), **name = &problem->name;
   if (clt_node_ok(&root) && (*name == NULL || (*name)[0] == 0)) *name = problem->kernel_name;
@@ -339,12 +345,17 @@ static int load_sections(clt_problem *problem, clt_error *error) {
 }
 
 int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
+  return clt_problem_parse(out, path, NULL, error);
+}
+
+int clt_problem_parse(clt_problem **out, const char *path, const char *text, clt_error *error) {
   clt_problem *problem = calloc(1, sizeof *problem);
   if (problem == NULL) return clt_fail_memory(error);
   clt_error mistake = {0};
   clt_instance *instance = NULL;
-  int rc = clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
-  if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl"))) /* typed by mistake */
+  int rc = text ? clt_source_parse(&problem->source, path, text, &mistake)
+                : clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
+  if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl"))) /* a frequent mistake */
     clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
   else if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text))
     rc = clt_giles_parse(&problem->source, error);
@@ -353,7 +364,7 @@ int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
   if (rc == CLT_OK) problem->folder = clt_source_keep(&problem->source, clt_path_folder(path), error);
   if (rc == CLT_OK && problem->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = load_sections(problem, error);
-  /* Everything is compiled once with the default sizes, so that mistakes in expressions and values show at once. */
+  /* Compile everything once with the default sizes, to report mistakes in expressions and values immediately. */
   if (rc == CLT_OK) rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, NULL, error);
   if (rc == CLT_OK) rc = check_metrics(instance, error);
   clt_instance_free(instance);

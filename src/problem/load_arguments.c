@@ -1,4 +1,4 @@
-/* The kernel's arguments, where their content comes from, and where the right results come from. */
+/* The kernel's arguments with the source of their content, and the reference. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   if (type == CONSTANT || type == RANDOM) {
     fill.value = clt_load_expression(problem, node, "FillValue");
   } else if (type == GENERATOR && function.json == NULL && json_object_get(node->json, "DataSource")) {
-    /* as in T1 an expression over the element's index */
+    /* T1: an expression over the element's index */
     fill.kind = CLT_FILL_FORMULA;
     fill.value = clt_load_expression(problem, node, "DataSource");
     if (clt_node_ok(node)) problem->expressions[fill.value].of_index = true;
@@ -43,8 +43,10 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
     else if (own.json)
       clt_node_fail(&own, "needs the name of a file");
     else
-      clt_node_fail(&function, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
-                    fill.function);
+      clt_node_fail(
+          &function,
+          "unknown generator \"%s\"; use \"ramp\", \"noise\" or \"image\", or name the \"Module\" that contains it",
+          fill.function);
   } else if (type == BINARY_RAW || type == PGM) {
     fill.file = clt_load_path(problem, node, clt_read_required_text(node, "DataSource"));
   } else if (type == SCRIPT) {
@@ -66,7 +68,7 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
   static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,         CLT_ARG_BUFFER,  CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
                                        CLT_ARG_IMAGE1D_BUFFER, CLT_ARG_SAMPLER, CLT_ARG_LOCAL,   CLT_ARG_BUFFER};
   static const clt_arg_kind memories[] = {CLT_ARG_BUFFER, CLT_ARG_CONSTANT, CLT_ARG_LOCAL};
-  /* T1's names of element types, and OpenCL's. A bool is a byte, as kernels cannot take one. */
+  /* T1's names of element types, and OpenCL's. A bool is a byte, because kernels cannot have bool arguments. */
   static const char *const pairs[][2] = {{"bool", "uchar"},    {"int8", "char"},      {"uint8", "uchar"},
                                          {"int16", "short"},   {"uint16", "ushort"},  {"int32", "int"},
                                          {"uint32", "uint"},   {"int64", "long"},     {"uint64", "ulong"},
@@ -79,7 +81,8 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
   if (kind < 0)
     clt_node_fail(node, "needs a \"MemoryType\"");
   else if (kind == SYMBOL)
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                     "OpenCL does not have symbols; use \"Vector\" with \"MemType\": \"Constant\"");
   else
     argument->plan.kind = kind == VECTOR ? memories[memory] : kinds[kind];
   if (argument->plan.kind == CLT_ARG_SAMPLER) return;
@@ -88,15 +91,27 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
   if (clt_element_parse(&argument->plan.element, name) != CLT_OK)
-    clt_node_fail(&type_place, "\"%s\" is no type of OpenCL, such as float, uchar4 or int", type);
+    clt_node_fail(&type_place, "\"%s\" is not an OpenCL type; use one such as float, uchar4 or int", type);
 }
 
-/* "Size" and "Border", and what the texels of an image may be. */
+/* Whether "Type" is "custom", T1's name for elements of TypeSize bytes. */
+static bool node_is_custom(const clt_node *node) {
+  const char *type = json_string_value(json_object_get(node->json, "Type"));
+  return type && strcmp(type, "custom") == 0;
+}
+
+/* Reads "Size" and "Border", and checks the element type of images. */
 static void load_argument_shape(clt_problem *problem, clt_argument *argument, const clt_node *node) {
   clt_node size = clt_node_member(node, "Size"), type = clt_node_member(node, "Type"),
            channel = clt_node_member(node, "ChannelType");
-  const char *type_name = json_string_value(type.json);
   const clt_element element = argument->plan.element;
+  const bool custom = node_is_custom(node);
+  if (argument->plan.kind == CLT_ARG_SCALAR && custom) { /* a structure */
+    const int64_t bytes = clt_read_integer(node, "TypeSize", 0);
+    if (bytes < 1 || bytes > (int64_t)sizeof argument->plan.scalar)
+      clt_node_fail(node, "needs a \"TypeSize\" from 1 to %zu for the type \"custom\"", sizeof argument->plan.scalar);
+    argument->plan.element.bytes = (size_t)bytes;
+  }
   if (argument->plan.kind == CLT_ARG_SCALAR || argument->plan.kind == CLT_ARG_SAMPLER) return;
   argument->size = clt_load_extent(problem, node, "Size");
   argument->border = clt_load_extent(problem, node, "Border");
@@ -106,9 +121,10 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
     wanted = argument->plan.kind == CLT_ARG_IMAGE2D ? 2 : 3;
   const clt_node of_run = clt_node_of_run(problem, node);
   if (n == 0) clt_node_fail(&of_run, "needs a \"Size\"");
-  if (n > 0 && n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
-  if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
-  if (n > 0 && type_name && strcmp(type_name, "custom") == 0) { /* elements have TypeSize bytes */
+  if (n > 0 && n != wanted)
+    clt_node_fail(&size, "needs %zu sizes, in the order x, y, z, because the argument is an image", wanted);
+  if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" with more dimensions than the \"Size\"");
+  if (n > 0 && custom) { /* elements have TypeSize bytes */
     int64_t bytes = clt_read_integer(node, "TypeSize", 0);
     if (bytes < 1) clt_node_fail(node, "needs a \"TypeSize\" for the type \"custom\"");
     if (!clt_node_ok(node)) return;
@@ -119,9 +135,9 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
     problem->expressions[argument->size.id[d]].of_values = argument->plan.kind != CLT_ARG_LOCAL;
   if (!clt_arg_is_image(argument->plan.kind)) return;
   if (element.components != 1 && element.components != 2 && element.components != 4)
-    clt_node_fail(&type, "the texels of an image have 1, 2 or 4 components");
+    clt_node_fail(&type, "an image must have 1, 2 or 4 components per pixel");
   if (element.base == CLT_ELEMENT_LONG || element.base == CLT_ELEMENT_ULONG || element.base == CLT_ELEMENT_DOUBLE)
-    clt_node_fail(&type, "an image cannot hold components of 64 bits");
+    clt_node_fail(&type, "an image cannot have components of 64 bits; use a vector");
   argument->plan.channel =
       (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
   if (argument->plan.channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
@@ -154,20 +170,23 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
       clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(argument->plan.element.base));
   argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", whole ? 0 : half ? 1e-2 : 1e-4);
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
-    clt_node_fail(node, "has a tolerance below 0");
+    clt_node_fail(node, "has a negative tolerance");
   argument->fill = load_fill(problem, node);
   const clt_node of_run = clt_node_of_run(problem, node);
   bool scalar = argument->plan.kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
-  if (repetition && !(scalar && whole))
-    clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
-  else if (scalar && !repetition && argument->fill.kind > CLT_FILL_CONSTANT)
-    clt_node_fail(node, "needs a \"FillValue\", as scalars do");
-  else if (scalar && !repetition && !argument->fill.value)
+  const bool raw = argument->fill.kind == CLT_FILL_RAW, structure = scalar && node_is_custom(node);
+  if (structure && !raw)
+    clt_node_fail(node, "needs the \"FillType\" \"BinaryRaw\", because it is a structure");
+  else if (repetition && !(scalar && whole))
+    clt_node_fail(node, "has the \"FillType\" \"Repetition\", which is for integer scalars only");
+  else if (scalar && !repetition && !raw && argument->fill.kind > CLT_FILL_CONSTANT)
+    clt_node_fail(node, "needs a \"FillValue\", because it is a scalar");
+  else if (scalar && !repetition && !raw && !argument->fill.value)
     clt_node_fail(&of_run, "needs a \"FillValue\"");
 }
 
-/* Entries of one name are the same data in different places. What a kernel reads must come from somewhere; scratch
- * memory (read-write, not verified) need not. */
+/* Entries with one name are the same data in different kinds of memory. An input needs content, except scratch memory
+ * (read-write, not verified). */
 static void check_argument(clt_problem *problem, const clt_argument *argument, const clt_node *node) {
   const clt_entries entries = clt_problem_entries(problem, argument->name);
   const clt_argument *first = entries.first;
@@ -178,13 +197,13 @@ static void check_argument(clt_problem *problem, const clt_argument *argument, c
   for (size_t d = 0; alike && d < a->n; d++)
     alike = strcmp(problem->expressions[a->id[d]].text, problem->expressions[b->id[d]].text) == 0;
   if (first != argument && (!clt_holds_data(first) || !clt_holds_data(argument)))
-    clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
-  if (!alike) clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
+    clt_node_fail(node, "there are two arguments named \"%s\"; only vectors and images may have several entries", name);
+  if (!alike) clt_node_fail(node, "all entries of \"%s\" must have the same \"Type\" and \"Size\"", name);
   bool read = argument->plan.access == CLT_READ_ONLY || (argument->plan.access == CLT_READ_WRITE && argument->output);
   const clt_node of_run = clt_node_of_run(problem, node);
   if (clt_holds_data(argument) && read && entries.fill == NULL)
     clt_node_fail(&of_run,
-                  "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
+                  "\"%s\" is an input and needs a \"FillType\"; if it is only scratch memory, set \"AccessType\": "
                   "\"ReadWrite\", \"Output\": 0",
                   name);
 }
@@ -213,14 +232,14 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
 
 /* --- reference --- */
 
-/* ReferenceArguments: the right results, from files. */
+/* ReferenceArguments: correct results from files. */
 static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
   clt_reference *reference = &problem->reference;
   size_t n;
   reference->arrays = clt_load_list(&n, list, sizeof *reference->arrays);
   if (n) reference->kind = CLT_REFERENCE_FILE;
   for (size_t i = 0; n && i < problem->n_arguments; i++)
-    problem->arguments[i].output = false; /* only what has a reference is verified */
+    problem->arguments[i].output = false; /* only arguments with a reference are verified */
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
     clt_node node = clt_node_item(list, i), place = clt_node_member(&node, "TargetName");
     clt_reference_array *array = &reference->arrays[reference->n_arrays++];
@@ -236,7 +255,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
       clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
     array->fill = load_fill(problem, &node);
     if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
-      clt_node_fail(&node, "needs a \"FillType\" that gives the right result: \"BinaryRaw\"");
+      clt_node_fail(&node, "needs the correct result; use the \"FillType\" \"BinaryRaw\"");
     bool relative = clt_read_choice(&node, "ValidationMethod",
                                     CLT_NAMES("AbsoluteDifference", "SideBySideComparison", "RelativeDifference",
                                               "SideBySideRelativeComparison"),
@@ -254,7 +273,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
   }
 }
 
-/* A function of a C module, which is the shared one where the section names none. */
+/* Reads a function of a C module; the default module is `shared`. */
 static void load_function(clt_problem *problem, const clt_node *section, const char *shared, const char **module,
                           const char **function) {
   *function = clt_read_required_text(section, "Function");
@@ -270,7 +289,7 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
   if (list.json == NULL) list = clt_node_member(&kernel, "ReferenceArguments");
   reference->kind = CLT_REFERENCE_DEFAULT;
   if (node.json && json_array_size(list.json) > 0)
-    clt_node_fail(&node, "there is a \"ReferenceArguments\" as well; keep one of them");
+    clt_node_fail(&node, "conflicts with \"ReferenceArguments\"; remove one of them");
   if (node.json == NULL) {
     load_reference_arrays(problem, &list);
   } else if (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile")) {
@@ -297,5 +316,6 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
   for (size_t i = 0; i < problem->n_arguments; i++)
     if (problem->arguments[i].output) return;
   reference->kind = CLT_REFERENCE_NONE;
-  if (reference->quality.name) clt_node_fail(&node, "has a \"Quality\", but no argument is verified");
+  if (reference->quality.name)
+    clt_node_fail(&node, "has a \"Quality\", but no output to judge; set \"Output\": 1 on an argument");
 }

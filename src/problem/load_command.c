@@ -9,7 +9,8 @@
 
 /* --- words --- */
 
-/* Braces of places become marks, in place: those are shorter. A parameter or size of the name goes before a place. */
+/* Replaces placeholders in braces by marks, which are shorter, in place. A parameter or size of the same name takes
+ * precedence. */
 static void mark_places(const clt_problem *problem, char *text) {
   static const char *const names[] = {"scratch", "folder", "parameters", "input", "output", "options"};
   static const char places[] = {CLT_PLACE_SCRATCH, CLT_PLACE_FOLDER, CLT_PLACE_PARAMETERS,
@@ -31,14 +32,14 @@ static void mark_places(const clt_problem *problem, char *text) {
   *out = 0;
 }
 
-/* With a shell, a command is one text that the shell splits. */
+/* With a shell, a command is one text, which the shell splits into words. */
 static void load_line(clt_problem *problem, clt_command_line *line, const clt_node *node) {
   static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   bool shell = problem->command->shell;
   const size_t n = clt_node_count(node);
-  if (shell && !json_is_string(node->json)) clt_node_fail(node, "needs a text for the shell, as \"Shell\" is set");
+  if (shell && !json_is_string(node->json)) clt_node_fail(node, "needs a string, because \"Shell\" is set");
   if (!shell && !json_is_array(node->json))
-    clt_node_fail(node, "needs a list of words: [\"make\", \"-s\"]; or set \"Shell\": true for a text");
+    clt_node_fail(node, "needs a list of words such as [\"make\", \"-s\"]; to use a string, set \"Shell\": true");
   if (n == 0) clt_node_fail(node, "needs a program");
   line->words = clt_node_new(node, n, sizeof *line->words);
   line->key = clt_load_key(node);
@@ -46,13 +47,14 @@ static void load_line(clt_problem *problem, clt_command_line *line, const clt_no
     clt_node item = clt_node_item(node, line->n), place;
     clt_compiler_option *word = &line->words[line->n++];
     const char *written = clt_load_option(problem, word, &place, &item, "Word");
-    if (written && strchr(written, CLT_PLACE_MARK)) clt_node_fail(&item, "must not hold the character 1");
+    if (written && strchr(written, CLT_PLACE_MARK))
+      clt_node_fail(&item, "must not contain the control character U+0001");
     char *marked = written && clt_node_ok(node) ? clt_node_keep(node, strdup(written)) : NULL;
     if (marked == NULL) return;
     mark_places(problem, marked);
     word->text = marked;
     if (!shell && strstr(marked, options) && strcmp(marked, options) != 0)
-      clt_node_fail(&item, "\"{options}\" stands for several words; make it one of its own");
+      clt_node_fail(&item, "\"{options}\" becomes several words; make it a separate word");
     else
       clt_load_holes(problem, word, &place);
   }
@@ -74,7 +76,7 @@ static void load_file_names(clt_problem *problem, const char ***out, size_t *n_o
   }
 }
 
-/* A file in the folder that the program runs in: its path must not lead out of that. */
+/* Reads the path of a file in the folder in which the program runs. It must not lead out of that folder. */
 static const char *read_inner_path(const clt_node *parent, const char *name) {
   clt_node node = clt_node_member(parent, name);
   const char *path = clt_read_text(parent, name);
@@ -83,11 +85,11 @@ static const char *read_inner_path(const clt_node *parent, const char *name) {
     at += *at == '/';
     leaves = strncmp(at, "..", 2) == 0 && (at[2] == 0 || at[2] == '/');
   }
-  if (leaves) clt_node_fail(&node, "needs the name of a file in the folder that the program runs in");
+  if (leaves) clt_node_fail(&node, "needs a relative path inside the folder in which the program runs");
   return path;
 }
 
-/* Its form is what the name's ending suggests, unless it is stated. */
+/* The default format depends on the ending of the file name. */
 static void load_parameters_file(clt_command *command, const clt_node *section) {
   static const char *const endings[][7] = {[CLT_PARAMETERS_DEFINES] = {".h", ".hh", ".hpp", ".cuh", ".cl", ".inc"},
                                            [CLT_PARAMETERS_ASSIGNMENTS] = {".mk", ".sh", ".env"},
@@ -102,7 +104,7 @@ static void load_parameters_file(clt_command *command, const clt_node *section) 
   command->parameters_form = (clt_parameters_form)form;
 }
 
-/* --- what a run is judged by --- */
+/* --- the figure of a run --- */
 
 static void check_pattern(const clt_node *node, const char *pattern) {
   char why[200];
@@ -114,7 +116,7 @@ static void check_pattern(const clt_node *node, const char *pattern) {
     clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
   } else {
     regerror(mistake, &compiled, why, sizeof why);
-    clt_node_fail(node, "is no extended regular expression: %s", why);
+    clt_node_fail(node, "is not a valid extended regular expression: %s", why);
   }
 }
 
@@ -138,17 +140,21 @@ static void load_figure(clt_command *command, const clt_node *section) {
   figure->member = clt_read_text(&node, "Key");
   figure->pattern = clt_read_text(&node, "Pattern");
   if (figure->source == CLT_FIGURE_FILE && figure->file == NULL) clt_node_fail(&node, "needs a \"File\"");
-  if (figure->source != CLT_FIGURE_FILE && figure->file)
-    clt_node_fail(&file, "makes sense with \"From\": \"file\" only");
+  if (figure->source != CLT_FIGURE_FILE && figure->file) clt_node_fail(&file, "is only for \"From\": \"file\"");
   if (!is_read && (figure->member || figure->pattern))
-    clt_node_fail(figure->member ? &member : &pattern, "makes sense with \"From\": \"file\" or \"output\" only");
-  if (figure->member && figure->pattern) clt_node_fail(&pattern, "stands beside \"Key\"; one of them has to go");
+    clt_node_fail(figure->member ? &member : &pattern, "is only for \"From\": \"file\" or \"output\"");
+  if (figure->member && figure->pattern) clt_node_fail(&pattern, "conflicts with \"Key\"; remove one of them");
   if (figure->pattern && clt_node_ok(&node)) check_pattern(&pattern, figure->pattern);
   if (command->batch.used && (from.json || figure->file || figure->member || figure->pattern))
-    clt_node_fail(&node, "cannot be chosen with \"Batch\", but for \"Unit\" and \"Better\""); /* the answers hold it */
-  /* A time's unit says what it has to be multiplied by; others are only printed. */
+    clt_node_fail(
+        &node,
+        "must not have \"From\", \"File\", \"Key\" or \"Pattern\" if there is a \"Batch\""); /* the program's answers
+                                                                                                contain the figure */
+  /* A unit of time scales the figure to seconds; other units are only printed. */
   const char *usual = figure->source == CLT_FIGURE_MEMORY ? "bytes" : "s", *stated = clt_read_text(&node, "Unit");
-  if (unit.json && !is_read) clt_node_fail(&unit, "is \"%s\" here; it can be chosen where the figure is read", usual);
+  if (unit.json && !is_read)
+    clt_node_fail(&unit, "is always \"%s\" here; remove it, or read the figure with \"From\": \"file\" or \"output\"",
+                  usual);
   figure->unit = stated ? stated : usual;
   figure->scale = 1;
   for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++)
@@ -164,7 +170,7 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
            links = clt_node_member(&section, "Links"), prefix = clt_node_member(&section, "EnvironmentPrefix"),
            batch = clt_node_member(&section, "Batch");
   if (section.json == NULL || !clt_node_ok(root)) return;
-  if (kernel.json) clt_node_fail(&section, "stands beside \"KernelSpecification\"; one of them has to go");
+  if (kernel.json) clt_node_fail(&section, "conflicts with \"KernelSpecification\"; remove one of them");
   clt_read_object(&section,
                   CLT_NAMES("Build", "Run", "Check", "Shell", "Files", "Links", "Environment", "EnvironmentPrefix",
                             "ParametersFile", "ParametersFormat", "Figure", "Batch", "Resources", "Desirability"),
@@ -191,8 +197,9 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
   load_file_names(problem, &command->links, &command->n_links, &links);
   bool environment = clt_read_flag(&section, "Environment", true);
   const char *start = clt_read_text(&section, "EnvironmentPrefix");
-  if (start && !clt_is_name(start)) clt_node_fail(&prefix, "needs the beginning of a variable's name");
-  if (start && !environment) clt_node_fail(&prefix, "makes no sense without \"Environment\"");
+  if (start && !clt_is_name(start))
+    clt_node_fail(&prefix, "must be the beginning of a variable's name: letters, digits and '_'");
+  if (start && !environment) clt_node_fail(&prefix, "is only for \"Environment\": true");
   command->environment = start ? start : environment ? "" : NULL;
   load_parameters_file(command, &section);
   if (batch.json) {
@@ -201,10 +208,12 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
     command->batch.input = read_inner_path(&batch, "Input");
     command->batch.output = read_inner_path(&batch, "Output");
     if (command->check.n)
-      clt_node_fail(&section, "has \"Check\" beside \"Batch\": the program itself says what is invalid");
+      clt_node_fail(&section,
+                    "must not have both \"Check\" and \"Batch\"; with \"Batch\", the program reports failures itself");
     if (command->parameters_file)
-      clt_node_fail(&section, "has \"ParametersFile\" beside \"Batch\": a batch is handed over in its input");
-    command->environment = NULL; /* of which configuration? */
+      clt_node_fail(&section,
+                    "must not have both \"ParametersFile\" and \"Batch\"; with \"Batch\", the program reads its input");
+    command->environment = NULL; /* a batch has many configurations */
   }
   load_figure(command, &section);
   clt_load_hints(problem, &section);

@@ -1,4 +1,4 @@
-/* KernelSpecification: the kernel, its options and resources, and what is launched. */
+/* KernelSpecification: the kernel, its options, resources and launches. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt
     }
     const char *end = strchr(at, '}');
     if (end == NULL) {
-      clt_node_fail(node, "lacks a '}'; write '{{' for a brace itself");
+      clt_node_fail(node, "a '}' is missing; write '{{' for a literal brace");
       return;
     }
     char *text = clt_node_keep(node, strndup(at + 1, (size_t)(end - at - 1)));
@@ -38,7 +38,7 @@ const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_
     out->when = clt_load_expression(problem, node, "When");
   }
   const char *text = json_string_value(place->json);
-  if (text == NULL) clt_node_fail(node, "needs a text, or {\"%s\": ..., \"When\": ...}", name);
+  if (text == NULL) clt_node_fail(node, "needs a string, or {\"%s\": ..., \"When\": ...}", name);
   return clt_node_ok(node) ? text : NULL;
 }
 
@@ -56,7 +56,7 @@ void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n
 
 /* --- launches --- */
 
-/* "LocalSize", or what is Kernel Tuner's custom: parameters of these names are the local size. */
+/* Reads "LocalSize". Without it, parameters with Kernel Tuner's names for the block size are the local size. */
 static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) {
   clt_extent local = {0};
   const bool tuner = problem->problem_size.n > 0;
@@ -71,7 +71,7 @@ static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) 
   return local;
 }
 
-/* An expression, or a list of factors. Kernel Tuner divides by the block size where no divisors are given. */
+/* Reads the grid divisors: expressions or lists of factors. The default is the block size, as in Kernel Tuner. */
 static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
   static const char *const names[] = {"GridDivX", "GridDivY", "GridDivZ"};
   clt_extent divisor = {.n = problem->problem_size.n};
@@ -103,7 +103,7 @@ static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
   return divisor;
 }
 
-/* How a "GlobalSize" counts: as "GlobalSizeType" says, or else as before. */
+/* The unit of "GlobalSize" according to "GlobalSizeType"; without it, the unit is `before`. */
 static clt_grid_kind load_grid_kind(const clt_node *node, clt_grid_kind before) {
   int grid = clt_read_choice(node, "GlobalSizeType", CLT_NAMES("OpenCL", "CUDA", "Vulkan"), before == CLT_GRID_GROUPS);
   return grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
@@ -112,7 +112,7 @@ static clt_grid_kind load_grid_kind(const clt_node *node, clt_grid_kind before) 
 static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
   if (launch->global.n == 0) clt_node_fail(node, "needs a \"GlobalSize\"");
   if (launch->grid == CLT_GRID_GROUPS && launch->local.n == 0)
-    clt_node_fail(node, "needs a \"LocalSize\", as the global size counts work-groups");
+    clt_node_fail(node, "needs a \"LocalSize\", because the global size counts work-groups");
 }
 
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node) {
@@ -147,8 +147,8 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
   *out = launch;
 }
 
-/* Launches that are repeated together are kept as a row of launches that share a number and "Repeat": these are then
- * the standard launch's. */
+/* Launches that are repeated together are stored as consecutive launches with the same group number and "Repeat".
+ * Within a group, both come from standard. */
 static void load_launches(clt_problem *problem, const clt_launch *standard, const clt_node *list) {
   size_t n = clt_read_list(list);
   if (n == 0) clt_node_fail(list, "needs a launch");
@@ -158,7 +158,7 @@ static void load_launches(clt_problem *problem, const clt_launch *standard, cons
     if (!clt_read_object(&node, NULL, false)) return;
     if (standard->group > 0 && (repeat.json || group.json))
       clt_node_fail(repeat.json ? &repeat : &group,
-                    "cannot stand in a group of launches, which is repeated as a whole");
+                    "is not allowed within a group of launches; the group is repeated as a whole");
     if (group.json) {
       clt_launch shared = *standard;
       clt_read_object(&node, CLT_NAMES("Launches", "Repeat"), true);
@@ -184,7 +184,7 @@ void clt_load_hints(clt_problem *problem, const clt_node *section) {
     problem->resources = clt_node_new(&object, json_object_size(object.json), sizeof *problem->resources);
     json_object_foreach((json_t *)object.json, name, value) if (!json_is_null(value) &&
                                                                 isalpha((unsigned char)name[0]) &&
-                                                                clt_node_ok(section)) /* others are comments */
+                                                                clt_node_ok(section)) /* other keys are comments */
         problem->resources[problem->n_resources++] = (clt_resource){name, clt_load_expression(problem, &object, name)};
   }
   problem->desirability = clt_load_expression(problem, section, "Desirability");
@@ -207,7 +207,7 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
           CLT_NAMES("Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard",
                     "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ",
                     "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
-                    /* T1's, of no meaning here: */ "BenchmarkName", "Device", "Profiling", "SharedMemory",
+                    /* keys of T1 that are ignored: */ "BenchmarkName", "Device", "Profiling", "SharedMemory",
                     "SimulationInput", "KernelTypeNames", "Stream", "Misc"),
           false))
     return;
@@ -215,12 +215,13 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
   problem->kernel_name = clt_read_text(&kernel, "KernelName");
   if (name && strcasecmp(name, "OpenCL") != 0) {
-    /* Its space, and what others measured of it, need no more. */
+    /* The rest is not needed for the space or for imported measurements. */
     const clt_node place = clt_node_of_run(problem, &language);
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
-                     "a kernel in \"%s\" is not measured: it must be written in \"OpenCL\"; 'space', 'report' and "
-                     "'store import' do without",
-                     name);
+    clt_node_fail_as(
+        &place, CLT_E_UNSUPPORTED,
+        "cannot run a kernel in \"%s\", only in \"OpenCL\"; 'clatune space', 'report' and 'store import' work "
+        "without running it",
+        name);
     problem->language = name;
     return;
   }

@@ -1,4 +1,4 @@
-/* problem/parts.h - what a loaded problem is made of; shared by the files of this room. */
+/* problem/parts.h - the structures of a loaded problem, shared by the files of this component. */
 #ifndef CLT_PROBLEM_PARTS_H
 #define CLT_PROBLEM_PARTS_H
 
@@ -13,18 +13,18 @@
 #include "space/expr.h"
 
 #define CLT_MAX_TEXT_BYTES ((size_t)64 << 20) /* of a problem file, a kernel, an included file, a module */
-#define CLT_MAX_DATA_BYTES ((size_t)1 << 40)  /* of a file with an argument's content */
+#define CLT_MAX_DATA_BYTES ((size_t)1 << 40)  /* of a file with the content of an argument */
 
-/* Expressions stand in one table of the problem, from 1 on; 0 is none. An instance compiles the whole table. */
+/* Index in the problem's table of expressions, from 1; 0: none. An instance compiles the whole table. */
 typedef size_t clt_expression_id;
 
 typedef struct clt_expression {
   const char *text, *key;
-  bool of_values; /* max(name) of a tuning parameter means the largest of its values, as in T1's "Size" */
-  bool of_index;  /* over an element's index i, which is slot 0, and constants only */
+  bool of_values; /* max(name) of a tuning parameter is the largest of its values, as in T1's "Size" */
+  bool of_index;  /* may use only constants and i, the index of an element (slot 0) */
 } clt_expression;
 
-/* Up to three expressions, x first. */
+/* Up to three expressions, in the order x, y, z. */
 typedef struct clt_extent {
   size_t n;
   clt_expression_id id[3];
@@ -33,9 +33,10 @@ typedef struct clt_extent {
 typedef struct clt_problem_parameter {
   const char *name;
   int64_t standard, min, max;
+  bool no_macro; /* not passed to the kernel as a macro, so that one build serves all sizes */
 } clt_problem_parameter;
 
-/* values: the T1 text, or NULL where the file has a JSON list (list). */
+/* values: the T1 text; NULL: the file has a JSON list (list). */
 typedef struct clt_tuning_parameter {
   const char *name, *type, *values, *key; /* the key of "Values" */
   const json_t *list, *standard;
@@ -47,7 +48,7 @@ typedef struct clt_alias {
   const json_t *value;
 } clt_alias;
 
-/* A compiler option or a word of a command; holes are the expressions in its braces. */
+/* A compiler option, or a word of a command. holes are the expressions in its braces. */
 typedef struct clt_compiler_option {
   const char *text;
   clt_expression_id when;
@@ -55,16 +56,16 @@ typedef struct clt_compiler_option {
   size_t n_holes;
 } clt_compiler_option;
 
-typedef enum clt_fill_kind { /* keys in stores count on the order */
+typedef enum clt_fill_kind { /* keys in stores depend on these numbers */
                              CLT_FILL_NONE,
                              CLT_FILL_CONSTANT,
                              CLT_FILL_RANDOM,
                              CLT_FILL_BUILT_IN, /* function: "ramp", "noise", "image" */
-                             CLT_FILL_FORMULA,  /* T1: an expression over the element's index i */
+                             CLT_FILL_FORMULA,  /* T1: an expression over the index i of the element */
                              CLT_FILL_MODULE,
                              CLT_FILL_RAW,
                              CLT_FILL_PGM,
-                             CLT_FILL_REPETITION /* of a scalar: the number of the launch's repetition */
+                             CLT_FILL_REPETITION /* of a scalar: how many times the launch has run before */
 } clt_fill_kind;
 
 typedef struct clt_fill {
@@ -78,7 +79,7 @@ typedef struct clt_fill {
 
 typedef struct clt_argument {
   const char *name, *key;
-  clt_plan_arg plan; /* what is the same for all configurations; without a name */
+  clt_plan_arg plan; /* the members that are the same for all configurations; has no name */
   clt_extent size, border;
   clt_expression_id when;
   bool output;
@@ -87,19 +88,19 @@ typedef struct clt_argument {
   bool absolute_is_stated; /* the entry has an "AbsoluteTolerance" */
 } clt_argument;
 
-/* How the global size is stated: in work-items, in work-groups, or as Kernel Tuner's problem size and divisors. */
+/* The unit of the global size: work-items, work-groups, or Kernel Tuner's problem size and divisors. */
 typedef enum clt_grid_kind { CLT_GRID_ITEMS, CLT_GRID_GROUPS, CLT_GRID_DIVIDED } clt_grid_kind;
 
 typedef struct clt_launch {
   const char *kernel, *key;
-  clt_grid_kind grid, stated; /* stated: what "GlobalSizeType" makes of a "GlobalSize" */
-  clt_extent global, divisor; /* divisor: of CLT_GRID_DIVIDED, 0 for 1 */
-  clt_extent local;           /* n = 0: left to the driver */
+  clt_grid_kind grid, stated; /* stated: the kind of a "GlobalSize", according to "GlobalSizeType" */
+  clt_extent global, divisor; /* divisor: for CLT_GRID_DIVIDED; an id of 0 stands for 1 */
+  clt_extent local;           /* n = 0: the driver chooses */
   bool all_args;
   const char **args;
   size_t n_args;
   clt_expression_id repeat, when;
-  size_t group; /* launches that are repeated together have the same, other than 0 */
+  size_t group; /* not 0: launches with the same number are repeated together */
 } clt_launch;
 
 typedef struct clt_resource {
@@ -113,7 +114,7 @@ typedef struct clt_reference_array {
   clt_fill fill;
 } clt_reference_array;
 
-/* How good the right result is, by a module's function. name NULL: the problem does not say. */
+/* The figure of quality: a module's function that rates the correct result. name NULL: the problem has none. */
 typedef struct clt_quality {
   const char *module, *function, *name, *unit;
 } clt_quality;
@@ -122,7 +123,7 @@ typedef struct clt_reference {
   clt_reference_kind kind;
   clt_quality quality;
   const char *module, *function;
-  const char *verify_module, *verify_function; /* judge results; NULL: these are compared */
+  const char *verify_module, *verify_function; /* check results; NULL: results are compared */
   const char *kernel_file;
   clt_launch launch;
   clt_compiler_option *options;
@@ -131,7 +132,7 @@ typedef struct clt_reference {
   size_t n_arrays;
 } clt_reference;
 
-/* Everything but the table of expressions belongs to the source. */
+/* All memory except the table of expressions is owned by the source. */
 struct clt_problem {
   clt_source source;
   const char *folder; /* absolute */
@@ -140,7 +141,8 @@ struct clt_problem {
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;
 
-  clt_problem_parameter *sizes; /* n_passed are passed as -Dname=value, the others may only be used in expressions */
+  clt_problem_parameter
+      *sizes; /* the first n_passed are problem parameters; the others can only be used in expressions */
   size_t n_sizes, n_passed;
   clt_tuning_parameter *parameters;
   size_t n_parameters;
@@ -149,14 +151,16 @@ struct clt_problem {
   clt_alias *aliases;
   size_t n_aliases;
 
-  clt_error not_run;                     /* why the kernel cannot be run on data of its own; code 0: it can */
-  clt_reading reading_of_run;            /* what notes that */
-  const char *language;                  /* the kernel's; NULL: OpenCL. Of another one only what stands here is read */
+  clt_error not_run;          /* why the kernel cannot be run on generated data; code 0: it can */
+  clt_reading reading_of_run; /* for nodes whose mistakes go into not_run */
+  const char *language; /* of the kernel; NULL: OpenCL. For other languages, only the members up to here are read */
   const char *kernel_name, *kernel_file; /* file as written */
   clt_compiler_option *options;
   size_t n_options;
   const char **include_paths; /* absolute */
   size_t n_include_paths;
+  uint64_t known_group; /* size in work-items of a work-group with which an application has launched the kernel; 0:
+                           unknown */
   const char *opencl_standard;
   clt_extent problem_size; /* T1; n = 0: none */
   clt_argument *arguments;
@@ -168,69 +172,72 @@ struct clt_problem {
   clt_expression_id desirability;
   clt_reference reference;
 
-  struct clt_command *command; /* NULL: a kernel, described by what stands above (problem/command.h) */
+  struct clt_command *command; /* NULL: the problem is a kernel, described by the members above (problem/command.h) */
   clt_guidance guidance;
 };
 
-/* --- the loader: each part reads its members of a node (base/reader.h) --- */
+/* --- the loader: each function reads some members of a node (base/reader.h) --- */
 
 /* load_kernel.c */
 void clt_load_kernel(clt_problem *problem, const clt_node *root);
 void clt_load_hints(clt_problem *problem, const clt_node *section); /* "Resources", "Desirability" */
-/* A text, or {"<name>": text, "When": expression}: sets out->when and returns the text, which stands at *place. NULL: a
- * mistake. */
+/* Reads a text, or {"<name>": text, "When": expression}. Sets out->when, and *place to the node of the text. Returns
+ * the text; NULL: a mistake. */
 const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
                             const char *name);
-/* Adds the expression of every "{...}" in the option's text; "{{" stands for a brace. */
+/* Adds the expression of each "{...}" in the option's text to its holes; "{{" is a literal brace. */
 void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node);
 void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *parent);
-/* One launch: what its entry does not state is that of the standard one. */
+/* Reads one launch. Members that its entry lacks are taken from standard. */
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node);
 
-/* load.c: {"name": value, ...} as settings, in texts as on the command line; real numbers with so many digits. NULL
- * where there is nothing. */
+/* load.c: reads {"name": value, ...} as settings, with values as texts as on the command line; real numbers have
+ * `digits` digits. NULL: the node is missing. */
 clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
 
-/* The same node, whose mistakes are no mistakes of the file but reasons why the kernel cannot be run on data of its
- * own: clt_problem_check_kernel reports them. */
+/* A copy of node whose mistakes do not make the file invalid: they are kept as the reason why the kernel cannot be run
+ * on generated data, which clt_problem_check_kernel reports. */
 clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);
 
 /* load_arguments.c */
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
 void clt_load_reference(clt_problem *problem, const clt_node *root);
-double clt_default_tolerance(clt_element_base base); /* absolute, for results around 1 */
+double clt_default_tolerance(clt_element_base base); /* absolute tolerance, for results of magnitude 1 */
 
-/* load_command.c: leaves problem->command NULL where there is no section "Command". */
+/* load_command.c: leaves problem->command NULL if there is no section "Command". */
 void clt_load_command(clt_problem *problem, const clt_node *root);
 
-/* giles.c: the configuration file of Giles' generic tuner (docs/commands.md). Whether a text is one and not JSON; and
- * its parsing into source->root, the JSON that it stands for, with the lines of its members in source->lines. */
+/* giles.c: the configuration file of Giles' generic tuner (docs/reference/program-problems.md). clt_is_giles tells
+ * whether a text is one instead of JSON. clt_giles_parse converts it to JSON in source->root, with the lines of the
+ * members in source->lines. */
 bool clt_is_giles(const char *text);
 int clt_giles_parse(clt_source *source, clt_error *error);
 
 /* --- expressions (expression.c) --- */
 
-/* Adds an expression: a node's number, truth value or text, or that of a parent's member. 0 where there is nothing. */
+/* Add an expression to the problem: from a node that is a number, boolean or text, from a text, or from a member of
+ * parent. Return its id; 0: the node is missing, or a mistake. */
 clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node);
 clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node);
 clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name);
 
-/* {"X": e, "Y": e, "Z": e}, a list of up to three, or one expression. Nothing there: n = 0. */
+/* Reads {"X": e, "Y": e, "Z": e}, a list of up to three expressions, or one expression. n = 0: the member is missing.
+ */
 clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name);
 
-/* Zeroed elements, as many as a list has items; and, kept by the source, a node's key, and where the file of a name
- * lies (of NULL: NULL). */
+/* All results are owned by the source. clt_load_list allocates zeroed elements, one per item of the list. clt_load_key
+ * copies the key of a node. clt_load_path returns the path of a file that the problem names (name NULL: NULL). */
 void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes);
 const char *clt_load_key(const clt_node *node);
 const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name);
 
-/* A text (malloc'ed) with some of its names replaced; names in string literals stay. replace is called with each name,
- * of n bytes, and may look at what is behind it: it writes to out and returns where to go on, or returns NULL to leave
- * it. */
+/* Replaces names in a text; *out is malloc'ed. Names in string literals stay. replace is called with each name (n
+ * bytes) and may look at the text after it. It writes the replacement to out and returns where to continue, or returns
+ * NULL to keep the name. */
 typedef const char *(*clt_name_replacer)(clt_text *out, const void *user, const char *name, size_t n);
 int clt_replace_names(char **out, const char *text, clt_name_replacer replace, const void *user, clt_error *error);
 
-/* The texts that expressions are compiled from: "ProblemSize[1]" becomes that expression in parentheses. Kept by the
+/* Replaces "ProblemSize[1]" in the text of an expression by that expression in parentheses. The result is owned by the
  * source. */
 const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node);
 
@@ -242,16 +249,17 @@ bool clt_is_declared(const clt_problem *problem, const char *name); /* a tuning 
 
 bool clt_holds_data(const clt_argument *argument); /* a vector in global or constant memory, or an image */
 
-/* What the argument entries of one name, which are the same data, say together. */
+/* The combined properties of all argument entries with one name, which are the same data. */
 typedef struct clt_entries {
-  const clt_argument *first; /* NULL: there is none */
+  const clt_argument *first; /* NULL: there is no entry */
   size_t n;
-  const clt_fill *fill; /* of any of them; NULL: it has no content of the data set */
-  bool verified;        /* any of them is */
+  const clt_fill *fill; /* of any of the entries; NULL: the data set has no content for them */
+  bool verified;        /* any of the entries is */
 } clt_entries;
 clt_entries clt_problem_entries(const clt_problem *problem, const char *name);
 
-/* Whether a file looks like a problem's: JSON with a kernel or a command, or a configuration file of Giles' tuner. */
+/* Whether a file looks like a problem file: JSON with a kernel or a command, or a configuration file of Giles' tuner.
+ */
 bool clt_problem_is_file(const char *path);
 
 /* --- instances (problem.c, expression.c) --- */
@@ -261,35 +269,36 @@ struct clt_instance {
   clt_device_info device;
   bool has_device;
   int64_t *sizes;
-  const clt_value *fixed;    /* Nullable, borrowed: the values of the tuning parameters. Then these are constants, and
-                                the sizes are slots 0 ...: expressions say what one configuration does at any size */
-  clt_expr **compiled;       /* of problem->expressions */
-  clt_parameter *parameters; /* the problem's; names borrowed, values in one block each */
+  const clt_value
+      *fixed; /* Nullable, borrowed: the values of the tuning parameters. If set, tuning parameters are constants and
+                 the sizes are slots 0 ..., so that expressions describe one configuration at any size */
+  clt_expr **compiled;       /* the compiled problem->expressions */
+  clt_parameter *parameters; /* of the problem; names borrowed, values in one block each */
 };
 
-/* An instance with everything but its space: all expressions are compiled (with fixed, but those of an index), the
- * values of the parameters read. fixed: see above. */
+/* Makes an instance without its space: reads the values of the parameters and compiles all expressions (with fixed, not
+ * those over an index). fixed: see above. */
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                               const clt_device_info *device, const clt_value *fixed, clt_error *error);
 
-/* Adds to a builder what an instance's space consists of: parameters (with fixed, the sizes), conditions,
- * aliases and limits. *key: of what failed. */
+/* Adds the parameters (with fixed, the sizes), conditions, aliases and limits of an instance to a builder. On failure,
+ * *key is the key of the cause. */
 int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
                               clt_error *error);
 
-/* The parameters that are Kernel Tuner's block size: "block_size_x" ... */
+/* The names of the parameters that Kernel Tuner uses as block size: "block_size_x" ... */
 extern const char *const clt_block_sizes[3];
 
-/* The symbols that expressions of the instance know: constants first, then the tuning parameters as slots 0 ... Device
- * properties are slots from CLT_SLOT_DEVICE on where the instance has no device. */
+/* The symbols for expressions of the instance: n_constants constants, then the tuning parameters as slots 0 ... If the
+ * instance has no device, device properties are slots from CLT_SLOT_DEVICE on. */
 int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n, size_t *n_constants,
                          clt_error *error);
 
-/* Values of the tuning parameters for a configuration; slots has CLT_MAX_PARAMETERS entries. */
+/* Writes the values of the tuning parameters in a configuration; slots has CLT_MAX_PARAMETERS entries. */
 void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots);
 
-/* Evaluating many expressions for one configuration. After the first that fails (rc is no longer 0, error names its
- * place) the others are 0. slots NULL: none of them may depend on the configuration. */
+/* The evaluation of several expressions for one configuration. After the first failure (rc is not 0, error has its
+ * place), all further results are 0. slots NULL: no expression may depend on the configuration. */
 typedef struct clt_calculation {
   const clt_instance *instance;
   const clt_value *slots;
@@ -299,48 +308,49 @@ typedef struct clt_calculation {
 
 clt_value clt_evaluate(clt_calculation *c, clt_expression_id id);
 double clt_evaluate_number(clt_calculation *c, clt_expression_id id);
-size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min); /* a whole number from min to 2^62 */
-bool clt_evaluate_when(clt_calculation *c, clt_expression_id id);                /* absent: true */
-/* Unused dimensions get `unused`. */
+size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id,
+                          size_t min);                            /* must be a whole number from min to 2^62 */
+bool clt_evaluate_when(clt_calculation *c, clt_expression_id id); /* no condition: true */
+/* Evaluates an extent; unused dimensions get `unused`. */
 void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]);
-/* Notes that something is wrong with an expression: "<message>: <its text>". */
+/* Reports a mistake in an expression, as "<message>: <its text>". */
 void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Everything that is passed as name=value, the tuning parameters before the sizes: "<before><name><between><value>". */
+/* The parameters that are passed to a kernel or command as name=value: first the tuning parameters, then the sizes.
+ * clt_add_define writes "<before><name><between><value>". */
 size_t clt_n_defines(const clt_instance *instance);
 void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
 
-/* One launch of a configuration (plan.c): its sizes and repetitions, without kernel and arguments. False: it does not
- * take place, or something is wrong. */
+/* Evaluates the sizes and repetitions of a launch, without kernel and arguments (plan.c). False: its "When" does not
+ * hold, or there was an error. */
 bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_launch *launch);
 
-/* Whether an expression reads a device where the instance has none. */
+/* Whether an expression uses the device, but the instance has none. */
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id);
 
-/* Adds what launches need and the device's limits to a space under construction (limits.c). */
+/* Adds the constraints of valid launch sizes and the limits of the device to a builder (limits.c). */
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
 
 /* --- files of the kernel (key.c) --- */
 
-/* Where a kernel's file lies: tried from the problem's folder and, as Kernel Tuner does, from the one above. malloc'ed;
- * NULL when out of memory. */
+/* The path of a kernel's file, which may be relative to the problem's folder or, as in Kernel Tuner, to its parent.
+ * malloc'ed; NULL: out of memory. */
 char *clt_kernel_path(const clt_problem *problem, const char *file);
 
-/* Adds a file to a hash, and each once the files that it may include from its own folder and from another (NULL: none).
- */
+/* Adds a file to a hash, and once each file that it may include from its own folder or from `folder` (NULL: none). */
 int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error);
 
 /* --- data (array.c, fill.c) --- */
 
-/* A value as a number of an element's base type, saturated. */
+/* Stores a number as an element's base type, saturated to its range. */
 void clt_store_number(void *at, clt_element_base base, double number);
 
-/* Content of a logical array. call carries the arrays and scalars that a module's function may read. */
+/* Fills a logical array. call has the arrays and scalars that a module's function may read. */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error);
 
-/* A function of a module, which is compiled first where it is C (fill.c). Modules stay loaded. */
+/* Finds a function of a module. A module in C is compiled first. Modules stay loaded (fill.c). */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
 #endif

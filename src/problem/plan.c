@@ -1,4 +1,4 @@
-/* Plans: build options, arguments and launches of one configuration, or of the reference kernel; and the problem at
+/* Makes plans: build options, arguments and launches of a configuration or of the reference kernel. Makes instances at
  * smaller sizes. */
 #include <math.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ bool clt_arg_is_image(clt_arg_kind kind) {
   return kind == CLT_ARG_IMAGE2D || kind == CLT_ARG_IMAGE3D || kind == CLT_ARG_IMAGE1D_BUFFER;
 }
 
-/* Notes something wrong at a key. */
+/* Reports a mistake at a key. */
 #define FAIL_AT(c, key, code, ...) \
   ((c)->rc = (c)->rc ? (c)->rc : clt_key_fail(&(c)->instance->problem->source, key, code, (c)->error, __VA_ARGS__))
 
-/* NULL where something failed before, or memory runs out now. */
+/* NULL: there was a failure before, or memory runs out. */
 static void *new_array(clt_calculation *c, size_t n, size_t element_bytes) {
   void *array = c->rc ? NULL : clt_new_array(n, element_bytes);
   if (array == NULL && c->rc == CLT_OK) c->rc = clt_fail_memory(c->error);
@@ -42,7 +42,7 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
   for (size_t d = 0; d < launch->global.n; d++) { /* "width / tile" is rounded up */
     double number = clt_evaluate_number(c, launch->global.id[d]);
     if (!(number >= 0 && number <= MAX_SIZE))
-      clt_calculation_fail(c, launch->global.id[d], CLT_E_RANGE, "needs a number from 0 to 2^53 and gives %.10g",
+      clt_calculation_fail(c, launch->global.id[d], CLT_E_RANGE, "must be a number from 0 to 2^53, but is %.10g",
                            number);
     else
       global[d] = (size_t)ceil(number);
@@ -51,10 +51,10 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
   for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
     if (launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d]) {
       double divisor = clt_evaluate_number(c, launch->divisor.id[d]);
-      if (!(divisor > 0)) clt_calculation_fail(c, launch->divisor.id[d], CLT_E_RANGE, "needs a divisor above 0");
+      if (!(divisor > 0)) clt_calculation_fail(c, launch->divisor.id[d], CLT_E_RANGE, "the divisor must be above 0");
       if (c->rc == CLT_OK) global[d] = (size_t)ceil((double)global[d] / divisor);
     }
-    if (local[d] == 0) continue; /* for the driver to refuse */
+    if (local[d] == 0) continue; /* the driver refuses it */
     size_t groups = launch->grid == CLT_GRID_ITEMS ? global[d] / local[d] + (global[d] % local[d] != 0) : global[d];
     if (!clt_size_multiply(&global[d], groups, local[d]))
       FAIL_AT(c, launch->key, CLT_E_RANGE, "the global size exceeds 2^64");
@@ -69,7 +69,7 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
 static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_option *list, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const char *text = list[i].text;
-    /* T1 files carry options of the CUDA compiler along, which no OpenCL compiler takes. */
+    /* T1 files may contain options of the CUDA compiler, which OpenCL compilers refuse. */
     bool foreign = text[0] == 0 || clt_starts_with(text, "-std=c++") || clt_starts_with(text, "-std=gnu++");
     if (!clt_evaluate_when(c, list[i].when) || foreign) continue;
     clt_expand_option(out, c, &list[i], NULL, NULL);
@@ -77,18 +77,19 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
   }
 }
 
-/* -D of the first n_defines parameters, what Kernel Tuner's kernels count on, the problem's options, `more`, and where
- * to include from; without a space at the end. */
+/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines, the problem's
+ * options, `more`, and the include folders. No space at the end. */
 static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
                               size_t n_more) {
   static const char *const grid_sizes[3] = {"grid_size_x", "grid_size_y", "grid_size_z"};
   const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < n_defines; i++) {
+    if (i >= problem->n_parameters && problem->sizes[i - problem->n_parameters].no_macro) continue;
     clt_add_define(out, c, i, "-D", "=");
     clt_text_add(out, " ");
   }
-  /* The grid in work-groups, and the block where it is no parameter. */
+  /* The grid in work-groups; and the block size, in dimensions in which it is not a parameter. */
   if (problem->problem_size.n > 0 && problem->n_launches > 0) {
     clt_plan_launch sizes;
     plan_sizes(c, &problem->launches[0], &sizes);
@@ -131,7 +132,7 @@ int clt_instance_options_without_sizes(char **out, const clt_instance *instance,
   return make_options(out, instance, config, clt_space_n_parameters(clt_instance_space(instance)), error);
 }
 
-/* The kernel's text and the options to build it with. Kernels that include files find those beside them. */
+/* Reads the kernel's text and makes its build options. The kernel's folder is an include folder. */
 static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, const clt_compiler_option *more,
                         size_t n_more) {
   clt_text options = {0};
@@ -160,6 +161,17 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
   if (out->kind == CLT_ARG_SAMPLER) return;
   out->bytes = out->element.bytes;
+  if (out->kind == CLT_ARG_SCALAR && argument->fill.kind == CLT_FILL_RAW) {
+    char *bytes = NULL;
+    size_t n = 0;
+    if (c->rc == CLT_OK) c->rc = clt_file_read(&bytes, &n, argument->fill.file, sizeof out->scalar, c->error);
+    if (c->rc == CLT_OK && n != out->bytes)
+      c->rc = clt_fail(c->error, CLT_E_FORMAT, "'%s' has %zu bytes, but argument '%s' needs %zu", argument->fill.file,
+                       n, argument->name, out->bytes);
+    if (c->rc == CLT_OK) memcpy(out->scalar, bytes, n);
+    free(bytes);
+    return;
+  }
   if (out->kind == CLT_ARG_SCALAR) {
     size_t step = clt_element_base_bytes(out->element.base);
     clt_value value = {.type = CLT_INT};
@@ -174,7 +186,7 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   const clt_entries entries = clt_problem_entries(problem, argument->name);
   const bool holds = clt_holds_data(argument), filled = holds && entries.fill;
   const bool content = filled || (holds && entries.verified);
-  /* What has content is the same for all configurations. */
+  /* The size of an argument with content must not depend on the configuration. */
   clt_calculation size = {c->instance, content ? NULL : c->slots, c->error, c->rc};
   clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
   c->rc = size.rc;
@@ -195,14 +207,15 @@ bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_l
   bool runs = clt_evaluate_when(c, launch->when);
   size_t repeat = 1;
   if (runs && launch->repeat) repeat = clt_evaluate_count(c, launch->repeat, 0);
-  if (repeat > MAX_REPEAT) FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
+  if (repeat > MAX_REPEAT)
+    FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times; the maximum is %d", repeat, MAX_REPEAT);
   if (c->rc || !runs || repeat == 0) return false;
   *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .key = launch->key};
   plan_sizes(c, launch, out);
   return c->rc == CLT_OK;
 }
 
-/* places[i]: which of the plan's arguments the problem's argument i is, or ABSENT. */
+/* places[i]: index in the plan of the problem's argument i, or ABSENT. */
 static void plan_launch(clt_calculation *c, const clt_launch *launch, const size_t *places, clt_plan *plan) {
   const clt_problem *problem = c->instance->problem;
   clt_plan_launch *out = &plan->launches[plan->n_launches];
@@ -211,7 +224,7 @@ static void plan_launch(clt_calculation *c, const clt_launch *launch, const size
   out->kernel = copy_text(c, launch->kernel);
   out->args = new_array(c, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
   size_t n_lists = launch->all_args ? 1 : launch->n_args;
-  for (size_t k = 0; k < n_lists && c->rc == CLT_OK; k++) /* entries of a name in their order */
+  for (size_t k = 0; k < n_lists && c->rc == CLT_OK; k++) /* entries with this name, in their order */
     for (size_t i = 0; i < problem->n_arguments; i++)
       if (places[i] != ABSENT && (launch->all_args || strcmp(problem->arguments[i].name, launch->args[k]) == 0))
         out->args[out->n_args++] = places[i];
@@ -237,12 +250,13 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
       head = before, head_group = group;
   }
   if (plan->n_launches == 0)
-    FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE, "no launch is left for this configuration");
+    FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE,
+            "every launch has a \"When\" that is false for this configuration");
   plan_source(c, plan, problem->kernel_file, NULL, 0);
   free(places);
 }
 
-/* An argument as the reference kernel sees it: without its border, and a buffer where there is a choice. */
+/* Adds an argument of the reference kernel: without border, and as a buffer if it has an entry as a buffer. */
 static void plan_reference_argument(clt_calculation *c, const char *name, clt_plan *plan) {
   const clt_entries entries = clt_problem_entries(c->instance->problem, name);
   clt_argument argument = *entries.first;
@@ -272,7 +286,7 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
   plan_source(c, plan, reference->kernel_file, reference->options, reference->n_options);
 }
 
-/* --- the whole --- */
+/* --- plans --- */
 
 static int make_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
   const bool of_reference = config == CLT_CONFIG_NONE;
@@ -283,6 +297,7 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
   clt_instance_slots(instance, of_reference ? clt_instance_default(instance) : config, slots);
   plan->config = config;
   plan->problem = instance->problem;
+  plan->known_group = instance->problem->known_group;
   (of_reference ? plan_reference : plan_configuration)(&c, plan);
   if (c.rc == CLT_OK)
     *out = plan;
@@ -293,7 +308,7 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
 
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
   if (config >= clt_space_cartesian(instance->space))
-    return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
+    return clt_fail(error, CLT_E_RANGE, "configuration %llu is outside of the space", (unsigned long long)config);
   return make_plan(out, instance, config, error);
 }
 
@@ -329,7 +344,7 @@ void clt_plan_free(clt_plan *plan) {
 
 /* --- at smaller sizes --- */
 
-/* The same configuration in another instance's space; CLT_CONFIG_NONE: it is not valid there. */
+/* The same configuration in another space, in canonical form; CLT_CONFIG_NONE: it is not valid there. */
 static clt_config translate_config(const clt_space *to, const clt_space *from, clt_config config) {
   const clt_space_match match = clt_space_match_new(from, to);
   config = clt_space_translate(&match, config);
@@ -337,7 +352,7 @@ static clt_config translate_config(const clt_space *to, const clt_space *from, c
                                                                      : CLT_CONFIG_NONE;
 }
 
-/* The work-items of all launches; NaN where the configuration cannot be launched. */
+/* The number of work-items of all launches; NaN: the configuration cannot be launched. */
 static double count_items(const clt_instance *instance, clt_config config) {
   clt_plan *plan = NULL;
   double n = 0;
@@ -362,7 +377,7 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
   for (size_t i = 0; i < n; i++) sizes[i] = clt_instance_size(instance, i);
   while (again && (*out == NULL || items > most_items)) {
     again = false;
-    /* All sizes are halved at once; where the configuration is not valid then, each by itself. */
+    /* Halve all sizes together; if the configuration is not valid then, each size alone. */
     for (size_t step = 0; step <= n && !(step == 1 && again); step++) {
       clt_instance *made = NULL;
       bool changed = false;
@@ -391,7 +406,8 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
   if (*out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
   if (rc == CLT_OK && isinf(items)) {
     *out_config = translate_config((*out)->space, instance->space, config);
-    if (*out_config == CLT_CONFIG_NONE) rc = clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid there");
+    if (*out_config == CLT_CONFIG_NONE)
+      rc = clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid on this device");
   }
   if (rc) clt_instance_free(*out), *out = NULL;
   free(sizes);

@@ -1,5 +1,5 @@
-/* problem/plan.h - everything that running one configuration takes, with all expressions evaluated: what src/opencl
- * executes. A plan owns its memory and refers to nothing else but its problem, so that it outlives its instance. */
+/* problem/plan.h - plans: all data for running one configuration, with all expressions evaluated, as src/opencl
+ * executes it. A plan owns its memory and refers only to its problem, so it can outlive its instance. */
 #ifndef CLT_PROBLEM_PLAN_H
 #define CLT_PROBLEM_PLAN_H
 
@@ -9,16 +9,16 @@
 typedef enum clt_arg_kind {
   CLT_ARG_SCALAR,
   CLT_ARG_BUFFER,   /* global memory */
-  CLT_ARG_CONSTANT, /* a buffer passed as __constant */
-  CLT_ARG_LOCAL,    /* local memory, bytes only */
+  CLT_ARG_CONSTANT, /* a buffer that is passed as __constant */
+  CLT_ARG_LOCAL,    /* local memory; has only a size in bytes */
   CLT_ARG_IMAGE2D,
   CLT_ARG_IMAGE3D,
   CLT_ARG_SAMPLER,
-  CLT_ARG_IMAGE1D_BUFFER /* an image that is a view of a buffer: any number of dimensions, one behind the other. Stored
-                            keys count on the order */
+  CLT_ARG_IMAGE1D_BUFFER /* an image that is a view of a buffer; all its dimensions are stored in one row. Last, because
+                            stored keys depend on these numbers */
 } clt_arg_kind;
 
-/* Whether a kernel reads it as an image. */
+/* Whether the kernel accesses it as an image. */
 bool clt_arg_is_image(clt_arg_kind kind);
 
 typedef enum clt_access { CLT_READ_ONLY, CLT_WRITE_ONLY, CLT_READ_WRITE } clt_access;
@@ -44,21 +44,21 @@ typedef struct clt_element {
   size_t bytes;   /* stored size of one element */
 } clt_element;
 
-int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT if it is no such type */
+int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT: unknown type */
 void clt_element_print(char out[16], clt_element element); /* "float4" */
 size_t clt_element_base_bytes(clt_element_base base);
-void clt_store_value(void *at, clt_element_base base, clt_value value); /* one component, converted */
+void clt_store_value(void *at, clt_element_base base, clt_value value); /* stores one component, converted to base */
 
-/* What lies outside of the logical array in an argument stored with a border. */
+/* The content of the border around the logical array. */
 typedef enum clt_border_mode { CLT_BORDER_ZERO, CLT_BORDER_CLAMP } clt_border_mode;
 
 typedef enum clt_image_channel { CLT_CHANNEL_NATIVE, CLT_CHANNEL_NORMALISED } clt_image_channel;
 
-/* One argument of one configuration. The stored array has extent[d] + 2*border[d] elements in dimension d (x fastest);
- * its content is the logical array in the middle and the border around it. */
+/* One argument of one configuration. The stored array has extent[d] + 2 * border[d] elements in dimension d (x
+ * fastest): the logical array, surrounded by the border. */
 typedef struct clt_plan_arg {
   char *name;
-  const char *key; /* of its entry in the problem file, the problem's; NULL: none */
+  const char *key; /* key of its entry in the problem file, borrowed from the problem; NULL: none */
   clt_arg_kind kind;
   clt_access access;
   clt_element element;
@@ -66,100 +66,104 @@ typedef struct clt_plan_arg {
   size_t border[3];
   clt_border_mode border_mode;
   clt_image_channel channel;
-  size_t bytes;              /* stored size; of a scalar, of local memory */
+  size_t bytes;              /* stored size; size of a scalar or of local memory */
   unsigned char scalar[128]; /* a scalar's bytes */
-  bool is_repetition; /* the scalar is set before each launch: how many times it has run before, in this evaluation */
+  bool is_repetition; /* the scalar is set before each launch to the number of previous runs of this launch in this
+                         evaluation */
   bool sampler_normalised, sampler_clamp_to_edge, sampler_linear;
-  bool has_data; /* content comes from the data set of this name (inputs); otherwise poison is written */
-  bool verified; /* compared with the reference data of this name after a run */
+  bool has_data; /* an input: its content comes from the array of this name in the data set; otherwise it is filled with
+                    poison */
+  bool verified; /* compared after a run with the reference of this name */
 } clt_plan_arg;
 
 typedef struct clt_plan_launch {
   char *kernel;
-  const char *key; /* as of an argument */
+  const char *key; /* as in clt_plan_arg */
   unsigned n_dimensions;
-  size_t global[3]; /* in work-items, OpenCL's way, a multiple of local where that is given */
+  size_t global[3]; /* in work-items; a multiple of local if has_local */
   size_t local[3];
-  bool has_local; /* false: left to the driver */
-  size_t *args;   /* indices into clt_plan.args, in argument order */
+  bool has_local; /* false: the driver chooses */
+  size_t *args;   /* indices into clt_plan.args, in the order of the kernel's arguments */
   size_t n_args;
   unsigned repeat; /* >= 1 */
-  size_t together; /* this launch and so many less one behind it are repeated as one, and so share `repeat`; 0 stands
-                      for 1 */
+  size_t together; /* number of consecutive launches, from this one on, that are repeated together and share `repeat`; 0
+                      means 1 */
 } clt_plan_launch;
 
 typedef struct clt_plan {
   clt_config config;
-  char *source;      /* kernel text, one program */
-  char *source_file; /* as the problem file names it, for the compiler's messages; NULL: none */
-  char *options;     /* build options, -D of every parameter included */
+  char *source;      /* text of the kernel file, built as one program */
+  char *source_file; /* as named in the problem file, for the compiler's messages; NULL: none */
+  char *options;     /* build options, including -D of every parameter */
   clt_plan_arg *args;
   size_t n_args;
   clt_plan_launch *launches;
   size_t n_launches;
+  uint64_t known_group; /* work-groups of this many work-items are known to work, even if the driver states a lower
+                           limit; 0: unknown */
   const clt_problem *problem; /* for clt_plan_locate; NULL: none */
 } clt_plan;
 
-/* A mistake at a key of the plan's problem, with file, line and key where there are such. */
+/* Writes a message about a key of the plan's problem, prefixed with file, line and key as far as known. */
 void clt_plan_locate(char *out, size_t capacity, const clt_plan *plan, const char *key, const char *message);
 
-/* As clt_instance_options, but without the -D of problem parameters. */
+/* As clt_instance_options, but without -D of problem parameters. */
 int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error);
 
-/* Whether the sizes, one for each of the problem's, are within its "Min" and "Max". */
+/* Whether these sizes, one per problem parameter, are within "Min" and "Max". */
 bool clt_problem_allows(const clt_problem *problem, const int64_t *sizes);
 
-/* Whether a configuration would be valid at other sizes, of which there is one for each of the instance's. False also
- * where that cannot be said: the values of the parameters depend on sizes, or memory is short. Needs a device. */
+/* Whether a configuration would be valid at other sizes, given one per problem parameter. Also false if this is
+ * unknown: the values of the parameters depend on sizes, or memory runs out. The instance must have a device. */
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes);
 
-/* A copy in one malloc'ed block with its texts; NULL when out of memory, or where n is 0. */
+/* Copies launches with their texts into one malloc'ed block. NULL: out of memory, or n is 0. */
 clt_launch_sizes *clt_launch_sizes_copy(const clt_launch_sizes *launches, size_t n);
 
-/* What a configuration does at any size, as C over the sizes (space/expr.h, "as C"). Texts are malloc'ed. */
+/* The validity and the launches of a configuration as C code over the sizes (space/expr.h, "as C"). Release it with
+ * clt_c_formulas_release. */
 typedef struct clt_c_formulas {
-  char *valid;    /* an expression: whether all conditions and limits hold; "" for always. NULL: C cannot say it */
-  char *why_not;  /* then: why, in words; else NULL */
+  char *valid;    /* expression: whether all conditions and limits hold; "": always. NULL: it cannot be written as C */
+  char *why_not;  /* the reason why `valid` is NULL; else NULL */
   char *launches; /* statements: "@add_launch(out, capacity, &i, &failed, kernel, n_dimensions, group, in_groups,
-                     repeat, global x, y, z, local x, y, z);" for each launch, where in_groups says what `global`
-                     counts, and a local size of -1 is left to the driver. "@share(x, divisor, &failed)" is a quotient
-                     of global sizes. Where `valid` is NULL, those of the instance's own sizes */
+                     repeat, global x, y, z, local x, y, z);" for each launch. in_groups: `global` counts work-groups;
+                     local size -1: the driver chooses. "@share(x, divisor, &failed)" divides a global size. If `valid`
+                     is NULL, the launches are for the instance's own sizes */
 } clt_c_formulas;
 
-/* For an instance with a device. names: of the sizes in C. CLT_E_MEMORY only; what else goes wrong is a reason why C
- * cannot say it. */
+/* The instance must have a device. names: C names of the sizes. Fails only with CLT_E_MEMORY; other problems are
+ * reported in why_not. */
 int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,
                          clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
 
-/* Makes the plan of a configuration. Expressions that fail name the key in the error. */
+/* Makes the plan of a configuration. If an expression fails, the error has its key. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
 
-/* The plan of the reference kernel (Reference.Kernel...), or CLT_E_NOT_FOUND if the reference is none. Its arguments
- * have no borders; its verified outputs are the reference data. */
+/* Makes the plan of the reference kernel ("Reference"). Its arguments have no borders, and its verified outputs become
+ * the reference data. CLT_E_NOT_FOUND: the reference is not a kernel. */
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
 void clt_plan_free(clt_plan *plan);
 
-/* The problem at smaller sizes, on a device, for checks of a configuration: each size is halved, as long as
- * the configuration is valid and can be launched, once and until it has at most most_items work-items (INFINITY: once).
- * Where none can be halved the sizes are the same. *out is owned by the caller; *out_config is the configuration there,
- * canonical. CLT_E_NO_VALID where it is not valid on that device. */
+/* Makes an instance at smaller sizes on a device, for checks of a configuration. Halves the sizes as long as the
+ * configuration stays valid and can be launched, until it has at most most_items work-items (INFINITY: halves once).
+ * Sizes that cannot be halved stay the same. *out_config is the canonical form of the configuration in *out.
+ * CLT_E_NO_VALID: the configuration is not valid on the device. */
 int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
                              clt_config config, const clt_device_info *device, double most_items, clt_error *error);
 
-/* Whether the kernel can be run on data of its own: CLT_E_UNSUPPORTED where it is not OpenCL's, CLT_E_FORMAT where an
- * argument lacks its size or content. And whether its file lets the parameters be what -D says: CLT_E_FORMAT with file
- * and line where it defines a tuning parameter or a size without asking whether it is defined already ("#define TS 16"
- * without an "#ifndef TS"). What it includes is not looked at, and a file that cannot be read is no mistake yet.
- * CLT_E_MEMORY. */
+/* Checks whether the kernel can be run on generated data, and whether its file overrides -D of the parameters.
+ * CLT_E_UNSUPPORTED: it is not an OpenCL kernel. CLT_E_FORMAT: an argument lacks its size or content, or the file
+ * defines a tuning parameter or a size unconditionally ("#define TS 16" without "#ifndef TS"); the error then has file
+ * and line. Does not check included files, and ignores a kernel file that cannot be read. CLT_E_MEMORY. */
 int clt_problem_check_kernel(const clt_problem *problem, clt_error *error);
 
-/* Tells `log` what is otherwise put right in silence: a "Default" that is not among the values, and a global size that
- * is no whole number for the default configuration and is rounded up. */
+/* Logs corrections that are otherwise silent: a "Default" that is not among the values, and a global size that is not a
+ * whole number for the default configuration and is rounded up. */
 void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_user);
 
-/* Warns of tuning parameters whose value neither the kernel's file, nor what it includes, nor an expression of the
- * problem file reads ("#ifdef" reads none). Says nothing where a file cannot be read. */
+/* Warns about tuning parameters whose value is read neither by the kernel's file, nor by its includes, nor by an
+ * expression of the problem file. "#ifdef" does not count as reading. Does not warn if a file cannot be read. */
 void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user);
 
 #endif

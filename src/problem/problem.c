@@ -1,5 +1,5 @@
-/* What a loaded problem holds, and an instance: the problem at given sizes on a device, with its compiled expressions
- * and its space. */
+/* Functions on loaded problems and instances: an instance is the problem at given sizes on a device, with compiled
+ * expressions and a space. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "problem/command.h"
 #include "space/space.h"
 
-/* --- what others ask of a problem --- */
+/* --- properties of a problem --- */
 
 const char *clt_problem_name(const clt_problem *problem) {
   return problem->guidance.cold_cache ? problem->cold_name : problem->name;
@@ -119,13 +119,13 @@ static int read_values(clt_instance *instance, size_t index, const clt_symbol *c
     if (clt_json_to_value(&values[v], json_array_get(parameter->list, v)))
       rc = clt_value_fit(&values[v], parameter->type, error);
     else
-      rc = clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
+      rc = clt_fail(error, CLT_E_FORMAT, "value %zu must be a number, true, false or a string", v + 1);
   }
   instance->parameters[index] = (clt_parameter){parameter->name, values, n_values};
   return rc;
 }
 
-/* "max(name)" and "min(name)" of a tuning parameter: the largest and the smallest of its values. */
+/* Replaces "max(name)" and "min(name)" of a tuning parameter by the largest and smallest of its values. */
 static const char *replace_value_limit(clt_text *out, const void *user, const char *name, size_t n) {
   const clt_instance *instance = user;
   const bool largest = n == 3 && strncmp(name, "max", n) == 0, smallest = n == 3 && strncmp(name, "min", n) == 0;
@@ -177,8 +177,8 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
     else if (rc)
       clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
   }
-  /* Content over an element's index may speak of that, and of constants only. Some symbol is always behind those: a
-   * parameter. */
+  /* Expressions over the index of an element may only use the index and constants. There is always a symbol after the
+   * constants, which can be replaced by the index: a parameter. */
   const clt_symbol index = {.name = "i", .slot = 0}, behind = rc == CLT_OK && !fixed ? symbols[n_constants] : index;
   for (clt_expression_id id = 1; rc == CLT_OK && id <= problem->n_expressions; id++) {
     const clt_expression *expression = &problem->expressions[id];
@@ -203,13 +203,13 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
 
 /* --- the space --- */
 
-/* The position of a value; n_values where there is none. */
+/* The position of a value; n_values: it is not listed. */
 static size_t find_value(const clt_parameter *parameter, const json_t *json) {
   clt_value value;
   return clt_json_to_value(&value, json) ? clt_parameter_find(parameter, value) : parameter->n_values;
 }
 
-/* Conditions and aliases that speak of a device are left out where there is none. *key: where something is wrong. */
+/* Omits conditions and aliases that use the device if there is none. */
 int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
                               clt_error *error) {
   const clt_problem *problem = instance->problem;
@@ -238,7 +238,7 @@ int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *b
     if (parameter == NULL)
       rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
     else if (position == parameter->n_values)
-      rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not among the values of \"%s\"", alias->parameter);
     else
       rc = clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
                                         parameter->values[position], error);
@@ -281,7 +281,7 @@ void clt_instance_free(clt_instance *instance) {
   free(instance);
 }
 
-/* --- what it is --- */
+/* --- properties of an instance --- */
 
 const clt_problem *clt_instance_problem(const clt_instance *instance) { return instance->problem; }
 const clt_space *clt_instance_space(const clt_instance *instance) { return instance->space; }
@@ -309,7 +309,7 @@ char *clt_instance_sizes_text(const clt_instance *instance) {
 
 /* --- configurations --- */
 
-/* T1 files in the wild have defaults that are not among the values: the first value stands in for those. */
+/* Some published T1 files have defaults that are not among the values; the first value is used instead. */
 clt_config clt_instance_default(const clt_instance *instance) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   for (size_t i = 0; i < instance->problem->n_parameters; i++) {
@@ -319,7 +319,7 @@ clt_config clt_instance_default(const clt_instance *instance) {
   return clt_space_from_positions(instance->space, positions);
 }
 
-/* NaN where an expression cannot be evaluated. */
+/* NaN: the expression cannot be evaluated. */
 static double number_or_nan(const clt_instance *instance, clt_expression_id id, const clt_value *slots) {
   clt_value value;
   bool known =
@@ -336,9 +336,10 @@ void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_u
     char *typed = standard ? json_dumps(standard, JSON_ENCODE_ANY) : NULL;
     clt_text text = {0};
     if (typed && find_value(parameter, standard) == parameter->n_values) {
-      clt_text_printf(&text, "the \"Default\" of '%s', %.100s, is not among its values: ", parameter->name, typed);
+      clt_text_printf(&text, "the \"Default\" of '%s', %.100s, is not among its values; using ", parameter->name,
+                      typed);
       clt_value_spell(&text, parameter, 0);
-      clt_text_add(&text, " stands in for it");
+      clt_text_add(&text, " instead");
     }
     if (text.bytes) log(log_user, CLT_LOG_WARNING, text.bytes);
     free(typed);
@@ -351,9 +352,8 @@ void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_u
       const clt_expression *expression = &problem->expressions[global->id[d]];
       const double number = number_or_nan(instance, global->id[d], slots);
       if (isnan(number) || number == floor(number)) continue;
-      clt_log(log, log_user, CLT_LOG_INFO,
-              "%s: %s gives %.10g for the default configuration, which is rounded up to %.10g", expression->key,
-              expression->text, number, ceil(number));
+      clt_log(log, log_user, CLT_LOG_INFO, "%s: %s is %.10g for the default configuration and is rounded up to %.10g",
+              expression->key, expression->text, number, ceil(number));
     }
   }
 }

@@ -38,8 +38,8 @@ int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *t, clt_error 
     clt_text_add(out, line);
   else if (strcmp(*header, line) != 0)
     rc = clt_fail(error, CLT_E_ARGUMENT,
-                  "'%s' has other parameters or metrics than the tuning before it: one table cannot hold both; choose "
-                  "by --problem, or write a file for each",
+                  "'%s' has other parameters or metrics than the tuning before it, so one table cannot hold both; "
+                  "choose one with --problem",
                   t->title);
   free(*header);
   *header = line;

@@ -182,7 +182,7 @@
     const labels = shown.map((v) => label(v.value)), values = shown.flatMap((v) => [v.figures[0], v.figures[3]]);
     values.push(t.best_value / form.scale);
     if (!t.progress.length) return null;
-    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values),
+    return plot("The effect of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values),
       "", form.axis,
       (px, py) => {
         const said = (v) => `${parameter.name}=${label(v.value)}: median ${form.full(costs(t, v)[2])}, best ` +
@@ -238,7 +238,7 @@
       `${of.text[i]}: measured ${form.full(m)}, predicted ${form.full(of.predicted[i])}`])
       .filter((p) => drawable(p[0]) && drawable(p[1]));
     const scale = valueScale(points.flatMap((p) => p.slice(0, 2))), unit = form.unit ? ", in " + form.unit : "";
-    return plot("Predicted over measured values of configurations that the model had not seen", 430, 350, scale, scale,
+    return plot("Predicted over measured values of configurations not used for training", 430, 350, scale, scale,
       "measured" + unit, "predicted" + unit, (px, py) => [
         curve(`M${px(scale.low)} ${py(scale.low)}L${px(scale.high)} ${py(scale.high)}`, 1.5, "var(--best)"),
         dots(points.map(([a, b, text]) => [px(a), py(b), text]), 3.4, "var(--p1)")]);
@@ -276,7 +276,7 @@
             (t.best_is_finalist ? interval(t.default) : "")));
       list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best",
         form.full(t.best_value) + (t.best_is_finalist ? interval(t.best) : ""),
-        t.best_is_finalist ? "median of its runs against the other finalists, where the rings are in the plots; " +
+        t.best_is_finalist ? "median of its interleaved runs as a finalist, shown as rings in the plots; " +
           form.full(t.best.value) + " in the search" : "in the search"),
       fact("", isTime(t) ? "Faster than the median" : "Better than the median",
         times(gain),
@@ -299,7 +299,7 @@
       t.best ? [copied("Best configuration", t.best.text), copied("Compiler options", t.options),
         copied("Look it up", t.lookup), copied("Default configuration", t.default && t.default.text)]
         : el("p", null, "No configuration was correct."),
-      s && s.how_sure && el("p", null, "How sure: " + s.how_sure + "."),
+      s && s.how_sure && el("p", null, "Search quality: " + s.how_sure + "."),
       (t.notes || []).map((note) => el("p", null, "Note: " + note + ".")),
       line.length > 0 && el("p", {class: "soft"}, line.join("; ") + ".")];
   }
@@ -312,7 +312,7 @@
       timed && cell("td", "n", s.spent_s.toFixed(2)), cell("td", "n", form.put(s.best_value))));
     return [el("p", null, `The best was found at evaluation ${count(last.evaluation)} of ${count(t.configurations)}`,
       near !== last && `; one within 5\u00a0% of it at evaluation ${count(near.evaluation)}`,
-      t.in_order && ". These are in the order of their numbers, not in that of a search",
+      t.in_order && ". They are in the order of their numbers, not of a search",
       timed && `. Measuring took ${Number(t.spent_s.toPrecision(4))} seconds, builds included`, "."),
     el("div", {class: "figures"},
       figure("Over evaluations", progressPlot("The best so far over the number of evaluations, with each configuration",
@@ -345,9 +345,9 @@
         }));
     });
     return [el("p", null, "The spread is the median absolute deviation of a configuration's runs over their median. ",
-      finalists && "Finalists were run again at the end, in turns; their medians decide, which are true to within what follows " +
+      finalists && "Finalists were run again at the end, in interleaved rounds, and their medians decide. The interval follows " +
         "\u00b1, with the probability in brackets. ",
-      "Parameters stand in the order of their importance; values that the best has too are grey."),
+      "Parameters are in the order of their importance; values that the best configuration shares are grey."),
     common.length > 0 && el("p", null, "All of them have ",
       code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),
     table("The fastest configurations", [[form.title, "n"], ["spread", "n"],
@@ -374,9 +374,9 @@
         p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
     };
     return [el("p", null,
-      "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of " +
-      "them do only together is in neither's share. The rows are those that were measured: a search looks where it " +
-      "is good, so that only random samples and whole recordings speak for all configurations."),
+      "Importance is the share of the variance on a logarithmic scale that a parameter explains by itself. Effects " +
+      "of combinations are not included. The rows are the measured configurations; a search concentrates on good " +
+      "ones, so only random samples and whole recordings represent the whole space."),
     table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"],
       ...(t.default ? [["default", "n"]] : [])], importance),
     el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ",
@@ -387,7 +387,7 @@
   }
 
   function pairs(t, form) {
-    const best = isTime(t) ? "Least time" : "Best", median = isTime(t) ? "Median time" : "Median";
+    const best = isTime(t) ? "Shortest time" : "Best", median = isTime(t) ? "Median time" : "Median";
     const list = [t.pairs, ...t.other_pairs], figures = el("div", {class: "figures"});
     const show = (pair) => {
       const two = pair.parameters.map((name) => t.parameters.find((p) => p.name === name)), [a, b] = pair.parameters;
@@ -405,7 +405,7 @@
   }
 
   function model(t, form) {
-    if (!t.model) return el("p", null, "There is no model: it takes 30 correct configurations that differ.");
+    if (!t.model) return el("p", null, "There is no model: it needs 30 correct configurations that differ.");
     return [el("p", null,
       "An ensemble of networks was trained on the rows, and each row predicted by those networks that had not seen " +
       "it. " +
@@ -452,10 +452,10 @@
   // A tuning's parts: id, title, whether there is something to show, what writes it.
   const PARTS = [["progress", "The best so far", (t) => t.progress.length > 0, progress],
     ["fastest", (t) => isTime(t) ? "The ten fastest" : "The ten best", (t) => t.best, fastest],
-    ["parameters", "What parameters do", (t) => t.ranking.length > 0, parameters],
+    ["parameters", "Effects of the parameters", (t) => t.ranking.length > 0, parameters],
     ["pairs", "Two parameters together", (t) => t.pairs && t.best, pairs],
     ["model", "Predicted and measured", (t) => t.progress.length > 0, model],
-    ["failures", "What failed", (t) => failedOf(t) > 0, failures],
+    ["failures", "Failures", (t) => failedOf(t) > 0, failures],
     ["device", "The device", (t) => t.device || t.key, device]];
   const titleOf = (part, t) => typeof part[1] === "string" ? part[1] : part[1](t);
   const partsOf = (t) => PARTS.filter((part) => part[2](t));

@@ -1,4 +1,4 @@
-/* Reports: the rows of each tuning, from a store or a recording, of each configuration the newest; and the page. */
+/* Reads the rows of each tuning from a store or a recording (the newest per configuration), and writes the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ json_t *clt_report_string(const char *text) {
 /* --- the rows of a tuning --- */
 
 static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {
-  /* What a file claims to have taken; nothing where it cannot be. */
+  /* A measuring time from a file; 0 if it is implausible. */
   double spent_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s + m->phases.verify_s;
   if (clt_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof *rows->items)) return CLT_E_MEMORY;
   rows->items[rows->n++] = (clt_report_row){.config = m->config,
@@ -110,7 +110,7 @@ static int join_rows(clt_tuning *t, clt_error *error) {
   return indexed ? CLT_OK : clt_fail_memory(error);
 }
 
-/* The row of the problem's default configuration. */
+/* Finds the row of the problem's default configuration. */
 static size_t find_default(const clt_tuning *tuning) {
   clt_config config = CLT_CONFIG_NONE;
   if (tuning->instance)
@@ -156,12 +156,13 @@ static void find_pair(clt_tuning *t) {
   }
 }
 
-/* The end of all three ways: rows as they count. */
+/* Completes the rows; common to all three sources. */
 static int finish_tuning(clt_tuning *t, clt_error *error) {
   if (!t->title || !t->device || !t->sizes) return clt_fail_memory(error);
   int rc = join_rows(t, error);
   if (rc) return rc;
-  if (t->rows.n == 0) return clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'", t->title);
+  if (t->rows.n == 0)
+    return clt_fail(error, CLT_E_NOT_FOUND, "there are no measurements of '%s'; run 'clatune tune' first", t->title);
   for (size_t i = 0; i < t->rows.n; i++) {
     t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
     t->n_abandoned += t->rows.items[i].reason == CLT_REASON_ABANDONED;
@@ -216,8 +217,8 @@ static int fail_at_sizes(const clt_tuning *t, const clt_store_key *key, const cl
         strcmp(d->key.device, key->device) == 0 && strcmp(d->key.driver, key->driver) == 0)
       clt_text_printf(&known, "%s%.100s", known.n ? ", " : "; known: ", d->sizes);
   if (rc == CLT_OK)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'%s%s%s%s", t->title, t->sizes[0] ? " at " : "",
-                  t->sizes, known.n ? known.bytes : "", known.n < 200 ? "" : ", ...");
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there are no measurements of '%s'%s%s%s%s", t->title,
+                  t->sizes[0] ? " at " : "", t->sizes, known.n ? known.bytes : "", known.n < 200 ? "" : ", ...");
   clt_text_release(&known);
   return rc;
 }
@@ -427,7 +428,7 @@ int clt_report_page(char **out, const clt_report *report, clt_error *error) {
   const char *data_at = strstr(behind, data_mark);
   clt_text page = {0};
   char *text = NULL;
-  if (clt_report_n_tunings(report) == 0) return clt_fail(error, CLT_E_ARGUMENT, "there is nothing to report");
+  if (clt_report_n_tunings(report) == 0) return clt_fail(error, CLT_E_ARGUMENT, "there are no measurements to report");
   int rc = clt_document_text(&text, report->document, 100, error);
   if (rc) return rc;
   char *json = json_dumps(report->document, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(8));

@@ -1,6 +1,6 @@
-/* report/report.h - what was measured, as people look at it: the best so far, the ten best, what each parameter does,
- * what fails, how well a model predicts it. One JSON document says all of it (docs/report.md); it is printed as it is,
- * as text, or as a page that draws it. */
+/* report/report.h - reports of measurements: the best so far, the ten best, each parameter's effect, failures, and a
+ * model's accuracy. A report is a JSON document (docs/how-to/read-the-report.md), which can also be written as text or
+ * as an HTML page with plots. */
 #ifndef CLT_REPORT_REPORT_H
 #define CLT_REPORT_REPORT_H
 
@@ -8,42 +8,41 @@
 #include <clatune/store.h>
 #include <jansson.h>
 
-/* One tuning, or several that are compared. */
+/* A report of one tuning, or of several that are compared. */
 typedef struct clt_report clt_report;
 
 typedef struct clt_report_options {
-  const char *objective; /* as clt_objective_new takes it; NULL: what each problem says, else time */
-  uint64_t seed;         /* of the model that is fitted to what was measured */
-  unsigned threads;      /* of the model; 0: as many as there are processors */
-  const char *command;   /* that made the report, to be shown; NULL: none */
-  bool share;            /* to be given away: names of files, no paths */
-  bool csv;              /* the rows alone, for clt_report_csv; there is no document */
+  const char *objective; /* as in clt_objective_new; NULL: each problem's own, otherwise time */
+  uint64_t seed;         /* of the model that is fitted to the rows */
+  unsigned threads;      /* for fitting the model; 0: one per processor */
+  const char *command;   /* the command line that made the report, shown in it; NULL: none */
+  bool share;            /* for other people: names of files instead of paths */
+  bool csv;              /* only rows, for clt_report_csv, and no document */
 } clt_report_options;
 
-/* Options are borrowed while the report lives. */
+/* Options are borrowed for the report's lifetime. */
 int clt_report_new(clt_report **out, const clt_report_options *options, clt_error *error);
 void clt_report_free(clt_report *report);
 
-/* Each adds a tuning; nothing of it is borrowed afterwards. CLT_E_NOT_FOUND: nothing was measured. Of several
- * measurements of a configuration the newest counts. From what a store holds of an instance (with a device): */
+/* Each of these adds a tuning and borrows nothing afterwards. The newest measurement of a configuration counts.
+ * CLT_E_NOT_FOUND: there are no measurements. From a store, for an instance with a device: */
 int clt_report_add_instance(clt_report *report, clt_store *store, const clt_instance *instance, clt_error *error);
-/* From what a store holds of one of its keys, the problem being elsewhere: its space is that of the configurations that
- * occur (clt_store_space). */
+/* From a store, for one of its keys, without the problem file: the space is that of the stored configurations
+ * (clt_store_space). */
 int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_description *description,
                        clt_error *error);
 /* From a recording, in the order of its file. */
 int clt_report_add_recording(clt_report *report, const clt_recording *recording, clt_error *error);
 size_t clt_report_n_tunings(const clt_report *report);
 
-/* A line for each configuration of every tuning: borrowed. */
+/* The rows of all tunings as CSV, one line per configuration; borrowed. */
 const char *clt_report_csv(const clt_report *report);
 
-/* The document, borrowed: docs/report.md says what is in it. */
+/* The document; borrowed. docs/how-to/read-the-report.md describes it. */
 const json_t *clt_report_document(const clt_report *report);
-/* The same as text or as a page; *out is malloc'ed and the caller's. Text for a terminal of `width` columns (at least
- * 60). */
+/* The document as text for a terminal of `width` columns (at least 60); *out is malloc'ed. */
 int clt_report_text(char **out, const clt_report *report, int width, clt_error *error);
-/* A page of HTML that needs nothing beside itself: the document, and a script that draws it. CLT_E_ARGUMENT where the
+/* A self-contained HTML page with the document and a script that draws it; *out is malloc'ed. CLT_E_ARGUMENT: the
  * report has no tuning. */
 int clt_report_page(char **out, const clt_report *report, clt_error *error);
 

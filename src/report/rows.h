@@ -1,4 +1,4 @@
-/* report/rows.h - a tuning while its part of the document is made: its rows, and what they come to. */
+/* report/rows.h - a tuning in a report: its rows and their analysis. */
 #ifndef CLT_REPORT_ROWS_H
 #define CLT_REPORT_ROWS_H
 
@@ -7,21 +7,21 @@
 #include "measurement/statistics.h"
 #include "report/report.h"
 
-/* One configuration, in the order in which they were measured; of a recording, in that of its file. */
+/* One configuration. Rows are in the order of measurement, or of the recording's file. */
 typedef struct clt_report_row {
   clt_config config;
   clt_reason reason;
-  double time_s;         /* NaN if not correct */
-  double cost;           /* what it is ordered by: clt_objective_cost; NaN: none */
-  double doubt;          /* clt_doubt */
-  double spread;         /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
-  clt_interval interval; /* clt_measurement_interval */
-  double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
-  double final_s, final_cost;  /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
-  clt_interval final_interval; /* of final_s, or of final_figure where there is one; confidence 0: none */
+  double time_s;               /* NaN if not correct */
+  double cost;                 /* clt_objective_cost; NaN: none */
+  double doubt;                /* clt_doubt */
+  double spread;               /* of its runs: median absolute deviation / median; NaN for fewer than two */
+  clt_interval interval;       /* clt_measurement_interval */
+  double spent_s;              /* seconds for build, first launch, runs, verification; 0: not recorded */
+  double final_s, final_cost;  /* as a finalist: median of its interleaved runs; NaN if it was none */
+  clt_interval final_interval; /* of final_s, or of final_figure if there is one; confidence 0: none */
   clt_kernel_use use;
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
-  size_t contest; /* of a finalist: which of those that its key saw, the oldest first */
+  size_t contest;                                        /* of a finalist: the index of its contest, the oldest first */
 } clt_report_row;
 
 typedef struct clt_report_rows {
@@ -31,14 +31,14 @@ typedef struct clt_report_rows {
 
 typedef struct clt_tuning {
   const clt_space *space;
-  clt_space *own_space;         /* of what occurs; NULL: space is borrowed */
+  clt_space *own_space;         /* owned; NULL: space is borrowed */
   const clt_instance *instance; /* borrowed; NULL: there is no problem file */
   clt_objective *objective;
-  char *title, *device, *sizes, *problem_path; /* problem_path: "" where it is not known */
-  char *store;                                 /* path, where that is not the standard one; NULL: none */
+  char *title, *device, *sizes, *problem_path; /* problem_path: "" if not known */
+  char *store;                                 /* path; NULL: the standard one, or none */
   clt_device_info *device_info;                /* NULL: not known */
-  json_t *session;         /* what its newest tuning said of itself (docs/store.md); NULL: nothing */
-  int64_t first_s, last_s; /* Unix times of the first and the last record; 0: not known */
+  json_t *session;                             /* data of its newest tuning (docs/reference/store.md); NULL: none */
+  int64_t first_s, last_s;                     /* Unix times of the first and the last record; 0: not known */
   clt_report_rows rows, finalists;
   size_t n_correct, n_abandoned;
   /* Rows. best: the finalist with the least final_cost where runs decide, else the best of the search; SIZE_MAX: none
@@ -56,21 +56,21 @@ int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
 int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error);
 void clt_tuning_release(clt_tuning *tuning);
 
-double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
-/* One of the best few: what has the least key, and of equal ones the least tie. */
+double clt_tuning_value(const clt_tuning *tuning, double cost); /* the objective's value with this cost; NaN for NaN */
+/* An item of a list of the best: sorted by key, then by tie. */
 typedef struct clt_ranked {
   double key;
   uint64_t tie;
-  size_t of, index; /* the caller's */
+  size_t of, index; /* for the caller */
 } clt_ranked;
-/* Takes an item in among n, of which `most` are kept, in order; returns how many there are now. */
+/* Inserts an item into a sorted list of n, keeping at most `most`; returns the new number. */
 size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item);
-/* The n best rows (index), the best first; returns how many there are. */
+/* The indices of the n best rows, the best first; returns their number. */
 size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n);
 
-/* What the rows of a group come to: costs, NaN where none is correct. */
+/* Statistics of a group of rows: costs, NaN if none is correct. */
 typedef struct clt_effect {
-  size_t n, n_failed, best_row; /* best_row: where least is from */
+  size_t n, n_failed, best_row; /* best_row: the row with the least cost */
   double least, lower_quartile, median, upper_quartile;
 } clt_effect;
 
@@ -85,7 +85,7 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
 /* A model (ensemble) of the rows, by what it says of rows that it was not trained on: the document's "model", JSON null
  * where there are too few correct rows or all have the same cost. */
 #define CLT_REPORT_LEAST_ROWS 30
-#define CLT_REPORT_MOST_POINTS 1200 /* drawn of a cloud: more are a blot */
+#define CLT_REPORT_MOST_POINTS 1200 /* points drawn in a scatter plot */
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 
 /* document.c: text as text. Bytes that are no UTF-8 and characters that a terminal or a page would obey become "?". */
@@ -102,5 +102,5 @@ double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_
 
 /* text.c */
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error);
-extern const char clt_page_template[]; /* made by embed.py */
+extern const char clt_page_template[]; /* generated by embed.py */
 #endif

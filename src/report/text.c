@@ -172,7 +172,7 @@ static void put_best(const sheet *s) {
   put_figure(s, clt_json_number(s->json, "best_value"), true);
   if (is_set(s->json, "best_is_finalist")) {
     put_interval(s, best);
-    clt_text_add(s->out, " (median of its runs against the other finalists; ");
+    clt_text_add(s->out, " (median of its interleaved runs; ");
     put_figure(s, clt_json_number(best, "value"), true);
     clt_text_add(s->out, " in the search)");
   }
@@ -182,7 +182,7 @@ static void put_best(const sheet *s) {
   json_array_foreach(json_object_get(s->json, "metrics"), i, metric)
       clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), clt_json_number(metric, "value"),
                       clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));
-  if (sure[0]) clt_text_printf(s->out, "how sure            %s\n", sure);
+  if (sure[0]) clt_text_printf(s->out, "search quality      %s\n", sure);
   json_array_foreach(json_object_get(s->json, "notes"), i, note)
       clt_text_printf(s->out, "%-20s%s\n", i ? "" : "notes", json_string_value(note));
   if (lookup[0]) clt_text_printf(s->out, "look it up          %s\n", lookup);
@@ -211,7 +211,8 @@ static void put_progress(const sheet *s) {
   json_t *step;
   size_t i;
   clt_text_printf(s->out, "\nThe best so far, over evaluations%s\n", timed ? " and seconds of measuring" : "");
-  if (is_set(s->json, "in_order")) clt_text_add(s->out, "(these are in the order of their numbers, not of a search)\n");
+  if (is_set(s->json, "in_order"))
+    clt_text_add(s->out, "(in the order of the configurations' numbers, not of a search)\n");
   json_array_foreach(progress, i, step) {
     clt_text_printf(s->out, "%8zu ", count_of(step, "evaluation"));
     if (timed) clt_text_printf(s->out, "%10.2f ", clt_json_number(step, "spent_s"));
@@ -223,7 +224,7 @@ static void put_progress(const sheet *s) {
   if (is_set(s->json, "best_is_finalist")) {
     clt_text_printf(s->out, "%*s ", timed ? 19 : 8, "finally");
     put_column(s, clt_json_number(s->json, "best_value"));
-    clt_text_add(s->out, "  the median of the best of them\n");
+    clt_text_add(s->out, "  the median of the best finalist\n");
   }
 }
 
@@ -263,13 +264,14 @@ static void put_model(const sheet *s) {
   const char *what = s->is_time ? "times" : "values";
   clt_text_printf(s->out, "\nA model of these %s\n", what);
   if (!json_is_object(model)) {
-    clt_text_printf(s->out, "none: it takes %d correct configurations of different %s\n", CLT_REPORT_LEAST_ROWS, what);
+    clt_text_printf(s->out, "none: a model needs %d correct configurations with different %s\n", CLT_REPORT_LEAST_ROWS,
+                    what);
     return;
   }
-  clt_text_printf(
-      s->out, "errs by %.1f %% in the mean, by a factor of %.3g (one standard deviation), on %zu rows not trained on\n",
-      100 * clt_json_number(model, "mean_relative_error"), exp(clt_json_number(model, "log_error_sd")),
-      count_of(model, "predicted_rows"));
+  clt_text_printf(s->out,
+                  "mean error %.1f %%, standard deviation a factor of %.3g, on %zu rows not used for training\n",
+                  100 * clt_json_number(model, "mean_relative_error"), exp(clt_json_number(model, "log_error_sd")),
+                  count_of(model, "predicted_rows"));
 }
 
 static void put_effect(const sheet *s, const json_t *parameter) {
@@ -278,7 +280,7 @@ static void put_effect(const sheet *s, const json_t *parameter) {
   char label[64];
   size_t i;
   json_array_foreach(values, i, value) best_median = better_of(s, best_median, effect_of(s, value, true));
-  clt_text_printf(s->out, "\n%s explains %.0f %% of the %s' spread\n", clt_json_string(parameter, "name"),
+  clt_text_printf(s->out, "\n%s explains %.0f %% of the variance of the %s\n", clt_json_string(parameter, "name"),
                   isnan(importance) ? 0 : 100 * importance, s->is_time ? "times" : "values");
   clt_text_printf(s->out, "%*s %6s %6s %*s %*s\n", LABEL_COLUMNS, "value", "rows", "fail", VALUE_COLUMNS,
                   s->is_time ? "least" : "best", VALUE_COLUMNS, "median");
@@ -336,7 +338,7 @@ static void put_pairs(const sheet *s, const json_t *first, const json_t *second)
   if (!json_is_object(pairs)) return;
   for (size_t i = 0; i < n; i++) columns[i] = i;
   if (across->best >= n && across->best < across->n) columns[n - 1] = across->best;
-  clt_text_printf(s->out, "\nThe %s of each %s (down) and %s (across)\n", s->is_time ? "least time" : "best value",
+  clt_text_printf(s->out, "\nThe %s of each %s (down) and %s (across)\n", s->is_time ? "shortest time" : "best value",
                   down->name, across->name);
   put_left_out(s, across, n, "column");
   put_left_out(s, down, down->n, "row");

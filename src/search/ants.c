@@ -12,19 +12,19 @@
 #include "search/search.h"
 #include "space/space.h"
 
-/* The bounds and the beginning of Blum and Dorigo's framework (section 4). */
+/* The bounds and the initial value of Blum and Dorigo's framework (section 4). */
 #define LEAST_TRAIL 0.001
 #define MOST_TRAIL 0.999
 #define FIRST_TRAIL 0.5
 
-/* An author's guess may be far off: it weighs at most as much as a hundred times the mean. */
+/* The author's desirabilities may be far off, so that they are limited to this range, relative to their mean. */
 #define SAMPLE 2000
 #define LEAST_DESIRABLE 0.01
 #define MOST_DESIRABLE 100
 
 #define TRIES 20   /* paths for each one that is kept, before the trails are cleared */
 #define MIN_LEAF 3 /* measurements in a leaf of the regression tree */
-#define FAILED 0.7 /* a failed configuration counts as worse than the worst by so much in log cost: twice */
+#define FAILED 0.7 /* a failed configuration counts as this much worse than the worst in log cost: twice */
 
 int clt_pheromones_init(clt_pheromones *p, const clt_space *space, double alpha, double beta, clt_error *error) {
   size_t n_parameters = clt_space_n_parameters(space), most = clt_walk_most_branches(space), n = 0;
@@ -129,7 +129,7 @@ typedef struct ants_options {
   double alpha, beta, rho, filter;
 } ants_options;
 
-/* log_cost is learnt (INFINITY: it failed), or what the tree predicts. */
+/* log_cost: measured (INFINITY: failed), or predicted by the tree. */
 typedef struct path {
   clt_config config;
   double log_cost;
@@ -141,7 +141,7 @@ typedef struct ants_state {
   clt_pheromones pheromones;
   path *paths; /* of this iteration: n_paths, the next one to be proposed */
   size_t max_paths, n_paths, next;
-  int64_t n_home; /* ants of the iteration whose time is learnt */
+  int64_t n_home; /* results learnt in this iteration */
   clt_best iteration, overall;
   path *learnt;
   size_t n_learnt, capacity;
@@ -168,14 +168,14 @@ static int by_prediction(const void *a, const void *b) {
   return (x->config > y->config) - (x->config < y->config);
 }
 
-/* What the tree splits: the positions of a configuration's values, in the order in which they are listed. */
+/* The inputs of the tree: the positions of a configuration's values in their lists. */
 static void encode_positions(const clt_space *space, clt_config config, float *out) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, space, config);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) out[p] = (float)positions[p];
 }
 
-/* Puts the paths first whose leaves in a tree of the measured costs are the best. */
+/* Sorts the paths by the predictions of a regression tree fitted to the measured costs. */
 static int filter_paths(ants_state *s, clt_error *error) {
   const clt_space *space = s->steps.space;
   size_t n_inputs = clt_space_n_parameters(space);
@@ -203,7 +203,7 @@ static int filter_paths(ants_state *s, clt_error *error) {
   return rc;
 }
 
-/* With each iteration, walks more new paths than are measured, of which the tree chooses. */
+/* Each iteration generates more new paths than are measured; the tree selects among them. */
 static int ants_propose(void *state, clt_config *out, clt_error *error) {
   ants_state *s = state;
   size_t n_ants = (size_t)s->options.ants;
@@ -260,20 +260,20 @@ static void ants_fini(void *state) {
 }
 
 static const clt_option options[] = {
-    {"ants", CLT_OPTION_INT, "10", 1, 10000, offsetof(ants_options, ants), "paths measured in an iteration"},
+    {"ants", CLT_OPTION_INT, "10", 1, 10000, offsetof(ants_options, ants), "paths measured per iteration"},
     {"iterations", CLT_OPTION_INT, "5", 1, 1000000, offsetof(ants_options, iterations),
-     "how many there are without a budget"},
+     "iterations if there is no budget"},
     {"alpha", CLT_OPTION_REAL, "1", 0, 10, offsetof(ants_options, alpha), "exponent of the pheromone"},
-    {"beta", CLT_OPTION_REAL, "1", 0, 10, offsetof(ants_options, beta), "exponent of the problem's Desirability"},
+    {"beta", CLT_OPTION_REAL, "1", 0, 10, offsetof(ants_options, beta), "exponent of the problem file's Desirability"},
     {"rho", CLT_OPTION_REAL, "0.1", 0.001, 1, offsetof(ants_options, rho),
-     "share by which an iteration moves the pheromones"},
+     "fraction by which an iteration changes the pheromones"},
     {"filter", CLT_OPTION_REAL, "0.5", 0, 0.99, offsetof(ants_options, filter),
-     "share of the paths that a regression tree of the measured times keeps from being measured"},
+     "fraction of the paths that a regression tree discards before they are measured"},
 };
 
 const clt_searcher_type clt_searcher_ants = {
-    CLT_STEPS_SEARCHER("ants", "paths through the parameters that follow the pheromones of fast configurations",
-                       options, ants_options, ants_state),
+    CLT_STEPS_SEARCHER("ants", "paths through the parameters, guided by the pheromones of fast configurations", options,
+                       ants_options, ants_state),
     .budget = ants_budget,
     .init = ants_init,
     .report = ants_report,

@@ -1,4 +1,4 @@
-/* Which configurations the surrogate search predicts, and which of them is the most promising. */
+/* The candidates of the surrogate search: which configurations are predicted, and which of them is the best. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "space/space.h"
 
 #define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
-#define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled: a look at all takes seconds */
+#define HUGE_SPACE UINT64_C(10000000) /* larger spaces are sampled: predicting all takes seconds */
 #define SAMPLE ((size_t)1 << 21)      /* of a huge space */
 #define SHORT_LIST 4096               /* of a large space, by mean and by the bound each */
 #define BATCH CLT_LAYOUT_MOST         /* configurations that a thread predicts at once */
@@ -20,9 +20,9 @@
 #define NEIGHBOURS 4096               /* of one configuration, at most */
 #define NEAR_FASTEST 3                /* whose neighbours CLT_NEAR_INCUMBENT looks at */
 
-/* Configurations for which a look at every other refit pays; more of them wait longer. On 99,008 configurations a look
- * at every tenth refit reaches 0.936 of the optimum after 200 evaluations, at every second 0.970, at every one 0.963
- * (docs/searchers/surrogate.md). */
+/* Up to this many configurations the whole space is predicted at every other refit; larger spaces wait longer. On a
+ * space of 99,008 configurations, doing so at every tenth refit reaches 0.936 of the optimum after 200 evaluations, at
+ * every second 0.970, at every refit 0.963 (docs/notebook/surrogate.md). */
 #define LOOKED_AT 100000
 #define LONGEST_WAIT 10 /* refits */
 
@@ -79,7 +79,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   return CLT_OK;
 }
 
-/* --- looking at the whole space --- */
+/* --- predicting the whole space --- */
 
 struct look {
   clt_candidates *candidates;
@@ -123,7 +123,7 @@ static int look_at(struct look *look, const clt_config *configs, size_t n, clt_e
   return rc;
 }
 
-/* Makes the most promising of the space the candidates. */
+/* Makes the most promising configurations of the space the candidates. */
 static int choose_short_list(clt_candidates *c, const clt_committee *committee, bool blind, const clt_map *asked,
                              const clt_fastest *fastest, double kappa, clt_error *error) {
   struct look look = {.candidates = c, .committee = committee, .blind = blind, .kappa = kappa, .asked = asked};
@@ -175,7 +175,7 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
 
 int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bool blind, const clt_map *asked,
                            const clt_fastest *fastest, double kappa, bool *changed, clt_error *error) {
-  /* Refits until the next look at the whole space, so that looking costs about as much in all spaces. */
+  /* Refits until the whole space is predicted again, so that the cost per refit is similar for all spaces. */
   uint64_t waits = (c->n_sample ? c->n_sample : clt_space_valid(c->space)) / LOOKED_AT;
   int wait = waits < LONGEST_WAIT ? 1 + (int)waits : LONGEST_WAIT;
   bool any_left = false;
@@ -188,7 +188,7 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
 }
 
-/* Whether it differs in one parameter from one of the fastest. */
+/* Whether a configuration differs in exactly one parameter from one of the fastest. */
 static bool is_near(const clt_candidates *c, clt_config config, const clt_fastest *fastest) {
   for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST; k++)
     if (clt_space_difference(c->space, config, fastest->configs[k]) == 1) return true;

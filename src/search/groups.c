@@ -1,7 +1,7 @@
-/* groups: one group of parameters after the other, where the problem says whose best values do not depend on each
- * other's (Giles, "Auto-tuning", 2010: nested groups {a, b, {c, d}, {e, f}}). For every choice of a group's own
- * parameters the groups below it are tuned one after the other, all others being held: |a| |b| (|c| |d| + |e| |f|)
- * evaluations in place of the product. Without groups it is an exhaustive search. */
+/* groups: tunes one group of parameters after the other. The problem declares groups whose best values are independent
+ * of each other (Giles, "Auto-tuning", 2010: nested groups {a, b, {c, d}, {e, f}}). For every choice of a group's own
+ * parameters the groups below it are tuned one after the other, with all other parameters fixed. This needs
+ * |a| |b| (|c| |d| + |e| |f|) evaluations instead of the product of all. Without groups it is an exhaustive search. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct groups_options {
 
 /* A group that is being tuned. */
 typedef struct frame {
-  size_t group, child; /* child: the last one below that was begun; 0: none, as the first group is nobody's child */
+  size_t group, child; /* child: the last group below that was started; 0: none, since group 0 is the root */
   uint64_t choice;     /* of the values of its own parameters: the next */
   bool chosen;         /* a choice is made, for which the groups below are tuned */
   double best_cost;
@@ -40,7 +40,7 @@ static void push_group(groups_state *s, size_t group) {
   s->stack[s->depth++] = (frame){.group = group, .best_cost = INFINITY};
 }
 
-/* What was best stays. */
+/* Sets the group's parameters to its best values. */
 static void pop_group(groups_state *s) {
   memcpy(s->current, s->best + --s->depth * s->n_parameters, s->n_parameters * sizeof *s->best);
 }
@@ -65,14 +65,14 @@ static size_t next_child(const groups_state *s, size_t group, size_t child) {
   return child;
 }
 
-/* What the current values are, canonical; CLT_CONFIG_NONE: not valid. */
+/* The canonical configuration of the current values; CLT_CONFIG_NONE: not valid. */
 static clt_config current_config(const groups_state *s) {
   clt_config config = clt_space_from_positions(s->steps.space, s->current);
   return clt_space_contains(s->steps.space, config) ? clt_space_canonical(s->steps.space, config) : CLT_CONFIG_NONE;
 }
 
-/* Keeps the current values if they are the best of the group's so far. What failed, is not valid or was left out is
- * not. */
+/* Keeps the current values if they are the best of the group so far. Failed, invalid and skipped configurations never
+ * are. */
 static void keep_better(groups_state *s) {
   frame *f = &s->stack[s->depth - 1];
   clt_config config = current_config(s);
@@ -161,11 +161,12 @@ static void groups_fini(void *state) {
 
 static const clt_option options[] = {
     {"rounds", CLT_OPTION_INT, "1", 1, 1000, offsetof(groups_options, rounds),
-     "how often all groups are gone through, at most; it ends earlier where a round changes nothing"},
+     "maximum rounds over all groups; a round that changes nothing is the last"},
 };
 
 const clt_searcher_type clt_searcher_groups = {
-    CLT_STEPS_SEARCHER("groups", "one group of independent parameters after the other (\"Groups\" of the problem)",
+    CLT_STEPS_SEARCHER("groups",
+                       "tunes one group of independent parameters after the other (\"Groups\" in the problem file)",
                        options, groups_options, groups_state),
     .budget = clt_search_without_end,
     .init = groups_init,

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "search/search.h"
 
-#define TRIES 100 /* children that are known already, before a random configuration is taken */
+#define TRIES 100 /* known children before a random configuration is taken */
 
 typedef struct walk_options {
   int64_t starts, cooling, population, tournament;
@@ -60,7 +60,7 @@ static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_
   return clt_steps_random(steps, out, error);
 }
 
-/* --- hill-climb: some parameters of the best configuration are drawn anew, and what is faster takes its place
+/* --- hill-climb: some parameters of the best configuration get random values; a faster result replaces it
  * (Bergstra, Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", InPar 2012).
  */
 
@@ -81,16 +81,15 @@ static int hill_climb_init(void *state, const clt_search_setup *setup, const voi
 }
 
 static const clt_option hill_climb_table[] = {
-    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(walk_options, rate),
-     "probability with which each parameter is drawn anew"},
+    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(walk_options, rate), "probability that a parameter is drawn anew"},
 };
 
 const clt_searcher_type clt_searcher_hill_climb =
-    SEARCHER("hill-climb", "the best configuration with some parameters drawn anew, kept if faster", hill_climb_table,
-             hill_climb_init);
+    SEARCHER("hill-climb", "draws some parameters of the best configuration anew, and keeps the result if it is faster",
+             hill_climb_table, hill_climb_init);
 
-/* --- local: all neighbours of a configuration are measured, the fastest takes its place, and where none is faster the
- * search starts anew elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
+/* --- local: measures all neighbours of a configuration and moves to the fastest; if none is faster, the search
+ * restarts elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
  * 1997, chapter 1). */
 
 static int local_propose(void *state, clt_config *out, clt_error *error) {
@@ -152,17 +151,16 @@ static int local_init(void *state, const clt_search_setup *setup, const void *op
 
 static const clt_option local_table[] = {
     {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(walk_options, starts),
-     "random configurations of which the fastest is a starting point"},
+     "random configurations per start; the search starts from the fastest"},
 };
 
 const clt_searcher_type clt_searcher_local =
-    SEARCHER("local", "the fastest of all neighbours, again and again; a new start where none is faster", local_table,
-             local_init);
+    SEARCHER("local", "moves to the fastest neighbour; restarts if none is faster", local_table, local_init);
 
 /* --- annealing: a walk that takes slower configurations with a probability that falls with the temperature
  * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). Steps are mostly short
- * and sometimes long (Szu and Hartley, "Fast simulated annealing", Physics Letters A 122, 1987): along the edge of what
- * fails at least two parameters change at once. */
+ * and sometimes long (Szu and Hartley, "Fast simulated annealing", Physics Letters A 122, 1987): next to
+ * failing configurations at least two parameters change at once. */
 
 #define STARTS 10   /* random configurations of which the fastest is where it begins; the same as local's */
 #define FURTHER 0.5 /* probability with which one more parameter is changed in a step, and again */
@@ -179,7 +177,7 @@ static void consider_move(walk_state *s, clt_config config, double cost) {
   s->best = (clt_best){config, cost};
 }
 
-/* What is known is walked over without another evaluation. */
+/* Steps over known configurations need no evaluation. */
 static int annealing_propose(void *state, clt_config *out, clt_error *error) {
   walk_state *s = state;
   if (s->starts_left > 0) {
@@ -222,19 +220,20 @@ static int annealing_init(void *state, const clt_search_setup *setup, const void
 
 static const clt_option annealing_table[] = {
     {"temperature", CLT_OPTION_REAL, "0.2", 1e-6, 1e6, offsetof(walk_options, temperature),
-     "at the beginning: the rise in log time that is taken with probability 1/e"},
+     "initial temperature: the rise in log time that is accepted with probability 1/e"},
     {"final-temperature", CLT_OPTION_REAL, "0.003", 1e-6, 1e6, offsetof(walk_options, final_temperature),
-     "at the end of the cooling"},
+     "temperature at the end of the cooling"},
     {"cooling", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(walk_options, cooling),
-     "evaluations from the first temperature to the final one, after which it is heated again; 0: the budget, or 200"},
+     "evaluations per cooling, after which it starts again; 0: the budget, or 200 without one"},
 };
 
-const clt_searcher_type clt_searcher_annealing = SEARCHER(
-    "annealing", "a walk that takes slower configurations less and less often", annealing_table, annealing_init);
+const clt_searcher_type clt_searcher_annealing =
+    SEARCHER("annealing", "a random walk that accepts slower configurations less and less often", annealing_table,
+             annealing_init);
 
-/* --- genetic: a population whose members are mixed, and whose slowest gives way to a faster child. Steady state, one
- * child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover (Syswerda,
- * "Uniform crossover in genetic algorithms", ICGA 1989). */
+/* --- genetic: crossover and mutation in a population, whose slowest member is replaced by a faster child. Steady
+ * state, one child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover
+ * (Syswerda, "Uniform crossover in genetic algorithms", ICGA 1989). */
 
 static clt_config pick_parent(walk_state *s) {
   const clt_best *best = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
@@ -245,7 +244,7 @@ static clt_config pick_parent(walk_state *s) {
   return best->config;
 }
 
-/* Mutation grows with each child that is known already. */
+/* The mutation rate grows with each child that is already known. */
 static int genetic_propose(void *state, clt_config *out, clt_error *error) {
   walk_state *s = state;
   bool grown = s->n_first >= s->options.population && s->n_members > 0;
@@ -286,13 +285,13 @@ static int genetic_init(void *state, const clt_search_setup *setup, const void *
 
 static const clt_option genetic_table[] = {
     {"population", CLT_OPTION_INT, "20", 1, 100000, offsetof(walk_options, population),
-     "members; as many random configurations begin"},
+     "members; the first ones are random"},
     {"tournament", CLT_OPTION_INT, "3", 1, 1000, offsetof(walk_options, tournament),
-     "members drawn for each parent, of which the fastest is taken"},
+     "members drawn per parent; the fastest becomes the parent"},
     {"mutation", CLT_OPTION_REAL, "0.1", 0, 1, offsetof(walk_options, mutation),
-     "probability with which each parameter of a child is drawn anew"},
+     "probability that a parameter of a child is drawn anew"},
 };
 
 const clt_searcher_type clt_searcher_genetic =
-    SEARCHER("genetic", "a population of configurations that are mixed and mutated, the slowest giving way",
-             genetic_table, genetic_init);
+    SEARCHER("genetic", "combines and mutates a population; faster children replace its slowest members", genetic_table,
+             genetic_init);

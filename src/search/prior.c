@@ -1,5 +1,5 @@
-/* What is known before the surrogate search begins: prior data, which is an input of the networks and where the search
- * begins; and what a model predicted, corrected by what was measured since. */
+/* Prior data of the surrogate search: sources, which are inputs of the networks and give the first configurations, and
+ * the predictions of a model, corrected by the measurements. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "search/surrogate.h"
 
 #define NEAR 1e-6f    /* squared distances that count as equal */
-#define LEAST_FIT 0.5 /* of the best correlation: what fits half as well */
+#define LEAST_FIT 0.5 /* of the best correlation: sources below this do not fit */
 
-#define NOISE 0.05 /* N, of log cost: of a measurement */
+#define NOISE 0.05 /* N: standard deviation of the log cost of a measurement */
 #define LEVEL 2.0  /* L */
 
 /* --- prior data --- */
@@ -101,7 +101,7 @@ bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_resu
     double agreement = 0, n_pairs = 0;
     for (size_t i = 1; i < n_rows; i++) {
       for (size_t j = 0; j < i; j++) {
-        const double a = rows[i].cost, b = rows[j].cost; /* NaN, where it failed, is neither less nor greater */
+        const double a = rows[i].cost, b = rows[j].cost; /* NaN (failed) is neither less nor greater */
         float difference = speeds[i * d->n + k] - speeds[j * d->n + k];
         if (!(a < b || a > b)) continue;
         agreement += ((difference > 0) - (difference < 0)) * (a < b ? 1 : -1);
@@ -112,7 +112,7 @@ bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_resu
     d->correlation[k] = agreement / n_pairs;
     best = fmax(best, d->correlation[k]);
   }
-  /* The standard error of tau where nothing is related (M. Kendall, "Rank Correlation Methods", 1970). */
+  /* The standard error of tau for unrelated data (M. Kendall, "Rank Correlation Methods", 1970). */
   const double n = (double)n_rows, doubt = lenient && n > 1 ? 0.5 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) : 0;
   for (size_t k = 0; k < d->n; k++) {
     const double correlation = d->correlation[k] + doubt;
@@ -123,22 +123,22 @@ bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_resu
   return changed;
 }
 
-/* --- what is expected, and how it is corrected ---
+/* --- expected costs and their correction ---
  *
  * A Gaussian process on the deviation d = log measured - log expected (Rasmussen and Williams, "Gaussian Processes for
  * Machine Learning", 2006, section 2.2, with the expectation as the mean function, section 2.7). Its covariance is the
- * sum of a level L^2 that all configurations have in common, because an expectation is off by a factor first of all,
- * and of S^2 exp(-distance / LENGTH), because configurations that are alike deviate alike. With K the covariance matrix
- * of the measured ones plus the noise N^2 on its diagonal, the mean deviation of a configuration c is k(c)^T K^-1 d,
- * and its variance L^2 + S^2 - k(c)^T K^-1 k(c). The next is the one of the least mean - kappa * deviation. What was
- * asked for and has no result yet takes part in the variance, which needs none (Desautels, Krause and Burdick,
+ * sum of a level L^2 that all configurations share, because the largest error of an expectation is a common factor, and
+ * of S^2 exp(-distance / LENGTH), because similar configurations deviate similarly. With K the covariance matrix of the
+ * measured configurations plus the noise N^2 on its diagonal, the mean deviation of a configuration c is k(c)^T K^-1 d,
+ * and its variance L^2 + S^2 - k(c)^T K^-1 k(c). The next configuration has the lowest mean - kappa * deviation.
+ * Configurations without a result yet count for the variance, which needs no results (Desautels, Krause and Burdick,
  * "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 15, 2014). */
 
-/* What a model predicts for these sizes and this device. Chosen on 210 measured configurations of filterbank at each of
- * 20 sizes, where they made little difference. */
+/* Settings for predictions of a model for these sizes and this device. Chosen on 210 measured configurations of
+ * filterbank at each of 20 sizes, where they made little difference. */
 static const clt_prior_rules of_predictions = {.deviation = 0.1, .length = 1.5, .kappa = 0, .n_rows = 40};
-/* What other devices have measured. Chosen on the ten recorded spaces with the kernel's other device as source; a
- * deviation of 0.6 to 1.5 and a length of 2 to 8 make little difference. */
+/* Settings for measurements of other devices. Chosen on the ten recorded spaces with the kernel's other device as
+ * source; a deviation of 0.6 to 1.5 and a length of 2 to 8 make little difference. */
 static const clt_prior_rules of_sources = {.deviation = 0.6, .length = 4, .kappa = 1, .n_rows = 8};
 
 void clt_prior_release(clt_prior *prior) {
@@ -148,8 +148,8 @@ void clt_prior_release(clt_prior *prior) {
   *prior = (clt_prior){0};
 }
 
-/* The mean over the sources that fit and have it, of the log cost over the least one there; what failed counts as e
- * times the slowest. NaN: it failed in all. */
+/* The mean, over the fitting sources that have the configuration, of its log cost relative to the source's least. A
+ * failed configuration counts as e times the slowest. NaN: it failed in all sources. */
 static float expected_log_cost(const clt_search_source *sources, size_t n, float (*range)[2], const bool *fits,
                                clt_config config) {
   float sum = 0, n_known = 0, n_failed = 0;
@@ -213,10 +213,9 @@ static double covariance(const clt_prior *prior, size_t a, size_t b) {
 int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows, size_t n_known,
                    const clt_map *asked, const clt_forest *failures, clt_error *error) {
   const double kappa = prior->rules.kappa;
-  if (!(kappa > 0)) n_known = n_rows; /* nobody asks for the variance */
+  if (!(kappa > 0)) n_known = n_rows; /* without kappa the variance is not used */
   float *p_fail = clt_new_array(prior->n, sizeof *p_fail);
-  size_t *places = clt_new_array(n_known, sizeof *places), n_measured = 0,
-         n = 0; /* rows of which something is expected */
+  size_t *places = clt_new_array(n_known, sizeof *places), n_measured = 0, n = 0; /* rows with an expected cost */
   double *weights = clt_new_array(n_known, 2 * sizeof *weights),
          *matrix = clt_new_array(n_known, n_known * sizeof *matrix);
   int rc = p_fail && places && weights && matrix ? CLT_OK : clt_fail_memory(error);
@@ -238,7 +237,7 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
   if (rc == CLT_OK && n > 0 &&
       (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', order, matrix, order) ||
        (measured && LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', measured, 1, matrix, order, weights, 1))))
-    rc = clt_fail(error, CLT_E_MODEL, "the corrections of what is expected cannot be solved for");
+    rc = clt_fail(error, CLT_E_MODEL, "the regression on the prior data failed");
   const double variance = LEVEL * LEVEL + prior->rules.deviation * prior->rules.deviation;
   double least = INFINITY, *v = weights + n_known;
   bool best_fails = true;

@@ -1,4 +1,4 @@
-/* The searchers that learn nothing, in steps (search.h). random: uniformly, without repeats; exhaustive: every valid
+/* The searchers that do not use results. random: uniformly, without repeats; exhaustive: every valid
  * configuration, in the order of rank. */
 #include "search/search.h"
 #include "space/space.h"
@@ -46,7 +46,7 @@ static int exhaustive_init(void *state, const clt_search_setup *setup, const voi
   }
 
 const clt_searcher_type clt_searcher_random =
-    SEARCHER("random", "configurations uniformly at random, none twice", random_init, NULL);
+    SEARCHER("random", "uniformly random configurations, none twice", random_init, NULL);
 
 const clt_searcher_type clt_searcher_exhaustive =
-    SEARCHER("exhaustive", "every valid configuration, in order", exhaustive_init, clt_search_without_end);
+    SEARCHER("exhaustive", "all valid configurations, in order", exhaustive_init, clt_search_without_end);

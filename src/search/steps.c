@@ -1,5 +1,4 @@
-/* Random configurations without repeats, configurations made of others, and algorithms that go step by step behind
- * batches. */
+/* Random configurations without repeats, crossover and mutation, and sequential algorithms with batched proposals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "search/search.h"
 #include "space/space.h"
 
-#define VARY_TRIES 64 /* before the tree is walked, which favours values that few others fit */
+#define VARY_TRIES 64 /* before the walk down the tree, which is biased towards values that fit few others */
 
 int64_t clt_search_without_end(const void *options) {
   (void)options;
@@ -26,7 +25,8 @@ void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed) {
 
 void clt_draw_release(clt_draw *draw) { clt_map_release(&draw->moved); }
 
-/* Each turn is a step of the shuffle: a random one of the ranks left; what stood first takes its place. */
+/* Each iteration is a step of the shuffle: draws one of the remaining ranks, and moves the first one to its position.
+ */
 int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_error *error) {
   while (draw->n_drawn < draw->n_ranks) {
     uint64_t here = draw->n_drawn++, there = here + clt_rng_below(&draw->rng, draw->n_ranks - here);

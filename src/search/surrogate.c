@@ -1,5 +1,5 @@
 /* surrogate: fits an ensemble on all measurements again and again and picks the next by predicted speed, uncertainty
- * and predicted validity. docs/searchers/surrogate.md describes it and has what was compared. */
+ * and predicted validity. docs/explanation/searching.md describes it, docs/notebook/surrogate.md has measurements. */
 #include "search/surrogate.h"
 
 #include <math.h>
@@ -10,27 +10,27 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-#define CANDIDATES 30   /* of which the one farthest from all others is taken: more made no difference */
-#define MIN_CORRECT 5   /* rows that a committee needs: fewer than its folds' rows say nothing */
-#define MORE 5          /* points asked for when there are fewer */
-#define LEAST_LEFT 30   /* evaluations for which a branch pays: it needs a start and some twenty picks */
-#define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
+#define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */
+#define MIN_CORRECT 5   /* correct rows that a committee needs */
+#define MORE 5          /* further points of the initial design if there are fewer */
+#define LEAST_LEFT 30   /* evaluations left for a branch to pay: an initial design and some twenty picks */
+#define REFIT_SHARE 100 /* refit after each new row; with many rows, after n / REFIT_SHARE new ones */
 #define TRIES 200       /* random configurations before the whole order is drawn */
 #define LARGEST_BLOCK 64
-#define IMPROVEMENT 0.005 /* relative; less than that is none: the noise of repeated runs */
+#define IMPROVEMENT 0.005 /* relative; smaller ones are the noise of repeated runs */
 
-/* No branch comes before the networks have made what they can of other devices' measurements. */
+/* No branch begins before the networks have exploited the sources. */
 #define SOURCES_FIRST 25
-#define FIRST_JUDGED 2 /* rows, from which on sources are compared with them */
+#define FIRST_JUDGED 2 /* rows after which sources are compared with them */
 
-/* What picks in turn. Networks and trees go wrong in different places, and any use of the spread keeps a search from
- * getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 by the mean alone); which mix
- * it is made no difference beyond the noise. */
+/* The acquisitions, which take turns. Networks and trees err in different places, and any use of the spread keeps a
+ * search from getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 with the mean
+ * alone). Differences between mixtures were within the noise. */
 static const clt_acquisition mix[] = {CLT_BY_MEAN, CLT_BY_BOUND, CLT_BY_TREES, CLT_NEAR_INCUMBENT};
 #define MIX 3
-/* So many of them for the main search once a branch explores beside it: it also looks around the best. From the
- * beginning that is worse (0.935 after 50 evaluations where 0.939); late it finds what little is left: 0.995 in place
- * of 0.981 on pnpoly. */
+/* The number of acquisitions of the main search once there is a branch: it then also searches around the incumbent.
+ * From the beginning that is worse (0.935 instead of 0.939 of the optimum after 50 evaluations); late it is better
+ * (0.995 instead of 0.981 on pnpoly). */
 #define LATE_MIX 4
 
 typedef struct surrogate_options {
@@ -50,13 +50,13 @@ typedef struct surrogate_state {
   surrogate_options options;
   clt_rng rng;
   clt_encoding *encoding;
-  clt_committee *committee, *blind; /* the second does without prior data; NULL where there is none */
+  clt_committee *committee, *blind; /* blind: without the sources; NULL if there are none */
   clt_forest *forest;               /* NULL: nothing failed yet */
   bool bars_most;                   /* most candidates probably fail */
   clt_prior_data data;
-  size_t judge_at;        /* rows, when it is next asked which sources fit */
+  size_t judge_at;        /* number of rows at which the sources are compared next */
   clt_prior prior;        /* n 0: none */
-  bool predicted;         /* by a model, for these very sizes */
+  bool predicted;         /* the prior is a model's predictions for these sizes */
   clt_extra_inputs extra; /* n 0: none */
   /* All that was evaluated first or asked for, in this order, in which it is learnt, too: of n_known configurations the
    * results of n_rows. A branch is a search beside the main one that knows nothing but its own rows. */
@@ -67,8 +67,8 @@ typedef struct surrogate_state {
   uint32_t latest;      /* branch; 0: none yet */
   clt_candidates candidates;
   float *candidate;    /* encoded */
-  int64_t spread_left; /* well-spread points to ask for before the models are used */
-  /* The models are fitted when they are first needed after news. */
+  int64_t spread_left; /* points left of the initial design */
+  /* The models are fitted when they are first needed after new results. */
   size_t n_seen; /* rows told when the models were last outdated */
   bool has_committee, has_trees, has_validity;
   size_t n_validity, n_failed_validity; /* rows, and failures among them, that the validity model has seen */
@@ -77,7 +77,7 @@ typedef struct surrogate_state {
   double fit_s, predict_s;
 } surrogate_state;
 
-/* --- well-spread points --- */
+/* --- initial design --- */
 
 static int uniform_point(surrogate_state *s, clt_config *out, clt_error *error) {
   const clt_space *space = s->steps.space;
@@ -88,8 +88,8 @@ static int uniform_point(surrogate_state *s, clt_config *out, clt_error *error) 
   return clt_steps_random(&s->steps, out, error);
 }
 
-/* The one of a few uniform candidates that is farthest from all that was asked for; of those that probably fail only
- * where there are no others. */
+/* Of a few uniform candidates, the one that is farthest from all earlier proposals. Candidates that probably fail are
+ * taken only if there are no others. */
 static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
   float *x = s->candidate, farthest = -1;
   clt_config first;
@@ -198,8 +198,7 @@ static int training_rows(const surrogate_state *s, size_t n_extra, float **x, fl
   return CLT_OK;
 }
 
-/* Branches do without prior data: if it misleads, they are the way out, and if it does not, the main search makes the
- * best of it. */
+/* Branches do not use prior data: if it misleads, they are the way out; if it does not, the main search exploits it. */
 static int need_committee(surrogate_state *s, clt_error *error) {
   bool changed = false, blind = s->turn != 0 && s->blind;
   clt_committee *committee = blind ? s->blind : s->committee;
@@ -243,7 +242,7 @@ static int need_trees(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
-/* Of what fails, on all rows. Fitted again with every failure, and when there are a tenth more rows. */
+/* The validity model, fitted to all rows: again after every failure, and after 10 % more rows. */
 static int need_forest(surrogate_state *s, clt_error *error) {
   bool outdated = s->n_failed != s->n_failed_validity || 10 * s->n_rows >= 11 * s->n_validity;
   if (s->n_failed == 0 || !outdated) return CLT_OK;
@@ -264,15 +263,15 @@ static int need_forest(surrogate_state *s, clt_error *error) {
 
 /* --- asking --- */
 
-/* What is expected by the model, or by the sources that fit. */
+/* Expected costs from the model, or from the fitting sources. */
 static int renew_prior(surrogate_state *s, clt_error *error) {
   const size_t n = s->predicted ? 1 : s->data.n;
   clt_prior_release(&s->prior);
   return clt_prior_init(&s->prior, s->data.sources, n, s->data.fits, s->predicted, s->encoding, error);
 }
 
-/* Which sources fit: after each of the first rows, then seldom, as the candidates' inputs change with it. What a model
- * predicts of this device is corrected instead. */
+/* Compares the sources: after each of the first rows, later rarely, since a change means recomputing the candidates'
+ * inputs. Predictions of a model are corrected instead. */
 static int judge_sources(surrogate_state *s, clt_error *error) {
   if (s->extra.n == 0 || s->predicted || s->n_rows < s->judge_at) return CLT_OK;
   s->judge_at = s->n_rows < s->prior.rules.n_rows ? s->n_rows + 1 : s->n_rows + s->n_rows / 2;
@@ -283,12 +282,11 @@ static int judge_sources(surrogate_state *s, clt_error *error) {
   return s->candidates.n ? clt_candidates_lay_out(&s->candidates, error) : CLT_OK;
 }
 
-/* Where nothing has improved for long, a branch begins anew beside the main search: far from all that was measured,
- * with models that know nothing but its own rows. A search that is stuck is stuck because its models are sure of what
- * they have seen; giving everything up instead loses where the main search was right (docs/searchers/surrogate.md
- * compares both with never beginning anew). From then on the two take turns, and the main search sees the rows of both.
- * A branch that stalls gives way to the next. With prior data that fits a stall comes early, and the first branch costs
- * little. */
+/* After a long time without improvement, a branch starts next to the main search: far from all measured configurations,
+ * with models fitted to its own rows only. A stuck search is stuck because its models are too certain of what they have
+ * seen; a complete restart would lose where the main search was right (docs/notebook/surrogate.md compares both). From
+ * then on main search and branch take turns, and the main search sees the rows of both. A branch that stalls is
+ * replaced by the next one. With fitting prior data the first branch starts early, since it costs little. */
 static void branch_if_stalled(surrogate_state *s) {
   const improvement *i = s->latest ? &s->own : &s->all;
   bool transfers = false;
@@ -301,10 +299,10 @@ static void branch_if_stalled(surrogate_state *s) {
   s->own = (improvement){0};
   s->n_seen = 0;
   s->spread_left = s->options.start;
-  s->steps.phase = "search from anew";
+  s->steps.phase = "new branch";
 }
 
-/* The best by the models, whose turn it is with each news. CLT_CONFIG_NONE: nothing is left. */
+/* The best configuration by the models, which take turns with each new result. CLT_CONFIG_NONE: none is left. */
 static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error) {
   clt_candidates *c = &s->candidates;
   size_t news = s->n_rows - s->n_seen;
@@ -334,8 +332,8 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   return *out == CLT_CONFIG_NONE && !c->complete ? far_point(s, out, error) : CLT_OK;
 }
 
-/* The next one, by the first of these that applies: predictions of a model, corrected; prior data; well-spread points;
- * the models. */
+/* The next configuration, from the first of these that applies: corrected predictions of a model; sources; the initial
+ * design; the models. */
 static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
   *out = CLT_CONFIG_NONE;
   if (s->committee) {
@@ -344,16 +342,20 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
   }
   if (s->committee && s->prior.n && s->n_rows < s->prior.rules.n_rows) {
     double start_s = clt_now_s();
-    /* One well-spread configuration beside the best of the sources tells at once where these are wrong. */
+    /* One point of the initial design among the best of the sources shows early if the sources mislead. */
     const bool spread = !s->predicted && s->steps.n_asked == 1;
-    if (spread && s->spread_left > 0) s->spread_left--;
-    if (spread) return far_point(s, out, error);
-    int rc = need_forest(s, error);
-    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, s->n_known, &s->steps.known, s->forest, error);
+    int rc = spread ? far_point(s, out, error) : need_forest(s, error);
+    if (!rc && !spread)
+      rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, s->n_known, &s->steps.known, s->forest, error);
     s->predict_s += clt_now_s() - start_s;
-    if (rc || *out != CLT_CONFIG_NONE) return rc;
+    if (rc) return rc;
+    if (*out != CLT_CONFIG_NONE) {
+      if (s->spread_left > 0)
+        s->spread_left--; /* it counts for the initial design, even if the sources turn out not to fit */
+      return CLT_OK;
+    }
   }
-  if (s->committee && s->prior.n) s->spread_left = 0; /* replaced by what was expected to be fast */
+  if (s->committee && s->prior.n) s->spread_left = 0; /* the prior replaces the initial design */
   if (s->committee && s->spread_left == 0) {
     if (has_enough(s, 0))
       branch_if_stalled(s);
@@ -429,19 +431,19 @@ static void surrogate_fini(void *state) {
 
 #define AT(field) offsetof(surrogate_options, field)
 static const clt_option options[] = {
-    {"start", CLT_OPTION_INT, "8", 1, 1000000, AT(start), "well-spread configurations at a beginning"},
-    {"kappa", CLT_OPTION_REAL, "2", 0, 100, AT(kappa), "of the picks by least mean - kappa * spread of the ensemble"},
+    {"start", CLT_OPTION_INT, "8", 1, 1000000, AT(start), "configurations of the initial design"},
+    {"kappa", CLT_OPTION_REAL, "2", 0, 100, AT(kappa), "weight of the spread in the acquisition mean - kappa * spread"},
     {"restart-after", CLT_OPTION_INT, "25", 0, 1000000, AT(patience),
-     "evaluations without an improvement after which the search begins anew; 0: never"},
-    {"members", CLT_OPTION_INT, "16", 2, CLT_LANES, AT(members), "networks of the ensemble"},
-    {"hidden", CLT_OPTION_INT, "30", 1, 64, AT(hidden), "units of a network"},
-    {"iterations", CLT_OPTION_INT, "40", 1, 10000, AT(iterations), "iterations of a fit"},
-    {"decay", CLT_OPTION_REAL, "0.002", 0, 100, AT(decay), "weight decay of a fit"},
+     "evaluations without an improvement of 0.5 % after which a new branch begins; 0: never"},
+    {"members", CLT_OPTION_INT, "16", 2, CLT_LANES, AT(members), "networks in the ensemble"},
+    {"hidden", CLT_OPTION_INT, "30", 1, 64, AT(hidden), "hidden units per network"},
+    {"iterations", CLT_OPTION_INT, "40", 1, 10000, AT(iterations), "training iterations per fit"},
+    {"decay", CLT_OPTION_REAL, "0.002", 0, 100, AT(decay), "weight decay"},
 };
 
 const clt_searcher_type clt_searcher_surrogate = {
-    CLT_STEPS_SEARCHER("surrogate", "an ensemble fitted again after every measurement picks the next", options,
-                       surrogate_options, surrogate_state),
+    CLT_STEPS_SEARCHER("surrogate", "fits an ensemble to all results and measures the most promising configuration",
+                       options, surrogate_options, surrogate_state),
     .sequential = true,
     .transfers = true,
     .init = surrogate_init,

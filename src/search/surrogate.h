@@ -1,4 +1,4 @@
-/* search/surrogate.h - what the files of the sequential surrogate search share: docs/searchers/surrogate.md. */
+/* search/surrogate.h - shared code of the searcher surrogate (docs/explanation/searching.md). */
 #ifndef CLT_SEARCH_SURROGATE_H
 #define CLT_SEARCH_SURROGATE_H
 
@@ -10,95 +10,96 @@
 typedef struct clt_result_row {
   clt_config config;
   double cost;     /* NaN: failed */
-  uint32_t branch; /* that asked for it; 0: the main search */
+  uint32_t branch; /* the branch that proposed it; 0: the main search */
 } clt_result_row;
 
 /* --- prior data (prior.c) --- */
 
-#define CLT_P_FAIL 0.5f /* what fails more probably than not stands behind all others */
+#define CLT_P_FAIL 0.5f /* configurations with a higher probability of failure come after all others */
 
 #define CLT_MOST_SOURCES 8   /* the first ones */
-#define CLT_MOST_ENCODED 512 /* inputs; beyond, a source's mean stands for what it lacks */
+#define CLT_MOST_ENCODED 512 /* with more inputs, configurations that a source lacks get the source's mean */
 
-/* Sources, as the networks see them: the speed of a configuration there, least cost / cost, 0 where it failed. */
+/* Sources as inputs of the networks: the speed of a configuration there, least cost / cost; 0 if it failed. */
 typedef struct clt_prior_data {
   const clt_search_source *sources;
   size_t n;
   const clt_encoding *encoding;
-  bool nearest; /* what a source lacks is taken from the nearest that it has; else from its mean */
+  bool nearest; /* configurations that a source lacks get the value of its nearest ones; otherwise the mean */
   float *x[CLT_MOST_SOURCES], *speed[CLT_MOST_SOURCES]; /* of a source's configurations */
   float mean[CLT_MOST_SOURCES];
-  double correlation[CLT_MOST_SOURCES]; /* with what was measured */
-  bool fits[CLT_MOST_SOURCES];          /* is used; all of them, until they are judged */
+  double correlation[CLT_MOST_SOURCES]; /* with the measurements */
+  bool fits[CLT_MOST_SOURCES];          /* the source is used; true until it is compared */
 } clt_prior_data;
 
 int clt_prior_data_init(clt_prior_data *data, const clt_search_setup *setup, const clt_encoding *encoding,
                         clt_error *error);
 void clt_prior_data_release(clt_prior_data *data);
 
-/* What the sources say of a configuration, from -1 (it failed) to 1 (the fastest): one a source. */
+/* The speeds of a configuration in the sources, from -1 (failed) to 1 (the fastest): out[data->n]. */
 void clt_prior_data_speeds(const clt_prior_data *data, clt_config config, float *out);
 
-/* The same as the networks' inputs, a clt_extra_inputs function: 0 in place of what does not fit. */
+/* The same as inputs of the networks, a clt_extra_inputs function: 0 for sources that do not fit. */
 void clt_prior_data_fill(const void *data, clt_config config, float *out);
 
-/* Compares the sources with what was measured, speeds[n_rows][data->n] being what they say of it, by rank (Kendall's
- * tau): one that disagrees, or agrees far less than the best, does not fit. What failed does not count. lenient: half a
- * standard error of tau is in favour of each. Whether others fit than before. */
+/* Compares the sources with the measurements by rank correlation (Kendall's tau); speeds[n_rows][data->n] are the
+ * sources' speeds of the measured configurations. A source with a negative or a much lower correlation than the best
+ * one does not fit. Failed configurations do not count. lenient: adds half a standard error to tau. Returns whether the
+ * set of fitting sources has changed. */
 bool clt_prior_data_judge(clt_prior_data *data, const float *speeds, const clt_result_row *rows, size_t n_rows,
                           bool lenient);
 
-/* The least squared distance of x to any of the first n of points[][n_inputs]. */
+/* The smallest squared distance between x and the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
-/* --- what is expected before anything is measured, corrected by measurements (prior.c) --- */
+/* --- expected costs, corrected by measurements (prior.c) --- */
 
 typedef struct clt_prior_rules {
-  double deviation, length; /* of log cost from what is expected; over so many parameters, from one end to the other, it
-                             * is forgotten to 1/e */
-  double kappa;             /* of mean - kappa * deviation */
-  size_t n_rows;            /* until so many results are there it picks */
+  double deviation; /* standard deviation of the log cost from the expected one */
+  double length;    /* its covariance falls to 1/e over this number of parameters, each changed from end to end */
+  double kappa;     /* weight in the acquisition mean - kappa * deviation */
+  size_t n_rows;    /* the prior picks until there are this many results */
 } clt_prior_rules;
 
 typedef struct clt_prior {
   const clt_encoding *encoding;
-  clt_config *configs; /* canonical ones that are expected to be valid, ascending */
+  clt_config *configs; /* canonical configurations that are expected to be valid, ascending */
   float *log_cost;     /* up to a constant */
   float *x;            /* [n][n_inputs] */
   size_t n;
   clt_prior_rules rules;
 } clt_prior;
 
-/* Of those sources that fit, at most CLT_MOST_SOURCES; predicted: a model's predictions for these very sizes. Borrows
- * the encoding. */
+/* Takes the expected costs from the fitting sources, at most CLT_MOST_SOURCES. predicted: the sources are a model's
+ * predictions for the sizes of this search. Borrows the encoding. */
 int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_sources, const bool *fits,
                    bool predicted, const clt_encoding *encoding, clt_error *error);
 void clt_prior_release(clt_prior *prior);
 
-/* The most promising of those not in asked; those that fail by `failures` (nullable) last. rows: the n_rows measured
- * ones, and up to n_known those without a result yet; failed ones and those of which nothing is expected do not count.
- * CLT_CONFIG_NONE: none is left. */
+/* The most promising configuration that is not in asked; those that probably fail according to `failures` (nullable)
+ * come last. rows: n_rows with results, then up to n_known without; failed rows and rows without an expected cost do
+ * not count. CLT_CONFIG_NONE: none is left. */
 int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows, size_t n_known,
                    const clt_map *asked, const clt_forest *failures, clt_error *error);
 
-/* --- what may be asked for (candidates.c) --- */
+/* --- candidates (candidates.c) --- */
 
-/* The configurations that are predicted at each refit: all of a small space; the most promising of a large one, chosen
- * anew from time to time by a look at the whole space; of a huge one, at a large uniform sample and the neighbourhoods
- * of the best. */
+/* The configurations that are predicted at each refit. Small space: all. Large space: a short list of the most
+ * promising ones, renewed from time to time by predicting the whole space. Huge space: a short list from a large
+ * uniform sample and the neighbourhoods of the best. */
 typedef struct clt_candidates {
   const clt_space *space;
   const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
-  clt_split split[2];   /* for laying out: [1] for committees that are blind for what is extra, where anything is */
-  clt_layout layout[2]; /* so too */
+  clt_split split[2];   /* [1]: for blind committees, which do without the extra inputs */
+  clt_layout layout[2]; /* likewise */
   clt_config *configs;
   float *mean, *spread, *p_fail, *tree; /* one array */
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
   size_t n_sample;
   bool complete;
-  int age; /* refits since the last look */
+  int age; /* refits since the short list was renewed */
 } clt_candidates;
 
 /* Borrows the encoding and its space, and extra. */
@@ -106,23 +107,23 @@ int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding
                         unsigned threads, clt_rng *rng, clt_error *error);
 void clt_candidates_release(clt_candidates *candidates);
 
-/* Computes the candidates' inputs anew: what is extra has changed. */
+/* Recomputes the candidates' inputs after the extra inputs have changed. */
 int clt_candidates_lay_out(clt_candidates *candidates, clt_error *error);
 
 #define CLT_MOST_FASTEST 10
 
-/* The fastest of what was measured, the fastest first: around them it is looked more closely. */
+/* The fastest measured configurations, the fastest first. Huge spaces are searched more closely around them. */
 typedef struct clt_fastest {
   clt_config configs[CLT_MOST_FASTEST];
   size_t n;
 } clt_fastest;
 
-/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked is left out.
- */
+/* Renews the short list if it is due (*changed: it was), without configurations in asked, then predicts mean and spread
+ * of all candidates. */
 int clt_candidates_predict(clt_candidates *candidates, const clt_committee *committee, bool blind, const clt_map *asked,
                            const clt_fastest *fastest, double kappa, bool *changed, clt_error *error);
 
-/* What an acquisition function minimises. */
+/* The quantity that an acquisition minimises. */
 typedef enum clt_acquisition {
   CLT_BY_MEAN,       /* of the networks */
   CLT_BY_BOUND,      /* mean - kappa * spread: the lower confidence bound */
@@ -130,9 +131,8 @@ typedef enum clt_acquisition {
   CLT_NEAR_INCUMBENT /* mean, among the neighbours of the best measured */
 } clt_acquisition;
 
-/* The best by an acquisition function that is not in asked, those that probably fail last; CLT_CONFIG_NONE: none is
- * left. Of the neighbours of the fastest few, only those that probably do not fail; where there are none, the least
- * mean. */
+/* The best candidate that is not in asked; those that probably fail come last. CLT_CONFIG_NONE: none is left.
+ * CLT_NEAR_INCUMBENT considers only neighbours that probably do not fail; if there are none, it acts as CLT_BY_MEAN. */
 clt_config clt_candidates_best(const clt_candidates *candidates, clt_acquisition acquisition, double kappa,
                                const clt_map *asked, const clt_fastest *fastest);
 

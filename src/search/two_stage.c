@@ -16,15 +16,15 @@
 #define SAMPLES_WITHOUT_BUDGET 200
 #define MIN_CORRECT 5    /* clt_model_new needs as many */
 #define MIN_P_VALID 0.5  /* with the option 'validity': more probable than not */
-#define REFIT_SHARE 0.25 /* of a block failed: fit again. Fewer failures than that are what validity expects */
-#define MIN_BLOCK 16     /* see next_block: small beside any second stage, large enough for a share of failures */
+#define REFIT_SHARE 0.25 /* fraction of a block: refit if more failed */
+#define MIN_BLOCK 16     /* see next_block: small, but large enough for a fraction of failures */
 #define AT_ONCE 4096     /* candidates that a sweep finds: far more than most second stages take */
 
 typedef struct two_stage_options {
   int64_t samples;          /* 0: from the budget */
   const char *second_stage; /* "rest", "auto" or a number */
   int64_t second_stage_max; /* with "auto" */
-  bool validity;            /* what will probably fail comes last */
+  bool validity;            /* configurations that probably fail come last */
 } two_stage_options;
 
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
@@ -38,7 +38,7 @@ typedef struct two_stage_state {
   clt_rows rows; /* told, by configuration, so that the order in which results arrived makes no difference */
   size_t n_correct;
   double best_cost;
-  clt_best sample; /* the best of the random ones, which the second stage has to beat */
+  clt_best sample; /* the best of the samples, which the second stage must beat */
   bool drawn_out;  /* the whole space was sampled */
   stage stage;
 
@@ -51,7 +51,7 @@ typedef struct two_stage_state {
   double beyond; /* the predicted log cost from which on, by the margin, nothing is better by more than the tolerance */
   int64_t n_second, block_told, block_failed;
   int64_t n_second_told, n_second_failed;
-  double n_needed; /* what the confidence asks for; more than told: a limit came first. NaN: it was not chosen by it */
+  double n_needed; /* size that the confidence needs; more than told: a limit was reached first. NaN: not known */
   double fit_s, predict_s;
 } two_stage_state;
 
@@ -89,13 +89,13 @@ static int divide_budget(two_stage_state *s, const two_stage_options *options, c
 static int64_t two_stage_budget(const void *opaque) {
   const two_stage_options *options = opaque;
   int64_t count, samples = options->samples;
-  if (parse_second_stage(&count, options->second_stage, NULL)) return 0; /* init will say what is wrong */
+  if (parse_second_stage(&count, options->second_stage, NULL)) return 0; /* init reports the error */
   if (count == 0) return samples ? samples + options->second_stage_max : 0;
   if (count == INT64_MAX) return 2 * samples;
   return (samples ? samples : count) + count;
 }
 
-/* --- how deep the second stage must go: docs/searchers/two-stage.md --- */
+/* --- how deep the second stage must go: docs/explanation/searching.md --- */
 
 typedef struct fast_row {
   double log_cost;
@@ -107,11 +107,11 @@ static int by_log_cost(const void *a, const void *b) {
   return (x->log_cost > y->log_cost) - (x->log_cost < y->log_cost);
 }
 
-/* By how much the optimum may have been predicted slower than it is, in log cost, with probability `confidence`. The
- * optimum is taken to be exchangeable with the k fastest rows, each predicted by networks that have seen it neither for
- * fitting nor for stopping. Then its error is the largest of the k + 1 with probability 1 / (k + 1), so the largest of
- * the k bounds it with probability k / (k + 1). NaN where fewer than k rows are correct. residuals: one for each
- * correct row, in the order of rows. */
+/* A bound, in log cost, on how much slower than it is the optimum was predicted; it holds with probability
+ * `confidence`. Assumption: the optimum is exchangeable with the k fastest rows, whose predictions come from networks
+ * that used them neither for fitting nor for stopping. Then the optimum's error is the largest of the k + 1 with
+ * probability 1 / (k + 1), so that the largest of the k errors bounds it with probability k / (k + 1). NaN: fewer than
+ * k rows are correct. residuals: one per correct row, in the order of rows. */
 static double find_margin(const clt_rows *rows, const float *residuals, size_t n_residuals, double confidence) {
   fast_row *fast = clt_new_array(n_residuals, sizeof *fast);
   if (fast == NULL) return NAN;
@@ -176,8 +176,9 @@ static int refill(two_stage_state *s, clt_error *error) {
   return rc;
 }
 
-/* All samples are told. The margin is that of the random rows: those of the second stage are chosen by the model and
- * say too little of what it does not know. Where too few are correct for a model, takes more of them, or gives up. */
+/* Called when all samples have results. The margin comes from the random rows only, since those of the second stage are
+ * chosen by the model and are no unbiased sample of its errors. With too few correct samples for a model, takes more
+ * samples, or ends the search. */
 static int end_sampling(two_stage_state *s, clt_error *error) {
   int64_t more = s->steps.left;
   bool possible = !s->drawn_out && more > 0;
@@ -192,8 +193,8 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
     return refill(s, error);
   }
   clt_log(s->setup.log, s->setup.log_user, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
-          "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
-          MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
+          "only %zu of the %zu sampled configurations are correct, and a model needs %d: %s", s->n_correct, s->rows.n,
+          MIN_CORRECT, possible ? "sampling continues" : "the second stage is skipped");
   s->stage = possible ? SAMPLING : OVER;
   s->steps.phase = "sampling";
   s->n_samples = (int64_t)s->steps.n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
@@ -202,8 +203,8 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
 
 /* --- the stages --- */
 
-/* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
- * Those that will probably fail are left out. */
+/* Whether a configuration may, within the margin, be better than the incumbent by more than the tolerance.
+ * Configurations that probably fail are not. */
 static bool is_promising(const two_stage_state *s, const clt_prediction *prediction) {
   return prediction->p_valid >= s->min_p_valid && prediction->log_cost < s->beyond;
 }
@@ -216,13 +217,14 @@ static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_
   return 0;
 }
 
-/* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
+/* Ends the second stage. If a limit was reached before the confidence, warns of the size that it needs. */
 static int finish_second_stage(two_stage_state *s, clt_error *error) {
   s->stage = OVER;
   if (!s->chosen) return CLT_OK;
   if (isnan(s->margin)) {
-    clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING,
-            "too few correct samples to choose the second stage by the confidence: it went to its limit");
+    clt_log(
+        s->setup.log, s->setup.log_user, CLT_LOG_WARNING,
+        "too few correct samples to choose the size of the second stage by the confidence; it went up to its limit");
     return CLT_OK;
   }
   s->n_needed = (double)s->n_second;
@@ -231,14 +233,14 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   if (rc) return rc;
   s->n_needed = fmax(s->n_needed, (double)s->n_second + 1);
   clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING,
-          "a confidence of %g would take a second stage of about %.0f, its limit was %lld", s->setup.confidence,
+          "a confidence of %g needs a second stage of about %.0f evaluations; its limit was %lld", s->setup.confidence,
           s->n_needed, (long long)s->n_second);
   return CLT_OK;
 }
 
-/* The second stage is asked for in blocks, and what comes next is decided when a block has been told completely: so the
- * decision depends neither on the order of the results nor on the size of the batches. Where most of a block failed,
- * the model is fitted again with what was learnt. */
+/* The second stage is proposed in blocks. The next block is decided when all results of a block are known, so that the
+ * decision depends neither on the order of the results nor on the size of the batches. If too much of a block failed,
+ * the model is fitted again. */
 static int next_block(two_stage_state *s, clt_error *error) {
   bool learnt = s->block_failed > 0 && s->block_failed >= REFIT_SHARE * (double)s->block_told;
   int rc = learnt ? fit_model(s, error) : CLT_OK;
@@ -346,20 +348,19 @@ static void two_stage_fini(void *state) {
 
 static const clt_option options[] = {
     {"samples", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(two_stage_options, samples),
-     "random configurations measured before training; 0: what the budget leaves, or half of it"},
+     "random configurations of the first stage; 0: the budget less a fixed second stage, otherwise half of the budget"},
     {"second-stage", CLT_OPTION_TEXT, "rest", 0, 0, offsetof(two_stage_options, second_stage),
-     "how many of the best predicted are measured: a number, rest (of the budget), or auto (until the confidence is "
-     "reached)"},
+     "size of the second stage: a number, rest (of the budget) or auto (until --confidence is reached)"},
     {"second-stage-max", CLT_OPTION_INT, "1000", 1, INT32_MAX, offsetof(two_stage_options, second_stage_max),
-     "how many auto measures at most"},
+     "maximum size of the second stage with auto"},
     {"validity", CLT_OPTION_BOOL, "yes", 0, 0, offsetof(two_stage_options, validity),
-     "what will probably fail is measured after all others; no: by predicted time alone"},
+     "configurations that probably fail are measured last; no: the order depends on predicted time alone"},
 };
 
 const clt_searcher_type clt_searcher_two_stage = {
     .abi = CLT_SEARCHER_ABI,
     .name = "two-stage",
-    .summary = "random samples, a model trained on them, then the configurations predicted to be the fastest",
+    .summary = "measures random samples, fits a model, then measures the configurations predicted to be fastest",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(two_stage_options),

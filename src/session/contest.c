@@ -1,4 +1,4 @@
-/* The contest of the fastest: who takes part and wins. */
+/* The final comparison of the fastest configurations: selects the finalists and the winner. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,36 +14,35 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
-#define WINDOW \
-  0.5 /* worse ones than this are no finalists, even where runs are noisy: medians are never that far off */
-#define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
-#define MIN_ROUNDS 7   /* the fewest that can be significant at the first look: 1 in 128 by chance, not 1 in 80 */
+#define WINDOW 0.5     /* relative to the best; medians never differ by more through noise alone */
+#define MAX_ATTEMPTS 4 /* rounds of replacing rejected finalists by the next best */
+#define MIN_ROUNDS 7   /* the minimum for significance at the first test: 1 in 128 by chance */
 #define MAX_ROUNDS 2000
-/* A contest takes at most a tenth of the user's time limit, and twenty seconds. Beyond its fewest rounds it takes half
- * of what the search took or two seconds, whichever is more: it is to be felt as the end of the search, but where all
- * was known already that took no time, and one round decides nothing. */
+/* A contest takes at most a tenth of the user's time limit, and at most 20 s. After the minimum of rounds it ends at
+ * half the duration of the search or 2 s, whichever is longer: a search among known answers takes no time, but one
+ * round decides nothing. */
 #define SHARE_OF_TIME 0.1
 #define SHARE_OF_SEARCH 0.5
 #define ALWAYS_S 2.0
 #define MAX_TOTAL_S 20.0
-/* Chosen on convolution on PoCL (docs/searchers/surrogate.md, "On a device"): with medians where runs scatter, searches
- * lose none of what they found. */
-#define NOISY 0.05        /* a spread of runs from which on medians rank better than the least runs */
-#define NOISE_FACTOR 2.0  /* of the spread: how far down in the ranking the best may stand */
+/* Chosen on convolution on PoCL (docs/notebook/surrogate.md, "On a device"): ranked by medians if runs scatter, the
+ * best configuration of a search is always among the finalists. */
+#define NOISY 0.05        /* the spread of runs above which medians rank better than shortest runs */
+#define NOISE_FACTOR 2.0  /* times the spread: how far behind in the ranking the best may be */
 #define MOST_FINALISTS 32 /* however noisy */
-/* On CPUs the times of a process hang on the pages that it got, by a tenth and more for a transpose. */
+/* On CPUs the times of a process depend on its memory pages, for a transpose by a tenth and more. */
 #define CPU_PROCESSES 3
 
 typedef struct finals {
-  clt_config *configs; /* of this attempt: n_field from the ranking, then the default and what is timed beside it */
+  clt_config *configs; /* of this attempt: n_field from the ranking, then the default configuration and `beside` */
   clt_measurement *measurements;
   size_t n, n_field;
-  size_t next;            /* in the ranking: the first that has not been in the field */
-  size_t n_standing;      /* of the field: correct, compared again if others have to be replaced */
+  size_t next;            /* index in the ranking of the first that has not taken part */
+  size_t n_standing;      /* of the field: correct; they take part again if others are replaced */
   size_t n_rejected;      /* of the field, in this attempt */
-  size_t n_out_of_memory; /* of the field, in all attempts: beside the others, so nothing is known of them */
-  clt_config beside;      /* what the searcher wants timed beside the winner; CLT_CONFIG_NONE: nothing */
-  clt_config checked;     /* what stood up to check_fastest last; CLT_CONFIG_NONE: nothing yet */
+  size_t n_out_of_memory; /* of the field, in all attempts: not rejected, as each alone may fit */
+  clt_config beside;      /* timed next to the winner for the searcher; CLT_CONFIG_NONE: nothing */
+  clt_config checked;     /* passed check_fastest last; CLT_CONFIG_NONE: none yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
 
@@ -53,7 +52,7 @@ static int by_rank(const void *a, const void *b) {
   return (x->config > y->config) - (x->config < y->config);
 }
 
-/* The best of the ranking that has not been rejected; NULL: none is left. */
+/* The best in the ranking that is not rejected; NULL: none left. */
 static const clt_ranked *best_left(const clt_session *s) {
   for (size_t i = 0; i < s->n_ranked; i++)
     if (!s->ranked[i].rejected) return &s->ranked[i];
@@ -69,12 +68,12 @@ static void warn_of(const clt_session *s, clt_config config, const char *what, c
           n < 300 ? n : 300, log ? log : "");
 }
 
-/* Out of memory because others were prepared as well is not the configuration's fault. */
+/* Out of memory with others prepared at the same time is no failure of the configuration. */
 static bool lacks_memory(const finals *f, size_t i) {
   return f->n > 1 && f->measurements[i].reason == CLT_REASON_OUT_OF_MEMORY;
 }
 
-/* Records what the i-th finalist came to, and rejects it if it failed. */
+/* Records the result of the i-th finalist, and rejects it if it failed. */
 static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error) {
   clt_search_loop *l = &s->loop;
   clt_tune_result *result = s->result;
@@ -83,10 +82,10 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
   int rc = CLT_OK;
   if (lacks_memory(f, i)) {
     f->n_out_of_memory += i < f->n_field;
-    warn_of(s, m->config, "the memory does not suffice for all finalists at once; it is left out", NULL);
+    warn_of(s, m->config, "left out, as the memory does not suffice for all finalists at once", NULL);
     return CLT_OK;
   }
-  /* A failure is one whatever it was compared for. */
+  /* A failure does not depend on the objective. */
   bool as_usual = clt_objective_ranks_as_usual(l->objective) || !correct;
   if (l->store)
     rc = clt_store_add(l->store, &l->key, l->space, as_usual ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED, m, error);
@@ -120,8 +119,8 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
   return CLT_OK;
 }
 
-/* What would win has to stand up to more than it was searched by; one that does not makes way for the next fastest.
- * *out stays NULL where none stands. */
+/* Verifies the prospective winner on more data; if it fails, the next fastest follows. *out stays NULL if none passes.
+ */
 static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_error *error) {
   for (;;) {
     clt_measurement *fastest = NULL;
@@ -141,8 +140,8 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
   }
 }
 
-/* So many rounds at most; beyond the first ones none begins after enough_s, and none at all after a share of the limit
- * of time. */
+/* At most so many rounds; after enough_s only the minimum of rounds begins, and none after a share of the time limit.
+ */
 static clt_contest_policy policy_of_finals(clt_session *s, unsigned most, double enough_s) {
   const double share_s = SHARE_OF_TIME * s->settings->time_s, limit_s = share_s > 0 ? share_s : MAX_TOTAL_S;
   return (clt_contest_policy){
@@ -152,7 +151,7 @@ static clt_contest_policy policy_of_finals(clt_session *s, unsigned most, double
 static int compare_field(finals *f, clt_session *s, clt_error *error) {
   const double searched_s = clt_now_s() - s->start_s - s->result->waited_s;
   const double enough_s = fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S);
-  /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
+  /* Without a device, the result must not depend on the speed of the machine. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
   clt_contest_policy policy = policy_of_finals(s, most, enough_s);
   policy.n_processes = s->limits.binds ? CPU_PROCESSES : 1;
@@ -162,7 +161,7 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   f->n_rejected = f->n_standing = 0;
   rc = check_fastest(f, s, &fastest, error);
   for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = record_finalist(f, s, i, error);
-  /* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
+  /* The old leader's time is from other rounds, so it counts only if no other is left and it has not failed. */
   bool stands = fastest == NULL;
   for (size_t i = 0; i < f->n; i++) {
     stands = stands && (f->measurements[i].config != f->leader.config || lacks_memory(f, i));
@@ -176,33 +175,34 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
 }
 
 static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error) {
-  /* Ranks by the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would
-   * stand before the least of few. */
+  /* Ranks by the shortest run, the best estimate on a quiet device. On a noisy one the shortest of many runs would
+   * precede the shortest of few. */
   double *spreads = clt_new_array(s->n_ranked, sizeof *spreads);
   size_t n_spreads = 0, wanted = 0;
   if (spreads == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < s->n_ranked; i++)
     if (s->ranked[i].spread >= 0) spreads[n_spreads++] = s->ranked[i].spread;
-  double noise = n_spreads ? clt_median(spreads, n_spreads) : 0; /* nobody ran often enough */
+  double noise = n_spreads ? clt_median(spreads, n_spreads) : 0; /* none has enough runs */
   free(spreads);
   for (size_t i = 0; i < s->n_ranked; i++)
     s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
-  /* Where runs scatter, the best may stand far down in the ranking. */
+  /* If runs scatter, the best may be far behind in the ranking. */
   double limit = s->ranked[0].rank * (1 + NOISE_FACTOR * noise);
   while (wanted < most && wanted < s->n_ranked && s->ranked[wanted].rank <= limit) wanted++;
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
-    if (clt_stop_asked(s->settings->stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    /* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
-     * that what is said of it is measured side by side. */
+    if (clt_stop_asked(s->settings->stop))
+      return clt_fail(error, CLT_E_STOPPED, "stopped while comparing the finalists");
+    /* The correct ones so far and the next `wanted` in the ranking within the window; also the configurations that the
+     * result compares the winner with, so that they are measured side by side. */
     const clt_ranked *best = best_left(s);
     const clt_config beside[] = {
         s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
-      if (s->ranked[f->next].rejected) continue; /* it was timed beside others and failed */
+      if (s->ranked[f->next].rejected) continue; /* it took part for the result's comparison and failed */
       f->configs[f->n++] = s->ranked[f->next].config;
       wanted--;
     }
@@ -221,8 +221,8 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
   return CLT_OK;
 }
 
-/* Threads of CPU drivers are bound to processors while they are timed, and not where programs run them: so the
- * finalists run once more as they will there. Where another one is faster than the best then, the result says so. */
+/* Threads of CPU drivers are bound to processors while they are timed, but not in most programs. So the finalists run
+ * once more without binding, and a note says if another one is faster than the winner. */
 static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
   const clt_contest_policy policy = policy_of_finals(s, MIN_ROUNDS, 0);
   const clt_measurement *best = NULL, *fastest = NULL;
@@ -247,8 +247,8 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
     clt_config_print(name, sizeof name, s->loop.space, fastest->config);
     rc = clt_session_note(
         s, error,
-        "with the driver's threads not bound to processors, as in most programs, %s is faster than the best: "
-        "%s, where the best takes %s",
+        "if the driver's threads are not bound to processors, as in most programs, %s is faster than the winner: "
+        "%s instead of %s",
         name, clt_time_text(time[0], fastest->time_s), clt_time_text(time[1], best->time_s));
   }
   for (size_t i = 0; i < f->n_standing; i++) clt_measurement_release(&f->measurements[i]);
@@ -260,7 +260,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
   clt_search_report report;
   clt_session_report(s, &report);
-  finals f = {.configs = clt_new_array(most + 2, sizeof *f.configs), /* the default and the one beside, too */
+  finals f = {.configs = clt_new_array(most + 2, sizeof *f.configs), /* room for the default and `beside` */
               .measurements = clt_new_array(most + 2, sizeof *f.measurements),
               .beside = report.timed_beside,
               .checked = CLT_CONFIG_NONE};
@@ -275,8 +275,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
   if (rc && !stopped) return clt_measurement_release(&f.leader), rc;
   if (!found && (stopped || f.n_out_of_memory > 0)) {
-    /* The search's word stands, but not for what failed since: of what is next only what the loop remembers is known.
-     */
+    /* The search's best counts, unless it failed since; of the next best only the loop's record is known. */
     const clt_ranked *left = best_left(s);
     if (best->config != (left ? left->config : CLT_CONFIG_NONE)) {
       clt_measurement_release(best);
@@ -290,5 +289,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   s->result->best_is_finalist = found;
   if (found) return rc;
   return clt_fail(error, CLT_E_VERIFY,
-                  "all of the %zu fastest configurations fail when run again on other data or at another size", f.next);
+                  "all of the %zu fastest configurations fail when run again on other data or at another size; "
+                  "'clatune verify' shows why",
+                  f.next);
 }

@@ -1,4 +1,4 @@
-/* The loop: ask, known already? measure, record, tell; and what is known. */
+/* The search loop: ask, look up or measure, record, tell; and the known answers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "session/session.h"
 #include "store/pq.h"
 
-/* --- what is known: from the store, and from this session --- */
+/* --- known answers: from the store and from this session --- */
 
 struct clt_known_entry {
   clt_config config;
@@ -27,7 +27,7 @@ struct clt_known_entry {
   bool confirmed_alone;
   double time_s, figure, energy_J;
   clt_kernel_use use;
-  clt_measurement *stored; /* until it is taken; where nothing is answered yet, what is in doubt */
+  clt_measurement *stored; /* the answer until it is taken; before an answer, the result in doubt */
 };
 
 void clt_known_release(clt_known *known) {
@@ -71,7 +71,7 @@ int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
   if (entry == NULL) return clt_fail_memory(error);
   entry->attempts++;
   clt_measurement_init(&m, config);
-  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "its worker ended; it is tried once more");
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "the worker process ended; the configuration is tried once more");
   int rc = l->store ? clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error) : CLT_OK;
   clt_measurement_release(&m);
   return rc;
@@ -180,7 +180,10 @@ int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, si
 int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error) {
   size_t size = *(const size_t *)settings;
   if (size < sizeof size || size > bytes)
-    return clt_fail(error, CLT_E_ARGUMENT, "%s.struct_size is %zu; this library knows %zu bytes", type, size, bytes);
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "%s.struct_size is %zu, but must be at most %zu; initialise the struct, or install a library as "
+                    "new as the header",
+                    type, size, bytes);
   memset(out, 0, bytes);
   memcpy(out, settings, size);
   return CLT_OK;
@@ -230,9 +233,9 @@ void clt_loop_release(clt_search_loop *l) {
 
 /* --- several tuners --- */
 
-#define PATIENCE_S 60 /* with another tuner, which may be frozen: then the configuration is measured here */
+#define PATIENCE_S 60 /* until a configuration claimed by another tuner is measured here too */
 
-/* Reads what others have added, if anybody has. */
+/* Reads the records that other processes have added. */
 static int read_news(clt_search_loop *l, clt_error *error) {
   uint64_t version;
   int rc = clt_store_version(l->store, &version, error);
@@ -246,7 +249,7 @@ int clt_loop_reuse(clt_search_loop *l, bool wait, clt_error *error) {
   const char *place = clt_store_path(l->store);
   char *path = !wait ? NULL : clt_pq_is_url(place) ? strdup(place) : realpath(place, NULL);
   l->reuses = true;
-  l->version = UINT64_MAX; /* which no store begins with */
+  l->version = UINT64_MAX; /* differs from every store's version */
   l->claims = (clt_device_lock){.fd = -1};
   /* Without a place for locks, both measure. */
   if (path) clt_lock_open(&l->claims, "claims", NULL);
@@ -265,8 +268,8 @@ static uint64_t claim_of(const clt_search_loop *l, clt_config config) {
   return hash;
 }
 
-/* Whether the configuration is known by now, as *origin says; if not, whether this tuner is to measure it. Its holder
- * gives a claim up once the answer is stored: so it is claimed first, and then looked for. */
+/* *origin: whether the configuration is known by now; if not, *claimed: whether this tuner measures it. Claims first,
+ * then looks: another holder releases its claim only after it has stored the answer. */
 static int claim_or_take(clt_search_loop *l, clt_config config, clt_origin *origin, clt_measurement *known,
                          bool *claimed, clt_error *error) {
   *origin = clt_known_take(&l->known, config, known);
@@ -286,7 +289,7 @@ static double cost_of(const clt_search_loop *l, const clt_measurement *m) {
   return clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
 }
 
-/* Less of an improvement is left to the contest, whose field reaches further behind the best than this misleads it. */
+/* A smaller error cannot mislead the final comparison, which has all configurations within a wider range. */
 #define SURPRISING 0.2
 
 int clt_loop_doubt(clt_search_loop *l, clt_measurement *m, double best_cost, bool *again, clt_error *error) {
@@ -319,7 +322,8 @@ static int tell_searcher(clt_search_loop *l, clt_config config, const clt_measur
   return rc;
 }
 
-/* Initial ones are told once all are answered, in the order of the list, whatever the order of results. */
+/* Initial answers are told when all are there, in the order of the list, so that the order of results does not matter.
+ */
 static int answer_one(clt_search_loop *l, clt_config asked, size_t initial, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
   int rc = CLT_OK;
@@ -336,7 +340,7 @@ static int answer_one(clt_search_loop *l, clt_config asked, size_t initial, cons
 
 /* --- asking --- */
 
-/* The next one to be evaluated; CLT_CONFIG_NONE: none now. */
+/* The next configuration to evaluate; CLT_CONFIG_NONE: none now. */
 static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t *initial, clt_error *error) {
   int rc = CLT_OK;
   *out = CLT_CONFIG_NONE;
@@ -370,7 +374,7 @@ static bool is_pending(const clt_search_loop *l, clt_config canonical) {
   return false;
 }
 
-/* Answers everything that waited for the configuration: what was asked for first as `origin` says, then as known. */
+/* Answers everything that waits for the configuration: the first with `origin`, the others as known. */
 static int answer_pending(clt_search_loop *l, const clt_measurement *m, clt_origin origin, clt_error *error) {
   size_t kept = 0, n = l->n_pending;
   int rc = CLT_OK;
@@ -389,7 +393,7 @@ static int answer_pending(clt_search_loop *l, const clt_measurement *m, clt_orig
   return rc;
 }
 
-/* Of what other tuners measure: what is answered by now, and what is this one's after all. */
+/* Looks for answers of other tuners, and takes over configurations whose tuner has gone (*out). */
 static int look_elsewhere(clt_search_loop *l, clt_config *out, clt_error *error) {
   for (size_t i = 0; i < l->n_pending && l->n_elsewhere > 0; i++) {
     clt_pending *pending = &l->pending[i];
@@ -417,7 +421,7 @@ int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *
   *out = CLT_CONFIG_NONE;
   int rc = look_elsewhere(l, out, error);
   if (rc || *out != CLT_CONFIG_NONE) return rc;
-  if (batch == 0) batch = 1; /* all places were taken, and one became free just now */
+  if (batch == 0) batch = 1; /* a place has just become free */
   while (l->n_begun < l->budget && l->may_begin(l->user)) {
     clt_config asked;
     clt_measurement known;
@@ -427,7 +431,7 @@ int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *
     rc = next_asked(l, batch, &asked, &initial, error);
     if (rc || asked == CLT_CONFIG_NONE) return rc;
     if (!clt_space_contains(l->space, asked))
-      return clt_fail(error, CLT_E_ARGUMENT, "%s asked for a configuration that is not in the space",
+      return clt_fail(error, CLT_E_ARGUMENT, "a configuration from %s is not in the space",
                       l->list ? "the list" : l->searcher->name);
     clt_config canonical = clt_space_canonical(l->space, asked);
     bool waits = is_pending(l, canonical);
@@ -455,8 +459,8 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
   clt_measurement theirs;
   clt_origin origin = CLT_NOT_KNOWN;
   if (!is_pending(l, m->config))
-    return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
-  /* Another tuner may have been faster, where it was not waited for. */
+    return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not proposed, or already has a result");
+  /* Another tuner may have been faster. */
   int rc = l->reuses ? read_news(l, error) : CLT_OK;
   if (rc == CLT_OK) origin = clt_known_take(&l->known, m->config, &theirs);
   if (rc == CLT_OK && origin == CLT_NOT_KNOWN) {

@@ -1,4 +1,4 @@
-/* One configuration at a time, measured by the application. */
+/* Online tuning: the application measures one configuration at a time. */
 #include <clatune/online.h>
 #include <math.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
   int rc = clt_copy_settings(&s, sizeof s, settings, "clt_online_settings", error);
   if (rc) return rc;
   const clt_space *space = s.instance ? clt_instance_space(s.instance) : s.space;
-  if (space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "tuning online needs an instance or a space");
+  if (space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "clt_online_settings needs an instance or a space");
   if (s.store && s.instance == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a store needs an instance with a device");
   if (clt_space_valid(space) == 0) return clt_fail(error, CLT_E_NO_VALID, "no configuration satisfies all constraints");
   clt_online *o = calloc(1, sizeof *o);
@@ -64,9 +64,8 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
     rc = s.instance ? clt_objective_new(&l->objective, s.instance, s.objective, error)
                     : clt_objective_new_for(&l->objective, space, NULL, 0, NULL, s.objective, error);
   if (rc == CLT_OK && clt_objective_needs_energy(l->objective))
-    rc =
-        clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
-                 clt_objective_name(l->objective));
+    rc = clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which online tuning does not measure",
+                  clt_objective_name(l->objective));
   if (rc == CLT_OK && s.store) rc = clt_store_key_init(&l->key, s.instance, error);
   if (rc == CLT_OK && s.store) rc = clt_loop_reuse(l, false, error);
   const clt_search_setup setup = {.instance = s.instance,
@@ -110,7 +109,7 @@ static int answer_locked(clt_online *o, const clt_measurement *m, clt_error *err
 int clt_online_tell(clt_online *o, clt_config config, double time_s, clt_error *error) {
   clt_measurement m;
   if (!(isfinite(time_s) && time_s > 0))
-    return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds above 0");
+    return clt_fail(error, CLT_E_ARGUMENT, "the time must be a number of seconds above 0");
   clt_measurement_init(&m, config);
   m.time_s = m.runs_s[0] = time_s;
   m.n_runs = 1;
@@ -121,7 +120,7 @@ int clt_online_tell(clt_online *o, clt_config config, double time_s, clt_error *
 int clt_online_fail(clt_online *o, clt_config config, clt_reason reason, clt_error *error) {
   clt_measurement m;
   if (reason <= CLT_REASON_NONE || reason >= CLT_N_REASONS)
-    return clt_fail(error, CLT_E_ARGUMENT, "a failure needs a reason");
+    return clt_fail(error, CLT_E_ARGUMENT, "a failure needs a reason other than CLT_REASON_NONE");
   clt_measurement_init(&m, config);
   clt_measurement_fail(&m, reason, NULL);
   int rc = answer_locked(o, &m, error);

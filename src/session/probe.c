@@ -18,7 +18,7 @@
 
 #define PROBE "probe/probe.json"
 
-/* What a work-item does, in the unit of the name, as the kernels of probe.cl have it. */
+/* The work of one work-item of each kernel in probe.cl, in the unit of the name. */
 static const struct {
   const char *name;
   double per_item;
@@ -33,30 +33,41 @@ static const struct {
               {"launch_us", 1e6}};
 #define N_PROBES (sizeof probes / sizeof *probes)
 
-static const char *const said[] = {
-    "compute_units",       "clock_mhz",           "local_memory_bytes",           "global_cache_bytes",
-    "global_memory_bytes", "max_work_group_size", "preferred_vector_width_float", "preferred_work_group_multiple"};
+static const struct {
+  const char *name;
+  bool is_balance;
+} said[] = {{"compute_units", false},
+            {"clock_mhz", false},
+            {"local_memory_bytes", false},
+            {"global_cache_bytes", false},
+            {"global_memory_bytes", false},
+            {"max_work_group_size", false},
+            {"preferred_vector_width_float", true},
+            {"preferred_work_group_multiple", true}};
 
+/* All have is_balance. */
 static const struct {
   const char *name, *of, *to;
-} shares[] = {{"flops_per_byte", "single_GFLOP_s", "stream_GB_s"},
-              {"double_share", "double_GFLOP_s", "single_GFLOP_s"},
-              {"local_share", "local_GB_s", "stream_GB_s"},
-              {"gather_per_byte", "gather_G_s", "stream_GB_s"},
-              {"atomic_share", "global_atomic_G_s", "local_atomic_G_s"},
-              {"flops_per_unit", "single_GFLOP_s", "compute_units"}};
+  bool times; /* of * to; else of / to */
+} shares[] = {{"flops_per_byte", "single_GFLOP_s", "stream_GB_s", false},
+              {"double_share", "double_GFLOP_s", "single_GFLOP_s", false},
+              {"local_share", "local_GB_s", "stream_GB_s", false},
+              {"gather_per_byte", "gather_G_s", "stream_GB_s", false},
+              {"atomic_share", "global_atomic_G_s", "local_atomic_G_s", false},
+              {"flops_per_unit", "single_GFLOP_s", "compute_units", false},
+              {"launch_kB", "stream_GB_s", "launch_us", true},
+              {"barrier_kB", "stream_GB_s", "barrier_M_s", false}};
 
-/* The kernels were made to take a millisecond on a processor and a tenth of one on the fastest GPU. What is over in so
- * short a time has not been run. */
+/* The kernels take about 1 ms on a CPU and 0.1 ms on the fastest GPU. A shorter time means that nothing was run. */
 #define LEAST_S 10e-6
 
-/* Of the array that is streamed: four times what the driver says of its cache, and more, since not all drivers speak of
- * the last level. */
+/* Size of the streamed array: at least four times the cache that the driver states, with these limits, since not all
+ * drivers state the last-level cache. */
 #define LEAST_BYTES 0x1p26
 #define LEAST_GPU_BYTES 0x1p27
 #define MOST_BYTES 0x1p29
 
-/* malloc'ed; where it is nowhere, the place where it would be installed. */
+/* malloc'ed; if it is not found, the path where it would be installed. */
 static char *probe_path(void) {
   static const char *const near_program[] = {"../share/clatune/" PROBE, NULL};
   static const char *const near_library[] = {"../share/clatune/" PROBE, "../../share/clatune/" PROBE, NULL};
@@ -83,7 +94,7 @@ static int open_probe(clt_problem **problem, clt_instance **instance, const clt_
 
 int clt_probe_device(const clt_device_info *device, clt_store *store, bool fresh, const volatile int *stop,
                      clt_error *error) {
-  /* Two workers, the one building while the other is timed, with one array each. */
+  /* Two workers: one builds while the other is timed; one array each. */
   static const clt_setting runs[] = {{"workers", "2"}, {"prepare-ahead", "1"}, {"run-timeout-factor", "0"}};
   clt_problem *problem = NULL;
   clt_instance *instance = NULL;
@@ -99,7 +110,7 @@ int clt_probe_device(const clt_device_info *device, clt_store *store, bool fresh
     settings.n_evaluator_settings = sizeof runs / sizeof *runs;
     settings.configurations = configs;
     settings.n_configurations = clt_space_enumerate(clt_instance_space(instance), 0, N_PROBES, configs);
-    settings.objective = "maximise 1"; /* none is better than another: nothing is given up or doubted */
+    settings.objective = "maximise 1"; /* all are equal: none is stopped as slow or measured again as suspicious */
     settings.no_transfer = settings.skip_default = true;
     settings.finalists = 0;
     settings.store = store;
@@ -132,8 +143,8 @@ static double rate(const clt_instance *instance, size_t probe, const clt_measure
   if (n == 0 || !(m->time_s >= LEAST_S)) {
     value = NAN;
   } else if (strcmp(probes[probe].name, "launch_us") == 0) {
-    /* The device's clock says what a kernel takes that does nothing; what a launch takes is the host's time, which is
-     * known of all runs with the one that warmed up. */
+    /* The device's clock has the time of an empty kernel; a launch takes host time, which is known for all runs
+     * including the warm-up. */
     value = probes[probe].per_item * m->phases.runs_s / (double)(m->n_runs + 1) / launch->repeat;
   } else {
     value = probes[probe].per_item * (double)launch->global[0] / m->time_s;
@@ -172,11 +183,11 @@ int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n_out, clt_s
   size_t n = 0;
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     clt_feature *f = &out[n++];
-    *f = (clt_feature){.value = NAN, .is_said = true};
-    snprintf(f->name, sizeof f->name, "%s", said[i]);
+    *f = (clt_feature){.value = NAN, .is_said = true, .is_balance = said[i].is_balance};
+    snprintf(f->name, sizeof f->name, "%s", said[i].name);
     for (size_t k = 0; k < clt_device_n_properties(); k++) {
       const clt_value value = clt_device_property(device, k);
-      if (strcmp(clt_device_property_name(k) + strlen("device."), said[i]) == 0 && value.integer > 0)
+      if (strcmp(clt_device_property_name(k) + strlen("device."), said[i].name) == 0 && value.integer > 0)
         f->value = (double)value.integer;
     }
   }
@@ -189,7 +200,8 @@ int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n_out, clt_s
   int rc = store ? add_measured(measured, store, device, error) : CLT_OK;
   for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
     clt_feature *f = &out[n];
-    *f = (clt_feature){.value = find_feature(out, n, shares[k].of) / find_feature(out, n, shares[k].to)};
+    const double of = find_feature(out, n, shares[k].of), to = find_feature(out, n, shares[k].to);
+    *f = (clt_feature){.value = shares[k].times ? of * to : of / to, .is_balance = true};
     snprintf(f->name, sizeof f->name, "%s", shares[k].name);
     n++;
   }

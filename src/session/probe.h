@@ -1,7 +1,7 @@
-/* session/probe.h - what a device can do: what its driver says of it, what small kernels measured, and what follows.
+/* session/probe.h - features of a device: stated by its driver, measured with small kernels, or computed from these.
  *
- * The probe is a problem (kernels_cl/probe), each configuration of which is a kernel that does one thing. Workers run
- * it and the store keeps it as they do with any other, under the device's own key. */
+ * The probe is a problem (kernels_cl/probe). Each of its configurations is a kernel that does one thing. Workers run
+ * it, and the store keeps its results under the device's own key, as for any problem. */
 #ifndef CLT_SESSION_PROBE_H
 #define CLT_SESSION_PROBE_H
 
@@ -10,19 +10,20 @@
 typedef struct clt_feature {
   char name[32];     /* "compute_units", "stream_GB_s", "double_share" */
   double value;      /* NaN: not known */
-  bool is_said;      /* by the driver; the others are measured, or computed of what is */
-  clt_reason reason; /* why its kernel failed; CLT_REASON_NONE: it has not, or was not run */
+  bool is_said;      /* stated by the driver; the others are measured or computed */
+  bool is_balance;   /* relates one cost to another; a faster clock or more memory does not change it */
+  clt_reason reason; /* why its kernel failed; CLT_REASON_NONE: it did not fail, or was not run */
 } clt_feature;
 
 #define CLT_MOST_FEATURES 32
 
-/* Measures what the store does not know yet, or (fresh) all of it, in worker processes; some seconds. A kernel that
- * fails, or takes the driver down, is a result as in any tuning. CLT_E_STOPPED on request (stop: clt_tune_settings). */
+/* Measures the features that the store lacks, or (fresh) all, in worker processes; takes some seconds. A kernel that
+ * fails or crashes is a result, as in any tuning. CLT_E_STOPPED on request (stop: see clt_tune_settings). */
 int clt_probe_device(const clt_device_info *device, clt_store *store, bool fresh, const volatile int *stop,
                      clt_error *error);
 
-/* The features of a device, as it stands here or in a store's description, from what the store knows of it: *n of them,
- * the same names in the same order for every device. Nothing is measured. store nullable: nothing is measured of it. */
+/* The *n features of a device from its description and the store, with the same names in the same order for every
+ * device. Nothing is measured here. store NULL: measured features are not known. */
 int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n, clt_store *store, const clt_device_info *device,
                         clt_error *error);
 

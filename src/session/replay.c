@@ -1,4 +1,4 @@
-/* Many sessions on recordings, side by side. */
+/* Many sessions on recordings, run in parallel. */
 #include "session/replay.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "session/session.h"
 
 struct run {
-  double *fractions; /* [evaluation] */
+  double *fractions;   /* [evaluation] */
+  clt_config *configs; /* the same */
   size_t n, budget;
   const clt_objective *objective;
   double optimum, best; /* costs */
@@ -31,10 +32,11 @@ static void on_progress(void *user, const clt_progress *now) {
   struct run *run = user;
   if (now->last == NULL || run->n == run->budget) return;
   run->best = fmin(run->best, clt_objective_cost(run->objective, now->last)); /* NaN: it has none */
-  run->fractions[run->n++] = run->optimum / run->best;                        /* 0 while best is infinite */
+  run->configs[run->n] = now->last->config;
+  run->fractions[run->n++] = run->optimum / run->best; /* 0 while best is infinite */
 }
 
-/* Indices go through the recordings first, so that a long one does not come last. */
+/* Consecutive indices are of different recordings, so that a long one does not come last. */
 static int replay_once(void *user, size_t index, clt_error *error) {
   struct replay *r = user;
   const clt_replay_result *all = r->result;
@@ -42,12 +44,13 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   clt_replay_space *out = &all->spaces[space];
   struct run *run = &r->runs[space * all->repeats + repeat];
   *run = (struct run){.fractions = out->fractions + repeat * budget,
+                      .configs = out->configs + repeat * budget,
                       .budget = budget,
                       .objective = r->objectives[space],
                       .optimum = out->least_cost,
                       .best = INFINITY};
   clt_tune_settings tune = *r->settings;
-  const clt_recording **sources = clt_new_array(tune.n_learn_from, sizeof *sources); /* all but the recording itself */
+  const clt_recording **sources = clt_new_array(tune.n_learn_from, sizeof *sources); /* without the recording itself */
   if (sources == NULL) return clt_fail_memory(error);
   tune.n_learn_from = 0;
   for (size_t i = 0; i < r->settings->n_learn_from; i++)
@@ -63,7 +66,8 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   clt_error failure = {0};
   int rc = clt_tune_run(&run->result, &tune, &failure);
   free(sources);
-  for (double last = run->n ? run->fractions[run->n - 1] : 0; run->n < budget;) run->fractions[run->n++] = last;
+  for (double last = run->n ? run->fractions[run->n - 1] : 0; run->n < budget; run->n++)
+    run->fractions[run->n] = last, run->configs[run->n] = CLT_CONFIG_NONE;
   if (rc == CLT_OK || rc == CLT_E_NO_VALID) return CLT_OK;
   if (error && error->code == 0) *error = failure;
   return rc;
@@ -83,8 +87,9 @@ static int prepare_space(clt_replay_space *out, clt_objective **objective, const
     return clt_fail(error, CLT_E_NO_VALID,
                     "no configuration of the recording '%s' has a value of the objective '%.200s' above 0",
                     clt_recording_name(recording), clt_objective_name(*objective));
-  out->fractions = clt_new_array(n_fractions, sizeof(double));
-  return out->fractions ? CLT_OK : clt_fail_memory(error);
+  out->fractions = clt_new_array(n_fractions, sizeof *out->fractions);
+  out->configs = clt_new_array(n_fractions, sizeof *out->configs);
+  return out->fractions && out->configs ? CLT_OK : clt_fail_memory(error);
 }
 
 int clt_replay(clt_replay_result *result, const clt_recording *const *recordings, size_t n_recordings, unsigned repeats,
@@ -124,7 +129,10 @@ int clt_replay(clt_replay_result *result, const clt_recording *const *recordings
 }
 
 void clt_replay_result_release(clt_replay_result *result) {
-  for (size_t i = 0; result->spaces && i < result->n_spaces; i++) free(result->spaces[i].fractions);
+  for (size_t i = 0; result->spaces && i < result->n_spaces; i++) {
+    free(result->spaces[i].fractions);
+    free(result->spaces[i].configs);
+  }
   free(result->spaces);
   *result = (clt_replay_result){0};
 }

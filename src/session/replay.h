@@ -1,9 +1,8 @@
-/* session/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
+/* session/replay.h - judges a searcher with many tuning sessions on recorded spaces, without a device.
  *
- * Every run is a session like any other (clt_tune_run with the evaluator "replay"): one recording, one seed. A run is
- * judged by the fraction of the optimum after k evaluations: the recording's least time / the least time among the
- * first k (by another objective: of costs). Failed evaluations count; before the first correct one
- * the fraction is 0. */
+ * Every run is a session (clt_tune_run with the evaluator "replay") on one recording with one seed. Its figure is the
+ * fraction of the optimum after k evaluations: the recording's minimum cost / the minimum cost among the first k.
+ * Failed evaluations count; before the first correct one the fraction is 0. */
 #ifndef CLT_SESSION_REPLAY_H
 #define CLT_SESSION_REPLAY_H
 
@@ -12,10 +11,11 @@
 /* The runs on one recording. */
 typedef struct clt_replay_space {
   const clt_recording *recording; /* borrowed */
-  double least_cost, optimum; /* of the recording, by the objective: clt_objective_cost, and the value it stands for */
-  double *fractions;          /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
-  double search_s;            /* seconds that the searcher took an evaluation, mean of all runs */
-  clt_note notes[CLT_MOST_NOTES]; /* n_notes: what the searcher noted, summed over the runs */
+  double least_cost, optimum; /* the recording's minimum cost (clt_objective_cost), and the objective's value there */
+  double *fractions;          /* [repeat][evaluation], owned by the result; a run that ended early keeps its last one */
+  clt_config *configs;        /* [repeat][evaluation], owned: asked for; CLT_CONFIG_NONE after the end of a run */
+  double search_s;            /* seconds of the searcher per evaluation, mean of all runs */
+  clt_note notes[CLT_MOST_NOTES]; /* n_notes: the searcher's notes, summed over the runs */
   size_t n_notes;
 } clt_replay_space;
 
@@ -25,18 +25,18 @@ typedef struct clt_replay_result {
   double tolerance;
 } clt_replay_result;
 
-/* So many repeats on each recording, which has a correct measurement. `run` is one of them, with seeds run->seed,
- * run->seed + 1, ...: its budget is stated, its threads are the runs at once, and no recording of learn_from is a
- * source for one of its own name. Metrics of problem files are not known, the objective's expressions are. Fails with
- * CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release with
- * clt_replay_result_release. */
+/* Repeats sessions on each recording, which must have a correct measurement. `run` is the settings of each, with seeds
+ * run->seed, run->seed + 1, ... Its budget must be set; its threads are the number of runs at the same time. A
+ * recording of learn_from is no source for a recording of the same name. The objective may be an expression, but no
+ * metric of a problem file. Fails as clt_tune_run does, except that CLT_E_NO_VALID of a run is no failure;
+ * CLT_E_STOPPED on request. Release with clt_replay_result_release. */
 int clt_replay(clt_replay_result *result, const clt_recording *const *recordings, size_t n_recordings, unsigned repeats,
                const clt_tune_settings *run, clt_error *error);
 void clt_replay_result_release(clt_replay_result *result);
 
-/* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN
- * for one repeat), and the 5th percentile (linear between neighbours). A run has missed something if the optimum is
- * faster than its best by more than the tolerance: fraction < 1 / (1 + tolerance). */
+/* Statistics of the fraction after `evaluations` (1 .. budget), over the repeats on one space: mean, the mean's
+ * standard error (NaN for one repeat), and the 5th percentile (linear between neighbours). A run has missed the optimum
+ * if its best is slower by more than the tolerance: fraction < 1 / (1 + tolerance). */
 typedef struct clt_replay_figures {
   double mean, standard_error, percentile_5;
   double missed; /* share of the runs, 0 .. 1 */

@@ -1,4 +1,4 @@
-/* What a session leaves behind: counts, the best, the medians; and what it says on the way there. */
+/* The result of a session: counts, the best, medians and notes; and its progress. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,11 +110,11 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     result->phases.verify_s += m->phases.verify_s;
     result->phases.wait_s += m->phases.wait_s;
   }
-  if (correct && !has_cost && result->n_without_value++ == 0) { /* said once: there may be many */
+  if (correct && !has_cost && result->n_without_value++ == 0) { /* warns once: there may be many */
     char name[512];
     clt_config_print(name, sizeof name, s->loop.space, asked);
     clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "the objective '%.200s' has no value above 0 for %s: such configurations are passed over",
+            "the objective '%.200s' has no value above 0 for %s; configurations without a value are ignored",
             clt_objective_name(s->loop.objective), name);
   }
   if (has_cost && !(s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance)))) {
@@ -142,7 +142,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
                                                       : larger                       ? highest / median - 1
                                                                                      : median / lowest - 1};
   }
-  /* Among equals the lower configuration, so that the order of arrival makes no difference. */
+  /* Of equally good ones the lower configuration, so that the result does not depend on the order of answers. */
   double least =
       result->best.config == CLT_CONFIG_NONE ? INFINITY : clt_objective_cost(s->loop.objective, &result->best);
   bool better = has_cost && (cost < least || (cost == least && m->config < result->best.config));
@@ -152,16 +152,16 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   return clt_session_keep(&result->default_measurement, asked, m, error);
 }
 
-/* --- what belongs beside the result --- */
+/* --- notes on the result --- */
 
-#define APART 0.25       /* beyond the spreads: what is warm or cold makes a tenth, a neighbour's burst a few of them */
-#define OTHERS_SHARE 0.1 /* of the processors' time; an idle desktop takes less */
-#define OTHERS_S 1.0     /* less is too short to say */
+#define APART 0.25       /* beyond the spreads: cold caches explain 0.1, a burst of other programs several times that */
+#define OTHERS_SHARE 0.1 /* of the processor time; an idle desktop uses less */
+#define OTHERS_S 1.0     /* seconds; less is not significant */
 
 clt_load clt_load_now(void) {
   const clt_load unknown = {NAN, NAN, NAN};
   clt_load load = {0};
-  /* As user, nice, system, idle, waiting for the disk, twice interrupts, taken by other guests of the host. */
+  /* user, nice, system, idle, iowait, irq, softirq, steal */
   long long ticks[8] = {0};
   struct rusage own, children;
   FILE *file = fopen("/proc/stat", "re");
@@ -197,7 +197,7 @@ static const char *cost_text(char out[96], const clt_session *s, double cost) {
   return clt_objective_value_text(out, s->loop.objective, clt_objective_exchange(s->loop.objective, cost));
 }
 
-/* fastest: in the search, correct. */
+/* Explains why the best of the search (fastest) is not the winner. */
 static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *error) {
   char name[512], cost[96], other[96], why[320];
   const bool by_medians = fastest->rank > fastest->cost;
@@ -206,17 +206,31 @@ static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *er
   if (fastest->rejected != CLT_REASON_NONE)
     snprintf(why, sizeof why, "failed as a finalist: %s", clt_reason_text(fastest->rejected));
   else if (!isnan(fastest->final_cost))
-    snprintf(why, sizeof why, "was not the best in the rounds at the end: %s there",
+    snprintf(why, sizeof why, "was not the best in the final comparison: %s there",
              cost_text(other, s, fastest->final_cost));
   else
-    snprintf(why, sizeof why, "was no finalist: %s%s",
-             by_medians ? "runs scatter, so medians choose, and its median is " : "memory does not suffice for all",
+    snprintf(why, sizeof why, "was not a finalist: %s%s",
+             by_medians ? "as runs scatter, finalists are selected by their medians, and its median is "
+                        : "there is not enough memory for all of them",
              by_medians ? cost_text(other, s, fastest->median_cost) : "");
   return clt_session_note(s, error, "the best of the search, %s (%s), %s", name, cost_text(cost, s, fastest->cost),
                           why);
 }
 
-/* Says what was disturbed, and by whom. Only the noise of devices can be told from a problem's. */
+/* Whether --lock=no lets other tuners use the device meanwhile. */
+static bool shares_device(const clt_tune_settings *settings) {
+  static const char *const no[] = {"0", "false", "no", "off"};
+  bool shares = false;
+  for (const clt_setting *i = settings->evaluator_settings;
+       i < settings->evaluator_settings + settings->n_evaluator_settings; i++) {
+    if (strcmp(i->name, "lock") != 0) continue;
+    shares = false;
+    for (size_t k = 0; k < 4; k++) shares = shares || strcmp(i->value, no[k]) == 0;
+  }
+  return shares;
+}
+
+/* Notes on disturbed measurements and their cause. */
 static int note_noise(clt_session *s, clt_error *error) {
   clt_tune_result *result = s->result;
   const clt_config standard =
@@ -240,25 +254,26 @@ static int note_noise(clt_session *s, clt_error *error) {
     if (apart > most) most = apart, furthest = r;
     if (r->config == standard)
       rc = clt_session_note(s, error,
-                            "the default configuration took %s in the search and %s at the end: what is said of the "
-                            "gain is in doubt",
+                            "the default configuration took %s in the search and %s in the final comparison, so the "
+                            "speed-up is uncertain",
                             cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost));
   }
   if (furthest && rc == CLT_OK) {
     clt_config_print(name, sizeof name, s->loop.space, furthest->config);
     rc = clt_session_note(s, error,
-                          "%zu of the %zu configurations that were timed again at the end differ from the search by "
-                          "more than their runs scatter, most of all %s: %s, then %s",
+                          "%zu of %zu configurations changed between the search and the final comparison by more than "
+                          "the scatter of their runs, most of all %s: %s, then %s",
                           n_apart, n_timed, name, cost_text(before, s, furthest->median_cost),
                           cost_text(after, s, furthest->final_cost));
   }
   if (rc == CLT_OK && others_s > OTHERS_S && others_s > OTHERS_SHARE * all_s)
-    rc = clt_session_note(s, error, "other programs took %.0f %% of the processors' time", 100 * others_s / all_s);
+    rc = clt_session_note(s, error, "other programs used %.0f %% of the processor time", 100 * others_s / all_s);
   if (rc == CLT_OK && result->n_notes > n_before && result->best.config != CLT_CONFIG_NONE)
     rc = clt_session_note(
         s, error,
-        "on a quieter machine, the same command compares the best again (--finalists N: more of them), "
-        "and with --fresh measures all again; --lock=no lets other tuners disturb");
+        "to reduce the noise, repeat the command on a quieter machine%s: it compares the finalists again "
+        "(--finalists N: more of them); with --fresh it measures everything again",
+        shares_device(s->settings) ? ", without --lock=no" : "");
   return rc;
 }
 
@@ -272,7 +287,7 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   if (best->config != CLT_CONFIG_NONE) result->best_spread = clt_spread(best);
   clt_session_report(s, &((clt_counted_result *)result)->search);
   for (size_t i = 0; i < n; i++) {
-    if (s->ranked[i].cost >= result->least_cost) continue; /* false for the first */
+    if (s->ranked[i].cost >= result->least_cost) continue; /* least_cost is NaN at first */
     fastest = &s->ranked[i];
     result->least_cost = s->ranked[i].cost;
     result->least_s = s->ranked[i].time_s;
@@ -283,9 +298,8 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
     char name[512];
     clt_config_print(name, sizeof name, s->loop.space, counts->example[CLT_REASON_WRONG_OUTPUT]);
     clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "%lld of %lld evaluations gave a wrong result, the first with %s ('clatune verify' says "
-            "which elements are wrong): the kernel has a fault there, a condition is missing, or "
-            "the tolerance is too small",
+            "%lld of %lld evaluations gave an incorrect result, the first with %s: the kernel has a bug, a "
+            "constraint is missing, or the tolerance is too small; 'clatune verify' lists the incorrect elements",
             (long long)n_wrong, (long long)result->evaluations, name);
   }
   result->search_s = s->loop.search_s;

@@ -1,4 +1,4 @@
-/* Rounds of the fastest, run side by side: how they are judged and how they are played. */
+/* Interleaved rounds of the finalists: runs and judges them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 /* --- statistics --- */
 
 #define SIGNIFICANT (1 - CLT_USUAL_CONFIDENCE)
-#define CERTAIN 0.001  /* one that rests has fewer chances to come back */
-#define MANY 200       /* rounds from which on the binomial is as good as normal */
-#define KNOWN_WELL 0.6 /* a median whose interval is this part of the tolerance, which is three standard errors */
+#define CERTAIN 0.001  /* stricter, as a resting finalist has fewer chances to recover */
+#define MANY 200       /* rounds above which the normal approximation of the binomial is good */
+#define KNOWN_WELL 0.6 /* a median is known if its interval is below this part of the tolerance */
 
 double clt_sign_test(const double *a, const double *b, size_t n) {
   size_t wins = 0, decided = 0;
@@ -66,18 +66,18 @@ bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double
 
 /* --- rounds --- */
 
-#define TURN_S 1e-3      /* short runs are repeated so long before it is another's turn: asking costs about 0.1 ms */
-#define MOST_IN_A_TURN 8 /* so that rounds stay interleaved */
-#define STILL_NEAR 0.1   /* slower ones than this would need more luck than a process has */
+#define TURN_S 1e-3      /* seconds of short runs per turn: a request costs about 0.1 ms */
+#define MOST_IN_A_TURN 8 /* runs, so that rounds stay interleaved */
+#define STILL_NEAR 0.1   /* the process makes no larger difference */
 
-/* Numbers that are added one by one. */
+/* A growing array. */
 typedef struct series {
   double *values;
   size_t n, capacity;
 } series;
 
-/* What was measured of one finalist, one number a round: the medians of its runs and, where there are such, of figures
- * and energies. costs has one of every round, NaN where it was left out, so that finalists are compared within rounds.
+/* The measurements of a finalist, one number per round: the medians of its runs and, if measured, of figures and
+ * energies. costs has a number for every round, NaN if it was left out, so that finalists are compared within rounds.
  */
 typedef struct entry {
   series runs_s, costs, figures, energies_J;
@@ -89,7 +89,7 @@ static int add_number(series *s, double x, clt_error *error) {
   return CLT_OK;
 }
 
-/* Takes what a turn gave, and the measurement itself where it failed. */
+/* Adds the result of a turn; of a failure, the measurement itself. */
 static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, const clt_objective *objective,
                      clt_error *error) {
   int rc = CLT_OK;
@@ -114,7 +114,7 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
   return rc;
 }
 
-/* Those that have a place among the kept ones; SIZE_MAX: it has none. */
+/* Only those with a place among the kept ones; SIZE_MAX: none. */
 static int play_rounds(entry *entries, clt_measurement *results, const size_t *places, size_t n,
                        const clt_evaluator_type *evaluator, void *state, const clt_contest_policy *policy,
                        clt_error *error) {
@@ -131,7 +131,7 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
   for (size_t done = 0, look = policy->min_rounds, n_looks = 0;
        rc == CLT_OK && !decided && done++ < policy->max_rounds;) {
     size_t n_running = 0, n_runs = 1;
-    double least_s = INFINITY; /* a turn is one run, unless that is so short that asking for it takes longer */
+    double least_s = INFINITY; /* a turn is one run, or more if runs are shorter than the request */
     for (size_t i = 0; i < n; i++) {
       const series *runs_s = &entries[i].runs_s;
       if (results[i].reason != CLT_REASON_NONE || places[i] == SIZE_MAX) continue;
@@ -156,11 +156,10 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
     if (done < look) continue;
     look = done + (done + 1) / 2;
     n_looks++;
-    /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. The more often one
-     * looks, the likelier is it that chance once looks significant; so the k-th look spends 1 / (k (k + 1)) of the 5 %,
-     * and all of them together, however many, spend no more than these (alpha spending: Lan and DeMets, "Discrete
-     * sequential boundaries for clinical trials", 1983; here by Bonferroni's inequality). By half, since either of two
-     * may be the one that seems to lead. */
+    /* Every look judges all anew, since the leader may change. Repeated looks raise the risk that chance seems
+     * significant; so the k-th look spends 1 / (k (k + 1)) of the 5 %, and all looks together spend no more than that
+     * (alpha spending: Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983; here with
+     * Bonferroni's inequality). Halved, as either of two may seem to lead. */
     for (size_t i = 0; i < n; i++) {
       const series *costs = &entries[i].costs;
       bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
@@ -177,7 +176,7 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
   return rc;
 }
 
-/* Prepares those that are near the fastest in new processes; *n_near of them, nothing is done where that is one. */
+/* Prepares the *n_near finalists near the fastest in new processes; does nothing if there is only one. */
 static int keep_near_anew(const entry *entries, clt_measurement *results, size_t *places, size_t *n_near, size_t n,
                           const clt_evaluator_type *evaluator, void *state, clt_error *error) {
   clt_config *configs = clt_new_array(n, sizeof *configs);
@@ -216,8 +215,8 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
   int rc = entries && results && places ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) clt_measurement_init(&results[i], configs[places[i] = i]);
   if (rc == CLT_OK) rc = evaluator->keep(state, configs, n, results, error);
-  /* All rounds in one process would measure its luck with pages and addresses as well: so there are as many in others,
-   * within the same limits of time. */
+  /* Times depend on the pages and addresses of a process. So the rounds are repeated in others, within the same time
+   * limits. */
   clt_contest_policy leg = *policy;
   const unsigned n_processes = policy->n_processes ? policy->n_processes : 1;
   leg.enough_s /= n_processes;

@@ -1,5 +1,5 @@
-/* Prior data: recordings, and what the store knows of the same kernel on other devices, with other drivers, at other
- * sizes or from before its text changed. */
+/* Prior data: recordings, and stored measurements of the same kernel on other devices, with other drivers, at other
+ * sizes or with an older text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "space/space.h"
 #include "store/store.h"
 
-/* The least cost first; a failure last. */
+/* The lowest cost first; failures last. */
 static int by_config_then_cost(const void *a, const void *b) {
   const clt_known_cost *x = a, *y = b;
   if (x->config != y->config) return x->config > y->config ? 1 : -1;
@@ -48,7 +48,7 @@ void clt_sources_release(clt_sources *sources) {
   *sources = (clt_sources){0};
 }
 
-/* --- what is read --- */
+/* --- reading measurements --- */
 
 struct reading {
   const clt_objective *objective;
@@ -74,7 +74,7 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_recording *recording = recordings[i];
     const clt_space_match match = clt_space_match_new(clt_recording_space(recording), space);
-    /* What other tools measured counts as the figure of a program where both are better the same way. */
+    /* A figure measured by another tool counts as a program's figure if both have the same goal. */
     const clt_goal goal = clt_objective_metric(objective, clt_objective_standard(objective)).goal;
     const bool contrary =
         recording->figure.name && clt_objective_standard(objective) > 0 && recording->figure.goal != goal;
@@ -92,7 +92,7 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
     free(reading.known);
     if (learns) continue;
     clt_log(
-        log, log_user, CLT_LOG_WARNING, "nothing is learnt from '%s': %s", clt_recording_name(recording),
+        log, log_user, CLT_LOG_WARNING, "the recording '%s' is ignored: %s", clt_recording_name(recording),
         n_known ? "none of its results has a value of the objective" : "its parameters are not those of the kernel");
   }
   return rc;
@@ -100,10 +100,10 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
 
 /* --- the store --- */
 
-#define MOST 8           /* keys that are read */
-#define LEAST_CORRECT 10 /* measurements; from fewer nothing is learnt */
+#define MOST 8           /* keys to read */
+#define LEAST_CORRECT 10 /* measurements; a key with fewer is ignored */
 
-/* The same text before another one, this device before another one, near sizes before far ones, much before little. */
+/* In order of preference: the same text, this device, near sizes, many measurements. */
 static int by_worth(const void *a, const void *b) {
   const clt_related *x = a, *y = b;
   if (x->same_text != y->same_text) return y->same_text - x->same_text;
@@ -125,7 +125,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
                            const clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error) {
   clt_related_list related = {0};
   int rc = clt_related_add(&related, store, query, error);
-  for (size_t i = 0; rc == CLT_OK && store->before_s && i < related.n; i++) { /* later ones do not count */
+  for (size_t i = 0; rc == CLT_OK && store->before_s && i < related.n; i++) { /* counts only the earlier records */
     related.all[i].d.n_records = 0;
     rc = clt_store_each(store, &related.all[i].d.key, space, count_record, &related.all[i].d.n_records, NULL, error);
   }
@@ -139,12 +139,12 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     rc = clt_store_newest(&answers, store, &c->d.key, space, false, NULL, error);
     for (size_t k = 0; rc == CLT_OK && k < answers.n; k++)
       if (answers.all[k].newest && read_measurement(&reading, answers.all[k].newest)) rc = clt_fail_memory(error);
-    /* A key most of whose records the space cannot read is of a kernel with other parameters. */
+    /* If most records do not match the space, the key is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
       if (rc == CLT_OK)
         clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s%s%s%s", reading.n,
-                c->d.key.device, c->d.key.driver, c->same_text ? "" : ", where text or sizes differ (",
+                c->d.key.device, c->d.key.driver, c->same_text ? "" : ", with another text or other sizes (",
                 c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
     }
     clt_store_answers_release(&answers);

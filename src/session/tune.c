@@ -1,4 +1,4 @@
-/* clt_tune_run: what a session works with, how it is driven, and what ends it. */
+/* clt_tune_run: opens, drives and ends a session. */
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 #include "space/space.h"
 #include "store/store.h"
 
-#define WAIT_S 0.1           /* how long a request to stop may go unseen */
+#define WAIT_S 0.1           /* the longest delay until a request to stop is seen */
 #define WAIT_ELSEWHERE_MS 20 /* until another tuner's answer is looked for again */
-#define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */
+#define TICK_S 0.4           /* with waits of 0.1 s, progress is reported every 0.5 s */
 
 void clt_tune_settings_init(clt_tune_settings *settings) {
   *settings = (clt_tune_settings){.struct_size = sizeof *settings, .finalists = 5, .seed = 1};
@@ -43,10 +43,10 @@ const char *clt_ending_name(clt_ending ending) {
   return (size_t)ending < sizeof names / sizeof *names ? names[ending] : "unknown";
 }
 
-/* --- what ends a search --- */
+/* --- the end of a search --- */
 
-/* What was asked for; else what the searcher's options ask for, on top of what is evaluated before the searcher is
- * asked; else the problem's; else as long as nothing else ends it; else the standard. At most a share of the space. */
+/* The budget of the settings; else of the searcher's options, plus the initial configurations; else of the problem;
+ * else none if the search has another limit; else the default. At most a fraction of the space. */
 static int64_t find_budget(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
   const clt_search_loop *l = &s->loop;
@@ -87,22 +87,22 @@ static bool is_initial(const clt_search_loop *l, clt_config config) {
   return false;
 }
 
-/* Whether it differs from all suggestions in so many parameters. */
+/* Whether it differs from all suggestions in at least so many parameters. */
 static bool differs(const clt_search_loop *l, size_t first_suggestion, clt_config config, size_t parameters) {
   for (size_t i = first_suggestion; i < l->n_initial; i++)
     if (clt_space_difference(l->space, l->initial[i], config) < parameters) return false;
   return true;
 }
 
-/* Chosen on the problems of docs/predictive.md: with 8 suggestions one is nearly always close to the best, and where
- * the model is wrong they cost little. */
+/* Chosen on the problems of docs/notebook/predictive.md: with 8 suggestions one is nearly always close to the best, and
+ * if the model is wrong they cost little. */
 #define SUGGESTIONS 8
-#define DIFFERENT 3     /* parameters in which any two of them differ, as long as there are such */
-#define PREDICTED 32768 /* of a larger space, the best ones */
+#define DIFFERENT 3     /* parameters in which any two of them differ, if possible */
+#define PREDICTED 32768 /* configurations used of a larger space: the best ones */
 #define MIN_P_VALID 0.5
 
-/* One sweep of a model of other sizes gives what is evaluated first, and prior data for a searcher that transfers.
- * Suggestions are not too much alike: what differs in a switch that matters little tells no more than one of them. */
+/* The predictions of a model of other sizes give the suggestions, which are evaluated first, and prior data for a
+ * searcher that transfers. Suggestions differ in several parameters: similar ones add little information. */
 static int ask_model(clt_session *s, clt_error *error) {
   clt_search_loop *l = &s->loop;
   size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
@@ -129,7 +129,7 @@ static int ask_model(clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* The default, what the caller wants, then what the model suggests. */
+/* The default configuration, the caller's begin_with, then the model's suggestions. */
 static int choose_initial(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   clt_search_loop *l = &s->loop;
@@ -141,7 +141,7 @@ static int choose_initial(clt_session *s, clt_error *error) {
     l->has_default = clt_space_contains(l->space, standard);
     if (l->has_default) {
       l->initial[l->n_initial++] = s->first = standard;
-    } else { /* is not measured; the result says why */
+    } else { /* not measured; the result has the reason */
       clt_constraint_origin origin = CLT_CONDITION;
       clt_measurement *m = &s->result->default_measurement;
       const char *violation = clt_space_violation(l->space, standard, &origin);
@@ -152,14 +152,14 @@ static int choose_initial(clt_session *s, clt_error *error) {
   }
   for (size_t i = 0; i < settings->n_begin_with; i++) {
     if (!clt_space_contains(l->space, settings->begin_with[i]))
-      return clt_fail(error, CLT_E_ARGUMENT, "a configuration to begin with is not in the space");
+      return clt_fail(error, CLT_E_ARGUMENT, "a configuration of begin_with is not in the space");
     clt_config config = clt_space_canonical(l->space, settings->begin_with[i]);
     if (!is_initial(l, config)) l->initial[l->n_initial++] = config;
   }
   return settings->model ? ask_model(s, error) : CLT_OK;
 }
 
-/* What was computed or replayed must not be found by those who ask for measurements of the problem. */
+/* Computed or replayed results must not be stored as measurements of the problem. */
 static bool is_of_problem(const clt_session *s) {
   const clt_instance *instance = s->settings->instance;
   return s->evaluator->measures_device && instance != NULL && clt_instance_device(instance) != NULL;
@@ -174,7 +174,7 @@ static int open_store(clt_session *s, clt_error *error) {
   if (is_of_problem(s)) {
     rc = clt_store_key_init(&l->key, settings->instance, error);
     if (rc == CLT_OK) rc = clt_store_describe_instance(l->store, &l->key, settings->instance, error);
-  } else { /* no device is measured: what tells measurements apart is the evaluator and what it works on */
+  } else { /* without a device, the key is of the evaluator and its input */
     const char *name = settings->recording ? clt_recording_name(settings->recording) : s->evaluator->name;
     clt_hasher *hasher = clt_hasher_new();
     if (hasher == NULL) return clt_fail_memory(error);
@@ -201,7 +201,7 @@ static int open_store(clt_session *s, clt_error *error) {
   return clt_loop_reuse(l, true, error);
 }
 
-/* Recordings; and what the store knows, unless a model has learnt from that already. */
+/* Recordings; and stored measurements, unless a model was trained on them. */
 static int find_sources(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   const clt_search_loop *l = &s->loop;
@@ -249,12 +249,12 @@ static int open_evaluator(clt_session *s, clt_error *error) {
   if (rc) return free(state), rc;
   s->evaluator_state = state;
   if (settings->n_more_devices > 0 && s->limits.devices == 0)
-    return clt_fail(error, CLT_E_UNSUPPORTED, "the evaluator '%s' works on one device; name one, or use 'opencl'",
+    return clt_fail(error, CLT_E_UNSUPPORTED, "the evaluator '%s' uses one device; name one device, or use 'opencl'",
                     s->evaluator->name);
   return CLT_OK;
 }
 
-/* How many may be under way at once. */
+/* The number of configurations that may be under way at once. */
 static size_t most_under_way(const clt_session *s) {
   bool fewer = s->loop.searcher->sequential && s->loop.list == NULL && s->settings->batch == 0;
   return fewer ? s->limits.workers : s->limits.capacity;
@@ -265,8 +265,8 @@ static bool may_begin(void *user) {
   return clt_session_ending(s) == CLT_NOT_ENDED && s->loop.n_measuring < most_under_way(s);
 }
 
-/* Whoever counts on being compared with it can stop here instead of learning it at the end. Of the compiler's words it
- * quotes the line that says "error", else the first that says anything: warnings may come before. */
+/* Warns at once, so that the user can stop the search. Of the log it quotes the first line with "error", else the first
+ * line: warnings may come first. */
 static void log_failed_default(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
@@ -322,7 +322,8 @@ static int open_session(clt_session *s, clt_error *error) {
              : settings->space     ? settings->space
              : settings->recording ? clt_recording_space(settings->recording)
                                    : NULL;
-  if (l->space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a session needs a problem, a space or a recording");
+  if (l->space == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "clt_tune_settings needs an instance, a space or a recording");
   s->result->cartesian = clt_space_cartesian(l->space);
   s->result->valid = clt_space_valid(l->space);
   if (s->result->valid == 0) {
@@ -357,8 +358,8 @@ static int open_session(clt_session *s, clt_error *error) {
 
 /* --- driving --- */
 
-/* What others are given up against, seconds or a figure's cost: not the luckiest run. By another objective a slow one
- * may be the best. */
+/* The limit that slow configurations are compared with, in seconds or a figure's cost: not of the shortest run. Only if
+ * the objective ranks as usual; with another one a slow configuration may be the best. */
 static double typical_best(const clt_session *s) {
   clt_measurement best = s->result->best; /* borrowed */
   const clt_objective *o = s->loop.objective;
@@ -380,7 +381,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
     clt_config config;
     /* Asking may take as long as training does. */
     if (clt_now_s() - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
-    do { /* all that the evaluator takes */
+    do { /* as many as the evaluator takes */
       size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
       int rc = clt_loop_next(&s->loop, batch, &config, error);
       if (rc == CLT_OK && config != CLT_CONFIG_NONE)
@@ -412,7 +413,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
       if (rc) return rc;
       continue;
     }
-    /* A mistake in the problem file that all configurations share; nothing has run. */
+    /* An error in the problem file concerns all configurations; nothing has run. */
     if ((m.reason == CLT_REASON_ARGUMENTS || m.reason == CLT_REASON_KERNEL_NAME) && s->first != CLT_CONFIG_NONE &&
         m.config == clt_space_canonical(s->loop.space, s->first))
       rc = clt_fail(error, CLT_E_FORMAT, "%.900s", m.log ? m.log : clt_reason_text(m.reason));
@@ -433,7 +434,7 @@ static int fail_no_valid(const clt_session *s, clt_error *error) {
   size_t used = 0;
   if (result->n_without_value > 0)
     return clt_fail(error, CLT_E_NO_VALID,
-                    "of %lld correct evaluations none has a value of the objective '%.200s' above 0",
+                    "none of %lld correct evaluations has a value of the objective '%.200s' above 0",
                     (long long)result->n_without_value, clt_objective_name(s->loop.objective));
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
     int64_t n = clt_tune_n_invalid(result, (clt_invalidity)i);

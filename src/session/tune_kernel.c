@@ -1,4 +1,4 @@
-/* In the application's process: what clt_online asks for is built and run on the application's own buffers. */
+/* Tuning within the application's process: builds and runs the configurations of clt_online on its own buffers. */
 #include <clatune/online.h>
 #include <clatune/tune_kernel.h>
 #include <math.h>
@@ -13,15 +13,15 @@
 #include "session/session.h"
 
 #define RUNS 5
-#define RUNS_S 0.1 /* so long runs are repeated at most */
+#define RUNS_S 0.1 /* seconds of repeated runs */
 
 typedef struct tuner {
   const clt_kernel_tuning *t;
   clt_executor *executor;
   clt_online *online;
-  cl_mem *backups; /* one an argument; NULL: none */
+  cl_mem *backups; /* one per argument; NULL: none */
   clt_objective *objective;
-  double start_s, best_s; /* best_s: what others are given up against; 0: nothing */
+  double start_s, best_s; /* best_s: the limit for slow configurations is relative to it; 0: none */
   clt_kernel_tuned result;
   clt_counted_result so_far; /* what progress shows */
 } tuner;
@@ -52,21 +52,22 @@ static int set_arguments(const tuner *u, const clt_program *program, const clt_p
   const clt_plan_launch *launch = &plan->launches[0];
   if (plan->n_launches != 1 || launch->n_args != u->t->n_arguments)
     return clt_fail(error, CLT_E_UNSUPPORTED,
-                    "the problem has %zu launches, the first with %zu arguments; one with %zu is what was given",
+                    "the problem has %zu launches, the first with %zu arguments; this needs one launch with the %zu "
+                    "given arguments",
                     plan->n_launches, launch->n_args, u->t->n_arguments);
   for (size_t i = 0; i < launch->n_args; i++) {
     const clt_host_argument *a = &u->t->arguments[i];
     size_t bytes = a->bytes || a->value ? a->bytes : plan->args[launch->args[i]].bytes;
     cl_int status = clSetKernelArg(program->kernels[0], (cl_uint)i, bytes, a->value);
     if (status == CL_INVALID_ARG_SIZE || status == CL_INVALID_ARG_VALUE || status == CL_INVALID_MEM_OBJECT)
-      return clt_fail(error, CLT_E_ARGUMENT, "argument %zu, '%s', is not what the kernel takes (%s)", i,
+      return clt_fail(error, CLT_E_ARGUMENT, "argument %zu ('%s') has the wrong type or size for the kernel (%s)", i,
                       plan->args[launch->args[i]].name, clt_cl_status_name(status));
     if (status) return clt_reject_cl(m, CLT_REASON_LAUNCH, status, "set an argument");
   }
   return CLT_OK;
 }
 
-/* Runs it until enough was seen of it; what is far behind the best is not repeated. */
+/* Repeats runs for RUNS_S; a run far behind the best is not repeated. */
 static int time_runs(const tuner *u, const clt_program *program, const clt_plan *plan, clt_measurement *m,
                      clt_error *error) {
   double start_s = clt_now_s(), least_s = INFINITY;
@@ -98,7 +99,7 @@ static int measure_in_place(const tuner *u, clt_config config, clt_measurement *
   if (rc == CLT_OK) rc = restore_buffers(u, error);
   if (rc == CLT_OK) rc = clt_launch_first(&first_s, u->executor, &program, plan, m);
   if (rc == CLT_OK && u->t->right && !u->t->right(u->t->user))
-    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application says that the result is wrong");
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application has rejected the result");
   if (rc == CLT_OK) rc = time_runs(u, &program, plan, m, error);
   clt_program_release(&program);
   clt_plan_free(plan);
@@ -116,7 +117,7 @@ static int prepare_tuning(tuner *u, clt_error *error) {
                                         .seed = t->seed,
                                         .objective = t->objective};
   if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
-    return clt_fail(error, CLT_E_ARGUMENT, "tuning in place needs an instance that was made for the device");
+    return clt_fail(error, CLT_E_ARGUMENT, "clt_tune_kernel needs an instance that was created for the device");
   const clt_space *space = clt_instance_space(t->instance);
   u->so_far.result.cartesian = clt_space_cartesian(space);
   u->so_far.result.valid = clt_space_valid(space);
@@ -131,13 +132,13 @@ static int prepare_tuning(tuner *u, clt_error *error) {
     if (original == NULL) continue;
     cl_int status = clGetMemObjectInfo(original, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
     if (status == CL_SUCCESS) u->backups[i] = clCreateBuffer(t->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
-    rc = status ? clt_fail_cl(error, status, "make room for what a buffer holds")
+    rc = status ? clt_fail_cl(error, status, "create a buffer for a backup")
                 : copy_buffer(u, original, u->backups[i], bytes, error);
   }
   return rc;
 }
 
-/* Counts what was run, and shows it. */
+/* Counts a run and reports progress. */
 static void report_run(tuner *u, const clt_measurement *m) {
   const clt_kernel_tuning *t = u->t;
   clt_tune_result *result = &u->so_far.result;
@@ -200,7 +201,7 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
   if (rc == CLT_OK) rc = restored;
   if (rc == CLT_OK && !clt_online_best(&u.result.config, &u.result.time_s, u.online))
     rc = stopped ? clt_fail(error, CLT_E_STOPPED, "stopped after %lld configurations", (long long)u.result.n_failed)
-                 : clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
+                 : clt_fail(error, CLT_E_NO_VALID, "none of %lld configurations ran with a correct result",
                             (long long)u.result.n_failed);
   if (rc == CLT_OK) rc = clt_instance_options(&u.result.options, copy.instance, u.result.config, error);
   for (size_t i = 0; u.backups && i < copy.n_arguments; i++)

@@ -1,4 +1,4 @@
-/* The ten functions of clatune/clatune.h, over sessions, online tuning and look-up. */
+/* The functions of clatune/clatune.h, on top of sessions, online tuning and look-up. */
 #include <clatune/clatune.h>
 #include <clatune/lookup.h>
 #include <clatune/online.h>
@@ -17,7 +17,7 @@
 #include "session/session.h"
 
 struct clt_tuner {
-  pthread_mutex_t mutex;     /* of what is opened when it is first needed: store and online */
+  pthread_mutex_t mutex;     /* for store and online, which are opened when first needed */
   clt_tuner_options options; /* their texts are owned */
   const char *problem_path;  /* owned */
   clt_size *sizes;           /* names borrowed from the problem */
@@ -45,7 +45,7 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   if (out == NULL || problem_path == NULL) return fail_null(out ? "problem_path" : "out", error);
   if (sizes == NULL && n_sizes > 0) return fail_null("sizes", error);
   for (size_t i = 0; i < n_sizes; i++) {
-    if (sizes[i].name == NULL) return fail_null("the name of a size", error);
+    if (sizes[i].name == NULL) return fail_null("sizes[].name", error);
     for (size_t k = 0; k < i; k++)
       if (strcmp(sizes[i].name, sizes[k].name) == 0)
         return clt_fail(error, CLT_E_ARGUMENT, "the size '%.200s' is given twice", sizes[i].name);
@@ -57,21 +57,21 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   if (options) rc = clt_copy_settings(&t->options, sizeof t->options, options, "clt_tuner_options", error);
   const char **texts[] = {&t->options.store, &t->options.objective, &t->options.searcher, &t->problem_path};
   if (rc == CLT_OK) t->problem_path = problem_path;
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) /* all of them, so that what is freed is ours */
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) /* all of them, as all are freed */
     if (*texts[i] && (*texts[i] = strdup(*texts[i])) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_device_describe(&t->device, device, error);
   if (rc == CLT_OK) rc = clt_problem_new(&t->problem, problem_path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
   if (rc == CLT_OK && !(t->options.budget >= 0 && t->options.time_limit_s >= 0))
-    rc = clt_fail(error, CLT_E_ARGUMENT, "budget and time_limit_s cannot be negative");
+    rc = clt_fail(error, CLT_E_ARGUMENT, "budget and time_limit_s must not be negative");
   if (rc == CLT_OK && t->options.searcher && clt_searcher_find(t->options.searcher) == NULL)
     rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%.64s'", t->options.searcher);
   if (rc == CLT_OK) {
-    clt_objective *objective = NULL; /* only to see that there is such a one */
+    clt_objective *objective = NULL; /* only to check it */
     rc = clt_objective_new(&objective, t->instance, t->options.objective, error);
     clt_objective_free(objective);
   }
-  if (rc == CLT_OK) { /* a look-up is remembered by path and sizes, all of them: that makes the second one so fast */
+  if (rc == CLT_OK) { /* a look-up is cached by path and all sizes, which makes the second one fast */
     t->n_sizes = clt_instance_n_sizes(t->instance);
     t->sizes = clt_new_array(t->n_sizes, sizeof *t->sizes);
     if (t->sizes == NULL) rc = clt_fail_memory(error);
@@ -113,7 +113,7 @@ int clt_lookup(clt_answer **out, clt_tuner *t, clt_error *error) {
   return CLT_OK;
 }
 
-/* An answer of this device and these sizes. */
+/* An answer for this device and these sizes. */
 static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, double time_s, const char *source,
                       clt_error *error) {
   clt_answer *answer = calloc(1, sizeof *answer);
@@ -187,10 +187,10 @@ int clt_ask(clt_answer **out, bool *exploring, clt_tuner *t, clt_error *error) {
 int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *error) {
   if (t == NULL || answer == NULL) return fail_null(t ? "answer" : "tuner", error);
   if (isnan(time_s) || time_s == INFINITY)
-    return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds, or 0 for a failure");
+    return clt_fail(error, CLT_E_ARGUMENT, "the time must be a number of seconds, or 0 for a failure");
   pthread_mutex_lock(&t->mutex);
   int rc = t->online == NULL || answer->config == CLT_CONFIG_NONE
-               ? clt_fail(error, CLT_E_ARGUMENT, "only what clt_ask proposed can be told")
+               ? clt_fail(error, CLT_E_ARGUMENT, "clt_tell needs an answer from clt_ask")
            : time_s > 0 ? clt_online_tell(t->online, answer->config, time_s, error)
                         : clt_online_fail(t->online, answer->config, CLT_REASON_RUN_ERROR, error);
   pthread_mutex_unlock(&t->mutex);

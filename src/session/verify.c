@@ -1,4 +1,4 @@
-/* Configurations that are given, verified by themselves or timed side by side; and what would win is verified. */
+/* Verifies or times given configurations, and verifies a prospective winner. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
-/* setup: what the two below tell apart. contest: NULL, or all are kept side by side. */
+/* contest: NULL, or all configurations are timed together. */
 static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
                         const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
                         const clt_tune_settings *settings, clt_error *error) {
@@ -71,8 +71,9 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
   return keep_configs(out, watched, instance, &config, 1, NULL, settings, error);
 }
 
-/* Verifies the configuration of *m, which is `config` in this instance, on hostile data too. *m fails where it is wrong
- * and the default configuration is not. sizes: NULL where they are its own. *known: whether it is right or wrong. */
+/* Verifies the configuration of *m, which is `config` in this instance, also on hostile data. *m fails if its result is
+ * wrong and the default configuration's is not. sizes: the instance's sizes, NULL if they are those of the search.
+ * *known: whether the result could be checked. */
 static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_instance *instance, clt_config config,
                      const char *sizes, clt_error *error) {
   const char *at = sizes ? " at " : "", *where = sizes ? sizes : "";
@@ -83,17 +84,18 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
   bool shared = false;
   settings.evaluator = s->evaluator->name;
   settings.finalists = 0;
-  settings.log = NULL; /* said before */
+  settings.log = NULL; /* already logged */
   clt_measurement_init(&seen, config);
   clt_measurement_init(&beside, standard);
   int rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
-  if (rc == CLT_E_OPENCL && s->evaluator->keep && s->evaluator_state) { /* perhaps because the finalists' have it */
+  if (rc == CLT_E_OPENCL && s->evaluator->keep &&
+      s->evaluator_state) { /* perhaps because the finalists use the memory */
     why = (clt_error){0};
     rc = s->evaluator->keep(s->evaluator_state, NULL, 0, NULL, &why);
     if (rc == CLT_OK) rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
   }
   const bool right = rc == CLT_OK && clt_measurement_correct(&seen);
-  /* What cannot be built or launched at another size was never promised to be. */
+  /* A configuration need not build or launch at another size. */
   bool wrong = rc == CLT_OK && (seen.reason == CLT_REASON_WRONG_OUTPUT || seen.reason == CLT_REASON_OUT_OF_BOUNDS ||
                                 seen.reason == CLT_REASON_RUN_CRASH);
   const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
@@ -101,23 +103,24 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
     shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
     if (!shared) rc = clt_verify_configs(&beside, NULL, instance, &standard, 1, NULL, &settings, &why);
     shared = shared || !clt_measurement_correct(&beside);
-    if (rc) wrong = false, text = why.message; /* nobody knows whether the default is wrong as well */
+    if (rc) wrong = false, text = why.message; /* not known whether the default is wrong as well */
   }
   *known = right || wrong;
   if (rc == CLT_E_STOPPED || rc == CLT_E_MEMORY) {
     if (error && error->code == 0) *error = why;
   } else if (wrong && shared) {
-    clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "with hostile data%s%s the default configuration is wrong as well, so that this is held "
-            "against nobody: %.300s",
-            at, where, text);
+    clt_log(
+        s->settings->log, s->settings->user, CLT_LOG_WARNING,
+        "the winner's result is wrong with hostile data%s%s; the default configuration is wrong with this data too, "
+        "so the winner is not rejected: %.300s",
+        at, where, text);
   } else if (wrong) {
     char *log = sizes ? clt_format("at %s: %s", sizes, text) : strdup(text);
     clt_measurement_fail(m, CLT_REASON_WRONG_OUTPUT, log);
     free(log);
   } else if (!right) {
     clt_log(s->settings->log, s->settings->user, CLT_LOG_INFO,
-            "the best cannot be verified with hostile data%s%s: %.300s", at, where, text);
+            "the winner cannot be verified with hostile data%s%s: %.300s", at, where, text);
   } else if (sizes) {
     s->result->second_size = strdup(sizes);
   }
@@ -135,7 +138,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
     return CLT_OK;
   free(s->result->second_size);
   s->result->second_size = NULL;
-  /* Where there is no smaller one, for whatever reason, its own sizes are what is left. */
+  /* If there is no smaller instance, its own sizes are used. */
   int rc =
       clt_instance_new_smaller(&smaller, &config, instance, m->config, clt_instance_device(instance), INFINITY, NULL);
   rc = rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;

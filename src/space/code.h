@@ -1,5 +1,5 @@
-/* space/code.h - what a compiled expression consists of: words, operators, operations. For the files that make
- * expressions and the space that takes those of all constraints apart. */
+/* space/code.h - the parts of a compiled expression: tokens, operators and operations. For the files that compile
+ * expressions, and for the space, which merges the operations of all constraints. */
 #ifndef CLT_SPACE_CODE_H
 #define CLT_SPACE_CODE_H
 
@@ -8,7 +8,7 @@
 #include "space/expr.h"
 
 #define CLT_EXPR_MAX_BYTES 65536 /* of text */
-#define CLT_EXPR_MAX_DEPTH 400   /* nested readers: about 200 brackets */
+#define CLT_EXPR_MAX_DEPTH 400   /* recursion of the parser: about 200 nested brackets */
 
 /* --- words --- */
 
@@ -20,15 +20,15 @@ typedef enum clt_token_kind {
   CLT_TOKEN_SIGN
 } clt_token_kind;
 
-/* One word: of the text, begin .. end-1. */
+/* One token: characters begin .. end - 1 of the text. */
 typedef struct clt_token {
   clt_token_kind kind;
   size_t begin, end;
   clt_value number; /* CLT_TOKEN_NUMBER */
 } clt_token;
 
-/* Reads the word at or after `at` (blanks skipped), not beyond `limit`. On CLT_E_EXPRESSION *problem says what is wrong
- * (static) and token->begin is where. */
+/* Reads the token at or after `at`, skipping blanks; the text ends at `limit`. CLT_E_EXPRESSION: *problem is the
+ * (static) description of the mistake, and token->begin its place. */
 int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const char **problem);
 
 bool clt_is_word(const char *text, size_t length, const char *word);
@@ -38,11 +38,15 @@ bool clt_token_is(const clt_token *token, const char *text, const char *word);
 
 /* --- operators, with Python's number semantics ---
  *
- * There is no jump in compiled expressions: everything is evaluated, and an operation without result gives a *failed*
- * value, which the operations on it pass on. Only and, or and the choice look at one side first, so that the result is
- * the one that Python's short circuit gives. */
+ * Compiled expressions have no jumps: every operation is evaluated. An operation without a result gives a *failed*
+ * value, which the operations on it pass on. and, or and the choice ignore a failed value on the side that they do not
+ * select, so that the result is the same as with Python's short circuit.
+ *
+ * To add a function: add a line to `functions` in parse.c. If it is not a combination of operators, add a line to
+ * CLT_OP_TABLE and its cases to ops.c and to_c.c. Add cases to tests/space/expression_cases.h, with the values that
+ * Python gives. */
 
-/* Operator, number of operands, how it is written in messages. */
+/* Operator, number of operands, text for messages. */
 #define CLT_OP_TABLE(X)        \
   X(NEGATE, 1, "-")            \
   X(PLUS, 1, "+")              \
@@ -99,8 +103,8 @@ typedef enum clt_op {
 unsigned clt_op_arity(clt_op op);
 const char *clt_op_text(clt_op op);
 
-/* A failed value: its integer is why. The first ones mean that there is no result (a constraint is not satisfied), from
- * CLT_FAILED_FATAL on that the expression is wrong. */
+/* The type of a failed value; its integer is the clt_failure. Failures before CLT_FAILED_FATAL mean that there is no
+ * result, so a constraint is not satisfied. CLT_FAILED_FATAL and later ones mean that the expression is wrong. */
 #define CLT_FAILED ((clt_value_type)(CLT_STRING + 1))
 typedef enum clt_failure {
   CLT_FAILED_DIVISION, /* by zero */
@@ -111,21 +115,22 @@ typedef enum clt_failure {
   CLT_FAILED_TYPES
 } clt_failure;
 
-/* Behind the failure stands the number of the node that failed, where an expression is evaluated; 0: not yet noted. */
+/* The bits of the integer above the failure are the number of the node that failed, if an expression is being
+ * evaluated; 0: not yet noted. */
 #define CLT_FAILED_NODE_SHIFT 8
 static inline clt_failure clt_failed_why(clt_value v) { return (clt_failure)(v.integer & 0xff); }
 static inline bool clt_failed_fatally(clt_value v) {
   return v.type == CLT_FAILED && clt_failed_why(v) >= CLT_FAILED_FATAL;
 }
 
-/* Applies op to as many operands as it takes. */
+/* Applies op to its clt_op_arity(op) operands. */
 clt_value clt_op_apply(clt_op op, const clt_value *const *operands);
 
 static inline clt_value clt_integer(int64_t x) { return (clt_value){.type = CLT_INT, .integer = x}; }
 static inline clt_value clt_real(double x) { return (clt_value){.type = CLT_REAL, .real = x}; }
 static inline clt_value clt_boolean(bool x) { return (clt_value){.type = CLT_BOOL, .integer = x}; }
 
-/* What nearly all conditions consist of, without the detours: false where those are needed. */
+/* A fast path for the most frequent operations on integers. False: not applicable; use clt_op_apply. */
 static inline bool clt_op_quick(clt_op op, int64_t a, int64_t b, clt_value *out) {
   switch (op) {
     case CLT_OP_ADD: out->type = CLT_INT; return !__builtin_add_overflow(a, b, &out->integer);
@@ -145,7 +150,7 @@ static inline bool clt_op_quick(clt_op op, int64_t a, int64_t b, clt_value *out)
   }
 }
 
-/* False where x is not finite or beyond 64 bits; x is whole. */
+/* Converts x, which must be a whole number. False: x is not finite, or exceeds 64 bits. */
 static inline bool clt_real_to_integer(double x, int64_t *out) {
   if (!(x >= -0x1p63 && x < 0x1p63)) return false;
   *out = (int64_t)x;
@@ -156,8 +161,8 @@ static inline bool clt_real_to_integer(double x, int64_t *out) {
 
 typedef uint32_t clt_operand; /* number of a node */
 
-/* An operation on nodes before it; or, with CLT_OP_CONSTANT, a value (texts are owned), with CLT_OP_SLOT, the value of
- * the slot operands[0]. */
+/* An operation on earlier nodes. CLT_OP_CONSTANT: a value, whose text is owned. CLT_OP_SLOT: the value of the slot
+ * operands[0]. */
 typedef struct clt_expr_node {
   uint8_t op;      /* clt_op */
   uint32_t column; /* of the operator in the text, 1-based */
@@ -179,12 +184,12 @@ struct clt_expr {
 int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_place *place,
                           const clt_symbol *symbols, size_t n_symbols, clt_error *error);
 
-/* A mistake in an expression, at its place. Returns code. */
+/* Reports a mistake in an expression, with its place. Returns code. */
 int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Making, used by the parser; 0 or CLT_E_MEMORY. What is constant is calculated at once; texts are copied. Finishing
- * leaves out the nodes that the root does not need. */
+/* Used by the parser to build an expression; 0 or CLT_E_MEMORY. clt_expr_add copies texts and evaluates constant
+ * operations immediately. clt_expr_finish removes the nodes that the root does not need. */
 int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out);
 int clt_expr_finish(clt_expr *expr, clt_operand root);
 

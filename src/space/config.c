@@ -19,7 +19,7 @@ bool clt_value_parse(clt_value *out, const char *text, size_t length) {
   *out = (clt_value){.type = CLT_BOOL, .integer = truth};
   if (truth || clt_is_word(text, length, "false") || clt_is_word(text, length, "False")) return true;
   *out = clt_integer(INT64_MIN);
-  if (clt_is_word(text, length, "-9223372036854775808")) return true; /* no number without its minus */
+  if (clt_is_word(text, length, "-9223372036854775808")) return true; /* 2^63 is a number only with its minus */
   if (!clt_number_parse(out, text + minus, length - minus)) return false;
   if (minus && out->type == CLT_REAL) out->real = -out->real;
   if (minus && out->type == CLT_INT) out->integer = -out->integer;
@@ -120,8 +120,8 @@ bool clt_value_unspell(char *text) {
   return true;
 }
 
-/* The value that stands at the beginning of a text as it is spelled, and how many of its bytes it takes. False: none is
- * there. */
+/* Reads the value at the beginning of a text, in the printed spelling. *taken: its length in bytes. False: there is no
+ * listed value. */
 static bool read_spelled(uint32_t *position, size_t *taken, const char *text, const clt_parameter *parameter) {
   size_t v = parameter->n_values;
   clt_value number;
@@ -137,7 +137,7 @@ static bool read_spelled(uint32_t *position, size_t *taken, const char *text, co
   return v < parameter->n_values;
 }
 
-/* The same as people type it, with blanks in texts: the longest of the listed values is meant. */
+/* The same for values as people type them, with spaces in strings: takes the longest listed value that matches. */
 static bool read_typed(uint32_t *position, size_t *taken, const char *text, const clt_parameter *parameter) {
   bool found = read_spelled(position, taken, text, parameter);
   for (size_t v = 0; v < parameter->n_values; v++) {
@@ -168,7 +168,7 @@ static int read_assignments(uint32_t *positions, bool *given, const clt_space *s
     char name[256];
     size_t length = strcspn(at, "=" SEPARATORS), p;
     if (at[length] != '=' || length == 0 || length >= sizeof name)
-      return clt_fail(error, CLT_E_FORMAT, "a configuration is written 'name=value name=value ...': '%.100s' is not",
+      return clt_fail(error, CLT_E_FORMAT, "'%.100s' is not a configuration; write it as 'name=value name=value ...'",
                       at);
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     int rc = find_parameter(&p, space, name, error);
@@ -186,7 +186,7 @@ static int read_assignments(uint32_t *positions, bool *given, const clt_space *s
   return CLT_OK;
 }
 
-/* What is spelled as it is printed means that; only where it is not, blanks may belong to a text. */
+/* The printed spelling takes precedence. Only if the text cannot be read in it, spaces may belong to strings. */
 int clt_config_parse_onto(clt_config *config, bool *given, const clt_space *space, const char *text, clt_error *error) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, space, *config);
@@ -207,7 +207,7 @@ int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space
   json_t *item;
   if (inner) json = inner;
   if (json_is_string(json)) return clt_config_parse_onto(config, given, space, json_string_value(json), error);
-  if (!json_is_object(json)) return clt_fail(error, CLT_E_FORMAT, "is neither an object nor a text 'name=value ...'");
+  if (!json_is_object(json)) return clt_fail(error, CLT_E_FORMAT, "must be an object or a string 'name=value ...'");
   memset(given, 0, space->n_parameters * sizeof *given);
   clt_space_positions(positions, space, *config);
   json_object_foreach((json_t *)json, name, item) {
@@ -235,7 +235,7 @@ int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space
 int clt_config_check_given(const bool *given, const clt_space *space, clt_error *error) {
   for (size_t p = 0; p < space->n_parameters; p++)
     if (!given[p] && space->parameters[p].n_values > 1)
-      return clt_fail(error, CLT_E_NOT_FOUND, "the configuration does not say what '%s' is", space->parameters[p].name);
+      return clt_fail(error, CLT_E_NOT_FOUND, "the configuration lacks a value for '%s'", space->parameters[p].name);
   return CLT_OK;
 }
 

@@ -1,9 +1,11 @@
-/* Builds decision diagrams. First the operations of a group are sorted into levels: a level sets one parameter and then
- * calculates everything that is known from there on. Values stand in registers, one for each node of the flow; a
- * level's registers stay as they are while deeper levels run. Then the tree of the levels is searched depth first, with
- * a memory for subtrees by the intermediate values they depend on, and one for nodes by their edges, so that equal
- * subtrees are one even if they come from different values. Where all that is left to check concerns one parameter at a
- * time, the values do not matter, only what they leave of those parameters: of permutations, which numbers are taken.
+/* Builds decision diagrams. First, the operations of a group are assigned to levels: a level sets one parameter, and
+ * then computes all nodes whose operands are known from there on. Values are kept in registers, one per node of the
+ * flow; a level's registers do not change while deeper levels run.
+ *
+ * Then the tree of the levels is searched depth first. One map finds subtrees by the intermediate values that they
+ * depend on. Another finds nodes by their edges, so that equal subtrees are stored once even if they come from
+ * different values. If each remaining check concerns only one further parameter, subtrees are found by the positions
+ * that remain possible instead of the values. In a permutation, for example, these are the numbers that are still free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +16,16 @@
 #include "space/parts.h"
 
 #define DEAD UINT32_MAX /* a node without combinations */
-#define END 0           /* what the edges of the last level lead to */
+#define END 0           /* the child of the edges of the last level */
 #define KEY_BYTES 9     /* of a register */
 #define INDEX_BYTES 32  /* of an entry in a map, which is half empty */
 
-/* A register gets the table's entry at the position of the level, or else the result of an operation; or, with
- * root >= 0, it is checked to be true. */
+/* Sets a register to a table's entry at the position of the level, or to the result of an operation. With root >= 0,
+ * checks instead that the register is true. */
 typedef struct step {
   const clt_value *table;
   uint8_t op, n_operands;
-  int32_t root; /* number of the root in the flow */
+  int32_t root; /* index of the root in the flow; negative: not a check */
   uint32_t target;
   uint32_t operands[4];
 } step;
@@ -32,13 +34,14 @@ typedef struct level level;
 struct level {
   const clt_domain *domain;
   step *steps;
-  size_t n_steps, n_loads, steps_capacity; /* those from tables come first */
+  size_t n_steps, n_loads, steps_capacity; /* steps that read tables come first */
   uint32_t *live;                          /* registers that deeper levels read */
   size_t n_live, live_capacity;
-  level *filters; /* in place of the live registers: what deeper levels check of their own parameter alone */
-  size_t n_filters, filter_bytes; /* a byte for each of their positions */
-  /* The subtrees behind the level by its live registers: hash of a key -> number of the key, and in the low half of the
-   * value the node. */
+  level *
+      filters; /* used instead of the live registers: checks of deeper levels that concern only one further parameter */
+  size_t n_filters, filter_bytes; /* one byte per position of their parameters */
+  /* The subtrees below the level by its live registers: hash of a key -> number of the key in the high half of the
+   * value, the node in the low half. */
   clt_map subtrees;
   unsigned char *keys;
   size_t n_keys, keys_capacity;
@@ -51,7 +54,7 @@ typedef struct maker {
   clt_value *registers; /* constants are set */
   clt_diagram *diagram;
   size_t first_capacity, edges_capacity, counts_capacity;
-  uint64_t *counts;  /* combinations of a node */
+  uint64_t *counts;  /* number of combinations below each node */
   clt_edge *pending; /* edges of the nodes under construction */
   size_t n_pending, pending_capacity;
   clt_map unique; /* hash of a node's edges -> node */
@@ -63,21 +66,24 @@ typedef struct maker {
 
 /* --- levels --- */
 
-/* What is known of a node of the flow while the levels are planned. */
+/* A node of the flow while the levels are planned. */
 typedef struct planned {
-  size_t level;     /* the last one of its parameters */
+  size_t level;     /* the last level that sets one of its parameters */
   size_t decides;   /* the first level with a check that needs it */
   size_t last_used; /* the deepest level that reads it, plus one */
-  int32_t root;     /* that it is; -1: none */
+  int32_t root;     /* index of the root that it is; -1: none */
 } planned;
 
-#define LEAST_FILTERED 3 /* live registers, and parameters; of fewer the values themselves are the cheaper key */
-#define MOST_FILTERED 64 /* positions for each of them */
+#define LEAST_FILTERED 3 /* live registers and parameters; with fewer, the values are the cheaper key */
+#define MOST_FILTERED 64 /* positions of each parameter */
 
-/* Level k by what it leaves of the parameters behind it, where the roots that read its live registers depend on one
- * more parameter each, and on several in all. */
+/* Plans filters for level k if each root that reads its live registers depends on one further parameter, and together
+ * they depend on several. */
 static int plan_filters(maker *m, const planned *nodes, size_t k) {
-  enum { READ = 1, FILTERS = 2 }; /* by roots that need further parameters, by those that filter one */
+  enum {
+    READ = 1,
+    FILTERS = 2
+  }; /* read by roots that need several further parameters; read by roots that filter one */
   const clt_flow *flow = m->group->flow;
   level *l = &m->levels[k];
   if (l->n_live < LEAST_FILTERED || k + LEAST_FILTERED >= m->n_levels) return CLT_OK;
@@ -150,7 +156,8 @@ static int plan_levels(maker *m) {
   }
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
     level *l = &m->levels[k];
-    /* Behind the tables first what decides on the level, so that it prunes early; then what deeper levels want. */
+    /* After the tables come the operations for checks on this level, so that it prunes early; then those for deeper
+     * levels. */
     for (size_t i = 0; rc == CLT_OK && i < 3 * group->n_nodes; i++) {
       uint32_t target = group->nodes[i % group->n_nodes];
       size_t turn = i / group->n_nodes;
@@ -179,8 +186,8 @@ static int plan_levels(maker *m) {
   return rc;
 }
 
-/* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none.
- * (Called instead of inlined, it costs 6 % of a construction.) */
+/* Sets a level to a position and runs its steps. Returns the check that failed, whose register has the value; NULL:
+ * none. (Inlined, because a call costs 6 % of the construction.) */
 __attribute__((always_inline)) static inline const step *run_level(const level *l, clt_value *registers,
                                                                    uint32_t position) {
   if (l->n_steps == 0) return NULL;
@@ -208,7 +215,7 @@ __attribute__((always_inline)) static inline const step *run_level(const level *
 
 /* --- nodes --- */
 
-/* The node with these edges, of which there is at least one: an old node, or a new one. */
+/* Finds or adds the node with these edges; n > 0. */
 static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
   clt_diagram *d = m->diagram;
   uint64_t hash = n, before = 0, *entry;
@@ -217,7 +224,7 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
     hash = (hash ^ ((uint64_t)edges[i].position << 32 | edges[i].child)) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
   }
-  for (uint64_t key = hash >> 1;; key++) { /* equal hashes of different nodes stand at consecutive keys */
+  for (uint64_t key = hash >> 1;; key++) { /* different nodes with equal hashes have consecutive keys */
     if ((entry = clt_map_add(&m->unique, key, &is_new)) == NULL) return CLT_E_MEMORY;
     if (is_new) break;
     const clt_edge *known = &d->edges[d->first[*entry]];
@@ -245,7 +252,7 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
 
 static int expand_level(maker *m, size_t k, uint32_t *out);
 
-/* The subtree behind level k as it is set. */
+/* Finds or builds the subtree below level k, for the current registers. */
 static int find_child(maker *m, size_t k, uint32_t *out) {
   level *l = &m->levels[k];
   size_t bytes = l->n_filters ? l->filter_bytes : l->n_live * KEY_BYTES;
@@ -256,8 +263,8 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
   if (l->keys_capacity <= (l->n_keys + 1) * bytes &&
       clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1))
     return CLT_E_MEMORY;
-  unsigned char *key = l->keys + l->n_keys * bytes; /* it stays there if it is new */
-  unsigned char *left = key; /* of each position: whether it is possible still, 2: it cannot be evaluated */
+  unsigned char *key = l->keys + l->n_keys * bytes; /* stays there if it is new */
+  unsigned char *left = key; /* per position: 1 if it is still possible, 0 if not, 2: it cannot be evaluated */
   for (size_t f = 0; f < l->n_filters; f++) {
     const clt_domain *domain = l->filters[f].domain;
     for (size_t i = 0; i < domain->n_positions; i++) {
@@ -283,7 +290,7 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
   return rc;
 }
 
-/* The node of level k, all levels above being set. */
+/* Builds the node of level k; all levels above are set. */
 static int expand_level(maker *m, size_t k, uint32_t *out) {
   const level *l = &m->levels[k];
   size_t mark = m->n_pending;
@@ -311,7 +318,7 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
   return rc;
 }
 
-/* --- the whole --- */
+/* --- the diagram --- */
 
 int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
                     uint32_t *positions, uint32_t *failed) {
@@ -340,7 +347,7 @@ int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *w
   *failed = m.failed;
   if (rc) goto done;
   d->valid = d->root == DEAD ? 0 : m.counts[d->root];
-  /* Gives back what clt_grow has in reserve. */
+  /* Give unused capacity back. */
   void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
   if (edges) d->edges = edges;
   void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);

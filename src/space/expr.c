@@ -24,7 +24,7 @@ int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out) {
     values[k] = &expr->nodes[node.operands[k]].value;
     constant &= expr->nodes[node.operands[k]].op == CLT_OP_CONSTANT;
     if (k > 0 || !constant) continue;
-    /* Where the first operand decides which other one is the result, nothing is made. */
+    /* If the constant first operand selects the result, no node is needed. */
     bool truth = clt_value_truthy(*values[0]);
     if (node.op == CLT_OP_AND) return *out = node.operands[truth ? 1 : 0], CLT_OK;
     if (node.op == CLT_OP_OR) return *out = node.operands[truth ? 0 : 1], CLT_OK;
@@ -44,7 +44,8 @@ static void release_node(clt_expr_node *node) {
 }
 
 int clt_expr_finish(clt_expr *expr, clt_operand root) {
-  uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers); /* first 1 where a node is needed, then its own */
+  uint32_t *numbers =
+      clt_new_array(expr->n_nodes, sizeof *numbers); /* first 1 for needed nodes, then the new number of each */
   size_t kept = 0;
   expr->slots = clt_new_array(expr->n_nodes, sizeof *expr->slots);
   if (numbers == NULL || expr->slots == NULL) return free(numbers), CLT_E_MEMORY;
@@ -107,7 +108,7 @@ int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const cha
   return clt_key_fail(expr->place.source, expr->place.key, code, error, "%s", message);
 }
 
-/* --- asking --- */
+/* --- properties --- */
 
 size_t clt_expr_n_slots(const clt_expr *expr) { return expr->n_slots; }
 uint32_t clt_expr_slot(const clt_expr *expr, size_t index) { return expr->slots[index]; }
@@ -151,7 +152,7 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
     nodes[i] = out;
   }
   free(nodes);
-  return out; /* the root's */
+  return out; /* the trend of the root */
 }
 
 /* --- evaluating --- */
@@ -159,10 +160,10 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
 static int fail_evaluation(const clt_expr *expr, clt_value failed, clt_error *error) {
   static const char *const texts[] = {
       [CLT_FAILED_DIVISION] = "division by zero",
-      [CLT_FAILED_DOMAIN] = "no number is the result",
+      [CLT_FAILED_DOMAIN] = "the result is not a number",
       [CLT_FAILED_SHIFT] = "shift by a negative amount",
-      [CLT_FAILED_OVERFLOW] = "the result is beyond 64 bits (write 2.0 for 2 to calculate in floating point)",
-      [CLT_FAILED_TYPES] = "these types do not go together"};
+      [CLT_FAILED_OVERFLOW] = "the result exceeds 64 bits (to calculate in floating point, write 2.0 instead of 2)",
+      [CLT_FAILED_TYPES] = "it cannot be applied to operands of these types"};
   clt_failure why = clt_failed_why(failed);
   int code = why < CLT_FAILED_FATAL ? CLT_E_RANGE : CLT_E_EXPRESSION;
   const clt_expr_node *node = &expr->nodes[failed.integer >> CLT_FAILED_NODE_SHIFT];

@@ -11,7 +11,7 @@
 #include "space/space.h"
 
 #define FEW_TRIES 4096 /* with a quickly chosen order */
-#define AGAIN 3        /* (not one of the diagram's codes) a constraint must not be split: start again */
+#define AGAIN 3        /* not a result of clt_diagram_new: a constraint must not be split; start again */
 
 /* --- the flow --- */
 
@@ -23,7 +23,7 @@ static void release_flow(clt_flow *flow) {
   *flow = (clt_flow){0};
 }
 
-/* A node that does not depend on a parameter gets its value, one that depends on a single parameter its table. */
+/* Evaluates a node that depends on no parameter, or tabulates one that depends on a single parameter. */
 static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
   unsigned arity = clt_op_arity(node->op);
   const clt_parameter *parameter = node->n_support == 1 ? &flow->parameters[clt_mask_least(node->support)] : NULL;
@@ -44,7 +44,7 @@ static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
   return CLT_OK;
 }
 
-/* Each node is there once. */
+/* Finds or adds a node, so that equal nodes exist once. */
 static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
   struct {
     uint64_t op, type;
@@ -69,14 +69,14 @@ static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
   return CLT_OK;
 }
 
-/* numbers: in the flow, of the operations of the expression before this one. */
+/* numbers: the numbers in the flow of the earlier nodes of the expression. */
 static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uint32_t *numbers, uint32_t *out) {
   unsigned arity = clt_op_arity(from->op);
   clt_flow_node node = {.op = from->op};
   if (from->op == CLT_OP_CONSTANT) node.value = from->value;
   if (from->op == CLT_OP_SLOT) {
     const clt_parameter *parameter = &flow->parameters[from->operands[0]];
-    if (parameter->n_values == 1) { /* as good as a constant */
+    if (parameter->n_values == 1) { /* the same as a constant */
       node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = parameter->values[0]};
     } else {
       node.operands[0] = from->operands[0];
@@ -93,7 +93,7 @@ static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uin
     evaluate_flow_node(flow, &node);
     node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = node.value};
   }
-  /* Where operands may change places they come in one order, so that a*b and b*a are one. */
+  /* Operands of commutative operations are sorted, so that a*b and b*a are one node. */
   bool free_order =
       node.op == CLT_OP_ADD || node.op == CLT_OP_MULTIPLY || node.op == CLT_OP_EQUAL || node.op == CLT_OP_NOT_EQUAL;
   if (free_order && node.operands[0] > node.operands[1]) {
@@ -104,7 +104,7 @@ static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uin
   return intern_flow_node(flow, node, out);
 }
 
-/* The nodes "not a" and "not b" for a node "not (a or b)", such as "not in" a list makes; false: it is none. */
+/* Splits a node "not (a or b)", as "not in" a list makes, into "not a" and "not b". False: it has another form. */
 static bool split_negated(clt_flow *flow, uint32_t i, uint32_t sides[2], int *rc) {
   uint32_t inner = flow->nodes[i].operands[0];
   if (flow->nodes[i].op != CLT_OP_NOT || flow->nodes[i].n_support < 2) return false;
@@ -118,7 +118,8 @@ static bool split_negated(clt_flow *flow, uint32_t i, uint32_t sides[2], int *rc
   return true;
 }
 
-/* The sides of the "and"s at the top are roots of their own, in the order of evaluation, unless it is to be whole. */
+/* Adds a constraint. Unless `whole`, the operands of the "and"s at its top become separate roots, in the order of
+ * evaluation. */
 static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, uint32_t constraint) {
   uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL;
   size_t n = 0, capacity = 0;
@@ -128,7 +129,7 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
   if (rc == CLT_OK) stack[n++] = numbers[expr->n_nodes - 1];
   while (rc == CLT_OK && n > 0) {
     uint32_t i = stack[--n], sides[2];
-    while (!whole && flow->nodes[i].op == CLT_OP_BOOL) i = flow->nodes[i].operands[0]; /* true where its operand is */
+    while (!whole && flow->nodes[i].op == CLT_OP_BOOL) i = flow->nodes[i].operands[0]; /* bool(x) is true if x is */
     bool split = !whole && split_negated(flow, i, sides, &rc);
     if (!whole && flow->nodes[i].op == CLT_OP_AND) {
       memcpy(sides, flow->nodes[i].operands, sizeof sides);
@@ -152,7 +153,7 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
 
 typedef struct grouping {
   clt_space *space;
-  bool *whole; /* constraints that are not split */
+  bool *whole; /* per constraint: must not be split */
   clt_flow flow;
   clt_domain domains[CLT_MAX_PARAMETERS];
   bool impossible;           /* a constraint without parameters is false */
@@ -160,8 +161,9 @@ typedef struct grouping {
   clt_error *error;
 } grouping;
 
-/* A root fails for good at these positions (by parameter). The constraint that it is a part of is tried again in one
- * piece, because the other parts may forbid its evaluation; if that fails, too, it is a mistake. */
+/* Handles a root that cannot be evaluated at these positions (by parameter). First, its constraint is tried again
+ * without splitting, because other parts of it may prevent this evaluation, as in "n > 0 and 8 / n > 1". If that fails
+ * too, it is an error. */
 static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positions) {
   uint32_t constraint = g->flow.roots[root].constraint;
   if (!g->whole[constraint]) {
@@ -188,7 +190,7 @@ static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positi
 
 /* --- constraints on no parameter or on a single one --- */
 
-/* Decides them; the domains become what they leave. */
+/* Evaluates them, and restricts the domains. */
 static int decide_simple(grouping *g) {
   for (size_t p = 0; p < g->space->n_parameters; p++) {
     size_t n = g->space->parameters[p].n_values;
@@ -198,7 +200,7 @@ static int decide_simple(grouping *g) {
     for (size_t i = 0; i < n; i++) d->positions[i] = (uint32_t)i;
   }
   for (uint32_t r = 0; r < g->flow.n_roots && !g->impossible; r++) {
-    /* (behind an impossible one nothing is valid, and what fails there would not have been evaluated) */
+    /* after a constraint that is always false, the others are not evaluated */
     const clt_flow_node *node = &g->flow.nodes[g->flow.roots[r].node];
     uint32_t positions[CLT_MAX_PARAMETERS] = {0};
     if (node->n_support == 0) {
@@ -221,8 +223,8 @@ static int decide_simple(grouping *g) {
 
 /* --- groups: parameters that share a constraint --- */
 
-/* Most groups are done before a good order is found; the others are worth the search. It goes by estimates: where these
- * mislead, the first order may still do. */
+/* Most groups can be built faster than a good order is found, so a quickly chosen order is tried first. The good order
+ * is based on estimates. If it fails, the quick order is tried again with the full limits. */
 static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   uint32_t positions[CLT_MAX_PARAMETERS] = {0}, failed;
   clt_estimate *estimate = NULL;
@@ -241,9 +243,9 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   for (size_t l = 0; l < group->n_domains; l++)
     clt_text_printf(&names, "%s'%s'", l ? ", " : "", g->space->parameters[group->domains[l]->parameter].name);
   clt_fail(g->error, CLT_E_RANGE,
-           "the conditions on %.300s leave too many combinations to keep in memory; list fewer values, or use simpler "
-           "conditions",
-           names.n ? names.bytes : "them");
+           "the combinations of %.300s that satisfy the conditions do not fit into memory; list fewer values, or use "
+           "simpler conditions",
+           names.n ? names.bytes : "values");
   clt_text_release(&names);
   return CLT_E_RANGE;
 }
@@ -260,7 +262,7 @@ static int build_once(grouping *g) {
   for (uint32_t i = 0; i < space->n_constraints; i++)
     if (import_constraint(&g->flow, space->constraints[i].expr, g->whole[i], i)) return clt_fail_memory(g->error);
   int rc = decide_simple(g);
-  for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the least parameter of the group */
+  for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the smallest parameter of the group */
   for (size_t r = 0; r < flow->n_roots; r++) {
     const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
     for (size_t p = 0; node->n_support == 2 && p < n; p++) {
@@ -282,7 +284,7 @@ static int build_once(grouping *g) {
       const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
       if (node->n_support < 2 || space->group_of[clt_mask_least(node->support)] != least) continue;
       group.roots[group.n_roots++] = r;
-      group.nodes[flow->roots[r].node] = 1; /* first a mark of what is needed, then the list of that */
+      group.nodes[flow->roots[r].node] = 1; /* first a mark for needed nodes, then their list */
     }
     for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;)
       for (unsigned k = 0; group.nodes[i] && k < clt_flow_arity(&flow->nodes[i]); k++)
@@ -318,8 +320,7 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   }
   free(g.whole);
   if (rc) return rc;
-  /* The largest group comes last: ranks that follow each other then differ in this group alone for as long as can be.
-   */
+  /* The largest group comes last, so that consecutive ranks differ in as few groups as possible. */
   qsort(space->groups, space->n_groups, sizeof *space->groups, compare_sizes);
   space->valid = g.impossible ? 0 : 1;
   for (size_t p = 0; p < space->n_parameters; p++) space->group_of[p] = CLT_NO_GROUP;
@@ -331,9 +332,9 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   return CLT_OK;
 }
 
-/* --- why nothing is valid --- */
+/* --- why a space is empty --- */
 
-/* Whether there is still nothing valid with n constraints; false where that takes long to find out. */
+/* Whether the space is still empty with these n constraints; also false if this takes too long to find out. */
 static bool is_empty_with(const clt_space *space, clt_constraint *constraints, size_t n) {
   clt_space trial = {.parameters = space->parameters,
                      .weights = space->weights,
@@ -350,7 +351,8 @@ void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space)
   clt_constraint *left = clt_new_array(space->n_constraints, sizeof *left);
   size_t n = left ? space->n_constraints : 0;
   if (n) memcpy(left, space->constraints, n * sizeof *left);
-  for (size_t i = n; i-- > 0;) { /* the last, the device's limits, go first: what an author wrote is nearer to him */
+  for (size_t i = n; i-- > 0;) { /* tries to drop the device's limits first, which are the last, because the author can
+                                    change the conditions */
     const clt_constraint tried = left[i];
     memmove(&left[i], &left[i + 1], (n - i - 1) * sizeof *left);
     if (is_empty_with(space, left, n - 1)) {
@@ -363,7 +365,7 @@ void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space)
   int used = snprintf(out, capacity, "none of the %llu configurations satisfies the constraints%s",
                       (unsigned long long)space->cartesian,
                       n == 1  ? ": "
-                      : n > 1 ? ", of which these exclude each other: "
+                      : n > 1 ? "; these constraints exclude each other: "
                               : "");
   for (size_t i = 0; i < n && used >= 0 && (size_t)used < capacity; i++)
     used += snprintf(out + used, capacity - (size_t)used, "%s'%s'", i ? ", " : "", left[i].message);

@@ -55,7 +55,7 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
   if (n == 0) return false;
   if (base == 10) {
     if (!is_digit(digits[0]) && digits[0] != '.') return false;
-    if (strspn(digits, "0123456789.eE+-") != n) return false; /* strtod would take "0x1p3" and "infinity" as well */
+    if (strspn(digits, "0123456789.eE+-") != n) return false; /* strtod would also accept "0x1p3" and "infinity" */
     if (strpbrk(digits, ".eE")) {
       char *end;
       double x = clt_strtod(digits, &end);
@@ -63,7 +63,7 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
       *out = clt_real(x);
       return true;
     }
-    if (digits[0] == '0' && strspn(digits, "0") != n) return false; /* 010 is no number in Python, and 8 in C */
+    if (digits[0] == '0' && strspn(digits, "0") != n) return false; /* 010 is invalid in Python, and 8 in C */
   }
   int64_t x = 0;
   for (size_t i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const c
   char c = text[at], next = at + 1 < limit ? text[at + 1] : '\0';
   size_t i = at;
   if (is_digit(c) || (c == '.' && is_digit(next))) {
-    /* Letters belong to it, so that "4u" and "08x" are reported as a whole. */
+    /* Letters are part of the token, so that "4u" and "08x" are reported as a whole. */
     bool prefixed = c == '0' && next && strchr("xXoObB", next);
     for (; i < limit; i++) {
       bool exponent = !prefixed && (text[i] == 'e' || text[i] == 'E');
@@ -95,7 +95,7 @@ int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const c
     token->kind = CLT_TOKEN_NUMBER;
     token->end = i;
     if (clt_number_parse(&token->number, text + at, i - at)) return CLT_OK;
-    *problem = "this is no number, or one beyond 64 bits";
+    *problem = "this is not a number, or it exceeds 64 bits";
   } else if (c == '\'' || c == '"') {
     token->kind = CLT_TOKEN_TEXT;
     for (i = at + 1; i < limit && text[i] != c; i++)
@@ -103,7 +103,7 @@ int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const c
     token->end = i + 1;
     if (i < limit) return CLT_OK;
     token->end = at;
-    *problem = "the text that begins here has no closing quote";
+    *problem = "the string that begins here has no closing quote";
   } else if (is_letter(c)) {
     for (; i < limit; i++) {
       bool dot = text[i] == '.' && i + 1 < limit && is_letter(text[i + 1]);
@@ -118,7 +118,7 @@ int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const c
     token->kind = CLT_TOKEN_SIGN;
     token->end = at + (pair ? 2 : 1);
     if (pair || (c && strchr("+-*/%~&|^<>!?:()[]{},.", c))) return CLT_OK;
-    *problem = c == '=' ? "'=' assigns; to compare, write '=='" : "this character cannot stand in an expression";
+    *problem = c == '=' ? "'=' assigns; to compare, write '=='" : "this character is not allowed in an expression";
   }
   return CLT_E_EXPRESSION;
 }

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "space/code.h"
 
-#define EXACT ((int64_t)1 << 53) /* integers up to here are doubles, too */
+#define EXACT ((int64_t)1 << 53) /* doubles represent all integers up to here */
 
 static const struct {
   unsigned arity;
@@ -80,7 +80,7 @@ static clt_value apply_unary(clt_op op, clt_value v) {
 
 /* --- two operands: arithmetic --- */
 
-/* b != 0; the sign of b. */
+/* b != 0; the result has the sign of b. */
 static int64_t floor_remainder(int64_t a, int64_t b) {
   if (b == -1) return 0; /* INT64_MIN % -1 traps */
   int64_t remainder = a % b;
@@ -145,9 +145,9 @@ static clt_value real_arithmetic(clt_op op, double a, double b) {
       result = (a - rest) / b;
       if (rest != 0 && (rest < 0) != (b < 0)) result -= 1;
       if (result == 0) return clt_real(copysign(0, a / b));
-      /* the division by b may have rounded down past an integer */
+      /* corrects a division that was rounded to below an integer */
       return clt_real(floor(result) + (result - floor(result) > 0.5));
-    case CLT_OP_REMAINDER: /* the sign of b */
+    case CLT_OP_REMAINDER: /* the result has the sign of b */
       result = fmod(a, b);
       return clt_real(result == 0 ? copysign(0, b) : (result < 0) != (b < 0) ? result + b : result);
     case CLT_OP_POWER:
@@ -161,19 +161,19 @@ static clt_value real_arithmetic(clt_op op, double a, double b) {
 
 /* --- two operands: comparison --- */
 
-/* -1, 0, 1, exactly, also where the integer has no double of its own; 2 if b is NaN. */
+/* -1, 0 or 1, exact also for integers that doubles cannot represent; 2 if b is NaN. */
 static int compare_integer_real(int64_t a, double b) {
   if (isnan(b)) return 2;
   if (is_exact(a)) return ((double)a > b) - ((double)a < b);
   if (b >= 0x1p63) return -1;
   if (b < -0x1p63) return 1;
-  int64_t whole = (int64_t)b; /* cut towards zero; the rest decides among equals */
+  int64_t whole = (int64_t)b; /* rounded towards zero; if equal, the fraction decides */
   if (a != whole) return a > whole ? 1 : -1;
   double rest = b - (double)whole;
   return (rest < 0) - (rest > 0);
 }
 
-/* -1, 0, 1; 2 where a NaN takes part. */
+/* -1, 0 or 1; 2 if either is NaN. */
 static int compare_numbers(clt_value a, clt_value b) {
   if (is_whole(a) && is_whole(b)) return (a.integer > b.integer) - (a.integer < b.integer);
   if (is_whole(a)) return compare_integer_real(a.integer, b.real);
@@ -206,7 +206,7 @@ static clt_value apply_comparison(clt_op op, clt_value a, clt_value b) {
   }
 }
 
-/* Of two failures the graver, so that the order of operands does not matter. */
+/* The more serious of two failures, so that the order of operands does not matter. */
 static clt_value graver_failure(clt_value a, clt_value b) {
   if (a.type != CLT_FAILED) return b;
   return clt_failed_fatally(b) && !clt_failed_fatally(a) ? b : a;

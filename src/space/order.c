@@ -1,4 +1,5 @@
-/* In which order the parameters of a group are set, by estimates of how many states each order tells apart. */
+/* Chooses the order in which the parameters of a group are set, by estimating how many states each order must
+ * distinguish. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +9,28 @@
 #include "base/memory.h"
 #include "space/parts.h"
 
-#define MOST_PAIRS 4096  /* of operands' values that are tried out to see how many results there are */
-#define MOST_WAYS 200000 /* that the beam search tries in all of its rounds, about: a fraction of a second */
+#define MOST_PAIRS 4096  /* pairs of operand values that are tried to count the results */
+#define MOST_WAYS 200000 /* approximate number of steps of the beam search in all rounds: a fraction of a second */
 
-/* A node of the flow that others use: it is on hold from when its parameters are set until its last user is known. */
+/* A node of the flow that other nodes use. Its value is part of the state from the level that sets its last parameter
+ * until its last user is computed. */
 typedef struct held {
   clt_mask support;
-  double bits;     /* logarithm (2) of how many values it takes, an estimate from above */
-  clt_mask *users; /* their supports, none inside another */
+  double bits;     /* upper estimate of log2 of the number of its values */
+  clt_mask *users; /* supports of the users; none is a subset of another */
   size_t n_users;
 } held;
 
 struct clt_estimate {
   held *held;
   size_t n_held;
-  double parameter_bits[CLT_MAX_PARAMETERS]; /* of the domains, by parameter */
+  double parameter_bits[CLT_MAX_PARAMETERS]; /* log2 of the number of positions, by parameter */
 };
 
-/* What is known of a node of the flow. */
+/* An estimate for a node of the flow. */
 typedef struct guess {
-  size_t held;       /* its number among the held ones, plus one */
-  clt_value *values; /* that it takes; NULL: not known */
+  size_t held;       /* its number among the held nodes, plus 1; 0: not held */
+  clt_value *values; /* its possible values; NULL: unknown */
   size_t n_values;
   double bits;
 } guess;
@@ -46,8 +48,8 @@ static int compare_bytes(const void *left, const void *right) {
   return (a->integer > b->integer) - (a->integer < b->integer);
 }
 
-/* Lists the values of a node where that can be done: of a table, or each value of one operand with each of the other,
- * which are more than there are if both come from the same parameters. */
+/* Lists the values of a node if possible: those of a table, or the results of all pairs of operand values. The list may
+ * be too long if both operands depend on the same parameters. */
 static int guess_values(const clt_group *group, const double *parameter_bits, guess *guesses, uint32_t i) {
   const clt_flow_node *node = &group->flow->nodes[i];
   clt_op op = (clt_op)node->op;
@@ -94,7 +96,7 @@ static int guess_values(const clt_group *group, const double *parameter_bits, gu
   return CLT_OK;
 }
 
-/* A node is used by one with the support `user`. */
+/* Notes that a node is used by one with the support `user`. */
 static int hold_node(clt_estimate *estimate, const clt_flow_node *node, guess *g, clt_mask user) {
   if (node->n_support == 0) return CLT_OK;
   if (g->held == 0) {
@@ -140,7 +142,7 @@ done:
   return rc;
 }
 
-/* The logarithm of the number of different states behind a level when these parameters are set. */
+/* log2 of the number of different states when these parameters are set. */
 static double bits_behind(const clt_estimate *estimate, clt_mask set) {
   clt_mask support = {{0}};
   double bits = 0, most = 0;
@@ -161,8 +163,8 @@ static double bits_behind(const clt_estimate *estimate, clt_mask set) {
   return bits < most ? bits : most;
 }
 
-/* --- quick: each next domain is the one that grows the number of states least, with the fewest positions of equals ---
- */
+/* --- greedy: the next domain is the one that increases the number of states least; of equal ones, the one with the
+ * fewest positions --- */
 
 void clt_order_quickly(clt_group *group, const clt_estimate *estimate) {
   clt_mask set = {{0}};
@@ -186,12 +188,13 @@ void clt_order_quickly(clt_group *group, const clt_estimate *estimate) {
   }
 }
 
-/* --- thorough: for each set of parameters the cheapest way to it; sets grow by one in each round --- */
+/* --- thorough: for each set of parameters, the cheapest order that sets it; sets grow by one parameter per round ---
+ */
 
 typedef struct way {
   clt_mask set;
-  double cost;   /* edges tried up to here */
-  double states; /* behind the last level */
+  double cost;   /* edges tried so far */
+  double states; /* states after the last level */
   uint8_t order[CLT_MAX_PARAMETERS];
 } way;
 
@@ -204,7 +207,7 @@ static int compare_costs(const void *left, const void *right) {
 int clt_order_well(clt_group *group, const clt_estimate *estimate) {
   size_t n = group->n_domains, width = MOST_WAYS / (n * n), n_ways = 1, n_longer;
   width = width > 256 ? 256 : width < 8 ? 8 : width;
-  /* of this round and the next; the index is of the latter, by set */
+  /* ways of this round and of the next; index: of the next, by set */
   way *ways = clt_new_array(width, sizeof *ways), *longer = clt_new_array(width * n, sizeof *longer);
   clt_map index = {0};
   int rc = ways && longer ? CLT_OK : CLT_E_MEMORY;

@@ -1,5 +1,5 @@
-/* Expressions are parsed by precedence climbing: the operators of Python and C at the levels of Python; '!' binds as
- * tightly as a sign. */
+/* A precedence climbing parser for the operators of Python and C, with Python's precedences; '!' has the precedence of
+ * a sign. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ enum {
 };
 
 typedef struct parser {
-  clt_expr *expr; /* what is being made */
+  clt_expr *expr; /* the expression under construction */
   const char *text;
   size_t end;
-  clt_token token; /* the next word */
+  clt_token token; /* the next token */
   const clt_symbol *symbols;
   size_t n_symbols;
   int depth;
-  int code; /* of the first mistake; after it only ends are read, and nothing is made */
+  int code; /* of the first mistake; after it, the parser only sees the end of the text */
   clt_error *error;
 } parser;
 
@@ -59,7 +59,7 @@ static void report_memory(parser *p) {
   p->token = (clt_token){.kind = CLT_TOKEN_END, .begin = p->end, .end = p->end};
 }
 
-/* `wanted` is missing where the parser is. */
+/* Reports that `wanted` is missing at the current token. */
 static void report_missing(parser *p, const char *wanted) {
   const clt_token *t = &p->token;
   if (t->kind == CLT_TOKEN_END) {
@@ -96,7 +96,7 @@ static void expect_word(parser *p, const char *word) {
   if (!accept_word(p, word)) report_missing(p, wanted);
 }
 
-/* --- making: `at` is the place of the operator --- */
+/* --- construction: `at` is the place of the operator --- */
 
 static clt_operand add_expr_node(parser *p, clt_expr_node node) {
   clt_operand out = 0;
@@ -116,7 +116,7 @@ static clt_operand make_unary(parser *p, clt_op op, size_t at, clt_operand a) { 
 
 /* --- values without operators around them --- */
 
-/* The variadic ones fold from the left. */
+/* Variadic functions are folded from the left. */
 static const struct function {
   const char *name;
   clt_op op;
@@ -133,7 +133,7 @@ static const struct function {
 };
 #define N_FUNCTIONS (sizeof functions / sizeof *functions)
 
-/* "math.sqrt" too; NULL: none. */
+/* Also accepts "math.sqrt". NULL: unknown. */
 static const struct function *find_function(const char *name, size_t length) {
   static const char *const modules[] = {"math.", "np.", "numpy."};
   for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
@@ -148,11 +148,11 @@ static const struct function *find_function(const char *name, size_t length) {
   return NULL;
 }
 
-/* The opening bracket is next. Each argument joins those before it. */
+/* Parses the arguments; the opening bracket is the next token. Each argument is combined with the previous result. */
 static clt_operand parse_call(parser *p, const struct function *f, size_t at) {
   expect_word(p, "(");
   bool list = sees_word(p, "[") && (f->op == CLT_OP_LENGTH || f->most > 2);
-  bool elements = list && f->op == CLT_OP_LENGTH; /* which count, whatever they are */
+  bool elements = list && f->op == CLT_OP_LENGTH; /* len() only counts the elements of a list */
   const char *closing = list ? "]" : ")";
   clt_op op = elements ? CLT_OP_OR : f->op;
   clt_operand result = 0;
@@ -184,20 +184,20 @@ static clt_operand parse_call(parser *p, const struct function *f, size_t at) {
   return f->most == 1 || (op == CLT_OP_LOG && count == 1) ? make_unary(p, op, at, result) : result;
 }
 
-/* What was meant, among the names of parameters, or of functions where a bracket follows. */
+/* Reports an unknown name and suggests the nearest one: of functions if a bracket follows, else of symbols. */
 static void report_unknown(parser *p, const clt_token *t, bool call) {
   char name[80];
   int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
   snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
-  const char *what = call ? "the function" : "the name",
+  const char *what = call ? "function" : "name",
              *near = call ? clt_nearest_among(name, functions, N_FUNCTIONS, sizeof *functions)
                           : clt_nearest_among(name, p->symbols, p->n_symbols, sizeof *p->symbols);
   if (find_function(name, strlen(name)))
-    report_mistake(p, t->begin, "'%s' is a function and wants '(',", name);
+    report_mistake(p, t->begin, "'%s' is a function and needs '(',", name);
   else if (near)
-    report_mistake(p, t->begin, "%s '%s' is not known (did you mean '%s'?)", what, name, near);
+    report_mistake(p, t->begin, "unknown %s '%s' (did you mean '%s'?)", what, name, near);
   else
-    report_mistake(p, t->begin, "%s '%s' is not known", what, name);
+    report_mistake(p, t->begin, "unknown %s '%s'", what, name);
 }
 
 static clt_operand parse_name(parser *p) {
@@ -210,13 +210,13 @@ static clt_operand parse_name(parser *p) {
     return make_constant(p, clt_boolean(truth));
   }
   if (sees_word(p, "not")) report_mistake(p, t.begin, "'not' here needs parentheses around it and its operand,");
-  if (clt_is_keyword(name, (size_t)length)) report_mistake(p, t.begin, "'%.*s' cannot stand here,", length, name);
+  if (clt_is_keyword(name, (size_t)length)) report_mistake(p, t.begin, "'%.*s' is not allowed here,", length, name);
   next_word(p);
   if (p->code) return 0;
   if (sees_word(p, "(")) {
     const struct function *f = find_function(name, (size_t)length);
     if (f) return parse_call(p, f, t.begin);
-    if (clt_token_is(&t, p->text, "range")) report_mistake(p, t.begin, "range() can only stand behind 'in',");
+    if (clt_token_is(&t, p->text, "range")) report_mistake(p, t.begin, "range() is only allowed after 'in',");
     report_unknown(p, &t, true);
     return 0;
   }
@@ -224,9 +224,9 @@ static clt_operand parse_name(parser *p) {
   for (size_t i = p->n_symbols; symbol == NULL && i-- > 0;)
     if (clt_is_word(name, (size_t)length, p->symbols[i].name)) symbol = &p->symbols[i];
   if (symbol && (sees_word(p, "[") || sees_word(p, ".")))
-    report_mistake(p, t.begin, "'%.*s' has no parts; write the name of a parameter alone,", length, name);
+    report_mistake(p, t.begin, "'%.*s' has no members; write only the name of the parameter,", length, name);
   else if (sees_word(p, "["))
-    report_mistake(p, t.begin, "'%.*s[...]' is not supported; write the name of the parameter alone,", length, name);
+    report_mistake(p, t.begin, "'%.*s[...]' is not supported; write only the name of the parameter,", length, name);
   else if (symbol == NULL)
     report_unknown(p, &t, false);
   if (p->code) return 0;
@@ -259,10 +259,10 @@ static clt_operand parse_primary(parser *p) {
   }
   if (accept_word(p, "(")) {
     out = parse_expression(p);
-    if (sees_word(p, ",")) report_mistake(p, t.begin, "a list can only stand behind 'in' or in a call,");
+    if (sees_word(p, ",")) report_mistake(p, t.begin, "a list is only allowed after 'in' or in a call,");
     expect_word(p, ")");
   } else if (sees_word(p, "[") || sees_word(p, "{")) {
-    report_mistake(p, t.begin, "a list can only stand behind 'in' or in a call,");
+    report_mistake(p, t.begin, "a list is only allowed after 'in' or in a call,");
   } else {
     report_missing(p, "a value");
   }
@@ -293,14 +293,14 @@ static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
     if (!accept_word(p, "(")) return make_binary(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
     if (accept_word(p, ")")) return found;
     clt_operand first = parse_expression(p);
-    if (!accept_word(p, ",")) { /* brackets around a text */
+    if (!accept_word(p, ",")) { /* parentheses around a text */
       expect_word(p, ")");
       return make_binary(p, CLT_OP_INSIDE, at, x, first);
     }
     closing = ")";
     found = make_binary(p, CLT_OP_EQUAL, at, x, first);
   }
-  while (p->code == 0 && !sees_word(p, closing)) { /* is x equal to one of them? */
+  while (p->code == 0 && !sees_word(p, closing)) { /* x == e1 or x == e2 ... */
     clt_operand equal = make_binary(p, CLT_OP_EQUAL, at, x, parse_expression(p));
     found = make_binary(p, CLT_OP_OR, at, found, equal);
     if (!sees_word(p, closing)) expect_word(p, ",");
@@ -315,10 +315,10 @@ typedef struct op_word {
   const char *word;
   clt_op op;
   int level;
-  bool truth; /* C's: both sides and the result are true or false */
+  bool truth; /* of C: operands and result are converted to true or false */
 } op_word;
 
-/* NULL: no operator between operands is next. "not" stands for "not in". */
+/* The infix operator at the current token; NULL: none. "not" means "not in". */
 static const op_word *find_infix(const parser *p) {
   static const op_word infixes[] = {
       {"or", CLT_OP_OR, LEVEL_OR, false},
@@ -358,14 +358,14 @@ static const op_word *find_infix(const parser *p) {
   return NULL;
 }
 
-/* a < b <= c is a < b and b <= c, with one b. */
+/* a < b <= c is a < b and b <= c, with b evaluated once. */
 static clt_operand parse_comparisons(parser *p, clt_operand left) {
   clt_operand all = 0, right = 0, now;
   bool any = false, in = false;
   const op_word *o;
   while (p->code == 0 && (o = find_infix(p)) && o->level == LEVEL_COMPARE) {
     size_t at = p->token.begin;
-    if (in) report_mistake(p, at, "a comparison behind 'in' needs parentheses,");
+    if (in) report_mistake(p, at, "a comparison after 'in' needs parentheses,");
     in = o->op == CLT_OP_INSIDE || o->op == CLT_OP_NOT;
     next_word(p);
     if (o->op == CLT_OP_NOT) next_word(p);
@@ -383,14 +383,14 @@ static clt_operand parse_comparisons(parser *p, clt_operand left) {
   return all;
 }
 
-/* Operators of this level and of those that bind more tightly. */
+/* Parses operators of this precedence and higher ones. */
 static clt_operand parse_level(parser *p, int level) {
   static const op_word prefixes[] = {{"-", CLT_OP_NEGATE, LEVEL_SIGN, false},
                                      {"+", CLT_OP_PLUS, LEVEL_SIGN, false},
                                      {"~", CLT_OP_INVERT, LEVEL_SIGN, false},
                                      {"!", CLT_OP_NOT, LEVEL_SIGN, false},
                                      {"not", CLT_OP_NOT, LEVEL_NOT, false}};
-  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
+  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "expressions nested too deeply");
   size_t at = p->token.begin;
   clt_operand left;
   const op_word *o = NULL;
@@ -409,7 +409,7 @@ static clt_operand parse_level(parser *p, int level) {
     }
     at = p->token.begin;
     next_word(p);
-    /* The right side of ** may have a sign and further powers, other operators group from the left. */
+    /* ** is right-associative and its right side may have a sign; other operators are left-associative. */
     clt_operand right = parse_level(p, o->level == LEVEL_POWER ? LEVEL_SIGN : o->level + 1);
     if (o->truth) {
       left = make_unary(p, CLT_OP_BOOL, at, left);
@@ -421,9 +421,9 @@ static clt_operand parse_level(parser *p, int level) {
   return left;
 }
 
-/* The whole, with the choice around it: "x if c else y" or "c ? x : y". */
+/* Parses an expression, including the choice "x if c else y" or "c ? x : y". */
 static clt_operand parse_expression(parser *p) {
-  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
+  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "expressions nested too deeply");
   clt_operand out = parse_level(p, LEVEL_OR);
   clt_expr_node choice = {.op = CLT_OP_CHOOSE, .column = (uint32_t)p->token.begin + 1, .operands = {out, out}};
   if (accept_word(p, "if")) {

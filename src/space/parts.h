@@ -1,5 +1,6 @@
-/* space/parts.h - what a builder and a space consist of, and how a space is built: from the constraints to one graph of
- * operations (flow), from each group of parameters in a good order (order) to a decision diagram (diagram). */
+/* space/parts.h - the structures of builders and spaces, and the steps of building a space: the constraints are merged
+ * into one graph of operations (flow); parameters that share constraints form groups; the parameters of each group are
+ * ordered (order); and a decision diagram is built for each group (diagram). */
 #ifndef CLT_SPACE_PARTS_H
 #define CLT_SPACE_PARTS_H
 
@@ -22,7 +23,7 @@ static inline clt_mask clt_mask_union(clt_mask a, clt_mask b) {
   return a;
 }
 
-/* Whether all of a is in b. */
+/* Whether a is a subset of b. */
 static inline bool clt_mask_within(clt_mask a, clt_mask b) {
   for (size_t w = 0; w < CLT_MASK_WORDS; w++)
     if (a.words[w] & ~b.words[w]) return false;
@@ -35,7 +36,7 @@ static inline size_t clt_mask_count(clt_mask m) {
   return n;
 }
 
-/* The least member; the set is not empty. */
+/* The smallest member; the set must not be empty. */
 static inline size_t clt_mask_least(clt_mask m) {
   size_t w = 0;
   while (m.words[w] == 0) w++;
@@ -44,25 +45,26 @@ static inline size_t clt_mask_least(clt_mask m) {
 
 /* --- flow: the constraints of a space as one graph of operations ---
  *
- * Each common part stands in it once, each part that depends on a single parameter is a table over its values. */
+ * A subexpression that occurs several times is one node. A subexpression that depends on a single parameter is a table
+ * over the values of that parameter. */
 
-/* An operation, with the ops and operands of clt_expr_node; operands have lower numbers. With no parameter in its
- * support it is a constant, with one a table. */
+/* An operation, with op and operands as in clt_expr_node; operands have lower numbers. Its support is the set of
+ * parameters that it depends on. With an empty support it is a constant, with one parameter a table. */
 typedef struct clt_flow_node {
   uint8_t op;
-  uint8_t n_support; /* 0, 1, or 2 for more */
+  uint8_t n_support; /* size of the support; 2 stands for two or more */
   uint32_t operands[4];
   clt_mask support;
   clt_value value;  /* of a constant */
-  clt_value *table; /* of one parameter: an entry for each of its values; owned */
+  clt_value *table; /* n_support 1: one entry per value of the parameter; owned */
 } clt_flow_node;
 
-/* How many operands are looked at where tables have no inside. */
+/* The number of operands to visit. Constants and tables count as leaves. */
 static inline unsigned clt_flow_arity(const clt_flow_node *node) {
   return node->n_support == 2 ? clt_op_arity((clt_op)node->op) : 0;
 }
 
-/* What has to be true: a constraint, or one side of the "and"s at its top. */
+/* A node that must be true: a constraint, or one operand of the "and"s at its top. */
 typedef struct clt_flow_root {
   uint32_t node, constraint;
 } clt_flow_root;
@@ -79,13 +81,12 @@ typedef struct clt_flow {
 
 /* --- diagram: the valid combinations of one group of parameters ---
  *
- * The tree of a group has a level for each parameter. Two of its nodes get the same subtree if the constraints still to
- * be checked see the same intermediate values there; so the subtree is built and kept once, and the tree becomes a
- * graph whose size depends on how many different intermediate values there are, not on how many combinations are valid.
- * Each edge knows how many combinations come before it, so that counting, ranking and its reverse are walks from the
- * root. */
+ * The tree of a group has one level per parameter. Two nodes have the same subtree if the remaining constraints read
+ * the same intermediate values there. Such a subtree is built and stored once. So the tree becomes a graph whose size
+ * depends on the number of different intermediate values, not on the number of valid combinations. Each edge stores how
+ * many combinations precede it, so counting, ranking and unranking are walks from the root. */
 
-/* A parameter that the levels may set, with the positions that its own constraints leave. */
+/* A parameter of a group, with the positions of the values that satisfy the constraints on this parameter alone. */
 typedef struct clt_domain {
   uint32_t parameter;
   uint32_t *positions; /* ascending */
@@ -95,32 +96,32 @@ typedef struct clt_domain {
 typedef struct clt_edge {
   uint32_t position; /* of the level's parameter */
   uint32_t child;    /* node of the next level */
-  uint64_t before;   /* combinations of the edges before it at the same node */
+  uint64_t before;   /* number of combinations below earlier edges of the same node */
 } clt_edge;
 
 typedef struct clt_diagram {
   size_t n_levels;
   uint32_t *parameters; /* of the levels */
-  uint64_t *weights;    /* what one position of the level's parameter adds to a configuration */
+  uint64_t *weights;    /* what one position of the level's parameter adds to clt_config */
   clt_edge *edges;
-  uint32_t *first; /* of a node, its first edge; one more at the end */
+  uint32_t *first; /* index of the first edge of each node; n_nodes + 1 entries */
   size_t n_edges, n_nodes;
   uint32_t root;
-  uint64_t valid; /* 0: there is no root */
+  uint64_t valid; /* 0: the diagram has no root */
 } clt_diagram;
 
-/* How the construction of a diagram ended, besides 0 and CLT_E_MEMORY: */
+/* Results of clt_diagram_new other than 0 and CLT_E_MEMORY. */
 #define CLT_DIAGRAM_TOO_LARGE 1
 #define CLT_DIAGRAM_FAILED 2 /* a constraint cannot be evaluated */
 
-/* When a diagram is too large: the positions that its construction may try, the memory that it may take. */
+/* Limits of the construction of a diagram: the positions to try, and the bytes to allocate. */
 typedef struct clt_diagram_limits {
   size_t tries, bytes;
 } clt_diagram_limits;
 
-/* A group: parameters that share constraints, in the order of the levels (domains, borrowed); the numbers of its roots,
- * those that depend on more than one parameter; and the nodes of the flow that these need, without the insides of
- * tables, ascending. */
+/* A group of parameters that share constraints. domains (borrowed) are in the order of the levels. roots are the
+ * indices of the flow's roots that depend on several parameters of the group. nodes are the nodes of the flow that
+ * these roots need, in ascending order, without the operands of tables. */
 typedef struct clt_group {
   const clt_flow *flow;
   const clt_domain *domains[CLT_MAX_PARAMETERS];
@@ -129,24 +130,26 @@ typedef struct clt_group {
   size_t n_roots, n_nodes;
 } clt_group;
 
-/* weights: of all parameters of the space. Where a constraint cannot be evaluated, *failed is the root, and positions,
- * with room for one of each parameter, are those of the group's parameters so far. */
+/* Builds the diagram of a group. weights: of all parameters of the space. positions: one entry per parameter of the
+ * space. CLT_DIAGRAM_FAILED: *failed is the root that cannot be evaluated, and positions has the positions of the
+ * group's parameters that were set at that time. */
 int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
                     uint32_t *positions, uint32_t *failed);
 void clt_diagram_free(clt_diagram *diagram);
 
-/* --- order: in which order the parameters of a group are set, so that few states have to be told apart --- */
+/* --- order: the order in which the parameters of a group are set, with few states to distinguish --- */
 
-/* How many different intermediate values a group's construction has to tell apart, before anything is built. */
+/* An estimate, before a diagram is built, of the number of different intermediate values that its construction must
+ * distinguish. */
 typedef struct clt_estimate clt_estimate;
-int clt_estimate_new(clt_estimate **out, const clt_group *group); /* CLT_E_MEMORY only */
+int clt_estimate_new(clt_estimate **out, const clt_group *group); /* only CLT_E_MEMORY */
 void clt_estimate_free(clt_estimate *estimate);
 
-/* Sorts the domains of a group. Quick: each next one is the best for the moment. */
+/* Sorts the domains of a group with a greedy search: the next parameter is the one that is best at this point. */
 void clt_order_quickly(clt_group *group, const clt_estimate *estimate);
 
-/* Thorough: the order that tries the fewest edges by estimate (exact for 10 parameters or fewer, else a beam search).
- * CLT_E_MEMORY only. */
+/* Sorts the domains in the order that tries the fewest edges according to the estimate: exact for at most 10
+ * parameters, else with a beam search. Fails only with CLT_E_MEMORY. */
 int clt_order_well(clt_group *group, const clt_estimate *estimate);
 
 /* --- builders and spaces --- */
@@ -165,7 +168,7 @@ typedef struct clt_alias {
 } clt_alias;
 
 struct clt_space_builder {
-  clt_parameter *parameters; /* names, and values in one block with their texts, owned */
+  clt_parameter *parameters; /* owned: names, and the values in one block with their texts */
   size_t n_parameters, parameters_capacity;
   const clt_value **sorted[CLT_MAX_PARAMETERS]; /* the values of each, ascending */
   clt_symbol *constants;                        /* names and texts owned */
@@ -177,8 +180,8 @@ struct clt_space_builder {
 };
 
 struct clt_space {
-  clt_parameter *parameters; /* owned as the builder's */
-  uint64_t *weights;         /* of one position in a configuration */
+  clt_parameter *parameters; /* owned, as in the builder */
+  uint64_t *weights;         /* what one position adds to clt_config */
   size_t n_parameters;
   clt_constraint *constraints;
   size_t n_constraints;
@@ -186,26 +189,26 @@ struct clt_space {
   size_t n_aliases;
   uint64_t cartesian, valid;
   double build_s;
-  /* a product of groups ... */
+  /* either a product of groups */
   clt_diagram **groups;
   size_t n_groups;
   size_t group_of[CLT_MAX_PARAMETERS]; /* CLT_NO_GROUP: a single value */
-  /* ... or a list, ascending */
+  /* or a sorted list of configurations */
   bool listed;
   clt_config *configs;
 };
 
-/* What a group may take: some seconds, and half a gigabyte. */
+/* The limits of each group: some seconds, and half a gigabyte. */
 #define CLT_SPACE_LIMITS ((clt_diagram_limits){.tries = (size_t)1 << 28, .bytes = (size_t)1 << 29})
 
-/* clt_space_new with other limits, of each group. */
+/* clt_space_new with other limits per group. */
 int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_diagram_limits limits,
                          clt_error *error);
 
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
 
-/* All values of a configuration, as slots of the expressions. */
+/* Writes all values of a configuration, as slots for expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);
 
 #endif

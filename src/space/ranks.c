@@ -1,5 +1,5 @@
-/* Valid configurations: membership, ranks, samples, neighbours, walks, and those that stand for others. A rank is a
- * mixed-radix number of ranks in the groups, the last group fastest. */
+/* Valid configurations: membership, ranks, samples, neighbours, walks and canonical configurations. A rank is a
+ * mixed-radix number of the ranks in the groups, the last group fastest. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -8,7 +8,7 @@
 #include "space/parts.h"
 #include "space/space.h"
 
-#define MOST_LOOKED_AT ((uint64_t)1 << 22) /* combinations: within a second */
+#define MOST_LOOKED_AT ((uint64_t)1 << 22) /* combinations; enumerating them takes less than a second */
 
 /* --- in one diagram --- */
 
@@ -37,7 +37,7 @@ static const clt_edge *edge_of_position(const clt_diagram *d, uint32_t node, uin
   return low < d->first[node + 1] && d->edges[low].position == position ? &d->edges[low] : NULL;
 }
 
-/* A combination is the sum of its weighted positions: what it adds to a configuration. rank < valid. */
+/* The contribution of a combination to clt_config: the sum of its weighted positions. rank < valid. */
 static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
   clt_config config = 0;
   uint32_t node = d->root;
@@ -50,7 +50,7 @@ static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
   return config;
 }
 
-/* positions: by parameter of the space. False if they are not valid. rank may be NULL. */
+/* positions: by parameter of the space. False: they are not valid. rank is nullable. */
 static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uint64_t *rank) {
   uint64_t sum = 0;
   uint32_t node = d->root;
@@ -67,8 +67,9 @@ static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uin
 
 /* Writes `base` plus each of the combinations first .. first+n-1, all below valid. n > 0. */
 static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_config base, clt_config *out) {
-  const clt_edge *edges[CLT_MAX_PARAMETERS], *ends[CLT_MAX_PARAMETERS]; /* of each level, the edge taken */
-  clt_config sums[CLT_MAX_PARAMETERS + 1];                              /* what the levels above add up to */
+  const clt_edge *edges[CLT_MAX_PARAMETERS],
+      *ends[CLT_MAX_PARAMETERS];           /* per level: the edge taken, and the end of its node's edges */
+  clt_config sums[CLT_MAX_PARAMETERS + 1]; /* the sum of the levels above */
   size_t last = d->n_levels - 1, l = 0;
   sums[0] = base;
   for (uint64_t rank = first;; rank = 0) {
@@ -85,7 +86,7 @@ static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_con
     for (size_t i = 0; i < run; i++) *out++ = sums[last] + edge[i].position * d->weights[last];
     n -= run;
     if (n == 0) return;
-    /* The deepest level above the last that has a further edge steps on to it. */
+    /* Advance the deepest level above the last that has another edge. */
     l = last;
     while (edges[l - 1] + 1 == ends[l - 1]) l--;
     edges[l - 1]++;
@@ -127,7 +128,7 @@ clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   return config;
 }
 
-/* --- many at once --- */
+/* --- many configurations --- */
 
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
   if (first >= space->valid || n == 0) return 0;
@@ -139,7 +140,7 @@ size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt
   if (space->n_groups == 0) return out[0] = 0, n; /* each parameter has a single value */
   const clt_diagram *last = space->groups[space->n_groups - 1];
   uint64_t in_last = first % last->valid, rank = first / last->valid;
-  /* The groups but the last one are an odometer: their ranks, what each adds to a configuration, the sum. */
+  /* An odometer over all groups except the last: their ranks, their contributions to clt_config, and the sum. */
   uint64_t ranks[CLT_MAX_PARAMETERS];
   clt_config parts[CLT_MAX_PARAMETERS], sum = 0;
   for (size_t g = space->n_groups - 1; g-- > 0; rank /= space->groups[g]->valid) {
@@ -177,7 +178,7 @@ int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, 
     ranks[i] = all ? i : clt_rng_below(rng, newest + 1);
     if (!all && clt_map_add(&drawn, ranks[i], &is_new) == NULL) rc = clt_fail_memory(error);
     if (is_new) continue;
-    ranks[i] = newest; /* cannot have been drawn before: it was out of reach */
+    ranks[i] = newest; /* not drawn before, because it was out of range */
     if (clt_map_add(&drawn, newest, NULL) == NULL) rc = clt_fail_memory(error);
   }
   clt_map_release(&drawn);
@@ -194,7 +195,7 @@ int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, 
 
 size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  size_t n = 0, n_broken = 0, broken = 0; /* groups in which config itself is not valid, and one of them */
+  size_t n = 0, n_broken = 0, broken = 0; /* number of groups in which config itself is invalid, and one of them */
   if (config >= space->cartesian || space->valid == 0) return 0;
   clt_space_positions(positions, space, config);
   for (size_t g = 0; !space->listed && g < space->n_groups; g++) {
@@ -202,12 +203,13 @@ size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *s
     n_broken++;
     broken = g;
   }
-  /* Lower positions of the slowest parameter give the least configurations, higher ones the greatest. */
+  /* For ascending order: first the lower positions, from the slowest parameter to the fastest; then the higher ones,
+   * from the fastest to the slowest. */
   for (size_t i = 0; i < 2 * space->n_parameters; i++) {
     bool above = i >= space->n_parameters;
     size_t p = above ? 2 * space->n_parameters - 1 - i : i, g = space->group_of[p];
     uint32_t own = positions[p], end = above ? (uint32_t)space->parameters[p].n_values : own;
-    /* Only the group of the changed parameter has to be looked at: it has to repair what is broken. */
+    /* A change affects only the group of its parameter, so it must make the only invalid group valid. */
     if (!space->listed && (n_broken > 1 || (n_broken == 1 && broken != g))) continue;
     for (positions[p] = above ? own + 1 : 0; positions[p] < end; positions[p]++) {
       clt_config neighbour = config + (positions[p] - (uint64_t)own) * space->weights[p];
@@ -223,14 +225,14 @@ size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *s
 
 /* --- walks --- */
 
-/* The first place in a list whose configuration is not below one. */
+/* The index of the first configuration in the list that is not less than config. */
 static uint64_t lower_bound(const clt_walk *w, clt_config config) {
   size_t place;
   clt_search_u64(w->space->configs + w->first, (size_t)(w->end - w->first), config, &place);
   return w->first + place;
 }
 
-/* To the next parameter that has a choice, or the next group. */
+/* Moves to the next parameter that has a choice, or to the next group. */
 static void enter_level(clt_walk *w) {
   const clt_space *space = w->space;
   if (space->listed) {
@@ -253,7 +255,7 @@ int clt_walk_parameter(const clt_walk *w) {
 
 size_t clt_walk_branches(const clt_walk *w, clt_branch *out) {
   size_t n = 0;
-  if (w->space->listed) { /* the configurations that begin alike stand side by side */
+  if (w->space->listed) { /* configurations with the same first values are consecutive */
     uint64_t weight = w->space->weights[w->level];
     for (uint64_t from = w->first, to; from < w->end; from = to) {
       uint32_t position = (uint32_t)((w->space->configs[from] - w->config) / weight);
@@ -297,11 +299,11 @@ size_t clt_walk_most_branches(const clt_space *space) {
   return most;
 }
 
-/* --- configurations that stand for others --- */
+/* --- canonical configurations --- */
 
 bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0; }
 
-/* The first alias that holds and changes something is applied. */
+/* Applies the first alias that holds and changes the configuration. */
 static clt_config apply_alias(const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_value values[CLT_MAX_PARAMETERS], when;
@@ -316,8 +318,7 @@ static clt_config apply_alias(const clt_space *space, clt_config config) {
   return config;
 }
 
-/* Aliases that lead in a circle name all of its members: the least one stands for them. Circles are found by a second
- * walk at half the speed. */
+/* If aliases form a cycle, its smallest member is canonical. Cycles are found with a second walk at half the speed. */
 clt_config clt_space_canonical(const clt_space *space, clt_config config) {
   if (space->n_aliases == 0 || config >= space->cartesian) return config;
   clt_config end = config, slow = config;
@@ -342,15 +343,14 @@ int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *er
     *out = aliased;
     return CLT_OK;
   }
-  /* The groups that decide whether a configuration is canonical are those of the parameters that an alias reads or
-   * sets. A constraint on a parameter that is set lies in its group, so the others have no say: one part of each is
-   * enough. */
+  /* Only the groups of the parameters that an alias reads or sets decide whether a configuration is canonical. A
+   * constraint on a parameter that is set belongs to its group, so one combination of each other group is enough. */
   clt_mask decides = {{0}};
   uint64_t combinations = 1;
   clt_config rest = 0;
   for (size_t i = 0; i < space->n_aliases; i++) {
     const clt_expr *when = space->aliases[i].when;
-    for (size_t k = 0; k <= clt_expr_n_slots(when); k++) { /* the last one is for the parameter that is set */
+    for (size_t k = 0; k <= clt_expr_n_slots(when); k++) { /* the last index is for the parameter that is set */
       size_t p = k < clt_expr_n_slots(when) ? clt_expr_slot(when, k) : space->aliases[i].parameter;
       if (space->group_of[p] != CLT_NO_GROUP) clt_mask_add(&decides, space->group_of[p]);
     }
@@ -362,7 +362,7 @@ int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *er
       combinations = UINT64_MAX;
   }
   if (combinations > MOST_LOOKED_AT)
-    return clt_fail(error, CLT_E_RANGE, "the aliases depend on more than %llu combinations of values",
+    return clt_fail(error, CLT_E_RANGE, "cannot count aliases: they depend on more than %llu combinations of values",
                     (unsigned long long)MOST_LOOKED_AT);
   for (uint64_t i = 0; i < combinations; i++) {
     clt_config config = rest;

@@ -1,4 +1,4 @@
-/* Builders and spaces: how they are made, and what can be asked of them. */
+/* Builders and spaces: construction and properties. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int clt_space_builder_new(clt_space_builder **out, clt_error *error) {
 
 static void drop_text(const void *owned) { free((void *)(uintptr_t)owned); }
 
-/* What builders and spaces own alike. */
+/* Frees the members that both builders and spaces own. */
 static void release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
                              size_t n_constraints, clt_alias *aliases, size_t n_aliases) {
   for (size_t i = 0; i < n_parameters; i++) {
@@ -55,7 +55,7 @@ void clt_space_builder_free(clt_space_builder *builder) {
   free(builder);
 }
 
-/* A name has letters, digits and '_'; a constant's consists of such names with dots between them. */
+/* A name has letters, digits and '_'; the name of a constant may consist of several such names, joined by dots. */
 static int check_name(const clt_space_builder *builder, const char *name, bool dots, clt_error *error) {
   char part[MOST_NAME_BYTES + 1];
   bool good = strlen(name) < sizeof part && !clt_is_keyword(name, strlen(name));
@@ -69,11 +69,12 @@ static int check_name(const clt_space_builder *builder, const char *name, bool d
   }
   if (!good)
     return clt_fail(error, CLT_E_ARGUMENT,
-                    "'%.200s' cannot be a parameter's name: use letters, digits and '_', and no word of Python", name);
+                    "'%.200s' is not a valid parameter name; use letters, digits and '_', but no keyword of Python",
+                    name);
   bool taken = false;
   for (size_t i = 0; i < builder->n_parameters; i++) taken |= strcmp(builder->parameters[i].name, name) == 0;
   for (size_t i = 0; i < builder->n_constants; i++) taken |= strcmp(builder->constants[i].name, name) == 0;
-  return taken ? clt_fail(error, CLT_E_ARGUMENT, "the name '%.200s' is given twice", name) : CLT_OK;
+  return taken ? clt_fail(error, CLT_E_ARGUMENT, "the name '%.200s' is used twice", name) : CLT_OK;
 }
 
 int clt_space_builder_constant(clt_space_builder *builder, const char *name, clt_value value, clt_error *error) {
@@ -96,7 +97,7 @@ static int compare_values(const void *left, const void *right) {
   return clt_value_compare(**(const clt_value *const *)left, **(const clt_value *const *)right);
 }
 
-/* Takes the block of values over, also on failure. NULL: out of memory. */
+/* Takes the block of values over, also on failure. values NULL: reports that memory ran out. */
 static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
   char *copy = strdup(name);
   const clt_value **sorted = NULL;
@@ -108,22 +109,23 @@ static int add_parameter(clt_space_builder *builder, const char *name, clt_value
   else if (n == 0)
     rc = clt_fail(error, CLT_E_ARGUMENT, "'%.200s' has no values", name);
   else if (n > UINT32_MAX / 2)
-    rc = clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values", name);
+    rc = clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values; list fewer", name);
   else if (builder->n_parameters >= CLT_MAX_PARAMETERS)
-    rc = clt_fail(error, CLT_E_RANGE, "there are more than %d tuning parameters", CLT_MAX_PARAMETERS);
+    rc = clt_fail(error, CLT_E_RANGE, "more than %d tuning parameters are not supported", CLT_MAX_PARAMETERS);
   if (rc == CLT_OK && (sorted = clt_new_array(n, sizeof *sorted)) == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     sorted[i] = &values[i];
     if (values[i].type == CLT_REAL && values[i].real != values[i].real)
-      rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have a NaN", name);
+      rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' contain NaN", name);
   }
-  /* Equal values are neighbours when sorted; integers beyond 2^53 that share a double are told apart below. */
+  /* After sorting, equal values are neighbours. Integers above 2^53 that map to the same double are distinguished
+   * below. */
   if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
   for (size_t i = 1; rc == CLT_OK && i < n; i++) {
     if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
     clt_text text = {0};
     clt_value_spell(&text, &(clt_parameter){name, values, n}, (size_t)(sorted[i] - values));
-    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text.n ? text.bytes : "");
+    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' contain %.200s twice", name, text.n ? text.bytes : "");
     clt_text_release(&text);
   }
   if (rc) {
@@ -209,7 +211,7 @@ int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, con
     alias.parameter++;
   const clt_parameter *p = &builder->parameters[alias.parameter];
   if (alias.parameter == builder->n_parameters) {
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias is for '%.200s', which is no tuning parameter", name);
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias sets '%.200s', which is not a tuning parameter", name);
   } else {
     alias.position = clt_parameter_find(p, value);
     if (alias.position == p->n_values) {
@@ -237,7 +239,7 @@ int clt_space_builder_alias(clt_space_builder *builder, const char *when, const 
 
 /* --- spaces --- */
 
-/* The space but for its valid configurations. */
+/* Copies everything except the valid configurations. */
 static int copy_builder(clt_space *space, const clt_space_builder *builder, clt_error *error) {
   if (builder->n_parameters == 0) return clt_fail(error, CLT_E_ARGUMENT, "there are no tuning parameters");
   space->parameters = clt_new_array(builder->n_parameters, sizeof *space->parameters);
@@ -331,7 +333,7 @@ void clt_space_free(clt_space *space) {
   free(space);
 }
 
-/* --- asking --- */
+/* --- properties --- */
 
 size_t clt_space_n_parameters(const clt_space *space) { return space->n_parameters; }
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index) { return &space->parameters[index]; }
@@ -378,7 +380,7 @@ void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config
 
 size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b) {
   size_t n_different = 0;
-  for (size_t i = 0; i < space->n_parameters; i++) { /* divisions that do not wait for each other */
+  for (size_t i = 0; i < space->n_parameters; i++) { /* independent divisions, which the processor can overlap */
     uint64_t n = space->parameters[i].n_values, weight = space->weights[i];
     n_different += a / weight % n != b / weight % n;
   }

@@ -1,5 +1,5 @@
-/* Expressions as C, for programs without this library: the values are those of ops.c. What would be an error there, or
- * has no result, sets `failed`; and, or and the choice look only at the side that matters, as C's operators do. */
+/* Expressions as C code, for programs without this library, with the values of ops.c. Errors and missing results set
+ * `failed`. and, or and the choice evaluate only the selected side, as C's operators do. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,12 @@
 #include "base/text.h"
 #include "space/parts.h"
 
-#define MAX_DEPTH 100      /* of brackets; compilers give up at 256 */
-#define MAX_C_BYTES 100000 /* a part that stands in several places is written as often */
+#define MAX_DEPTH 100      /* nested brackets; some compilers allow only 256 */
+#define MAX_C_BYTES 100000 /* a shared subexpression is written at each place of its use */
 #define EXACT 9007199254740992LL
 
-/* --- the functions that texts call: each needs only those before it. '@' stands for what their names begin with --- */
+/* --- the functions that the code calls: each uses only earlier ones. '@' is replaced by the prefix of their names ---
+ */
 
 #define FAIL "return *failed = 1, 0"
 #define WHOLE_OF_TWO(name) "static inline long long @" name "(long long a, long long b, int *failed) {\n"
@@ -23,7 +24,7 @@
   "(double x, int *failed) {\n"   \
   "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n"
 
-#define N_WITH_MATH 8 /* the last ones need <math.h> */
+#define N_WITH_MATH 8 /* the last functions, which need <math.h> */
 static const char *const c_functions[] = {
     WHOLE_OF_TWO("add") "  if (b > 0 ? a > 9223372036854775807 - b : a < -9223372036854775807 - 1 - b) " FAIL ";\n"
                          "  return a + b;\n}\n",
@@ -108,15 +109,15 @@ bool clt_write_c_functions(clt_text *out, const char *texts) {
   return math;
 }
 
-/* --- what each operation becomes --- */
+/* --- the C code of each operation --- */
 
-typedef enum c_type { C_NONE, C_WHOLE, C_REAL } c_type; /* C needs it to be the same for all sizes */
+typedef enum c_type { C_NONE, C_WHOLE, C_REAL } c_type; /* types must not depend on the sizes */
 
-/* type: w whole, r real, t a truth, a as its first operand, b whole where both operands are, else real; i whole where
- * they are, else none. Nothing: C cannot say it. In a text, T0, W0 and R0 are the first operand as a truth, a whole
- * number and a real one; N0 is it in the operation's own type, C0 in the type that it shares with the second one. Each
- * text stands in brackets of its own, or needs none. real: where the result (of w and t: the first operand) is real;
- * NULL: the same text. */
+/* type of the result: w whole, r real, t truth, a that of the first operand, b whole if both operands are whole, else
+ * real, i whole if both are whole, else unsupported. An operation without an entry is unsupported. In a text, T0, W0
+ * and R0 are the first operand as a truth, a whole number or a real; N0 is the first operand in the type of the result,
+ * C0 in the common type of both operands. Each text has its own parentheses or needs none. real: the text if the result
+ * (for w and t: the first operand) is real; NULL: the same text. */
 static const struct c_form {
   char type;
   const char *whole, *real;
@@ -158,7 +159,7 @@ static const struct c_form {
     [CLT_OP_MINIMUM] = {'b', "@min(N0, N1)", "@min_real(N0, N1)"},
     [CLT_OP_MAXIMUM] = {'b', "@max(N0, N1)", "@max_real(N0, N1)"},
     [CLT_OP_GCD] = {'i', "@gcd(N0, N1, &failed)", NULL},
-    [CLT_OP_AND] = {'b', "(T0 ? N1 : N0)", NULL}, /* the side that decides, as in Python */
+    [CLT_OP_AND] = {'b', "(T0 ? N1 : N0)", NULL}, /* the operand that decides, as in Python */
     [CLT_OP_OR] = {'b', "(T0 ? N0 : N1)", NULL},
     [CLT_OP_CHOOSE] = {'b', "(T0 ? N1 : N2)", NULL},
     [CLT_OP_IN_RANGE] = {'t', "@in_range(W0, W1, W2, W3, &failed)", "@in_range_real(R0, W1, W2, W3, &failed)"},
@@ -169,13 +170,13 @@ static const struct c_form {
 
 typedef struct c_writer {
   const clt_expr *expr;
-  const char *const *names; /* of slots */
-  c_type slots;             /* what all of them are */
-  c_type *types;            /* of nodes */
+  const char *const *names; /* names of the slots */
+  c_type slots;             /* type of all slots */
+  c_type *types;            /* types of the nodes */
   clt_text *out;
-  size_t limit; /* of out's bytes, which do not grow where memory is short */
+  size_t limit; /* maximum of out->n; needed because out does not grow if memory runs out */
   unsigned depth;
-  const char *why; /* C cannot say it; NULL: so far it can */
+  const char *why; /* why the expression cannot be written as C; NULL: no problem so far */
 } c_writer;
 
 static c_type find_type(const c_writer *w, const clt_expr_node *node) {
@@ -209,7 +210,7 @@ static void write_constant(c_writer *w, clt_value value, char as) {
   if (as == 'T') value = (clt_value){.type = CLT_INT, .integer = clt_value_truthy(value)};
   if (as == 'R') {
     if (value.type != CLT_REAL && (value.integer > EXACT || value.integer < -EXACT))
-      w->why = "a whole number is beyond 2^53";
+      w->why = "a whole number exceeds 2^53";
     value = (clt_value){.type = CLT_REAL, .real = clt_value_number(value)};
   } else if (value.integer == INT64_MIN) {
     clt_text_add(w->out, "(-9223372036854775807 - 1)");
@@ -221,7 +222,7 @@ static void write_constant(c_writer *w, clt_value value, char as) {
 
 static void write_part(c_writer *w, clt_operand n, char as);
 
-/* Both sides of the same operator, as in a list of alternatives, stand in the same brackets. */
+/* Writes nested operands of the same operator, such as a list of alternatives, in the same parentheses. */
 static void write_chain(c_writer *w, const clt_expr_node *node) {
   const clt_expr_node *left = &w->expr->nodes[node->operands[0]];
   if (left->op == node->op && w->out->n <= w->limit)
@@ -232,7 +233,7 @@ static void write_chain(c_writer *w, const clt_expr_node *node) {
   write_part(w, node->operands[1], 'T');
 }
 
-/* as: a truth, a whole number or a real one (T, W, R). What is whole can be had as all of them, what is real not as a
+/* as: a truth (T), a whole number (W) or a real (R). A whole number can be written as any of them, a real not as a
  * whole number. */
 static void write_part(c_writer *w, clt_operand n, char as) {
   const clt_expr_node *node = &w->expr->nodes[n];
@@ -276,7 +277,7 @@ int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *nam
   if (w.types == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < expr->n_nodes; i++) w.types[i] = find_type(&w, &expr->nodes[i]);
   if (w.types[root] == C_NONE)
-    w.why = "it has a text in it, or other types than C can tell";
+    w.why = "it uses strings, or types that depend on the sizes";
   else if (expr->n_nodes > MAX_C_BYTES / 10)
     w.why = "it is too long";
   else

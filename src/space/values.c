@@ -1,6 +1,6 @@
 /* Lists of values: the texts of T1 files ("[1, 2]", "range(8)", "[2**i for i in range(8)]", and concatenations) are
- * carried out as they are read. The expressions in them are found by their brackets and compiled once; the body of a
- * loop is read again for each value. */
+ * interpreted while they are read. The end of an expression is found by matching brackets, and each expression is
+ * compiled once. The body of a loop is read again for each value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "space/code.h"
 
 #define MOST_DEPTH 50
-#define MOST_SLOTS 32 /* variables of loops within each other */
+#define MOST_SLOTS 32 /* variables of nested loops */
 #define MOST_BYTES (1 << 20)
 #define MOST_VALUES 65536
-#define MOST_LISTED ((size_t)1 << 20) /* that a loop may run over */
-#define MOST_STEPS ((size_t)1 << 22)  /* expressions evaluated, together: about a second */
+#define MOST_LISTED ((size_t)1 << 20) /* values that a loop may run over */
+#define MOST_STEPS ((size_t)1 << 22)  /* evaluations in total: about a second */
 
-/* Texts are borrowed from the expressions that gave them. */
+/* Texts are borrowed from the expressions. */
 typedef struct list {
   clt_value *values;
   size_t n, capacity;
@@ -27,16 +27,16 @@ typedef struct list {
 typedef struct reader {
   const char *text;
   size_t at, end;
-  clt_symbol *symbols; /* constants, then the variables of the loops around, whose slots count from 0 */
+  clt_symbol *symbols; /* constants, then the variables of the enclosing loops, whose slots count from 0 */
   size_t n_symbols, n_constants;
   clt_value slots[MOST_SLOTS];
-  bool dry; /* what is read is not reached by any value of a loop: nothing is evaluated, but mistakes are found */
+  bool dry; /* only check the syntax, evaluate nothing: no value of a loop reaches this part */
   struct compiled {
     clt_expr *expr;
     size_t end;
   } * compiled;
   size_t n_compiled, compiled_capacity;
-  clt_map compiled_at; /* where an expression begins -> its number */
+  clt_map compiled_at; /* beginning of an expression -> its number */
   size_t steps;
   int depth;
   clt_error *error;
@@ -52,7 +52,8 @@ static int report_mistake(reader *r, size_t at, const char *what, const char *de
 }
 
 static int report_too_much(reader *r) {
-  return clt_fail(r->error, CLT_E_RANGE, "the values '%.300s' are more than %d, or take too long to list", r->text,
+  return clt_fail(r->error, CLT_E_RANGE,
+                  "'%.300s' has more than %d values, or takes too long to list; use fewer values", r->text,
                   MOST_VALUES);
 }
 
@@ -88,7 +89,7 @@ static bool is_any(const clt_token *t, const char *text, const char *const *word
   return false;
 }
 
-/* Where the expression at r->at ends: at the text's end, before one of the words or before an unmatched bracket. */
+/* Finds the end of the expression at r->at: the end of the text, one of the words, or an unmatched closing bracket. */
 static int find_end(const reader *reader_at, const char *const *words, size_t *end) {
   static const char *const opening[] = {"(", "[", "{", NULL}, *const closing[] = {")", "]", "}", NULL};
   reader r = *reader_at;
@@ -113,7 +114,7 @@ static int append_value(reader *r, list *out, clt_value value) {
   return CLT_OK;
 }
 
-/* The value of the expression at r->at, which ends before one of the words. */
+/* Evaluates the expression at r->at, which ends before one of the words. */
 static int read_value(reader *r, const char *const *words, clt_value *out) {
   uint64_t *number = clt_map_find(&r->compiled_at, r->at);
   *out = clt_boolean(false);
@@ -151,13 +152,13 @@ static int read_elements(reader *r, list *out, const char *closing) {
 
 static const char *const behind_element[] = {",", "for", NULL}, *const behind_condition[] = {"for", "if", NULL};
 
-/* The clauses of a comprehension from r->at on, to its closing bracket; behind the last one, its element, which stands
- * before them. */
+/* Runs the clauses of a comprehension from r->at to its closing bracket. After the last clause, evaluates the element,
+ * which precedes the clauses in the text. */
 static int read_clauses(reader *r, list *out, size_t element, const char *closing) {
   bool dry = r->dry;
   clt_value value;
   int rc;
-  if (++r->depth > MOST_DEPTH) return report_mistake(r, r->at, "too many nested parts", "");
+  if (++r->depth > MOST_DEPTH) return report_mistake(r, r->at, "lists nested too deeply", "");
   if (sees_word(r, closing)) {
     size_t behind = r->at;
     r->at = element;
@@ -176,13 +177,13 @@ static int read_clauses(reader *r, list *out, size_t element, const char *closin
     rc = look_ahead(r, &name);
     if (rc) return rc;
     if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, name.end - name.begin))
-      return report_mistake(r, name.begin, "a name is missing behind 'for'", "");
+      return report_mistake(r, name.begin, "a name is missing after 'for'", "");
     r->at = name.end;
     rc = expect_word(r, "in");
     if (rc == CLT_OK) rc = read_sequence(r, &over);
     size_t body = r->at, slot = r->n_symbols - r->n_constants;
     char *copy = strndup(r->text + name.begin, name.end - name.begin);
-    if (rc == CLT_OK && slot >= MOST_SLOTS) rc = report_mistake(r, name.begin, "there are too many loops", "");
+    if (rc == CLT_OK && slot >= MOST_SLOTS) rc = report_mistake(r, name.begin, "too many nested loops", "");
     if (rc == CLT_OK && copy == NULL) rc = clt_fail_memory(r->error);
     if (rc == CLT_OK) r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = (uint32_t)slot};
     r->dry = dry || over.n == 0;
@@ -215,7 +216,7 @@ static int read_display(reader *r, list *out, const char *closing) {
 
 /* --- sequences --- */
 
-/* Behind "range". */
+/* Reads the arguments of "range". */
 static int read_range(reader *r, list *out) {
   size_t at = r->at;
   list given = {0};
@@ -223,11 +224,11 @@ static int read_range(reader *r, list *out) {
   int rc = expect_word(r, "(");
   if (rc == CLT_OK) rc = read_elements(r, &given, ")");
   if (rc == CLT_OK && !r->dry && (given.n < 1 || given.n > 3))
-    rc = report_mistake(r, at, "range() takes one to three numbers", ",");
+    rc = report_mistake(r, at, "range() needs one to three numbers", ",");
   for (size_t i = 0; rc == CLT_OK && i < given.n; i++) {
     clt_value value = given.values[i];
     if (value.type != CLT_INT && value.type != CLT_BOOL)
-      rc = clt_fail(r->error, CLT_E_EXPRESSION, "range() in '%.300s' takes whole numbers", r->text);
+      rc = clt_fail(r->error, CLT_E_EXPRESSION, "range() in '%.300s' needs whole numbers", r->text);
     bounds[given.n == 1 ? 1 : i] = value.integer;
   }
   free(given.values);
@@ -241,7 +242,8 @@ static int read_range(reader *r, list *out) {
 }
 
 static int read_part(reader *r, list *out) {
-  static const char *const beginnings[] = {"list", "tuple", "set", "range", "["}; /* the first three wrap another */
+  static const char *const beginnings[] = {"list", "tuple", "set", "range",
+                                           "["}; /* the first three contain another sequence */
   clt_token t;
   int rc = look_ahead(r, &t);
   if (rc) return rc;
@@ -263,7 +265,7 @@ static int read_part(reader *r, list *out) {
 }
 
 static int read_sequence(reader *r, list *out) {
-  int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "too many nested parts", "") : CLT_OK;
+  int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "lists nested too deeply", "") : CLT_OK;
   do
     if (rc == CLT_OK) rc = read_part(r, out);
   while (rc == CLT_OK && accept_word(r, "+"));
@@ -293,7 +295,8 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
     rc = read_sequence(&r, &values);
   }
   if (rc == CLT_OK) rc = look_ahead(&r, &t);
-  if (rc == CLT_OK && t.kind != CLT_TOKEN_END) rc = report_mistake(&r, t.begin, "the text goes on behind its end", "");
+  if (rc == CLT_OK && t.kind != CLT_TOKEN_END)
+    rc = report_mistake(&r, t.begin, "unexpected text after the end of the list", "");
   if (rc == CLT_OK && values.n > MOST_VALUES) rc = report_too_much(&r);
   for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
   clt_value *block = rc ? NULL : clt_values_copy(values.values, values.n);
@@ -329,8 +332,7 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
   size_t prefix = strncasecmp(name, "unsigned ", 9) == 0 ? 9 : *name == 'u' || *name == 'U', i = 0;
   while (i < n && (strcasecmp(fits[i].name, name + prefix) != 0 || (prefix && fits[i].type != CLT_INT))) i++;
   if (i == n)
-    return clt_fail(error, CLT_E_EXPRESSION,
-                    "there is no type '%s' (there are int, uint, long, float, bool, string ...)", type);
+    return clt_fail(error, CLT_E_EXPRESSION, "unknown type '%s'; use int, uint, long, float, bool, string ...", type);
   int64_t integer = value->integer, most = fits[i].type == CLT_BOOL ? 1 : INT64_MAX;
   if (fits[i].bits && fits[i].bits < 64) most = ((int64_t)1 << (fits[i].bits - !prefix)) - 1;
   int64_t least = prefix || fits[i].type == CLT_BOOL ? 0 : -most - 1;
@@ -344,7 +346,7 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
   }
   if (fits_in) return CLT_OK;
   clt_value_print(text, sizeof text, *value);
-  return clt_fail(error, CLT_E_EXPRESSION, "the value '%s' is not one of the type '%s'", text, type);
+  return clt_fail(error, CLT_E_EXPRESSION, "the value '%s' does not have the type '%s'", text, type);
 }
 
 clt_value *clt_values_copy(const clt_value *values, size_t n) {

@@ -1,5 +1,5 @@
-/* Configurations as the store keeps them, and a space from what it holds alone. clt_config_parse reads what people
- * type; here one spelling alone stands for a configuration, and many thousands are read. */
+/* The store's texts of configurations, and a space made from such texts. Unlike clt_config_parse, which reads what
+ * users type, each configuration has exactly one spelling here, and thousands are read quickly. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "store/store.h"
 
 #define MAX_TEXTS (1u << 21)
-#define MAX_VALUES 65536 /* of a parameter */
+#define MAX_VALUES 65536 /* per parameter */
 #define MAX_NAME_BYTES 200
 
 typedef struct value_text {
@@ -34,10 +34,10 @@ struct clt_config_reader {
   size_t n_parameters;
 };
 
-/* Of structures that begin with a text. */
+/* Compares structures that begin with a text. */
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* The parameters in the order of their names, values left out. */
+/* The parameters sorted by name, without values. */
 static size_t sort_parameters(parameter_text *out, const clt_space *space) {
   size_t n = clt_space_n_parameters(space);
   for (size_t i = 0; i < n; i++) out[i] = (parameter_text){.name = clt_space_parameter(space, i)->name, .index = i};
@@ -57,7 +57,7 @@ int clt_config_text(char **out, const clt_space *space, clt_config config, clt_e
     clt_value_spell(&text, clt_space_parameter(space, index), positions[index]);
   }
   if (text.n >= CLT_MAX_CONFIG_TEXT) {
-    clt_fail(error, CLT_E_RANGE, "a configuration is too long for the store: %zu bytes", text.n);
+    clt_fail(error, CLT_E_RANGE, "the configuration is too long for the store: %zu bytes; shorten its texts", text.n);
     return clt_text_release(&text), CLT_E_RANGE;
   }
   return clt_text_take(out, &text, error);
@@ -96,16 +96,16 @@ void clt_config_reader_free(clt_config_reader *reader) {
   free(reader);
 }
 
-/* --- taking texts apart --- */
+/* --- splitting texts --- */
 
-/* An assignment of a text, cut in place. */
+/* One assignment, cut from the text in place. */
 typedef struct assignment {
   char *name, *value;
 } assignment;
 
 #define NO_TEXT SIZE_MAX
 
-/* How many assignments a text has; NO_TEXT where it cannot be a configuration. */
+/* Splits a text into assignments; returns their number, or NO_TEXT if it is not a configuration. */
 static size_t cut_text(assignment out[CLT_MAX_PARAMETERS], char *text) {
   size_t n = 0;
   char *rest = NULL;
@@ -121,7 +121,7 @@ static size_t cut_text(assignment out[CLT_MAX_PARAMETERS], char *text) {
 #define NOT_SEEN UINT32_MAX
 
 bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_config *out) {
-  uint32_t positions[CLT_MAX_PARAMETERS]; /* in the order of the space */
+  uint32_t positions[CLT_MAX_PARAMETERS]; /* of the values, in the space's order */
   assignment own[CLT_MAX_PARAMETERS];
   const size_t n = cut_text(own, text);
   if (n == NO_TEXT) return false;
@@ -136,7 +136,7 @@ bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_con
     if (value == NULL) return false;
     positions[p->index] = value->position;
   }
-  for (size_t i = 0; i < reader->n_parameters; i++) { /* what the text leaves out must have a single value */
+  for (size_t i = 0; i < reader->n_parameters; i++) { /* a parameter may be missing only if it has a single value */
     if (positions[i] != NOT_SEEN) continue;
     if (clt_space_parameter(reader->space, i)->n_values != 1) return false;
     positions[i] = 0;
@@ -147,9 +147,9 @@ bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_con
   return true;
 }
 
-/* --- a space from texts alone, which are not trusted: names and values have to be what a problem could have --- */
+/* --- a space from stored texts: these are not trusted, so names and values must be valid in a problem --- */
 
-/* The newest comes last. */
+/* The newest is last. */
 static int collect_text(void *user, const clt_store_description *none, const clt_store_record *record) {
   clt_words *t = user;
   (void)none;
@@ -162,8 +162,8 @@ static bool is_usable_name(const char *name) {
   return clt_is_name(name) && strlen(name) <= MAX_NAME_BYTES && !clt_is_keyword(name, strlen(name));
 }
 
-/* What the text spells: a number where one prints so. Texts are changed in place and borrowed. False: it is nothing
- * that clatune stores, or has what a terminal would obey, other than line ends and tabs. */
+/* The value of a text: a number if that prints the same, otherwise the text, which is changed in place and borrowed.
+ * False: not a value that clatune stores, or a text with control characters other than line ends and tabs. */
 static bool read_value(clt_value *out, char *text) {
   const bool spelled = strchr(text, '%') != NULL;
   char printed[64];
@@ -179,7 +179,7 @@ static bool read_value(clt_value *out, char *text) {
   return true;
 }
 
-/* values: n_rows configurations of n parameters each. */
+/* values: n_rows rows of n parameters. */
 static int make_space(clt_space **out, const assignment *names, size_t n, const clt_value *values, size_t n_rows,
                       clt_error *error) {
   clt_space_builder *builder = NULL;
@@ -192,12 +192,13 @@ static int make_space(clt_space **out, const assignment *names, size_t n, const 
     for (size_t i = 0; i < n_rows; i++) column[i] = values[i * n + p];
     const size_t kept = clt_values_sort(column, n_rows);
     if (kept > MAX_VALUES || __builtin_mul_overflow(cartesian, kept, &cartesian) || cartesian > (uint64_t)1 << 63) {
-      rc = clt_fail(error, CLT_E_RANGE, "the store has too many values of '%s'", names[p].name);
+      rc = clt_fail(error, CLT_E_RANGE, "the store has more values of '%s' than a parameter can have", names[p].name);
       break;
     }
     rc = clt_space_builder_parameter(builder, names[p].name, column, kept, error);
     for (size_t i = 0; rc == CLT_OK && i < n_rows; i++)
-      clt_space_builder_extend(builder, &configs[i], p, values[i * n + p]); /* it is one of the column */
+      clt_space_builder_extend(builder, &configs[i], p,
+                               values[i * n + p]); /* the value is in the column, so this succeeds */
   }
   if (rc == CLT_OK) {
     clt_sort_u64(configs, n_rows);
@@ -218,8 +219,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
   size_t n = 0, n_rows = 0;
   int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, collect_text, &t, error);
   if (rc == CLT_E_MEMORY) clt_fail_memory(error);
-  /* The names are those of the newest text that can be a configuration; who has others, or in another order, is left
-   * out. */
+  /* Uses the parameter names of the newest valid text; texts with other names, or in another order, are left out. */
   for (size_t i = t.n; rc == CLT_OK && i-- > 0;) {
     size_t n_own = cut_text(own, t.all[i]);
     bool usable = n_own > 0 && n_own != NO_TEXT && (n == 0 || n_own == n);
@@ -236,7 +236,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
     n_rows += rc == CLT_OK && usable;
   }
   if (rc == CLT_OK && n_rows == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store holds no configuration of this key");
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no configuration of this problem on this device");
   if (rc == CLT_OK) rc = make_space(out, names, n, values, n_rows, error);
   clt_words_free(t.all);
   free(values);

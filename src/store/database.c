@@ -18,21 +18,21 @@
 
 #define SCHEMA_VERSION 2
 #define BUSY_TIMEOUT_MS 30000
-#define MAX_VALUE_BYTES (16 << 20) /* of a text in a file that somebody else may have written */
+#define MAX_VALUE_BYTES (16 << 20) /* of a text; the file is not trusted */
 
-/* Files that were made before it was thought of get it when they are next opened for writing. */
+/* Created when the file is next opened for writing, if an older version made the file. */
 #define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
-/* The same holds for these tables: only what was measured with its energy, and what a program reported a figure of,
- * have rows: of figures, the summary at position 0 and then those of the runs. A record of such a program without one
- * is older: its time_s is the figure's cost (measurement/objective.c). Of failures those that were confirmed alone; of
- * keys what their newest tuning said of itself; and of problems what they have in common with those of other sizes.
+/* So are these tables. energy: measured energies. figure: figures that programs reported, the summary at position 0,
+ * then those of the runs; a program's record without a figure is older, and its time_s is the figure's cost
+ * (measurement/objective.c). confirmed: failures that occurred in a process of their own. tuning: what the newest
+ * tuning of a key recorded about itself. kernel: a hash that problems of different sizes share.
  *
- * What tells a record from all others wherever it is copied to is an origin and a number in it. What was added here has
- * its id as its number, and the origin of the last span that begins at or before it, which takes no room where one
- * program adds many; what came by a merge has an identity. What was there before version 2 has neither: a hash of it
- * serves, and nobody waits for a large file when it is opened. file: its id, drawn at random, and the highest id
- * of a measurement before the last removal, so that none is used again. */
+ * A record is identified in all stores by an origin and a number. A record added here has its id as number and the
+ * origin of the last span that begins at or before it, which needs no space per record. A merged record has a row in
+ * identity. Records from before version 2 have neither; their content's hash is used, so that opening a large file
+ * stays fast. file: a random id of the file, and the highest measurement id before the last deletion, so that ids are
+ * not reused. */
 #define TABLES(ROW)                                                                                    \
   ROW("energy", "(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J REAL NOT NULL)")    \
   ROW("figure",                                                                                        \
@@ -54,7 +54,7 @@
   ROW("file", "(id INTEGER NOT NULL, highest INTEGER NOT NULL)")
 #define CREATE_TABLE(name, columns) "; CREATE TABLE IF NOT EXISTS " name columns
 
-/* What makes a file of version 1, or one that has just been made, one of this version. */
+/* Upgrades a new file, or one of version 1, to this version. */
 #define BRING_UP_TO_DATE \
   CREATE_INDEX TABLES(CREATE_TABLE)                                             \
   "; INSERT INTO file SELECT random(), 0 WHERE NOT EXISTS(SELECT 1 FROM file);" \
@@ -79,12 +79,13 @@ static const char schema[] =
     "PRAGMA application_id=" CLT_TEXT_OF(CLT_APPLICATION_ID);
 
 static int fail_read_only(clt_error *error, const char *path) {
-  return clt_fail(error, CLT_E_STORE,
-                  "the store '%s' is read-only; make it and its folder writable or choose another file", path);
+  return clt_fail(
+      error, CLT_E_STORE,
+      "the store '%s' is read-only; make the file and its folder writable, or choose another one with --store", path);
 }
 
 static int fail_full(clt_error *error, const char *path, const char *text) {
-  return clt_fail(error, CLT_E_STORE, "cannot write to the store '%s' (%s); make room on the disk", path, text);
+  return clt_fail(error, CLT_E_STORE, "cannot write to the store '%s' (%s); free some space on the disk", path, text);
 }
 
 int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
@@ -94,21 +95,22 @@ int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
     case SQLITE_NOMEM: return clt_fail_memory(error);
     case SQLITE_READONLY: return fail_read_only(error, path);
     case SQLITE_NOTADB:
-      return clt_fail(error, CLT_E_STORE, "'%s' is not a store (%s); it is left as it is, choose another file", path,
+      return clt_fail(error, CLT_E_STORE, "'%s' is not a store (%s); it was not changed, choose another file", path,
                       text);
     case SQLITE_FULL: return fail_full(error, path, text);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return clt_fail(error, CLT_E_STORE, "the store '%s' is held by another program (%s)", path, text);
+      return clt_fail(error, CLT_E_STORE, "the store '%s' is locked by another program (%s); try again later", path,
+                      text);
     case SQLITE_CORRUPT:
-    case SQLITE_ERROR: /* a table or column that is missing */
+    case SQLITE_ERROR: /* a missing table or column */
       return clt_fail(error, CLT_E_STORE,
                       "the store '%s' is damaged (%s); 'clatune store repair' saves what can be read", path, text);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
       if (cause == ENOSPC || cause == EDQUOT) return fail_full(error, path, strerror(cause));
       return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s (%s)", path, text,
-                      cause ? strerror(cause) : "no cause given");
+                      cause ? strerror(cause) : "unknown cause");
     default: return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s", path, text);
   }
 }
@@ -117,9 +119,9 @@ static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *er
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : clt_database_fail(error, db, path);
 }
 
-/* In one transaction, so that another process that makes the same store meanwhile is seen wholly or not at all: the
- * file is ours, of a *version that is known, or empty (0), and where `create` then of this one; anything else is an
- * error. */
+/* Checks that the file is a store of a known version, or empty (*version 0); with `create`, upgrades it to this
+ * version. In one transaction, so that another process that creates the same store at the same time is seen completely
+ * or not at all. */
 static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *of_version, clt_error *error) {
   static const char question[] =
       "SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version"
@@ -135,26 +137,26 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *
   const bool empty = n_objects == 0 && id == 0 && version == 0;
   *of_version = version;
   if (rc == CLT_OK && !empty && id != CLT_APPLICATION_ID)
-    rc = clt_fail(error, CLT_E_STORE, "'%s' is a database of another program; it is left as it is, choose another file",
+    rc = clt_fail(error, CLT_E_STORE, "'%s' is a database of another program; it was not changed, choose another file",
                   path);
   if (rc == CLT_OK && version > SCHEMA_VERSION)
     rc = clt_fail(error, CLT_E_STORE,
-                  "the store '%s' was written by a newer clatune (version %lld of the store, this one knows %d); "
+                  "the store '%s' was written by a newer clatune (store version %lld, this one knows %d); "
                   "update clatune or choose another file",
                   path, (long long)version, SCHEMA_VERSION);
   if (rc == CLT_OK && !empty && version < 1)
-    rc = clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it away", path,
+    rc = clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it to another name", path,
                   (long long)version);
   if (rc == CLT_OK && empty && create) rc = execute(db, path, schema, error);
   if (rc == CLT_OK && version < SCHEMA_VERSION && create) rc = execute(db, path, BRING_UP_TO_DATE, error);
   if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
-  /* Where reading failed the connection is closed next, and what SQLite says of it is asked for before. */
+  /* After a failure the connection is closed, so SQLite's message is read first. */
   if (create ? rc != CLT_OK : rc == CLT_OK) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
   return rc;
 }
 
-/* While two processes make the same store, SQLite answers "busy" here without asking its busy handler, since one of
- * them has to give way. */
+/* If two processes create the same store, SQLite returns "busy" here without calling its busy handler, because one of
+ * them must yield. */
 static int use_wal(sqlite3 *db, const char *path, clt_error *error) {
   const double deadline_s = clt_now_s() + BUSY_TIMEOUT_MS * 1e-3;
   for (;;) {
@@ -165,15 +167,16 @@ static int use_wal(sqlite3 *db, const char *path, clt_error *error) {
     sqlite3_finalize(statement);
     if (on) return CLT_OK;
     if (rc == SQLITE_ROW)
-      return clt_fail(error, CLT_E_STORE,
-                      "the file system of the store '%s' lacks what SQLite's write-ahead log needs; choose a local one",
-                      path);
+      return clt_fail(
+          error, CLT_E_STORE,
+          "the file system of the store '%s' does not support SQLite's write-ahead log; choose a file on a local disk",
+          path);
     if ((rc & 0xff) != SQLITE_BUSY || clt_now_s() >= deadline_s) return clt_database_fail(error, db, path);
     sqlite3_sleep(1);
   }
 }
 
-/* The file may come from somebody else: it runs no code of its own (triggers, views), and nothing in it is trusted. */
+/* The file is not trusted: triggers and views in it are disabled. */
 static void harden(sqlite3 *db) {
   sqlite3_extended_result_codes(db, 0);
   sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
@@ -184,18 +187,17 @@ static void harden(sqlite3 *db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 }
 
-/* SQLite would wait at a FIFO, and take a device for an empty database. */
+/* SQLite would block on a FIFO, and treat a device as an empty database. */
 static int check_regular(const char *path, clt_error *error) {
   struct stat status;
   return stat(path, &status) || S_ISREG(status.st_mode)
              ? CLT_OK
-             : clt_fail(error, CLT_E_STORE, "cannot open the store '%s': not a regular file", path);
+             : clt_fail(error, CLT_E_STORE, "cannot open the store '%s': not a regular file; choose another one", path);
 }
 
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
-  /* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. One
-   * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process.
-   */
+  /* Created here rather than by SQLite, for its mode, which -wal and -shm then share. An existing file is never opened
+   * here: closing the descriptor would drop the locks of another connection of this process. */
   const bool in_memory = path[0] == '\0';
   if (check_regular(path, error)) return CLT_E_STORE;
   int fd = in_memory ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -218,7 +220,7 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   return rc;
 }
 
-/* --- to read --- */
+/* --- opening to read --- */
 
 static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
   clt_text text = {0};
@@ -242,14 +244,17 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   harden(*out);
   rc = execute(*out, path, "PRAGMA query_only=ON", error);
   if (rc == CLT_OK) rc = check_or_create(*out, path, false, &version, error);
-  return rc == CLT_OK && version == 0 ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path) : rc;
+  return rc == CLT_OK && version == 0
+             ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty; 'clatune tune' fills it", path)
+             : rc;
 }
 
-/* Where SQLite cannot make the files of a write-ahead log, nobody is writing either. */
+/* If SQLite cannot create the files of the write-ahead log, no other process is writing either. */
 int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error) {
   clt_error why = {0};
   struct stat status;
-  if (stat(path, &status) && errno == ENOENT) return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
+  if (stat(path, &status) && errno == ENOENT)
+    return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'; 'clatune tune' creates it", path);
   if (check_regular(path, error)) return CLT_E_STORE;
   int rc = open_one_way(out, path, false, &why);
   int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;

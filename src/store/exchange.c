@@ -1,6 +1,5 @@
-/* What passes between stores, and what is taken out of one. A record is the same in whichever store it is, by its
- * origin and number; so a merge can be made again. Those of earlier versions are the same where all that they say is
- * the same, but for the log. */
+/* Merging stores and deleting records. Records are identified by origin and number in every store, so a merge can be
+ * repeated. Records of earlier versions are identical if their content is, except for the log. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,16 @@ static bool is_selected(const clt_store_selection *s, const clt_store_descriptio
          (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL);
 }
 
-/* Ends a transaction: rc, or why it could not be kept. */
+/* Ends a transaction; returns rc, or the error of the commit. */
 static int end_transaction(clt_store *store, int rc, clt_error *error) {
   int ended = store->type->transaction(store->state, rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT, NULL, error);
   return rc ? rc : ended;
 }
 
-/* --- who a record is --- */
+/* --- identities of records --- */
 
 static void hash_number(clt_hasher *hasher, double x) {
-  if (isnan(x)) x = 0; /* one of them: a time is never 0 */
+  if (isnan(x)) x = 0; /* all NaNs alike; a time is never 0 */
   clt_hasher_add(hasher, &x, sizeof x);
 }
 
@@ -41,7 +40,7 @@ int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
   hash_number(hasher, m->time_s);
   hash_number(hasher, m->energy_J);
-  if (!isnan(m->figure)) hash_number(hasher, m->figure); /* others keep the fingerprints that they had */
+  if (!isnan(m->figure)) hash_number(hasher, m->figure); /* without a figure the hash must stay as it was */
   hash_number(hasher, m->phases.build_s);
   hash_number(hasher, m->phases.first_launch_s);
   hash_number(hasher, m->phases.verify_s);
@@ -51,7 +50,7 @@ int clt_record_identify(clt_store_record *record, const clt_store_key *key, clt_
   clt_hasher_hex(hasher, hex);
   clt_hasher_free(hasher);
   hex[16] = '\0';
-  const uint64_t fingerprint = strtoull(hex, NULL, 16) >> 1; /* so never the one number that is no key of a map */
+  const uint64_t fingerprint = strtoull(hex, NULL, 16) >> 1; /* 63 bits: UINT64_MAX cannot be a map's key */
   uint64_t *n_same = clt_map_add(known, fingerprint, NULL);
   if (n_same == NULL) return CLT_E_MEMORY;
   const uint64_t sequence = (fingerprint + (*n_same)++) & INT64_MAX;
@@ -87,7 +86,7 @@ int clt_store_each_identified(clt_store *store, const clt_store_key *key, int64_
   if (key) w.key_alone.key = *key;
   int rc = store->type->walk(store->state, CLT_STORE_BY_NUMBER, key, after, visit_identified, &w, error);
   clt_map_release(&w.known);
-  if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* from a visit, which has no error of its own */
+  if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* the visitor cannot set the error itself */
   return rc < 0 ? rc : CLT_OK;
 }
 
@@ -139,7 +138,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
       if (!is_new && d->tuning_json[0] && known->tuning_json[0])
         rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, 0, note_time, &own_newest_s, error);
       if (rc == CLT_OK) rc = clt_store_each_identified(from, &d->key, 0, merge_record, &m, error);
-      /* A key that `into` did not have yet brings its description, another one what its newest tuning says. */
+      /* A key that is new to `into` gets its description; an existing one gets the newest tuning's data. */
       const clt_store_description tuning = {.key = d->key, .tuning_json = d->tuning_json, .kernel = d->kernel};
       const bool newer = !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s > own_newest_s);
       if (rc == CLT_OK && (newer || (is_new && m.newest_s > INT64_MIN)))
@@ -153,7 +152,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
   return rc;
 }
 
-/* --- taking out --- */
+/* --- deleting --- */
 
 int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
                     clt_error *error) {
@@ -161,7 +160,7 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
   size_t n_keys = 0;
   uint64_t sum = 0, n = 0;
   if (!selection->problem_name && !selection->device && !selection->before_s)
-    return clt_fail(error, CLT_E_ARGUMENT, "what is to be removed must be named: a problem, a device or a time");
+    return clt_fail(error, CLT_E_ARGUMENT, "select what to delete: a problem, a device or a time");
   int rc = clt_store_keys(&keys, &n_keys, store, false, error);
   if (rc == CLT_OK) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {

@@ -10,7 +10,7 @@
 
 clt_libpq clt_pq_library;
 
-static char why[256]; /* it is not there; "": it is */
+static char why[256]; /* why it cannot be loaded; "": loaded */
 
 static void load_library(void) {
   void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
@@ -26,6 +26,6 @@ int clt_libpq_load(clt_error *error) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load_library);
   if (why[0] == '\0') return CLT_OK;
-  return clt_fail(error, CLT_E_UNSUPPORTED, "PostgreSQL's library cannot be loaded (%s); install it (Debian: libpq5)",
+  return clt_fail(error, CLT_E_UNSUPPORTED, "cannot load PostgreSQL's client library (%s); install it (Debian: libpq5)",
                   why);
 }

@@ -1,5 +1,5 @@
-/* store/libpq.h - libpq, loaded when a database is first asked for: with what it needs in turn (TLS, Kerberos, LDAP) it
- * would double the time that every program and worker takes to start. In place of libpq-fe.h. */
+/* store/libpq.h - replaces libpq-fe.h: libpq is loaded when a database is first used, because with its dependencies
+ * (TLS, Kerberos, LDAP) it would double the start-up time of every program and worker. */
 #ifndef CLT_STORE_LIBPQ_H
 #define CLT_STORE_LIBPQ_H
 
@@ -24,7 +24,7 @@ typedef struct clt_libpq {
 extern clt_libpq clt_pq_library;
 #define libpq clt_pq_library /* libpq.PQclear(...) */
 
-/* To be called before any of them. CLT_E_UNSUPPORTED where the library is not there. */
+/* Must be called before any of its functions. CLT_E_UNSUPPORTED: the library is not installed. */
 int clt_libpq_load(clt_error *error);
 
 #endif

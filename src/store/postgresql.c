@@ -1,10 +1,9 @@
 /* A store that machines share, in a PostgreSQL database.
  *
- * Rows get their identifiers before they are committed, so that a smaller one may show after a larger one. A record's
- * number is therefore that of the transaction that added it; what belongs to a transaction at or above the oldest one
- * that still runs is shown, but as if it were older, and what is asked for by `after` ends below that one. Walks ask
- * for a page at a time, each beginning behind the last row of the one before: after a loss they go on where they were.
- */
+ * Rows get their ids before they are committed, so a smaller id may become visible after a larger one. A record's
+ * number is therefore the number of its transaction. Records of transactions at or above the oldest running one are
+ * shown with a smaller number, and a query with `after` ends below that transaction, so that no record is missed. Walks
+ * read page by page, each from the last row of the previous one, so they continue after a lost connection. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,10 @@
 #define LARGEST_PAGE 1000
 #define REMOVED_AT_ONCE 20000
 
-/* The oldest transaction that still runs, for this statement. */
+/* The oldest running transaction, as this statement sees it. */
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
 
-/* Whoever may write may write anything; so no text and no array is taken at any length. */
+/* Rows are not trusted, so the lengths of texts and arrays are limited. */
 #define COLUMNS(X)                                        \
   X(ID, "m.id")                                           \
   X(NUMBER, "greatest(1, least(m.txid, " OLDEST " - 1))") \
@@ -52,7 +51,7 @@
 #define RECORD_COLUMNS "SELECT m.txid" COLUMNS(TEXT)
 enum { TXID, COLUMNS(NAME) AFTER_RECORD };
 
-/* Of a key: behind those of a record, or behind the place of its first record. */
+/* The columns of a key, after those of a record or of its first record's position. */
 #define KEY_COLUMNS                                                                                        \
   ", left(p.hash, 64), left(d.key, 1024), left(d.driver, 1024), left(p.name, 65536), left(p.path, 65536)," \
   " left(p.sizes, 65536), left(d.description, 1048576), left(k.tuning, 1048576), left(p.kernel, 64)"
@@ -60,8 +59,8 @@ enum { TXID, COLUMNS(NAME) AFTER_RECORD };
 
 #define OF_KEY " m.key=(SELECT k.id FROM key AS k" JOIN_NAMES " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3)"
 
-/* $1 to $3 the key, $4 and $5 (or $9 and $5) where the page before ended, $6 the size of the page, $7 "after", $8 the
- * plan (0: none) at whose submission they could be seen. */
+/* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
+ * records that were visible when this plan was submitted (0: all). */
 #define RECORDS_OF_KEY RECORD_COLUMNS " FROM measurement AS m WHERE" OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
@@ -92,7 +91,7 @@ static const char describe_tuning[] =
     "UPDATE key AS k SET tuning=$4 FROM problem AS p, device AS d WHERE p.id=k.problem AND d.id=k.device"
     " AND p.hash=$1 AND d.key=$2 AND d.driver=$3 AND k.tuning<>$4";
 
-/* $1: the oldest transaction that ran when this was asked before. */
+/* $1: the oldest running transaction at the previous call. */
 static const char news[] =
     "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
     " AND m.origin <> $2)";
@@ -109,13 +108,13 @@ static const char numbers_of_origin[] =
 
 typedef struct postgresql_store {
   clt_pq *pq;
-  clt_pq_records records; /* added in this transaction, not sent yet */
+  clt_pq_records records; /* added in this transaction but not sent yet */
   char origin[CLT_ORIGIN_BYTES];
-  clt_map counts; /* of the records without an identity that were added here: clt_record_identify */
-  clt_map there;  /* identities of the origins that were asked for in this transaction: ask_if_new */
-  bool to_read, in_transaction, borrows; /* borrows: pq is another's */
+  clt_map counts;                        /* for clt_record_identify */
+  clt_map there;                         /* identities of origins read in this transaction: ask_if_new */
+  bool to_read, in_transaction, borrows; /* borrows: pq is not owned */
   uint64_t version;
-  int64_t oldest; /* when the version was asked for */
+  int64_t oldest; /* the oldest running transaction when the version was read */
   int64_t plan;   /* clt_store_over */
 } postgresql_store;
 
@@ -154,7 +153,7 @@ static int send_records(postgresql_store *store, clt_error *error) {
 
 static int check_writable(const postgresql_store *store, clt_error *error) {
   return store->to_read
-             ? clt_fail(error, CLT_E_STORE, "the store '%s' was opened for reading alone", clt_pq_url(store->pq))
+             ? clt_fail(error, CLT_E_STORE, "the store '%s' was opened for reading only", clt_pq_url(store->pq))
              : CLT_OK;
 }
 
@@ -179,11 +178,11 @@ static bool add_identity(clt_map *there, const char *origin, int64_t sequence, i
   uint64_t *place = clt_map_add(there, clt_hash64(parts, sizeof parts) >> 1, &is_new);
   if (place == NULL) return *rc = CLT_E_MEMORY, false;
   if (is_new) *place = parts[1];
-  return is_new || *place != parts[1]; /* of two that share a hash the second one is sent once more than it must */
+  return is_new || *place != parts[1]; /* if two share a hash, the second one is sent once more than needed */
 }
 
-/* A merge asks of each record whether it is new: it learns all of an origin's at once, and what is new goes together.
- */
+/* Whether a record is new, for a merge: reads all numbers of an origin at once, so that the new records can be sent
+ * together. */
 static int ask_if_new(postgresql_store *store, const clt_store_record *record, bool *is_new, clt_error *error) {
   int64_t last = -1;
   int rc = CLT_OK;
@@ -200,7 +199,8 @@ static int ask_if_new(postgresql_store *store, const clt_store_record *record, b
   return rc ? clt_fail_memory(error) : CLT_OK;
 }
 
-/* Records of a transaction go together; outside of one, who asks whether a record is new waits for the answer. */
+/* In a transaction records are collected and sent together; outside, a caller that asks whether the record was new
+ * waits for the answer. */
 static int add_record(postgresql_store *store, const clt_store_key *key, const clt_store_record *record, bool *is_new,
                       clt_error *error) {
   uint64_t n_added = 0;
@@ -247,7 +247,7 @@ static int remove_from_postgresql(void *state, const clt_store_key *key, int64_t
   return rc;
 }
 
-/* At first nothing is news. Another server may stand there now, whose transactions have other numbers. */
+/* The first call sees no news. After a reconnection it may be another server, with other transaction numbers. */
 static int ask_version(postgresql_store *store, uint64_t *version, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_pq_run(store->pq, &rows, news, error, "wt", store->oldest, store->origin);
@@ -315,7 +315,7 @@ static int visit_record(const clt_pq_rows *rows, size_t row, bool with_key, clt_
   return visit(user, with_key ? &d : NULL, &record);
 }
 
-/* Each page is larger than the one before: who needs the first few alone does not wait for many. */
+/* Pages grow, so that a caller that only needs the first rows does not wait for many. */
 static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
                         clt_store_walk_visit visit, void *user, clt_error *error) {
   const bool backwards = sql == newest_first || sql == finalists;

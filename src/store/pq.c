@@ -13,29 +13,29 @@
 #include "store/pq_values.h"
 #include "store/schema.h"
 
-#define SILENCE_S 10       /* without a byte, what was asked for is lost */
-#define CONNECT_S 5        /* for each attempt, of which the first may have met a host that was down */
-#define FIRST_NAP_S 0.02   /* before an attempt is repeated; then twice as long each time */
-#define LONGEST_NAP_S 0.5  /* so that a server that is back is noticed within a second */
-#define MOST_STATEMENTS 64 /* that are known, and kept prepared */
-#define SAID_BYTES 600     /* of what the server says in a message */
+#define SILENCE_S 10       /* without any byte, the request counts as lost */
+#define CONNECT_S 5        /* per attempt */
+#define FIRST_NAP_S 0.02   /* before the first repetition; then doubled each time */
+#define LONGEST_NAP_S 0.5  /* so that a recovered server is noticed within a second */
+#define MOST_STATEMENTS 64 /* kept prepared */
+#define SAID_BYTES 600     /* of the server's text in a message */
 
 struct clt_pq {
   char *url, *shown;
   clt_pq_schema schema;
   double patience_s;
-  PGconn *conn; /* NULL: there is none */
+  PGconn *conn; /* NULL: not connected */
   uint64_t connection;
-  bool in_transaction, removes;       /* removes: the statement under way does */
-  const char *known[MOST_STATEMENTS]; /* statements that were run before; by its number each is named */
+  bool in_transaction, removes;       /* removes: the current statement deletes rows */
+  const char *known[MOST_STATEMENTS]; /* statements that were run; the index is the name */
   bool prepared[MOST_STATEMENTS];     /* on this connection */
   size_t n_known;
   char state[6];
 };
 
-/* --- what went wrong --- */
+/* --- errors --- */
 
-/* The first line of what libpq or the server says, without what a terminal would obey. */
+/* The first line of libpq's or the server's message, without control characters. */
 static void copy_said(char out[SAID_BYTES], const char *text) {
   clt_text shown = {0};
   size_t n = strcspn(text, "\n");
@@ -49,14 +49,14 @@ static bool is_one_of(const char *state, const char *const *states) {
   return *states != NULL;
 }
 
-/* Whether a server that says so will soon say something else. */
+/* Whether an SQLSTATE is temporary. */
 static bool is_away(const char *state) {
   static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53300", "25P03", NULL};
   return clt_starts_with(state, "08") || is_one_of(state, states);
 }
 
-/* Whether the statement alone, not the connection, has to be tried again: it got in the way of another one, or waited
- * for one. */
+/* Whether only the statement must be repeated, not the connection: it conflicted with another one or timed out waiting
+ * for it. */
 static bool is_collision(const char *state) {
   static const char *const states[] = {"40001", "40P01", "55P03", "57014", NULL};
   return is_one_of(state, states);
@@ -68,8 +68,7 @@ static void disconnect(clt_pq *pq) {
   memset(pq->prepared, 0, sizeof pq->prepared);
 }
 
-/* libpq has no SQLSTATE for a connection that the server refuses, but puts it into its message: "FATAL:  28P01: ...".
- */
+/* libpq does not report the SQLSTATE of a refused connection, but its message contains it: "FATAL:  28P01: ...". */
 static const char *find_refusal(char state[6], const char *message) {
   for (const char *at = strstr(message, ":  "); at; at = strstr(at + 1, ":  ")) {
     const char *code = at + 3;
@@ -82,15 +81,15 @@ static const char *find_refusal(char state[6], const char *message) {
   return message;
 }
 
-/* The connection is no longer of use: CLT_E_AGAIN. */
+/* The connection is lost: CLT_E_AGAIN. */
 static int fail_lost(clt_pq *pq, const char *why, clt_error *error) {
   char said[SAID_BYTES], state[6];
   copy_said(said, find_refusal(state, why));
   disconnect(pq);
-  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", pq->shown, said);
+  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is unreachable (%s)", pq->shown, said);
 }
 
-/* Why there is no connection. One that was never there, to a server that nobody ever reached, is not waited for. */
+/* Why there is no connection. A server that was never reached is an error at once, without waiting. */
 static int fail_to_connect(clt_pq *pq, clt_error *error) {
   char said[SAID_BYTES], user[64], database[64];
   const char *message = libpq.PQerrorMessage(pq->conn);
@@ -104,9 +103,10 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
   const char *state = pq->state, *url = pq->shown;
   disconnect(pq);
   if (needs_password || strcmp(state, "28P01") == 0)
-    return clt_fail(error, CLT_E_STORE,
-                    "cannot open the store '%s': %s for '%.64s'; put it into ~/.pgpass (mode 0600) or a service file",
-                    url, needs_password ? "the server asks for a password" : "the server refuses the password", user);
+    return clt_fail(
+        error, CLT_E_STORE,
+        "cannot open the store '%s': %s for '%.64s'; put the password into ~/.pgpass (mode 0600) or a service file",
+        url, needs_password ? "the server asks for a password" : "the server refuses the password", user);
   if (is_certificate)
     return clt_fail(error, CLT_E_STORE,
                     "cannot open the store '%s': %s; the server's certificate must be signed by the authority in "
@@ -116,22 +116,24 @@ static int fail_to_connect(clt_pq *pq, clt_error *error) {
     return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; services are defined in ~/.pg_service.conf",
                     url, said);
   if (no_tls)
-    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; let the server use TLS (ssl = on)", url, said);
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; enable TLS on the server (ssl = on)", url,
+                    said);
   if (strcmp(state, "3D000") == 0)
     return clt_fail(error, CLT_E_STORE,
-                    "cannot open the store '%s': the server has no database '%.64s'; make it (createdb), then run "
+                    "cannot open the store '%s': the server has no database '%.64s'; create it (createdb), then run "
                     "'clatune store init URL'",
                     url, database);
   if (state[0] && !is_away(state))
-    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': the server refuses '%.64s' (%s)", url, user, said);
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': the server refuses the user '%.64s' (%s)", url,
+                    user, said);
   if (is_bad_name && pq->connection == 0)
-    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': there is no such host (%s)", url, said);
+    return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': unknown host (%s); check the URL", url, said);
   if (state[0] == '\0' && pq->connection == 0 && pq->patience_s > 0)
     return clt_fail(error, CLT_E_STORE, "cannot open the store '%s': %s; is PostgreSQL running there?", url, said);
-  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is away (%s)", url, said);
+  return clt_fail(error, CLT_E_AGAIN, "the server of the store '%s' is unreachable (%s)", url, said);
 }
 
-/* What the server says of a statement. */
+/* The error of a failed statement. */
 static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) {
   char said[SAID_BYTES];
   const char *state = libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -140,40 +142,43 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
   snprintf(pq->state, sizeof pq->state, "%s", state ? state : "");
   state = pq->state;
   if (libpq.PQstatus(pq->conn) == CONNECTION_BAD || is_away(state)) return fail_lost(pq, message, error);
-  /* What was prepared is no longer known, or is for tables that are others by now. */
+  /* Prepared statements are gone, or refer to old tables. */
   if (strcmp(state, "26000") == 0 || strcmp(state, "0A000") == 0) return fail_lost(pq, message, error);
   copy_said(said, message);
-  if (is_collision(state)) return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s)", url, said);
+  if (is_collision(state))
+    return clt_fail(error, CLT_E_AGAIN, "the store '%s' is busy (%s); try again later", url, said);
   if (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0 || strcmp(state, "42703") == 0)
     return clt_fail(error, CLT_E_STORE,
-                    "the database '%s' is no store of clatune's (%s); its owner makes it one: 'clatune store init URL'",
-                    url, said);
+                    "the database '%s' is not a clatune store (%s); its owner must run 'clatune store init URL'", url,
+                    said);
   if (strcmp(state, "42501") == 0 && pq->schema == CLT_PQ_BARE)
-    return clt_fail(error, CLT_E_STORE,
-                    "'%.64s' may not do that in the store '%s' (%s); its owner, who may make roles, may",
-                    libpq.PQuser(pq->conn), url, said);
+    return clt_fail(
+        error, CLT_E_STORE,
+        "'%.64s' lacks the rights to prepare the store '%s' (%s); use the database's owner, who may create roles",
+        libpq.PQuser(pq->conn), url, said);
   if (strcmp(state, "42501") == 0) {
     const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes;
     return clt_fail(error, CLT_E_STORE,
-                    "'%.64s' may not do that in the store '%s' (%s); its owner says: GRANT %s TO \"%.64s\"%s",
+                    "'%.64s' lacks rights in the store '%s' (%s); its owner can grant them: GRANT %s TO \"%.64s\"%s",
                     libpq.PQuser(pq->conn), url, said,
                     removes ? CLT_ROLE_OWNER
                     : looks ? CLT_ROLE_READER
                             : CLT_ROLE_WORKER,
-                    libpq.PQuser(pq->conn), looks ? ", or " CLT_ROLE_WORKER " to who measures" : "");
+                    libpq.PQuser(pq->conn), looks ? " (" CLT_ROLE_WORKER " to add measurements)" : "");
   }
   if (strcmp(state, "25006") == 0)
-    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is for reading alone (%s); use the primary one",
-                    url, said);
+    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is read-only (%s); use the primary server", url,
+                    said);
   if (clt_starts_with(state, "53"))
-    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' lacks room or memory (%s)", url, said);
+    return clt_fail(error, CLT_E_STORE, "the server of the store '%s' is out of disk space, memory or connections (%s)",
+                    url, said);
   return clt_fail(error, CLT_E_STORE, "the store '%s' cannot be used: %s (%s)", url, said,
-                  state[0] ? state : "no cause");
+                  state[0] ? state : "unknown cause");
 }
 
-/* --- one conversation, with a deadline --- */
+/* --- requests with a deadline --- */
 
-/* Whether the socket is ready in time. */
+/* Waits for the socket; false: the deadline has passed. */
 static bool wait_socket(PGconn *conn, short events, double deadline_s) {
   struct pollfd socket = {.fd = libpq.PQsocket(conn), .events = events};
   for (;;) {
@@ -184,7 +189,7 @@ static bool wait_socket(PGconn *conn, short events, double deadline_s) {
   }
 }
 
-/* Ends what was sent, and keeps the last result; *out is NULL where the connection broke. */
+/* Reads all results of a request and keeps the last; *out is NULL if the connection broke. */
 static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
   PGresult *last = NULL, *next;
   double deadline_s = unlimited ? INFINITY : clt_now_s() + SILENCE_S;
@@ -213,7 +218,7 @@ static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
   return last != NULL;
 }
 
-/* Whether it was done; its result, if it is to be kept. `sent`: whether libpq could take it. */
+/* Finishes a request; gives its result if rows is not NULL. `sent`: whether libpq accepted it. */
 static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, bool unlimited, clt_error *error) {
   PGresult *result = NULL;
   if (!sent || !receive(pq, &result, unlimited)) {
@@ -238,9 +243,8 @@ static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlim
 
 /* --- connecting --- */
 
-/* Both ends notice a connection that is dead. What a statement waits for is limited; operators are those of PostgreSQL,
- * whatever others have put into the database; plans of statements that take a millisecond are not compiled; numbers
- * come with all their digits. */
+/* Keep-alives let both ends notice a dead connection. Time-outs limit waiting. The search path protects against
+ * operators that others have added to the database. Short statements need no JIT, and numbers need all their digits. */
 static const char session_text[] =
     "SET search_path=pg_catalog,clatune,pg_temp; SET statement_timeout='5s'; SET lock_timeout='4s';"
     "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
@@ -250,15 +254,15 @@ static const char session_text[] =
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
 
-/* The settings and the question for the schema's version go together: a connection is made for a look-up, too. */
+/* Settings and schema version go in one request, because short-lived commands connect, too. */
 static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
   char text[sizeof session_text + 40];
   const char *encoding = libpq.PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
-                    "the database '%s' has texts in %.32s; make one with UTF8 (createdb -E UTF8 -T template0)",
-                    pq->shown, encoding ? encoding : "an unknown code");
+                    "the database '%s' has the encoding %.32s; create one with UTF8 (createdb -E UTF8 -T template0)",
+                    pq->shown, encoding ? encoding : "unknown");
   snprintf(text, sizeof text, "%s%s", session_text,
            pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
   int rc = send_text(pq, text, &rows, false, error);
@@ -267,19 +271,19 @@ static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows_free(rows);
   if (version > CLT_SCHEMA_VERSION)
     return clt_fail(error, CLT_E_STORE,
-                    "the store '%s' was made by a newer clatune (version %ld of the schema, this one knows %d); update "
+                    "the store '%s' was made by a newer clatune (schema version %ld, this one knows %d); update "
                     "clatune",
                     pq->shown, version, CLT_SCHEMA_VERSION);
   if (version < CLT_SCHEMA_VERSION)
     return clt_fail(error, CLT_E_STORE,
-                    "the store '%s' was made by an older clatune (version %ld of the schema, this one writes %d); its "
-                    "owner brings it up to date: 'clatune store init URL'",
+                    "the store '%s' was made by an older clatune (schema version %ld, this one writes %d); its "
+                    "owner must run 'clatune store init URL'",
                     pq->shown, version, CLT_SCHEMA_VERSION);
   return CLT_OK;
 }
 
 static int start_connection(clt_pq *pq, clt_error *error) {
-  /* What stands in the URL goes before what stands before it here. */
+  /* Options of the URL take precedence over those before it here. */
   const char *const names[] = {
       "fallback_application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
       "tcp_user_timeout",          "dbname",          "client_encoding",     NULL};
@@ -294,7 +298,7 @@ static int start_connection(clt_pq *pq, clt_error *error) {
   while (step != PGRES_POLLING_OK) {
     if (step == PGRES_POLLING_FAILED) return fail_to_connect(pq, error);
     if (!wait_socket(pq->conn, step == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_s))
-      return fail_lost(pq, "no answer to a connection", error);
+      return fail_lost(pq, "no answer while connecting", error);
     step = libpq.PQconnectPoll(pq->conn);
   }
   return libpq.PQsetnonblocking(pq->conn, 1) ? fail_lost(pq, libpq.PQerrorMessage(pq->conn), error) : CLT_OK;
@@ -302,7 +306,7 @@ static int start_connection(clt_pq *pq, clt_error *error) {
 
 static int connect_once(clt_pq *pq, clt_error *error) {
   if (pq->conn) return CLT_OK;
-  locale_t before = clt_c_locale_enter(); /* libpq's messages are read here */
+  locale_t before = clt_c_locale_enter(); /* libpq's messages must be in English for the checks above */
   int rc = start_connection(pq, error);
   clt_c_locale_leave(before);
   if (rc == CLT_OK) rc = begin_session(pq, error);
@@ -315,7 +319,7 @@ static int connect_once(clt_pq *pq, clt_error *error) {
 
 /* --- statements --- */
 
-/* What is run again is prepared: one that is run once, as in a look-up, takes one way to the server and back. */
+/* A statement is prepared at its second use, so that one that runs once needs a single round trip. */
 static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows,
                           clt_error *error) {
   size_t i = 0;
@@ -337,7 +341,7 @@ static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *valu
                 false, error);
 }
 
-/* What one attempt does: values NULL, a text with statements; sql NULL, nothing but connecting. */
+/* One attempt. values NULL: sql is a text with statements; sql NULL: only connects. */
 static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
   int rc = connect_once(pq, error);
   if (rc || sql == NULL) return rc;
@@ -345,10 +349,10 @@ static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, cl
 }
 
 static int fail_in_transaction(const clt_error *why, clt_error *error) {
-  return clt_fail(error, CLT_E_STORE, "%s; what was being written is not kept: run it again", why->message);
+  return clt_fail(error, CLT_E_STORE, "%s; the unfinished transaction was undone, run the command again", why->message);
 }
 
-/* Until it succeeds, fails for good, or patience is at its end. */
+/* Repeats an attempt until it succeeds, fails permanently, or patience_s has passed. */
 static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
   const double begin_s = clt_now_s();
   double nap_s = FIRST_NAP_S;
@@ -357,14 +361,15 @@ static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, c
     pq->state[0] = '\0';
     pq->removes = sql && clt_starts_with(sql, "DELETE");
     if (pq->in_transaction && pq->conn == NULL)
-      return clt_fail(error, CLT_E_STORE, "the connection to the store '%s' was lost: run it again", pq->shown);
+      return clt_fail(error, CLT_E_STORE, "the connection to the store '%s' was lost; run the command again",
+                      pq->shown);
     int rc = try_once(pq, sql, values, rows, &why);
     if (rc == CLT_OK) return CLT_OK;
     if (rc == CLT_E_AGAIN && pq->in_transaction) return fail_in_transaction(&why, error);
     if (rc != CLT_E_AGAIN || pq->patience_s <= 0) return clt_fail(error, rc, "%s", why.message);
     const double waited_s = clt_now_s() - begin_s;
     if (waited_s >= pq->patience_s)
-      return clt_fail(error, CLT_E_STORE, "%s, and was so for %.0f s", why.message, waited_s);
+      return clt_fail(error, CLT_E_STORE, "%s; gave up after %.0f s", why.message, waited_s);
     poll(NULL, 0, (int)(nap_s * 1e3));
     nap_s = fmin(2 * nap_s, LONGEST_NAP_S);
   }
@@ -401,10 +406,10 @@ int clt_pq_end(clt_pq *pq, bool commit, clt_error *error) {
   return rc;
 }
 
-/* --- making, asking --- */
+/* --- opening, asking --- */
 
-/* What libpq says of a URL that it cannot read may hold the password, so each key of the URL that may be shown is tried
- * alone: the first that it does not know, *n bytes; NULL: none. */
+/* libpq's message for an invalid URL may contain the password, so each key of the shown URL is tried by itself. Returns
+ * the first unknown one, *n bytes; NULL: none. */
 static const char *find_unknown_key(size_t *n, const char *shown) {
   char alone[128];
   for (const char *at = strchr(shown, '?'); at; at = strchr(at, '&')) {
@@ -428,9 +433,9 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
     size_t n = 0;
     const char *key = find_unknown_key(&n, pq->shown);
     rc = clt_fail(error, CLT_E_ARGUMENT,
-                  "'%s' cannot be read%s%.*s%s: postgresql://[USER@]HOST[:PORT]/DATABASE[?sslmode=verify-full&...] is "
-                  "asked for",
-                  pq->shown, key ? ", for there is no option '" : "", (int)n, key ? key : "", key ? "'" : "");
+                  "'%s' is not a valid URL%s%.*s%s; write postgresql://[USER@]HOST[:PORT]/DATABASE"
+                  "[?sslmode=verify-full&...]",
+                  pq->shown, key ? ": unknown option '" : "", (int)n, key ? key : "", key ? "'" : "");
   }
   if (options) libpq.PQconninfoFree(options);
   if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);

@@ -1,4 +1,4 @@
-/* What there is of PostgreSQL where clatune was built without it: a message. */
+/* Replaces PostgreSQL's files in a build without it: only reports an error. */
 #include <math.h>
 
 #include "base/fail.h"
@@ -6,12 +6,12 @@
 
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {
   (void)out, (void)url, (void)schema, (void)patience_s;
-  return clt_fail(
-      error, CLT_E_UNSUPPORTED,
-      "this clatune was built without PostgreSQL (libpq-dev); use a file, or build it with -Dpostgresql=enabled");
+  return clt_fail(error, CLT_E_UNSUPPORTED,
+                  "this clatune was built without PostgreSQL; use a file as the store, or build with libpq-dev and "
+                  "-Dpostgresql=enabled");
 }
 
-/* Nobody has a connection to call these with. */
+/* Without a connection these are never called. */
 void clt_pq_free(clt_pq *pq) { (void)pq; }
 const char *clt_pq_url(const clt_pq *pq) { return (void)pq, ""; }
 const char *clt_pq_user(const clt_pq *pq) { return (void)pq, ""; }

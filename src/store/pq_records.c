@@ -17,7 +17,7 @@ bool clt_pq_records_full(const clt_pq_records *records) {
   return json_array_size(records->list) == CLT_PQ_MOST_RECORDS || records->n_bytes > MOST_BYTES;
 }
 
-/* first: NaN where there is none. */
+/* first: NaN if there is none. */
 static json_t *array_json(double first, const double *numbers, size_t n) {
   json_t *array = isnan(first) ? json_array() : json_pack("[o]", clt_pq_json_number(first));
   int failed = array == NULL;
@@ -72,8 +72,7 @@ int clt_pq_records_take(clt_pq_records *records, const clt_store_key *key, const
 
 /* --- sending --- */
 
-/* $1: records, or their keys. In an order, so that two who make the same ones do not wait for each other in a circle.
- */
+/* $1: records, or their keys. Sorted, so that two agents that insert the same rows do not deadlock. */
 #define OF_KEYS " FROM json_to_recordset($1) AS u(problem text, device text, driver text)"
 static const char add_problems[] =
     "INSERT INTO problem(hash) SELECT DISTINCT u.problem" OF_KEYS
@@ -101,7 +100,7 @@ int clt_pq_add_key(clt_pq *pq, const clt_store_key *key, clt_error *error) {
   return rc;
 }
 
-/* Also how many have a row of their key. */
+/* Also returns how many records have a row of their key. */
 #define COLUMNS                                                                                                    \
   "origin, number, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
   " max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed"
@@ -131,11 +130,12 @@ int clt_pq_records_send(clt_pq_records *records, clt_pq *pq, uint64_t *n_added, 
   bool have_keys = true;
   int rc = json_array_size(records->list) ? send_once(records, pq, &have_keys, &n, error) : CLT_OK;
   if (rc == CLT_OK && !have_keys) {
-    /* Keys are made when they turn out to be missing, which is once for thousands of records. */
+    /* Keys are created only when they turn out to be missing, once per thousands of records. */
     rc = add_missing_keys(pq, records->list, error);
     if (rc == CLT_OK) rc = send_once(records, pq, &have_keys, &n, error);
     if (rc == CLT_OK && !have_keys)
-      rc = clt_fail(error, CLT_E_STORE, "the store '%s' does not keep its keys", clt_pq_url(pq));
+      rc = clt_fail(error, CLT_E_STORE, "the store '%s' loses its keys; ask its owner to check the database",
+                    clt_pq_url(pq));
   }
   if (rc == CLT_OK) clt_pq_records_forget(records);
   if (n_added) *n_added = rc ? 0 : n;

@@ -1,4 +1,4 @@
-/* What needs neither a server nor libpq: what may be shown of a URL, and values as PostgreSQL reads them. */
+/* Functions without server and libpq: hiding a URL's password, and values in PostgreSQL's form. */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@ bool clt_pq_is_url(const char *path) {
   return path && (clt_starts_with(path, "postgresql://") || clt_starts_with(path, "postgres://"));
 }
 
-/* Whatever stands before the last @ and is more than a name may be a password, and so may an option whose name is
- * spelled with %: better too little is shown. */
+/* Everything before the last @ except a plain name may be a password, and so may an option whose name contains %: hides
+ * too much rather than too little. */
 int clt_pq_shown(char **out, const char *url, clt_error *error) {
   static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-%";
   clt_text text = {0};
@@ -37,10 +37,10 @@ int clt_pq_shown(char **out, const char *url, clt_error *error) {
   return clt_text_take(out, &text, error);
 }
 
-/* PostgreSQL takes nothing but UTF-8. A byte that is none becomes the character ESCAPED + byte of a private plane, and
- * so do the bytes of such a character: every text comes back as it was. */
+/* PostgreSQL only accepts UTF-8. A byte that is not valid UTF-8 becomes the character ESCAPED + byte of a private
+ * plane. So do the bytes of these characters themselves, so that every text can be restored. */
 #define ESCAPED 0x10fe00u
-#define ESCAPED_BYTES "\xf4\x8f" /* begin each of them */
+#define ESCAPED_BYTES "\xf4\x8f" /* the first bytes of each */
 
 void clt_pq_add_text(clt_text *out, const char *text) {
   const size_t n = strlen(text);
@@ -86,7 +86,7 @@ json_t *clt_pq_json_text(const char *text) {
   return json;
 }
 
-/* JSON has no infinities; read as a number, these texts are. */
+/* JSON has no infinities, but PostgreSQL reads these texts as such. */
 json_t *clt_pq_json_number(double number) {
   if (isinf(number)) return json_string(number > 0 ? "Infinity" : "-Infinity");
   return isnan(number) ? json_null() : json_real(number);

@@ -47,17 +47,17 @@ int clt_pq_values_make(clt_pq_values *out, const char *places, va_list arguments
         if (json == NULL) bytes->rc = CLT_E_MEMORY;
         free(json);
     }
-    clt_text_add_bytes(bytes, "", 1); /* its end */
+    clt_text_add_bytes(bytes, "", 1); /* the terminating zero */
   }
   if (bytes->rc) return clt_fail_memory(error);
-  if (bytes->n > INT32_MAX / 2) return clt_fail(error, CLT_E_RANGE, "too much for one statement: %zu bytes", bytes->n);
+  if (bytes->n > INT32_MAX / 2) return clt_fail(error, CLT_E_RANGE, "a statement is too large: %zu bytes", bytes->n);
   for (size_t i = 0; i < out->n; i++) out->values[i] = is_null[i] ? NULL : bytes->bytes + begins[i];
   return CLT_OK;
 }
 
 void clt_pq_values_release(clt_pq_values *values) { clt_text_release(&values->bytes); }
 
-/* --- coming out: whatever the server sends --- */
+/* --- coming out: the server is not trusted --- */
 
 void clt_pq_restore_texts(PGresult *rows) {
   for (int column = 0; column < libpq.PQnfields(rows); column++)
@@ -65,7 +65,7 @@ void clt_pq_restore_texts(PGresult *rows) {
       clt_pq_restore_text(libpq.PQgetvalue(rows, row, column));
 }
 
-/* A value of the type; NULL where it is none. */
+/* A value's text if it has this type; otherwise NULL. */
 static const char *value_of(const clt_pq_rows *rows, size_t row, int column, Oid type) {
   const bool is_one = !clt_pq_is_null(rows, row, column) && libpq.PQftype(rows, column) == type;
   return is_one ? libpq.PQgetvalue(rows, (int)row, column) : NULL;

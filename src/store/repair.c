@@ -1,5 +1,5 @@
-/* Repairing a damaged store: what can be read goes into a new file, and the damaged one is set aside, never
- * overwritten.
+/* Repairs a damaged store: copies all readable rows to a new file, and renames the damaged one, never overwriting a
+ * file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,18 @@
 #define APPLICATION_ID_AT 68 /* in the file, big-endian: SQLite's file format, section 1.3 */
 #define MOST_ROWS 100000000  /* numbers are looked up one by one */
 
-/* --- opening what is damaged --- */
+/* --- opening a damaged file --- */
 
-/* Opens a store's own file, path NULL: the standard one. *own is malloc'ed; *whole: SQLite finds nothing wrong.
- * The header is all that can be relied on: it says whether the file is a store. */
+/* Opens a store's file; path NULL: the standard one. *own: its path, malloc'ed; *whole: SQLite finds no damage. Only
+ * the header says whether the file is a store. */
 static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
   static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
                                       CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   unsigned char header[100] = {0};
   if (clt_pq_is_url(path))
-    return clt_fail(
-        error, CLT_E_ARGUMENT,
-        "only a store's file can be checked and repaired; a database is its server's (pg_amcheck, backups)");
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "only a store in a file can be checked and repaired; for a database use the server's tools "
+                    "(pg_amcheck, backups)");
   int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
   if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
   if (rc) return rc;
@@ -38,10 +38,10 @@ static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *pat
   if (clt_file_read_start(header, &n, *own, &why)) return clt_fail(error, CLT_E_STORE, "%s", why.message);
   if (n != sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
       memcmp(header + APPLICATION_ID_AT, id, sizeof id) != 0)
-    return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", *own);
+    return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its header is damaged; restore a backup", *own);
   if (sqlite3_open_v2(*own, db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
     return *db ? clt_database_fail(error, *db, *own) : clt_fail_memory(error);
-  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file stays as it is */
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file must not change */
   sqlite3_stmt *statement = NULL;
   *whole = false;
   rc = sqlite3_prepare_v2(*db, "PRAGMA integrity_check(1)", -1, &statement, NULL);
@@ -61,7 +61,7 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
   return rc;
 }
 
-/* --- copying what can still be read --- */
+/* --- copying readable rows --- */
 
 static sqlite3_stmt *prepare_and_free(sqlite3 *db, char *text) {
   sqlite3_stmt *out = NULL;
@@ -70,7 +70,7 @@ static sqlite3_stmt *prepare_and_free(sqlite3 *db, char *text) {
   return out;
 }
 
-/* The largest number of a row that can be read, from either end. */
+/* The largest row number that can be read, scanning from either end. */
 static int64_t find_last_row(sqlite3 *from, const char *table) {
   static const char *const ends[] = {"SELECT rowid FROM %s NOT INDEXED ORDER BY rowid",
                                      "SELECT max(rowid) FROM %s NOT INDEXED"};
@@ -86,8 +86,8 @@ static int64_t find_last_row(sqlite3 *from, const char *table) {
 
 enum { CANNOT_WRITE = -1, CANNOT_READ = -2 };
 
-/* Copies the rows that belong to a number: how many, or CANNOT_WRITE. A row that breaks a rule of the schema is
- * damaged, too. */
+/* Copies the rows with a number; returns how many, or CANNOT_WRITE. A row that violates the schema counts as damaged.
+ */
 static int copy_rows(sqlite3_stmt *read, sqlite3_stmt *write, int64_t number) {
   int n = 0;
   sqlite3_reset(read);
@@ -103,11 +103,10 @@ static int copy_rows(sqlite3_stmt *read, sqlite3_stmt *write, int64_t number) {
   return n;
 }
 
-/* Copies a table, number by number, so that a damaged page costs its own rows only. first: its first column, which is
- * the row's own number, or that of the row of another table, after which it is called. What an older file lacks is left
- * out. */
+/* Copies a table number by number, so that a damaged page only loses its own rows. first: the first column, which is
+ * the row's number, or that of a row of the table it is named after. Skips tables that an older file lacks. */
 static int copy_table(clt_store_repair_report *out, sqlite3 *to, sqlite3 *from, const char *table, const char *first) {
-  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* of the widest one */
+  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* as many as the widest table needs */
   const bool is_own = strcmp(first, "id") == 0 || strcmp(first, "first") == 0;
   const bool is_measurement = strcmp(table, "measurement") == 0;
   sqlite3_stmt *read = prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", table, first));
@@ -119,15 +118,15 @@ static int copy_table(clt_store_repair_report *out, sqlite3 *to, sqlite3 *from, 
   for (int64_t number = 1; n >= 0 && number <= last; number++) {
     n = copy_rows(read, write, number);
     out->n_saved += is_measurement && n > 0;
-    out->n_lost += is_measurement && n == 0; /* a number without a row */
+    out->n_lost += is_measurement && n == 0; /* no readable row with this number */
   }
   sqlite3_finalize(read);
   sqlite3_finalize(write);
   return n;
 }
 
-/* from: a damaged store; to: an empty one. In one transaction, in the order in which the tables are made: what belongs
- * to a row comes after it. */
+/* Copies a damaged store to an empty one. In one transaction, in the tables' order of creation: rows come after those
+ * that they refer to. */
 static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
   static const char tables[] =
       "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
@@ -143,14 +142,14 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
   sqlite3_finalize(table);
   if (n >= 0 && out->n_saved == 0) n = CANNOT_READ;
   if (n >= 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
-  int rc = n == CANNOT_READ
-               ? clt_fail(error, CLT_E_STORE, "nothing of the store can be read any more: %s", sqlite3_errmsg(from))
-               : clt_database_fail(error, to, to_path);
+  int rc = n == CANNOT_READ ? clt_fail(error, CLT_E_STORE, "nothing in the store is readable: %s; restore a backup",
+                                       sqlite3_errmsg(from))
+                            : clt_database_fail(error, to, to_path);
   sqlite3_exec(to, "ROLLBACK", NULL, NULL, NULL);
   return rc;
 }
 
-/* --- changing places --- */
+/* --- replacing the file --- */
 
 static const char *const side_files[] = {"", "-wal", "-shm"};
 
@@ -158,17 +157,17 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
   char *fresh = clt_format("%s.repaired-%ld", path, (long)getpid());
   sqlite3 *db = NULL;
   if (fresh == NULL) return clt_fail_memory(error);
-  if (access(fresh, F_OK) == 0) { /* not ours, or of a repair that was killed: nobody can say */
-    clt_fail(error, CLT_E_STORE, "'%s' is in the way; move it elsewhere", fresh);
+  if (access(fresh, F_OK) == 0) { /* perhaps of a killed repair, perhaps not ours */
+    clt_fail(error, CLT_E_STORE, "'%s' exists already; move it elsewhere", fresh);
     return free(fresh), CLT_E_STORE;
   }
   int rc = clt_database_open(&db, fresh, error);
   if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, error);
-  if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* folds its write-ahead log into it */
-    rc = clt_fail(error, CLT_E_STORE, "cannot finish '%s'", fresh);
-  sqlite3_close(*damaged); /* before the names change, by which it would remove its side files */
+  if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* closing merges the write-ahead log */
+    rc = clt_fail(error, CLT_E_STORE, "cannot complete '%s'; check the free space on the disk", fresh);
+  sqlite3_close(*damaged); /* before renaming: on closing, SQLite removes side files by name */
   *damaged = NULL;
-  char *aside = out->set_aside; /* a name that is not taken: PATH.damaged, PATH.damaged-2, ... */
+  char *aside = out->set_aside; /* a free name: PATH.damaged, PATH.damaged-2, ... */
   bool is_free = false;
   for (int i = 1; rc == CLT_OK && i < 1000 && !is_free; i++) {
     const size_t capacity = sizeof out->set_aside;
@@ -178,8 +177,8 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
     is_free = access(aside, F_OK) != 0 && errno == ENOENT;
   }
   if (rc == CLT_OK && !is_free)
-    rc = clt_fail(error, CLT_E_STORE, "there is no free name beside '%s' for the damaged file", path);
-  /* The damaged file and its side files leave together, then the new one comes in their place. */
+    rc = clt_fail(error, CLT_E_STORE, "there are too many '%s.damaged' files; move some away", path);
+  /* Rename the damaged file and its side files together, then move the new one into place. */
   for (size_t i = 3; rc == CLT_OK && i-- > 0;) {
     char *from = clt_format("%s%s", path, side_files[i]), *to = clt_format("%s%s", aside, side_files[i]);
     if (from == NULL || to == NULL)

@@ -6,16 +6,16 @@
 #include "base/text.h"
 #include "store/pq.h"
 
-/* Logins get these roles; nobody logs in as them. Somebody else may make the same ones at the same time: roles belong
- * to the server, not to the database. */
+/* Roles to grant to logins. Another command may create them at the same time, because roles belong to the server, not
+ * to the database. */
 #define ROLE(name)                                                           \
   "DO $$ BEGIN CREATE ROLE " name                                            \
   " NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;" \
   " END $$;"
 
-/* What was measured. Texts are compared by their bytes, whatever the database's language. A record is known by origin
- * and number; txid says whether it came before or after what a reader has seen (postgresql.c). What was restored from
- * a backup has the numbers of another server's transactions: it is older than all that comes. */
+/* The measurements. Texts are compared by bytes, independently of the database's language. origin and number identify a
+ * record; txid says whether it came before or after what a reader has seen (postgresql.c). In a restored backup txid
+ * belongs to another server, so it is set below all new ones. */
 #define MEASUREMENTS                                                                                                 \
   "CREATE TABLE IF NOT EXISTS clatune.problem("                                                                      \
   "  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE \"C\" NOT NULL UNIQUE,"                  \
@@ -42,12 +42,12 @@
   "  WHERE kind='search' AND reason='none';"                                                                         \
   "UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::bigint;"
 
-/* Plans, a target for each kind of device that takes part in one, a row for each of its tunings (sweep/queue.c). seen:
- * what could be seen of the measurements when the plan was submitted.
- * attempts: that ended without a word and without getting further than all before them (best); they are counted when
- * the next one begins. lease: of an open row, when the agent that failed on it may try again. shipper: how far an
- * agent's file has come (sweep/ship.c). What is done is changed by owners alone. lease_s and attempts have bounds:
- * beyond them the claims of all agents would fail. */
+/* Plans, a target for each kind of device that works on one, and a row for each of its tunings (sweep/queue.c).
+ * plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
+ * without more progress than in all attempts before (best), counted when the next attempt begins. cell.lease: for an
+ * open row, when the agent that failed on it may try again. shipper: how far an agent's file was sent (sweep/ship.c).
+ * Only owners can change finished rows. lease_s and attempts are bounded, because larger values would make the claims
+ * of all agents fail. */
 #define QUEUE                                                                                                     \
   "CREATE TABLE IF NOT EXISTS clatune.plan("                                                                      \
   "  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, text text NOT NULL,"                 \
@@ -119,13 +119,13 @@ static const char *const schema[] = {
     RIGHTS
     "DELETE FROM clatune.about; INSERT INTO clatune.about VALUES(" CLT_TEXT_OF(CLT_SCHEMA_VERSION) ")"};
 
-/* A database that was made by a newer version stays as it is. */
+/* A database of a newer version is not changed. */
 int clt_schema_init(const char *url, clt_error *error) {
   clt_pq *pq = NULL;
   clt_pq_rows *rows = NULL;
   int64_t version = 0;
   clt_text text = {0};
-  char *whole = NULL; /* a standard compiler takes no texts of this length at once */
+  char *whole = NULL; /* compilers need not accept literals of this length */
   for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) clt_text_add(&text, schema[i]);
   if (clt_text_take(&whole, &text, error)) return CLT_E_MEMORY;
   int rc = clt_pq_new(&pq, url, CLT_PQ_BARE, CLT_PQ_PATIENCE_S, error);
@@ -135,7 +135,7 @@ int clt_schema_init(const char *url, clt_error *error) {
   clt_pq_rows_free(rows);
   if (version > CLT_SCHEMA_VERSION)
     rc = clt_fail(error, CLT_E_STORE,
-                  "the store '%s' was made by a newer clatune (version %lld of the schema, this one knows %d); update "
+                  "the store '%s' was made by a newer clatune (schema version %lld, this one knows %d); update "
                   "clatune",
                   clt_pq_url(pq), (long long)version, CLT_SCHEMA_VERSION);
   if (rc == CLT_OK) rc = clt_pq_run_text(pq, whole, error);

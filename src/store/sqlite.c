@@ -18,18 +18,18 @@
 #define ID(id, text) id,
 #define TEXT(id, text) text,
 enum { STATEMENTS(ID) N_STATEMENTS };
-enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8, HAS_ORIGINS = 16 }; /* what PRESENT says */
+enum { HAS_ENERGY = 1, HAS_FIGURE = 2, HAS_USE = 4, HAS_CONFIRMED = 8, HAS_ORIGINS = 16 }; /* the bits of PRESENT */
 static const char *const statement_texts[N_STATEMENTS] = {STATEMENTS(TEXT)};
 
 typedef struct sqlite_store {
   const char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS]; /* NULL: not needed yet */
-  bool in_transaction;                    /* of the caller's */
-  bool to_read, left_place;               /* left: the file was deleted, or another one stands in its place */
-  bool completed;                         /* missing tables have been sought */
-  uint64_t present;                       /* HAS_...: in the file, for the walk that is under way */
-  clt_store_key old_key;                  /* for which `old` holds, in this transaction */
+  bool in_transaction;                    /* started by the caller */
+  bool to_read, left_place;               /* left_place: the file was deleted or replaced */
+  bool completed;                         /* missing tables were created */
+  uint64_t present;                       /* HAS_...: in the file, for the current walk */
+  clt_store_key old_key;                  /* the key of `old`, in this transaction */
   clt_map old;                            /* sequences of records of version 1 */
 } sqlite_store;
 
@@ -39,7 +39,7 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
-/* NULL where it cannot be made. */
+/* NULL if it cannot be prepared. */
 static sqlite3_stmt *find_statement(sqlite_store *store, int id) {
   sqlite3_stmt **s = &store->statements[id];
   while (*s == NULL && sqlite3_prepare_v3(store->db, statement_texts[id], -1, SQLITE_PREPARE_PERSISTENT, s, NULL) &&
@@ -50,8 +50,8 @@ static sqlite3_stmt *find_statement(sqlite_store *store, int id) {
   return *s;
 }
 
-/* What is missing shows before anything is measured; who reads alone needs few of the statements, and makes them when
- * they are needed: that takes longer than to read what is asked for. */
+/* Prepares all statements for a writer, so that a missing table is noticed before anything is measured. A reader needs
+ * few and prepares them on demand: preparing takes longer than a look-up. */
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
@@ -84,9 +84,9 @@ static void release_statement(sqlite3_stmt *s) {
   sqlite3_clear_bindings(s);
 }
 
-/* Runs a statement with what its places stand for, in their order: 'k' a clt_store_key * (three places), 't' a text
- * (NULL is NULL), 'w' an int64_t, 'n' a double (NaN is NULL). It has no rows, or, where out is given, one with a whole
- * number. The error is read before the reset. */
+/* Runs a statement with the values of its parameters: 'k' a clt_store_key * (three parameters), 't' a text (NULL is
+ * NULL), 'w' an int64_t, 'n' a double (NaN is NULL). It returns no rows, or, with out, one whole number. The error must
+ * be read before the reset. */
 static int run_statement(sqlite_store *store, int id, uint64_t *out, clt_error *error, const char *places, ...) {
   sqlite3_stmt *s = find_statement(store, id);
   va_list values;
@@ -122,14 +122,14 @@ static int check_place(sqlite_store *store, clt_error *error) {
   if (!moved) return CLT_OK;
   char *copy = store->left_place ? NULL : clt_database_save(store->db, store->path);
   int rc = clt_fail(error, CLT_E_STORE, "the store '%s' was deleted or replaced while it was in use%s%s%s", store->path,
-                    copy ? "; what it held, with all that was measured since, is in '" : "", copy ? copy : "",
-                    copy ? "': 'clatune store import' adds it to a store" : "");
+                    copy ? "; its content, with all new measurements, is in '" : "", copy ? copy : "",
+                    copy ? "'; add it to a store with 'clatune store import'" : "");
   store->left_place = true;
   free(copy);
   return rc;
 }
 
-/* Takes the write lock at once, so that waiting for another process happens here and never in the middle. */
+/* Takes the write lock at once, so that waiting for another process can only happen here. */
 static int begin_writing(sqlite_store *store, clt_error *error) {
   if (store->left_place) return check_place(store, error);
   if (!store->in_transaction) store->old_key = (clt_store_key){0};
@@ -155,7 +155,7 @@ static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, c
     if (step == CLT_STORE_UNDO) rc = CLT_OK;
   }
   if (rc == CLT_OK && version) rc = run_statement(store, VERSION, version, error, "");
-  /* For a reader, SQLite counts neither changes of a file that cannot be written nor another file in its place. */
+  /* For a reader, SQLite's version does not change for a read-only file or if the file was replaced. */
   if (rc == CLT_OK && version && store->to_read) *version ^= clt_file_version(store->path);
   return rc;
 }
@@ -164,7 +164,7 @@ int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *e
   uint64_t id = 0;
   struct stat now = {0};
   if (store->type != &clt_store_sqlite || stat(store->path, &now))
-    return clt_fail(error, CLT_E_STORE, "'%s' is not the file of a store", store->path);
+    return clt_fail(error, CLT_E_STORE, "'%s' is not a store's file; name one with --store", store->path);
   int rc = run_statement(store->state, FILE_ID, &id, error, "");
   const uint64_t both[] = {id, now.st_ino};
   if (rc == CLT_OK) snprintf(out, CLT_ORIGIN_BYTES, "%016" PRIx64, clt_hash64(both, sizeof both));
@@ -188,8 +188,8 @@ static int note_old(void *user, const clt_store_description *none, const clt_sto
   return clt_record_plausible(record) ? clt_record_identify(&known, w->key, w->sequences) : 0;
 }
 
-/* Whether the store has the record that comes from elsewhere: first among the key's own ones of version 1, of which a
- * transaction makes a list when it needs it. */
+/* Whether the store already has an imported record. Checks the key's own records of version 1 first, with a list made
+ * once per transaction. */
 static int find_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record,
                        uint64_t *is_there, clt_error *error) {
   int rc = CLT_OK;
@@ -197,7 +197,7 @@ static int find_record(sqlite_store *store, const clt_store_key *key, const clt_
     old_walk w = {key, &store->old};
     clt_map_release(&store->old);
     rc = walk_rows(store, WITHOUT_IDENTITY, key, 0, note_old, &w, error);
-    if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* a visit has no error of its own */
+    if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* the visitor cannot set the error itself */
     if (rc == CLT_OK) store->old_key = *key;
   }
   *is_there = record->origin[0] == '\0' && clt_map_find(&store->old, (uint64_t)record->sequence);
@@ -205,7 +205,7 @@ static int find_record(sqlite_store *store, const clt_store_key *key, const clt_
   return run_statement(store, IS_THERE, is_there, error, "tw", record->origin, record->sequence);
 }
 
-/* An own record's number is its id, whatever its sequence is for others. */
+/* The number of a record added here is its id. */
 static int begin_span(sqlite_store *store, int64_t id, const char *origin, clt_error *error) {
   uint64_t goes_on = 0;
   int rc = run_statement(store, IS_LAST_SPAN, &goes_on, error, "t", origin);
@@ -281,7 +281,7 @@ static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t bef
   return end_writing(store, rc, error);
 }
 
-/* --- reading: whatever stands in the file --- */
+/* --- reading: the file is not trusted --- */
 
 static const char *column_text(sqlite3_stmt *s, int column) {
   const char *text = (const char *)sqlite3_column_text(s, column);
@@ -293,8 +293,8 @@ static double column_number(sqlite3_stmt *s, int column, double otherwise) {
   return type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(s, column) : otherwise;
 }
 
-/* The numbers that belong to a measurement, at most `most`. Where there are more, *n is out of range: more runs than a
- * measurement can have make that its record is refused. */
+/* Reads at most `most` numbers of a measurement. If there are more, *n is out of range, and the record will be refused.
+ */
 static int read_numbers(sqlite_store *store, int statement, int64_t id, double *out, size_t most, size_t *n,
                         clt_error *error) {
   sqlite3_stmt *s = find_statement(store, statement);
@@ -318,7 +318,7 @@ static int visit_identified(sqlite_store *store, const clt_store_description *d,
                             clt_store_walk_visit visit, void *user, clt_error *error) {
   sqlite3_stmt *s = NULL;
   int step = SQLITE_DONE;
-  record->own = true; /* where an earlier version added it */
+  record->own = true; /* if an earlier version added it */
   if (store->present & HAS_ORIGINS) {
     if ((s = find_statement(store, IDENTITY)) == NULL) return fail_sqlite(store, error);
     step = sqlite3_bind_int64(s, 1, record->number) == SQLITE_OK ? sqlite3_step(s) : SQLITE_ERROR;
@@ -367,9 +367,9 @@ static int visit_row(sqlite_store *store, int walk, sqlite3_stmt *s, clt_store_w
   return visit_identified(store, walk == BY_NUMBER ? &d : NULL, &record, visit, user, error);
 }
 
-/* From the first step on, all is read in one transaction; so a file without energies, figures or confirmed failures is
- * asked for them once, and not for each record. */
-/* number: the records' are larger; of keys, whether their records are counted. */
+/* All rows are read in one transaction, so the file is asked once, not for each record, whether it has energies,
+ * figures or confirmed failures. */
+/* number: only records with larger numbers; for keys: whether to count their records. */
 static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int64_t number, clt_store_walk_visit visit,
                      void *user, clt_error *error) {
   sqlite3_stmt *s = find_statement(store, id);

@@ -19,9 +19,9 @@
   " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device" \
   " LEFT JOIN tuning AS t ON t.problem=k.problem AND t.device=k.device LEFT JOIN kernel AS x ON x.problem=k.problem"
 
-/* What is known of each key, the one whose first record is oldest first: of the problem ?1 (NULL: of all), counted
- * where ?2. From a problem's first device to its last one by the index alone: with the number of keys, neither with
- * that of records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
+/* All keys of the problem ?1 (NULL: of all problems), sorted by their first record; with record counts if ?2. Steps
+ * from device to device in the index, so the time grows with the number of keys, not of records. UNION prevents an
+ * endless loop in a damaged index. */
 #define A_DEVICE(where, order) \
   "(SELECT device FROM measurement WHERE " where " ORDER BY device" order ", id" order " LIMIT 1)"
 #define KEYS_OF_PROBLEMS \
@@ -34,10 +34,10 @@
   " FROM (SELECT problem, device, (SELECT id FROM measurement WHERE problem=k.problem AND device=k.device" \
   " ORDER BY id LIMIT 1) AS first FROM k ORDER BY first LIMIT -1) AS k" KEY_JOINS
 
-/* The origin of what was added here under a number. */
+/* The origin of a record that was added here, by its number. */
 #define SPAN_OF(number) "(SELECT origin FROM span WHERE first<=" number " ORDER BY first DESC LIMIT 1)"
 
-/* Where a whole key is needed it is ?1 ?2 ?3. */
+/* A whole key is ?1 ?2 ?3. */
 #define STATEMENTS(ROW)                                                                                              \
   ROW(ADD_PROBLEM, "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING")                                    \
   ROW(ADD_DEVICE, "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING")                           \

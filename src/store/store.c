@@ -1,5 +1,5 @@
-/* What holds for every type of store: which types there are, where their files lie, which records can be right, and the
- * newest answer of each configuration. */
+/* Common to all types of stores: the list of types, the files' places, the checks of records, and the newest answer of
+ * each configuration. */
 #include "store/store.h"
 
 #include <math.h>
@@ -26,17 +26,18 @@ int clt_store_register(const clt_store_type *type, clt_error *error) {
   return clt_plugin_register(&clt_stores, type, true, error);
 }
 
-/* --- where a file lies --- */
+/* --- the file's place --- */
 
-/* *out is absolute or begins with "./"; "" for a type without files; path NULL: $XDG_DATA_HOME/clatune/<file>, or
- * ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG base directory specification
- * asks). The URL of a database stays as it is. Nothing is made. */
+/* The path of a store's file: absolute or beginning with "./"; "" for a type without files. path NULL:
+ * $XDG_DATA_HOME/clatune/<file>, or ~/.local/share/clatune/<file> if the variable is unset or relative (XDG base
+ * directory specification). A database's URL is unchanged. Creates nothing. */
 static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
   const char *file = type->standard_file, *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
   bool has_data = data && data[0] == '/', has_home = home && home[0] == '/';
   if (clt_pq_is_url(path)) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   if (file && path == NULL && !has_data && !has_home)
-    return clt_fail(error, CLT_E_STORE, "no place for the store: neither XDG_DATA_HOME nor HOME is set; give a path");
+    return clt_fail(error, CLT_E_STORE,
+                    "no place for the store: neither XDG_DATA_HOME nor HOME is set; name a file with --store");
   if (file == NULL)
     *out = strdup("");
   else if (path)
@@ -59,7 +60,7 @@ static int open_store(clt_store **out, const char *name, const char *path, bool 
     char names[512] = "";
     for (size_t i = 0, length = 0; clt_stores.types[i] && length < sizeof names; i++)
       length += (size_t)snprintf(names + length, sizeof names - length, " '%s'", clt_plugin_name(&clt_stores, i));
-    return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; there are%s", name, names);
+    return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; choose one of%s", name, names);
   }
   clt_store *store = calloc(1, sizeof *store);
   if (store == NULL) return clt_fail_memory(error);
@@ -77,7 +78,7 @@ static int open_store(clt_store **out, const char *name, const char *path, bool 
     store->type = type;
     rc = type->open(store->state, store->path, to_read, error);
   }
-  if (rc == CLT_OK && clt_pq_is_url(path)) { /* what is shown from here on has no password */
+  if (rc == CLT_OK && clt_pq_is_url(path)) { /* the path is shown in messages, so without a password */
     char *shown = NULL;
     rc = clt_pq_shown(&shown, path, error);
     if (rc == CLT_OK) free(store->path);
@@ -241,7 +242,7 @@ clt_store_description clt_row_key(const char *const texts[9]) {
 
 /* --- adding --- */
 
-/* Of an opened store, not of a file: files are copied and brought back from backups, and then go on side by side. */
+/* The origin belongs to an open store, not to a file: copies and restored backups of a file continue independently. */
 static int draw_origin(clt_store *store, clt_error *error) {
   return clt_draw_hex(store->origin, sizeof store->origin - 1)
              ? CLT_OK
@@ -275,9 +276,9 @@ typedef struct record_walk {
   clt_store_visit visit;
   void *user;
   size_t n_foreign;
-  int64_t newest;                 /* the largest number */
+  int64_t newest;                 /* the largest number so far */
   int64_t before_s;               /* the store's */
-  char text[CLT_MAX_CONFIG_TEXT]; /* scratch: reading changes it */
+  char text[CLT_MAX_CONFIG_TEXT]; /* a copy, because reading changes it */
 } record_walk;
 
 static int visit_record(void *user, const clt_store_description *none, const clt_store_record *record) {
@@ -297,7 +298,7 @@ static int visit_record(void *user, const clt_store_description *none, const clt
   return w->visit(w->user, record->kind, &m);
 }
 
-/* A visitor that runs out of memory has no error to say so with. */
+/* A visitor that runs out of memory cannot set the error itself. */
 static int end_walk(int rc, clt_error *error) {
   if (rc == CLT_E_MEMORY && error && error->code == 0) clt_fail_memory(error);
   return rc < 0 ? rc : CLT_OK;
@@ -360,7 +361,7 @@ int clt_store_description_copy(clt_store_description *out, const clt_store_descr
   const size_t n_texts = sizeof texts / sizeof *texts;
   size_t bytes = 0;
   for (size_t i = 0; i < n_texts; i++) bytes += *texts[i] ? strlen(*texts[i]) + 1 : 1;
-  char *at = malloc(bytes); /* one block, which begins with the first text */
+  char *at = malloc(bytes); /* one block for all texts, beginning with the first */
   if (at == NULL) return CLT_E_MEMORY;
   for (size_t i = 0; i < n_texts; i++) {
     const char *text = strcpy(at, *texts[i] ? *texts[i] : "");
@@ -405,7 +406,7 @@ void clt_store_keys_free(clt_store_description *keys, size_t n) {
 typedef struct answer_walk {
   const clt_space *space;
   bool with_energy;
-  clt_map places; /* of configurations among the answers */
+  clt_map places; /* indices of configurations in the answers */
   clt_store_answers found;
 } answer_walk;
 
@@ -420,13 +421,13 @@ static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *
   if (is_new) found->all[ *place = found->n++] = (clt_store_answer){.config = m->config};
   clt_store_answer *answer = &found->all[*place];
   if (is_attempt) return answer->n_attempts++, 0;
-  if (answer->is_answered) return 0; /* by a newer one */
+  if (answer->is_answered) return 0; /* by a newer record */
   answer->is_answered = true;
   if (w->with_energy && correct && !(m->energy_J > 0)) return 0;
   answer->newest = malloc(sizeof *answer->newest);
   if (answer->newest == NULL) return CLT_E_MEMORY;
   *answer->newest = *m;
-  answer->newest->log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
+  answer->newest->log = NULL; /* borrowed, up to 16 KiB each, and not needed */
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/* A plan's cells: what they are called, the devices that a text stands for, and the settings of a tuning. */
+/* A plan's cells: their names, the devices that they are for, and the settings of their tunings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +43,9 @@ int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity)
   return n;
 }
 
-/* --- listed configurations: what is not named has its default --- */
+/* --- listed configurations: a parameter that is left out has its default --- */
 
-/* The valid ones of the list. *out is malloc'ed. */
+/* The valid configurations of the list. *out is malloc'ed. */
 static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_out, const json_t *list,
                                const clt_instance *instance, clt_error *error) {
   const clt_space *space = clt_instance_space(instance);
@@ -63,7 +63,8 @@ static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_o
       configs[n++] = config;
   }
   if (rc == CLT_OK && n == 0)
-    rc = clt_fail(error, CLT_E_NO_VALID, "none of the %zu listed configurations satisfies the constraints", total);
+    rc = clt_fail(error, CLT_E_NO_VALID,
+                  "none of the %zu listed configurations satisfies the constraints at these sizes", total);
   if (rc) return free(configs), rc;
   *out = configs;
   *n_out = n;
@@ -83,7 +84,7 @@ int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt
   s.evaluator = clt_tune_evaluator(sweep->evaluator, cell->problem);
   s.evaluator_settings = sweep->evaluator_settings;
   s.n_evaluator_settings = sweep->n_evaluator_settings;
-  s.searcher = searcher ? searcher : "exhaustive"; /* which is not asked where configurations are listed */
+  s.searcher = searcher ? searcher : "exhaustive"; /* not used if configurations are listed */
   s.searcher_settings = cell->by->settings;
   s.n_searcher_settings = cell->by->n_settings;
   s.budget = cell->budget;
@@ -127,8 +128,8 @@ int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   clt_hasher_add_text(hasher, key.driver);
   clt_space_hash(hasher, space);
   clt_hasher_add(hasher, &valid, sizeof valid);
-  /* What decides what is measured, or what is said of it. Not the threads, the batch or the workers: they change when.
-   */
+  /* Everything that influences which configurations are measured, or the result. Not threads, batch or workers: these
+   * only influence when. */
   const int64_t counts[] = {s->budget,      (int64_t)s->seed, s->finalists,    s->stagnation,
                             s->no_transfer, s->no_reuse,      s->skip_default, (int64_t)s->n_configurations};
   const double numbers[] = {s->time_s, s->space_fraction, s->target, s->tolerance, s->confidence};
@@ -139,7 +140,9 @@ int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
   const char *objective =
       s->objective ? s->objective : clt_problem_guidance(clt_instance_problem(s->instance))->objective;
-  if (objective) clt_hasher_add_text(hasher, *objective ? objective : "time"); /* of the time when it was called so */
+  if (objective)
+    clt_hasher_add_text(hasher,
+                        *objective ? objective : "time"); /* the hash of plans from when this was written "time" */
   hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
   hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);
   clt_hasher_hex(hasher, out);

@@ -1,4 +1,4 @@
-/* The plan file: devices, problems, and what a problem is tuned by. */
+/* Reads plan files: devices, problems, searchers, budgets, seeds and limits. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,16 +49,17 @@ int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int
   }
   free(values);
   if (n == 0) clt_node_fail(node, "must not be empty");
-  if (n > most) clt_node_fail(node, "has %zu numbers; there may be %zu", n, most);
+  if (n > most) clt_node_fail(node, "has %zu numbers; at most %zu are allowed", n, most);
   for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++)
     if (numbers[i] < min || numbers[i] > max)
-      clt_node_fail(node, "%lld lies outside of %lld to %lld", (long long)numbers[i], (long long)min, (long long)max);
+      clt_node_fail(node, "%lld is out of range; it must be from %lld to %lld", (long long)numbers[i], (long long)min,
+                    (long long)max);
   *n_out = n;
   return numbers;
 }
 
-/* The options of the plug-in `name`, which stands at `place`. They are parsed once with its table, so that mistakes
- * show before anything is measured. */
+/* Reads the options of the plug-in `name`, which is given at `place`, and checks them against its table, so that
+ * mistakes show before anything is measured. */
 static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_plugins *plugins, const char *name,
                                  const clt_node *place) {
   clt_error cause = {0};
@@ -78,14 +79,14 @@ static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_
 
 /* --- searchers --- */
 
-/* A list, or the path of a file with one, which then stands in the plan in its place. */
+/* A list of configurations, or the path of a file with one, which replaces the path in the plan. */
 static const json_t *read_configurations(clt_sweep *sweep, const clt_node *parent, const clt_node *node) {
   const char *name = json_string_value(node->json);
   clt_source source = {0};
   clt_reading reading = {&source, node->reading->error, CLT_OK};
   clt_node list = *node;
   if (name && sweep->trust) {
-    clt_node_fail_as(node, CLT_E_UNSUPPORTED, "names a file; a plan of others must hold its configurations");
+    clt_node_fail_as(node, CLT_E_UNSUPPORTED, "names a file; a submitted plan must list its configurations itself");
     return NULL;
   }
   if (name) {
@@ -107,8 +108,8 @@ static const json_t *read_configurations(clt_sweep *sweep, const clt_node *paren
   return list.json;
 }
 
-/* All combinations as a list of configurations, the last parameter fastest. The values of a parameter are a scalar, a
- * list of them, or a text as of T1 ("[2**i for i in range(4)]"); a text that is no list is the value itself. */
+/* "Grid": all combinations as a list of configurations; the last parameter varies fastest. A parameter's values are a
+ * scalar, a list, or a text as in T1 ("[2**i for i in range(4)]"); a text that is not a list is itself the value. */
 static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
   const char *name;
   json_t *given, *list = json_array();
@@ -132,7 +133,8 @@ static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
         clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
     }
     if (!good)
-      clt_node_fail(&here, "needs a value, or a list of values; all combinations are at most %d", CLT_MAX_SWEEP_LISTED);
+      clt_node_fail(&here, "needs a value or a list of values, with at most %d combinations in all",
+                    CLT_MAX_SWEEP_LISTED);
     free(parsed);
     json_decref(list);
     list = longer;
@@ -152,8 +154,8 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
     out->label = clt_read_text(node, "Name");
     out->searcher = clt_read_text(node, "Searcher");
     if ((list.json != NULL) + (grid.json != NULL) + (out->searcher != NULL) != 1)
-      clt_node_fail(node, "needs one of \"Searcher\", \"Configurations\" and \"Grid\"");
-    if (options.json && !out->searcher) clt_node_fail(&options, "belongs to a \"Searcher\"");
+      clt_node_fail(node, "needs exactly one of \"Searcher\", \"Configurations\" and \"Grid\"");
+    if (options.json && !out->searcher) clt_node_fail(&options, "needs a \"Searcher\" next to it");
   }
   if (!clt_node_ok(node)) return;
   if (out->searcher)
@@ -168,11 +170,11 @@ static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const c
   int64_t *numbers = clt_sweep_numbers(n, &node, min, INT64_MAX, MAX_NUMBERS);
   for (size_t i = 0; i < *n && clt_node_ok(parent); i++)
     for (size_t k = 0; k < i; k++)
-      if (numbers[i] == numbers[k]) clt_node_fail(&node, "%lld stands twice", (long long)numbers[i]);
+      if (numbers[i] == numbers[k]) clt_node_fail(&node, "%lld is listed twice", (long long)numbers[i]);
   return numbers;
 }
 
-/* What a problem is tuned by. */
+/* Searchers, budgets and seeds of a problem. */
 typedef struct tuning_axes {
   clt_sweep_searcher *searchers;
   size_t n_searchers;
@@ -180,7 +182,7 @@ typedef struct tuning_axes {
   size_t n_budgets, n_seeds;
 } tuning_axes;
 
-/* What is not stated is inherited. */
+/* Members that are missing are inherited from the plan. */
 static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tuning_axes *usual) {
   clt_node list = clt_node_member(parent, "Searchers");
   tuning_axes axes = {0};
@@ -189,9 +191,9 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
   for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
     clt_node item = clt_node_item(&list, i);
     read_searcher(&axes.searchers[axes.n_searchers++], sweep, &item);
-    for (size_t k = 0; k < i && clt_node_ok(parent); k++) /* labels tell searchers apart in tables */
+    for (size_t k = 0; k < i && clt_node_ok(parent); k++) /* labels must be unique, they identify searchers in tables */
       if (strcmp(axes.searchers[i].label, axes.searchers[k].label) == 0)
-        clt_node_fail(&list, "\"%s\" stands twice; give one of them another \"Name\"", axes.searchers[i].label);
+        clt_node_fail(&list, "\"%s\" is listed twice; give one of them another \"Name\"", axes.searchers[i].label);
   }
   axes.budgets = read_distinct_numbers(&axes.n_budgets, parent, "Budgets", 1);
   axes.seeds = read_distinct_numbers(&axes.n_seeds, parent, "Seeds", 0);
@@ -203,7 +205,7 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
 
 /* --- problems --- */
 
-/* A problem, and what it adds to the cells: sizes outermost, then searcher, budget, seed. */
+/* Loads a problem and adds its cells: sizes outermost, then searcher, budget, seed. */
 static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_axes *usual, const clt_node *node) {
   clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Problem");
   const char *name = json_string_value(place.json);
@@ -223,7 +225,7 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
   clt_node_wrap(&place, clt_problem_new(&p->problem, path, &cause), &cause);
   if (!clt_node_ok(node)) return;
   if (sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "runs programs, or has a module of C; --allow-programs allows it");
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "runs programs or has a module of C; allow that with --allow-programs");
   p->n_sizes = clt_problem_n_sizes(p->problem);
   clt_sweep_read_sizes(p, node);
   const tuning_axes axes = read_axes(sweep, node, usual);
@@ -232,7 +234,7 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
     of_set += axes.searchers[i].searcher ? axes.n_budgets * axes.n_seeds : 1;
   size_t n = of_set > MAX_CELLS ? MAX_CELLS + 1 : p->n_sets * of_set, first = sweep->n_cells;
   if (n > MAX_CELLS - first)
-    clt_node_fail(node, "the plan has more than %d tunings a device", MAX_CELLS);
+    clt_node_fail(node, "the plan has more than %d tunings per device; split it", MAX_CELLS);
   else if (clt_grow(&sweep->cells, &sweep->cells_capacity, first + n, sizeof *sweep->cells))
     clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
   for (size_t set = 0; set < p->n_sets && clt_node_ok(node); set++)
@@ -247,7 +249,7 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
                              .budget = by->searcher ? axes.budgets[i / axes.n_seeds] : 0,
                              .seed = (uint64_t)axes.seeds[i % axes.n_seeds]};
   if (clt_problem_is_command(p->problem) != clt_sweep_is_of_commands(sweep))
-    clt_node_fail(node, "a plan is of kernels or of programs, not of both; make it two");
+    clt_node_fail(node, "a plan cannot have both kernels and programs; make two plans");
 }
 
 /* --- evaluator, devices, tuning --- */
@@ -265,7 +267,7 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
   if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
   if (sweep->trust && strcmp(sweep->evaluator, "opencl") != 0 &&
       !(sweep->trust->programs && strcmp(sweep->evaluator, "command") == 0))
-    clt_node_fail_as(&name, CLT_E_UNSUPPORTED, "a plan of others may have the evaluator \"opencl\" alone");
+    clt_node_fail_as(&name, CLT_E_UNSUPPORTED, "a submitted plan may only have the evaluator \"opencl\"");
   sweep->evaluator_settings =
       read_options(&sweep->n_evaluator_settings, &options, &clt_evaluators, sweep->evaluator, &name);
 }
@@ -277,7 +279,7 @@ static double read_number_within(const clt_node *parent, const char *name, doubl
   return number;
 }
 
-/* True, false, or until when what was measured is learnt from. */
+/* "Transfer": true, false, or the time until which measurements are used as sources. */
 static void read_transfer(clt_sweep *sweep, const clt_node *tuning) {
   clt_node node = clt_node_member(tuning, "Transfer");
   const char *text = json_string_value(node.json);
@@ -288,7 +290,7 @@ static void read_transfer(clt_sweep *sweep, const clt_node *tuning) {
   }
   sweep->tuning.no_transfer = false;
   sweep->learns_before_submission = strcmp(text, "submission") == 0;
-  struct stat file; /* of a plan that is nobody else's, the time when it was written last */
+  struct stat file; /* "submission" in a plan that is not submitted: its file's modification time */
   if (sweep->learns_before_submission && !sweep->trust && stat(sweep->source.path, &file) == 0)
     sweep->tuning.learn_before_s = (int64_t)file.st_mtime;
   const char *end = sweep->learns_before_submission ? NULL : strptime(text, "%Y-%m-%dT%H:%M:%SZ", &time);
@@ -299,13 +301,13 @@ static void read_transfer(clt_sweep *sweep, const clt_node *tuning) {
     clt_node_fail(&node, "needs true, false, \"submission\", or a time such as \"2026-11-23T10:00:00Z\"");
 }
 
-/* The limits of a search and the like, as `clatune tune` has them. */
+/* The limits of a search and other options of `clatune tune`. */
 static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   clt_tune_settings *s = &sweep->tuning;
   clt_node node = clt_node_member(root, "Tuning"), objective = clt_node_member(&node, "Objective");
   clt_node limit = clt_node_member(&node, "Time");
   clt_tune_settings_init(s);
-  s->objective = ""; /* the standard one, whatever the problems say: tables compare what is alike */
+  s->objective = ""; /* the default, not the problems' own, so that tables compare the same quantity */
   s->no_transfer = true;
   if (node.json == NULL ||
       !clt_read_object(&node,
@@ -335,13 +337,13 @@ static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   if (s->objective == NULL) clt_node_fail(&objective, "needs a text, as --objective does");
 }
 
-/* --- the whole --- */
+/* --- the plan --- */
 
 static int read_sections(clt_sweep *sweep, clt_error *error) {
   clt_reading reading = {&sweep->source, error, CLT_OK};
   clt_node root = clt_node_root(&reading), problems = clt_node_member(&root, "Problems"),
            devices = clt_node_member(&root, "Devices");
-  /* What a plan does not say: the usual searcher, seed 1, as many evaluations as a tuning without a budget has. */
+  /* The defaults: the default searcher, seed 1, the default budget of a tuning. */
   clt_sweep_searcher *searcher = clt_node_new(&root, 1, sizeof *searcher);
   int64_t *numbers = clt_node_new(&root, 2, sizeof *numbers);
   if (!clt_read_object(&root,
@@ -400,13 +402,15 @@ int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) { return
 
 int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust,
                           clt_error *error) {
-  if (strlen(text) > CLT_MAX_PLAN_BYTES) return clt_fail(error, CLT_E_RANGE, "the plan '%s' is too large", name);
+  if (strlen(text) > CLT_MAX_PLAN_BYTES)
+    return clt_fail(error, CLT_E_RANGE, "the plan '%s' is too large; split it", name);
   int rc = load(out, name, text, trust, error);
   if (rc == CLT_OK && (rc = clt_sweep_check_cells(*out, error))) {
     clt_sweep_free(*out);
     *out = NULL;
   }
-  if (rc && error && strcmp(error->file, name) == 0) error->line = 0; /* all of it is one line */
+  if (rc && error && strcmp(error->file, name) == 0)
+    error->line = 0; /* a submitted plan is a single line, so line numbers are useless */
   return rc;
 }
 

@@ -12,14 +12,14 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-/* Between the server's start and the end of a lease nobody could renew, so nothing has run out. */
+/* A lease only counts as expired if the server has run for a whole lease: before, agents could not renew it. */
 #define LEASE "make_interval(secs => t.lease_s)"
 #define RAN_OUT                                                \
   "(cell.state = 'running' AND cell.lease < clock_timestamp()" \
   " AND clock_timestamp() > pg_postmaster_start_time() + " LEASE ")"
 #define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE least(cell.attempts + 1, 100) END"
-/* Where the tunings of a target often end without a word, as when machines are switched off, it is not this one's fault
- * that it did: it has up to three attempts more. */
+/* If many tunings of a target end without a report, for example because machines are switched off, the tuning itself is
+ * probably not the cause: it gets up to three more attempts. */
 #define USED_UP                                                                  \
   "(CASE WHEN " DEATHS " < " ATTEMPTS " THEN false ELSE " DEATHS " >= " ATTEMPTS \
   " + least(3, (SELECT count(*) FROM"                                            \
@@ -30,26 +30,32 @@
 
 /* --- plans and their rows --- */
 
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
                      bool again, clt_error *error) {
   static const char add[] =
       "WITH made AS (INSERT INTO plan(name, text, lease_s) SELECT $1, $2, $3 WHERE NOT EXISTS"
-      " (SELECT FROM plan WHERE hash = md5($2)) ON CONFLICT DO NOTHING RETURNING id, submitted)"
-      " SELECT id, floor(extract(epoch FROM submitted))::bigint FROM made UNION ALL"
-      " SELECT id, floor(extract(epoch FROM submitted))::bigint FROM plan WHERE hash = md5($2)";
+      " (SELECT FROM plan WHERE hash = md5($2)) ON CONFLICT DO NOTHING RETURNING id, submitted, lease_s)"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM made UNION ALL"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM plan WHERE hash = md5($2)";
   static const char open[] =
       "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target t"
       " WHERE t.plan = $1 AND cell.target = t.id AND cell.state = 'failed'";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   bool found = false;
-  for (int i = 0; rc == CLT_OK && !found && i < 3; i++) { /* none: somebody has added it since this one began */
-    rc = clt_pq_run(pq, &rows, add, error, "ttn", name, text, lease_s);
+  for (int i = 0; rc == CLT_OK && !found && i < 3;
+       i++) { /* no row: another agent added it after this statement began */
+    rc = clt_pq_run(pq, &rows, add, error, "ttn", name, text, *lease_s);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
-    if (found) *id = clt_pq_whole(rows, 0, 0), *submitted_s = clt_pq_whole(rows, 0, 1);
+    if (found) {
+      *id = clt_pq_whole(rows, 0, 0);
+      *submitted_s = clt_pq_whole(rows, 0, 1);
+      *lease_s = clt_pq_number(rows, 0, 2);
+    }
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
-  if (rc == CLT_OK && !found) return clt_fail(error, CLT_E_STORE, "the plan cannot be added; try again");
+  if (rc == CLT_OK && !found)
+    return clt_fail(error, CLT_E_STORE, "another machine is adding the same plan; run the command again");
   return rc == CLT_OK && again ? clt_pq_run(pq, NULL, open, error, "w", *id) : rc;
 }
 
@@ -66,12 +72,14 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   int rc = clt_pq_run(pq, &rows, withdraw, &why, "w", plan);
   if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
     return clt_fail(error, rc,
-                    "withdrawing a plan needs the role " CLT_ROLE_OWNER ": GRANT " CLT_ROLE_OWNER " TO \"%s\"",
+                    "withdrawing a plan needs the role " CLT_ROLE_OWNER
+                    ": connect as a user with that role (&user=NAME), or GRANT " CLT_ROLE_OWNER " TO \"%s\"",
                     clt_pq_user(pq));
   if (rc) return clt_fail(error, rc, "%s", why.message);
   *n = clt_pq_whole(rows, 0, 0);
   if (clt_pq_n_rows(rows) == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no plan %lld in '%s'; 'clatune sweep --status' shows them",
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "there is no plan %lld in '%s'; 'clatune sweep --status --store URL' lists the plans",
                   (long long)plan, clt_pq_url(pq));
   clt_pq_rows_free(rows);
   return rc;
@@ -83,7 +91,8 @@ int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) 
   int rc = clt_pq_run(pq, &rows, ask, error, "t", text);
   if (rc) return rc;
   if (clt_pq_n_rows(rows) == 0)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "the plan was not submitted to '%s', or was withdrawn", clt_pq_url(pq));
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "the plan was not submitted to '%s', or was withdrawn; submit it with --submit", clt_pq_url(pq));
   else
     *id = clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
@@ -113,7 +122,7 @@ int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
   return rc;
 }
 
-#define AT_ONCE 10000 /* rows of a statement */
+#define AT_ONCE 10000 /* rows per statement */
 
 static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t first, size_t n, clt_error *error) {
   static const char add[] =
@@ -160,8 +169,8 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
 
 int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
                     clt_error *error) {
-  /* Where a call with the same id still runs, of a connection that was lost, both may take a row: the id is unique, so
-   * the later one fails. */
+  /* If a call with the same id is still running in a lost connection, both may take a row: the id is unique, so the
+   * later one fails. */
   static const char take[] =
       "WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target t CROSS JOIN LATERAL"
       " (SELECT target, n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND ((cell.state ="
@@ -249,7 +258,7 @@ int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error 
 }
 
 int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error) {
-  /* The second part is of one that was carried out and whose answer was lost. */
+  /* The second part finds a row that an earlier call finished, if its answer was lost. */
   static const char finish[] =
       "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim), f AS (UPDATE cell SET state ="
       " 'done', line = $4, finished = clock_timestamp() FROM u WHERE " IS_OURS
@@ -276,7 +285,7 @@ int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, b
 int clt_queue_expire(clt_pq *pq, clt_error *error) {
   static const char expire[] = "UPDATE cell SET state = 'failed', attempts = " DEATHS
                                ", finished = clock_timestamp(),"
-                               " output = concat('ended without a word, ', " DEATHS
+                               " output = concat('ended without a report, ', " DEATHS
                                ", ' times', ': ' || nullif(output, '')) FROM target t"
                                " WHERE t.id = cell.target AND " RAN_OUT " AND " USED_UP;
   return clt_pq_run(pq, NULL, expire, error, "");
@@ -290,7 +299,7 @@ int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error)
   return clt_pq_run(pq, NULL, reject, error, "ww", plan, (int64_t)n_cells);
 }
 
-/* --- what became of them --- */
+/* --- results --- */
 
 int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
   static const char greet[] =
@@ -316,9 +325,9 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
   return clt_pq_run(pq, rows, ask, error, "ww", target, after);
 }
 
-/* --- for people --- */
+/* --- status --- */
 
-/* Times may be infinite, as a worker may have written: numbers are subtracted, not times. */
+/* Converted before the subtraction, because a worker may have written infinite times. */
 #define NOW_S "extract(epoch FROM clock_timestamp())::float8"
 #define SINCE NOW_S " - extract(epoch FROM "
 #define FREE_S "extract(epoch FROM greatest(cell.lease, pg_postmaster_start_time() + " LEASE "))::float8 - " NOW_S
@@ -326,13 +335,13 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 #define IS_SILENT \
   "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
 #define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
-#define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* others may take them */
+#define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* running rows that other agents may take */
 #define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"
-/* What a tuning takes on a target; until one is done there, on those of the plan. */
+/* The mean time of a tuning on a target; of the whole plan until one is finished there. */
 #define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
 
-/* Adds the rows of a query to out under a name, as objects. Each column is the letter of its kind, a whole number, a
- * real one or a text, and its name. */
+/* Adds the rows of a query to out under a name, as objects. A column is a letter for its type ('w' whole number, 'r'
+ * real number, 't' text), then its name. */
 static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql, const char *const *columns,
                      int64_t plan, clt_error *error) {
   clt_pq_rows *rows = NULL;
@@ -352,7 +361,7 @@ static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql,
   return rc;
 }
 
-/* "pocl, gpu; matmul.json": devices and problems of a plan's text, which may be any. */
+/* "pocl, gpu; matmul.json": the devices and problems of a plan's text, which may be invalid. */
 static json_t *needs_of(const char *text) {
   json_t *plan = json_loads(text, 0, NULL);
   clt_text out = {0};
@@ -373,7 +382,7 @@ static json_t *needs_of(const char *text) {
 }
 
 int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
-  /* What is silent is begun anew once it is free. */
+  /* The estimate assumes that rows of silent agents are started again after their lease. */
   static const char of_plans[] =
       "WITH k AS (SELECT t.plan, count(*) AS n, " N_OF("open") " + " N_RAN_OUT " AS open, " N_OF("running")
       " - " N_RAN_OUT " AS running, "

@@ -1,12 +1,12 @@
-/* sweep/queue.h - the tunings of plans as rows of a database that machines share (docs/plans.md).
+/* sweep/queue.h - the tunings of plans as rows of a database that machines share (docs/reference/plan-file.md).
  *
- * A plan (clt_sweep_share) has a *target* for each kind of device that an agent has brought, told apart by the device's
- * key and driver, and a row for each of its cells on each target. Whoever has such a device claims a row for as long as
- * a lease lasts, by the server's clock, and renews that while its tuning gets on. The claim's id, drawn at random by
- * who claims, is what a row is finished by: whose lease ended and whose row another one took has the wrong one.
+ * A plan (clt_sweep_share) has a *target* for each kind of device (key and driver) that an agent has, and a row for
+ * each of its cells on each target. An agent with such a device claims a row with a lease, timed by the server's clock,
+ * and renews the lease while its tuning makes progress. A claim has a random id, which is needed to finish the row: if
+ * the lease expired and another agent has claimed the row, the old id no longer matches.
  *
- * A function is one statement; each may be repeated when nobody knows whether it was carried out. Codes of failures are
- * those of clt_pq_run. Texts that rows hold may come from anybody. */
+ * Each function is one statement that can be repeated if it is not known whether it was carried out. Functions return
+ * the error codes of clt_pq_run. Texts in rows are not trusted. */
 #ifndef CLT_SWEEP_QUEUE_H
 #define CLT_SWEEP_QUEUE_H
 
@@ -14,28 +14,28 @@
 #include "sweep/sweep.h"
 
 #define CLT_QUEUE_ATTEMPTS 3
-#define CLT_QUEUE_SILENT_S 45    /* an agent that has not been seen for so long may be no more */
-#define CLT_MAX_LINE_BYTES 65536 /* of a row's line */
+#define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */
+#define CLT_MAX_LINE_BYTES 65536 /* of a row's result */
 
-/* Adds a plan (its text from clt_sweep_share) unless there is one with the same text. again: what had failed is open
- * again. *id and *submitted_s (Unix time) are those of the one that is there now. */
-int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double lease_s,
+/* Adds a plan (text: of clt_sweep_share) unless there is one with the same text. again: reopens its failed rows. Sets
+ * *id, *submitted_s (Unix time) and *lease_s of the new or existing plan; a new one gets the *lease_s given. */
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
                      bool again, clt_error *error);
 
-/* What is not finished of a plan, *n rows, has failed as withdrawn: who works on it has lost it. What is finished
- * stays, and submitting the plan again opens the rest. A plan that has no row yet is removed (*n is -1).
- * CLT_E_NOT_FOUND: there is none; CLT_E_STORE: who is no owner may not. */
+/* Withdraws a plan: its *n unfinished rows fail, and running claims on them are lost. Finished rows are kept;
+ * submitting the plan again reopens the others. A plan without rows is deleted (*n is -1). CLT_E_NOT_FOUND: no such
+ * plan; CLT_E_STORE: the user lacks the owner's role. */
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 
-/* The plan of a text; CLT_E_NOT_FOUND. */
+/* Finds the plan with this text. CLT_E_NOT_FOUND: there is none. */
 int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error);
 
-/* The plans behind the one of this id (0: from the first) that are not finished, or have no row yet, at most 50: id,
- * submitted, name, hash of the text. And a plan's text. */
+/* Lists at most 50 plans with larger ids than `after` that are unfinished or have no rows yet: id, submitted, name,
+ * hash of the text. clt_queue_text: a plan's text, malloc'ed. */
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 
-/* Makes the plan's target of a device, and its rows, unless they are there. CLT_E_NOT_FOUND: the plan is gone. */
+/* Creates the plan's target for a device, and its rows, if they do not exist. CLT_E_NOT_FOUND: the plan was deleted. */
 int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
                    clt_error *error);
 
@@ -43,53 +43,53 @@ typedef struct clt_claim {
   char id[33]; /* "": none */
   int64_t target, n;
   double lease_s;
-  double ahead_s;   /* the server's clock is of clt_now_s's */
-  int64_t progress; /* of the tuning: a number that grows as it gets on */
-  char output[512]; /* what it said last */
-  bool lost;        /* another one may have the row */
+  double ahead_s;   /* the server's clock minus clt_now_s */
+  int64_t progress; /* of the tuning: grows with its evaluations */
+  char output[512]; /* its last warning */
+  bool lost;        /* the claim does not own the row any more */
 } clt_claim;
 
-/* Takes a row of one of the targets. claim->id is drawn where it is "", and stays on a failure: the next call then gets
- * the row that this one may have got. *found: whether there was a row; the id is "" again where there was none. What
- * failed on this agent is left to others for some seconds. */
+/* Claims a row of one of the n targets. Draws claim->id if it is "". On an error the id is kept, so that the next call
+ * gets the row that this one may have claimed. *found: whether there was a row; if not, the id is "" again. Rows that
+ * failed on this agent are left to others for some seconds. */
 int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
                     clt_error *error);
 
-/* Renews the leases of claims, with their progress and outputs, and says which of them are lost. */
+/* Renews the leases of claims, stores their progress and output, and sets `lost` of those that were lost. */
 int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error);
 
-/* Gives rows back at once; that was no attempt. */
+/* Releases rows at once; this does not count as an attempt. */
 int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error);
 
-/* Finishes a row by the line of its result. claim->lost: it is not this claim's any more, and stays as it is. */
+/* Finishes a row with its result. Sets claim->lost, and changes nothing, if the claim does not own the row any more. */
 int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error);
 
-/* The tuning could not do its work: others, and later this agent, try again; after the last attempt, or where
- * for_good, the row has failed with this output and exit code. */
+/* Reports that the tuning ended with an error. Other agents, and later this one, try again; after the last attempt, or
+ * if for_good, the row fails with this output and exit code. */
 int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error);
 
-/* Rows that somebody has added to those of a plan's cells have failed. */
+/* Fails rows that are none of the plan's n_cells cells. */
 int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error);
 
-/* Rows whose last attempt has ended without a word have failed. */
+/* Fails rows whose last attempt's lease expired. */
 int clt_queue_expire(clt_pq *pq, clt_error *error);
 
-/* Says that an agent is there, with which devices, and which of them it has lost ("": none); and that it goes. */
+/* Records that an agent is alive, its devices, and the lost ones among them ("": none); or that it leaves. */
 int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error);
 int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error);
 
-/* The targets of a plan, by device and driver: id, device, driver, name. The rows of a target behind the n-th one (-1:
- * from the first), at most 1,000: n, state, line, output, code. */
+/* Lists the targets of a plan, sorted by device and driver: id, device, driver, name; or at most 1,000 rows of a target
+ * with larger numbers than `after` (-1: from the first): n, state, line, output, code. */
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error);
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error);
 
-/* What is there and who does what, of a plan (0: of all), for people: an object that the caller owns.
- *   plans: id, name, age_s, tunings, open (also those whose lease has ended), running, done, failed, withdrawn (of
- *     those), done_in_the_last_hour,
- *     tuning_s (what one takes; null), left_s (null), needs (devices and problems, where it has no tunings yet)
- *   running: plan, device, tuning, agent, since_s, lease_s (until others may take it), progress, attempts, seen_s
- *     (since its agent was; null)
- *   agents, of the last minute and of what runs: name, devices, quarantined, seen_s */
+/* The status of a plan (0: of all) as a new JSON object, owned by the caller:
+ *   plans: id, name, age_s, tunings, open (including expired leases), running, done, failed, withdrawn (part of
+ *     failed), done_in_the_last_hour,
+ *     tuning_s (mean time of a tuning; or null), left_s (or null), needs (devices and problems, if it has no rows yet)
+ *   running: plan, device, tuning, agent, since_s, lease_s (until it expires), progress, attempts, seen_s (since the
+ *     agent was seen; or null)
+ *   agents, of the last minute or with a running tuning: name, devices, quarantined, seen_s */
 int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error);
 
 #endif

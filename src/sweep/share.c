@@ -1,4 +1,4 @@
-/* Plans as machines share them: their text, and what that means elsewhere. */
+/* Submitted plans: writing them as a text without paths, and reading such texts on other machines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 /* --- problems --- */
 
-/* Over the file itself, and over all that the store's key covers. */
+/* A hash of the file itself and of everything that the store's key covers. */
 static int hash_problem(char out[33], const clt_problem *problem, clt_error *error) {
   clt_instance *instance = NULL;
   char *text = NULL, kernel[33] = "";
@@ -49,7 +49,7 @@ static int name_problem(char **out, const clt_problem *problem, clt_error *error
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* The file may be any: what is no problem is not the one that is looked for. */
+/* A file that is not a valid problem is simply not the one that is searched for. */
 static int try_file(char **out, const char *path, const char *wanted, clt_error *error) {
   clt_problem *problem = NULL;
   char *name = NULL;
@@ -79,18 +79,17 @@ int clt_sweep_resolve(char **out, const char *name, const clt_sweep_trust *trust
   }
   clt_text folders = {0};
   for (size_t i = 0; i < trust->n_folders; i++) clt_text_printf(&folders, "%s'%s'", i ? ", " : "", trust->folders[i]);
-  clt_fail(error, CLT_E_NOT_FOUND, "there is %s '%.*s' in %.500s%s", differs ? "another" : "no", (int)(mark - name),
-           name, folders.bytes ? folders.bytes : "no folder",
-           differs ? ": it, or a file that it uses, differs from what the plan was submitted with"
-                   : "; --problems names the folder where it lies");
+  clt_fail(
+      error, CLT_E_NOT_FOUND, "there is %s '%.*s' in %.500s%s", differs ? "another" : "no", (int)(mark - name), name,
+      folders.bytes ? folders.bytes : "no folder",
+      differs ? ": it or a file that it uses differs from the submitted one" : "; name its folder with --problems");
   clt_text_release(&folders);
   return CLT_E_NOT_FOUND;
 }
 
 /* --- plans --- */
 
-/* How many cells a plan has and a hash of what they are called: a row of the queue is no more than the number of one.
- */
+/* The number of a plan's cells and a hash of their names: a row of the queue only has a cell's number. */
 static char *name_cells(const clt_sweep *sweep) {
   char hash[33], *text = NULL;
   clt_hasher *hasher = clt_hasher_new();
@@ -113,8 +112,8 @@ int clt_sweep_check_cells(const clt_sweep *sweep, clt_error *error) {
   free(own);
   return named[0] == '\0' || same ? CLT_OK
                                   : clt_fail(error, CLT_E_UNSUPPORTED,
-                                             "its tunings are others in this version of clatune; use the version that "
-                                             "it was submitted by");
+                                             "this version of clatune would run different tunings; use the version "
+                                             "that submitted the plan");
 }
 
 int clt_sweep_share(char **out, const clt_sweep *sweep, clt_error *error) {

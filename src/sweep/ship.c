@@ -24,7 +24,7 @@ void clt_shipper_release(clt_shipper *s) {
   *s = (clt_shipper){0};
 }
 
-/* Behind a new connection there may be another database, or an older one that was restored. */
+/* After a reconnection it may be another database, or an older, restored one. */
 static void forget_what_may_be_gone(clt_shipper *s) {
   if (s->connection == clt_pq_connection(s->pq)) return;
   s->connection = clt_pq_connection(s->pq);
@@ -59,8 +59,8 @@ static int know_file(clt_shipper *s, clt_store *file, clt_error *error) {
 
 typedef struct taking {
   clt_shipper *shipper;
-  int64_t last; /* that was looked at */
-  clt_map keys; /* hashes of those that are not described yet */
+  int64_t last; /* the last record that was read */
+  clt_map keys; /* hashes of keys that are not described yet */
   clt_store_key newest;
   clt_error *error;
 } taking;
@@ -81,7 +81,7 @@ static int take_record(void *user, const clt_store_description *d, const clt_sto
   return rc;
 }
 
-/* What a key is called is there before its records are, so that nobody sees these without it. */
+/* Sends a key's description before its records, so that no reader sees them without it. */
 static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n = 0;
@@ -97,8 +97,8 @@ static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_erro
   return rc ? rc : clt_pq_records_send(&s->records, s->pq, NULL, error);
 }
 
-/* Says in the database how far the file has come; as long as it does not know the file, it learns nothing: after a loss
- * all of it comes again. At any time another database may stand there, or an older one: nothing may be said of that. */
+/* Notes in the database how far the file was sent. If the database does not know the file, the whole file is sent
+ * again. It may be another or a restored database at any time, so an update must match the previous state. */
 static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
   static const char add[] = "INSERT INTO shipper(file, upto) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                     move[] = "UPDATE shipper SET upto = $2 WHERE file = $1 AND upto = $3 RETURNING 1::bigint";
@@ -117,7 +117,7 @@ static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
     noted = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
-  if (rc || !noted) s->file[0] = '\0'; /* is asked for again */
+  if (rc || !noted) s->file[0] = '\0'; /* ask for the state again */
   s->whole = false;
   s->upto = upto;
   return rc;
@@ -147,7 +147,7 @@ int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_er
 
 /* --- from the database --- */
 
-#define PULLED_AT_ONCE 1000 /* records of a piece */
+#define PULLED_AT_ONCE 1000 /* records per piece */
 #define ASKED_AT_ONCE 50    /* keys */
 
 typedef struct pulling {
@@ -157,7 +157,7 @@ typedef struct pulling {
   clt_error *error;
 } pulling;
 
-/* A piece ends between two numbers: what shares one would not come again. */
+/* A piece must not end between records with the same number: the rest would not be fetched. */
 static int keep_record(void *user, const clt_store_description *d, const clt_store_record *record) {
   pulling *p = user;
   clt_store_record copy = *record;
@@ -191,8 +191,8 @@ static int begin_pull(clt_pull *p, clt_shipper *s, const clt_store_key *key, boo
   return rc || p->newest ? rc : clt_fail_memory(error);
 }
 
-/* By way of memory: while the network is waited for nobody's file is locked, and while a file is written nobody waits
- * for the connection. */
+/* Copied through memory: no file is locked while waiting for the network, and the connection is not blocked while a
+ * file is written. */
 int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_store_key *key, const char *problem_name,
                   clt_error *error) {
   pulling now = {.error = error};
@@ -227,7 +227,7 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
 
 /* --- the files --- */
 
-/* The standard place is beside the standard store. */
+/* The default folder is next to the standard store. */
 static char *outbox_folder(const char *folder, clt_error *error) {
   char *store = NULL, *beside = NULL;
   if (folder) return strdup(folder);
@@ -239,7 +239,7 @@ static char *outbox_folder(const char *folder, clt_error *error) {
   return beside;
 }
 
-/* Whether the lock is had. SQLite has locks of its own on the file, and closing one would drop them. */
+/* Takes the lock, on a separate file: closing the store's file would drop SQLite's own locks. */
 static bool lock_outbox(clt_outbox *out, const char *stem, bool make) {
   char *path = clt_format("%s.lock", stem);
   out->lock_fd = path ? open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600) : -1;
@@ -269,7 +269,7 @@ int clt_outbox_open(clt_outbox *out, const char *folder, int n, clt_error *error
     free(stem);
   }
   if (rc == CLT_OK && !locked && n == 0)
-    rc = clt_fail(error, CLT_E_STORE, "no file can be locked in the folder '%s'; --outbox names another one", place);
+    rc = clt_fail(error, CLT_E_STORE, "cannot lock a file in the folder '%s'; choose another one with --outbox", place);
   if (rc == CLT_OK && locked) rc = clt_store_new(&out->store, "sqlite", out->path, error);
   free(place);
   if (rc) clt_outbox_close(out);

@@ -1,5 +1,5 @@
-/* sweep/ship.h - records between an agent's own store, a file, and the database that machines share. Both ways can be
- * made again at any time: a record is the same wherever it is. */
+/* sweep/ship.h - copies records between an agent's own store (a file) and the shared database. Both directions can be
+ * repeated at any time, because records have the same identity everywhere. */
 #ifndef CLT_SWEEP_SHIP_H
 #define CLT_SWEEP_SHIP_H
 
@@ -7,39 +7,38 @@
 #include "store/pq_records.h"
 #include "store/store.h"
 
-/* How far each file has been brought to the database; what was read from that is known as long as the connection is the
- * same. */
+/* How far files were sent to the database. The state read from the database is valid for one connection. */
 typedef struct clt_shipper {
   clt_pq *pq; /* borrowed */
   clt_store *shared;
   clt_pq_records records;
   uint64_t connection;
-  char file[CLT_ORIGIN_BYTES]; /* of the file whose state is known; "": none */
+  char file[CLT_ORIGIN_BYTES]; /* origin of the file whose state is known; "": none */
   int64_t upto;                /* its last record that the database has */
-  bool whole;                  /* the database does not know the file: also what others' stores brought into it goes */
-  clt_map described, seen; /* by hashes of keys: described in the database; the last record that was taken from it */
+  bool whole;                  /* the database does not know the file: send imported records, too */
+  clt_map described, seen;     /* by hashes of keys: described in the database; last record fetched */
 } clt_shipper;
 
 /* plan: as in clt_store_over. */
 int clt_shipper_init(clt_shipper *out, clt_pq *pq, int64_t plan, clt_error *error);
 void clt_shipper_release(clt_shipper *shipper);
 
-/* Brings what a file holds, and the database lacks, into the database, in pieces. *n_left (nullable): 0, or, where one
- * piece alone was asked for, whether there may be more. */
+/* Sends the records of a file that the database lacks, in pieces. one_piece: only the next piece; *more (nullable):
+ * whether there may be more. */
 int clt_ship(clt_shipper *shipper, clt_store *file, bool one_piece, bool *more, clt_error *error);
 
-/* What others know of a problem, on its way into a file: piece by piece, so that whoever shares the connection gets on
- * between two. Zeroed at the begin. */
+/* Fetches other agents' records of a problem piece by piece, so that threads which share the connection can use it
+ * between two pieces. To be zeroed before the first call. */
 typedef struct clt_pull {
   clt_store_description *keys;
-  int64_t *newest;      /* of each: the last record that was brought */
-  size_t n, kept, next; /* kept: the file has what was brought of those before it */
+  int64_t *newest;      /* per key: the last record fetched */
+  size_t n, kept, next; /* kept: number of keys whose records are in the file */
   uint64_t connection;
 } clt_pull;
 
-/* A piece of about 1,000 records, in memory: clt_store_merge it, which needs no connection, and free it; the next call
- * takes it for kept. Of this key, or, where a name is given, of all keys of problems of the name. *piece NULL: there is
- * no more. */
+/* Fetches about 1,000 records into a store in memory. The caller merges it with clt_store_merge, which needs no
+ * connection, and frees it; the next call assumes that this was done. problem_name NULL: records of this key; otherwise
+ * of all keys of problems with this name. *piece NULL: no more. */
 int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const clt_store_key *key,
                   const char *problem_name, clt_error *error);
 void clt_pull_release(clt_pull *pull);
@@ -48,9 +47,9 @@ void clt_pull_release(clt_pull *pull);
 
 #define CLT_MOST_OUTBOXES 10000
 
-/* The store HOST-N.sqlite in a folder, which is made (NULL: $XDG_DATA_HOME/clatune/outbox), with a lock beside it that
- * lasts until lock_fd is closed. n 0: the first one that nobody has locked, made where there is none: so an agent sends
- * what one that was killed has left. Else that one: store NULL where it is locked or does not exist. */
+/* The store HOST-N.sqlite in a folder (NULL: $XDG_DATA_HOME/clatune/outbox), which is created, locked until lock_fd is
+ * closed. n 0: opens the first unlocked one, or creates one; so an agent also sends the records of a killed one.
+ * Otherwise number n; store is NULL if that is locked or does not exist. */
 typedef struct clt_outbox {
   char *path; /* owned */
   clt_store *store;
@@ -58,6 +57,6 @@ typedef struct clt_outbox {
   bool exists;
 } clt_outbox;
 int clt_outbox_open(clt_outbox *out, const char *folder, int n, clt_error *error);
-void clt_outbox_close(clt_outbox *outbox); /* again does nothing */
+void clt_outbox_close(clt_outbox *outbox); /* may be called again */
 
 #endif

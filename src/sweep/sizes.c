@@ -1,5 +1,5 @@
-/* "Sizes" of a problem: a list, or all or some of the combinations of values that satisfy conditions. The combinations
- * are a space like that of tuning parameters, so that counting and drawing never walk the product. */
+/* "Sizes" of a problem: a list, or all or some combinations of values that satisfy conditions. The combinations are a
+ * space like that of tuning parameters, so counting and drawing never enumerate the product. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "sweep/sweep.h"
 
 #define MAX_VALUES 65536                   /* of one size */
-#define MAX_COMBINATIONS ((size_t)1 << 24) /* of the sizes that have values, where there are conditions */
+#define MAX_COMBINATIONS ((size_t)1 << 24) /* of sizes with values, if there are conditions */
 #define MAX_CONDITIONS 64
 
-/* One size: values, or the index of the size that it equals. n = 0, no alias: its default. */
+/* One size: its values, or the index of the size that it equals. n = 0 and no alias: its default. */
 typedef struct axis {
   const char *name;
   int64_t *values;
@@ -27,7 +27,7 @@ typedef struct axes {
   size_t n;
 } axes;
 
-/* -1: there is none, which is a mistake, but for members that begin with no letter: they are comments. */
+/* -1: there is none. Reports that as a mistake, unless the member is a comment (does not begin with a letter). */
 static int find_size(const axes *a, const char *name, bool is_member, const clt_node *node) {
   for (size_t i = 0; i < a->n; i++)
     if (strcmp(a->axis[i].name, name) == 0) return (int)i;
@@ -42,7 +42,7 @@ static void check_range(const axes *a, const clt_node *node, size_t i, int64_t v
   if (value > p->max) clt_node_fail(node, "%lld: must be at most %lld", (long long)value, (long long)p->max);
 }
 
-/* n_sets sets of defaults. */
+/* Allocates n_sets sets of sizes, filled with the defaults. */
 static void make_sets(clt_sweep_problem *out, size_t n_sets, const clt_node *node) {
   out->sizes = clt_node_new(node, n_sets * out->n_sizes, sizeof *out->sizes);
   out->n_sets = n_sets;
@@ -93,11 +93,11 @@ static void read_values(axes *a, const clt_node *values) {
     int other = a->axis[i].same_as;
     clt_node here = clt_node_member(values, a->axis[i].name);
     if (other >= 0 && a->axis[other].n == 0)
-      clt_node_fail(&here, "\"%s\" needs values of its own", a->axis[other].name);
+      clt_node_fail(&here, "\"%s\" needs its own values to be referred to", a->axis[other].name);
   }
 }
 
-/* A name that equals another size becomes that one's name. */
+/* Replaces a size that equals another one by that one's name. */
 static const char *replace_alias(clt_text *out, const void *user, const char *name, size_t n) {
   const axes *a = user;
   for (size_t i = 0; i < a->n; i++) {
@@ -127,11 +127,11 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
       for (size_t v = 0; values && v < x->n; v++) values[v] = (clt_value){.type = CLT_INT, .integer = x->values[v]};
       if (values) rc = clt_space_builder_parameter(builder, x->name, values, x->n, &cause);
       if (n && clt_node_ok(node) && (product *= x->n) > MAX_COMBINATIONS)
-        clt_node_fail(&where, "there are more than %zu combinations of values to try", MAX_COMBINATIONS);
+        clt_node_fail(&where, "there are more than %zu combinations to check; list fewer values", MAX_COMBINATIONS);
     }
     clt_node_wrap(node, rc, &cause);
   }
-  if (n > MAX_CONDITIONS) clt_node_fail(&where, "has more than %d conditions", MAX_CONDITIONS);
+  if (n > MAX_CONDITIONS) clt_node_fail(&where, "has more than %d conditions; combine some with 'and'", MAX_CONDITIONS);
   for (size_t i = 0; i < n && clt_node_ok(node); i++) {
     clt_node item = clt_node_item(&where, i);
     const char *text = json_string_value(item.json);
@@ -155,8 +155,8 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
 
 /* --- which of the combinations --- */
 
-/* All in ascending order, or "Count" at random behind "Skip" others: they are drawn one after the other, so that the
- * first of many draws are those of fewer, and what one plan skips, another one has. */
+/* All in ascending order, or "Count" random ones after skipping "Skip". Draws are sequential: a smaller count draws the
+ * first ones of a larger count, and a plan can skip the draws of another. */
 static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *node) {
   static const char *const beside_count[] = {"Skip", "Seed"};
   clt_node values = clt_node_member(node, "Values"), counted = clt_node_member(node, "Count");
@@ -166,18 +166,19 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
   size_t count = (size_t)clt_read_integer_within(node, "Count", 0, 1, CLT_MAX_SWEEP_SIZES);
   for (size_t i = 0; i < 2 && counted.json == NULL; i++) {
     clt_node here = clt_node_member(node, beside_count[i]);
-    if (here.json) clt_node_fail(&here, "needs a \"Count\" beside it");
+    if (here.json) clt_node_fail(&here, "needs a \"Count\" next to it");
   }
   size_t skip = (size_t)clt_read_integer_within(node, "Skip", 0, 0, CLT_MAX_SWEEP_SIZES);
   int64_t seed = clt_read_integer_within(node, "Seed", 1, 0, INT64_MAX);
   clt_space *space = clt_node_ok(node) ? make_space(a, node) : NULL;
   uint64_t valid = space ? clt_space_valid(space) : 0;
   if (count == 0 && valid > CLT_MAX_SWEEP_SIZES)
-    clt_node_fail_as(node, CLT_E_RANGE, "%llu sizes are too many; \"Count\" draws some of them at random",
+    clt_node_fail_as(node, CLT_E_RANGE, "%llu sizes are too many; add \"Count\" to draw some at random",
                      (unsigned long long)valid);
   if (count + skip > valid)
-    clt_node_fail_as(node, CLT_E_RANGE, "only %llu sizes satisfy the conditions", (unsigned long long)valid);
-  if (valid == 0) clt_node_fail_as(node, CLT_E_RANGE, "no size satisfies the conditions");
+    clt_node_fail_as(node, CLT_E_RANGE, "only %llu sizes satisfy the conditions; reduce \"Count\" and \"Skip\"",
+                     (unsigned long long)valid);
+  if (valid == 0) clt_node_fail_as(node, CLT_E_RANGE, "no size satisfies the conditions; relax one of them");
   size_t n = count ? count : (size_t)valid;
   clt_config *sets = clt_node_ok(node) ? clt_node_new(node, n, sizeof *sets) : NULL;
   clt_map drawn = {0};

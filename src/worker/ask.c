@@ -1,5 +1,5 @@
-/* Questions to a worker of its own: which devices there are, what a kernel file holds. A driver or compiler may crash
- * or hang. */
+/* Requests to a separate worker process: which devices there are, and what a kernel file contains. The driver or the
+ * compiler may crash or hang. */
 #include <clatune/device.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "device/device.h"
 #include "worker/process.h"
 
-#define PATIENCE_S 60 /* for a compiler */
-#define LISTING_S 20  /* a driver that hangs when asked for its devices is noticed after so long */
+#define PATIENCE_S 60 /* for a compiler, in seconds */
+#define LISTING_S 20  /* time until a driver that hangs while listing devices is noticed */
 #define MAX_DEVICES 1024
 
 struct clt_inspector {
@@ -26,9 +26,9 @@ void clt_inspector_free(clt_inspector *inspector) {
   free(inspector);
 }
 
-/* Asks *kept, a worker (kept NULL or nothing there: a new one), and leaves it there (kept NULL: ends it). request is
- * taken over (NULL: out of memory). CLT_E_WORKER where it ends or its time is up, and is no longer there, or the error
- * that it reports. */
+/* Sends a request to the worker *kept, and keeps that worker. If kept is NULL or *kept is, it starts a new one; with
+ * kept NULL, the worker ends afterwards. Takes over request (NULL: out of memory). Returns the error that the worker
+ * reports, or CLT_E_WORKER if it ends or exceeds its time; then it is not kept. */
 static int ask_worker(json_t **reply, clt_inspector **kept, json_t *request, double patience_s, clt_error *error) {
   const clt_deadlines limits = {patience_s, patience_s, patience_s};
   clt_inspector *worker = kept ? *kept : NULL;
@@ -61,7 +61,9 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
   size_t count = json_array_size(list);
   clt_device_info *devices = count <= MAX_DEVICES ? clt_new_array(count, sizeof *devices) : NULL;
   if (!json_is_array(list) || count > MAX_DEVICES)
-    rc = clt_fail(error, CLT_E_FORMAT, "the worker's list of devices makes no sense");
+    rc = clt_fail(
+        error, CLT_E_FORMAT,
+        "the worker sent an invalid list of devices; check that clatune and clatune-worker are from the same build");
   else if (devices == NULL)
     rc = clt_fail_memory(error);
   for (size_t i = 0; rc == 0 && i < count; i++) rc = clt_device_read(&devices[i], json_array_get(list, i), error);
@@ -75,8 +77,8 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
 int clt_inspect(clt_kernel_info **out, size_t *n, clt_inspector **kept, const clt_device_info *device, const char *text,
                 const char *options, clt_error *error) {
   json_t *reply = NULL;
-  if (2 * strlen(text) > CLT_MAX_FRAME_BYTES) /* escaped */
-    return clt_fail(error, CLT_E_RANGE, "the kernel's text is larger than %d bytes", (int)CLT_MAX_FRAME_BYTES / 2);
+  if (2 * strlen(text) > CLT_MAX_FRAME_BYTES) /* JSON may double its length */
+    return clt_fail(error, CLT_E_RANGE, "the kernel source is larger than %d bytes", (int)CLT_MAX_FRAME_BYTES / 2);
   json_t *request = json_pack("{s:s, s:i, s:i, s:o, s:s}", "request", "inspect", "platform", device->platform_index,
                               "device", device->device_index, "text", clt_json_text(text), "options", options);
   int rc = ask_worker(&reply, kept, request, PATIENCE_S, error);

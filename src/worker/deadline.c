@@ -1,4 +1,4 @@
-/* When a worker's time is up, and what excuses it: a machine that is busy with others. */
+/* Deadlines of workers, and their extension if the machine is busy with other work. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "worker/process.h"
 
-#define MOST_EXTENSIONS 10   /* of a deadline: so many times the limit in all */
-#define NEXT_TO_NOTHING 0.01 /* of a time */
+#define MOST_EXTENSIONS 10   /* times the limit, in all */
+#define NEXT_TO_NOTHING 0.01 /* as a fraction of a time */
 
 static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
   switch (phase) {
@@ -20,7 +20,7 @@ static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
   }
 }
 
-/* The processor time of all its threads; 0 where nobody can tell. */
+/* The processor time of all its threads; 0 if unknown. */
 static double cpu_time_s(pid_t pid) {
   clockid_t clock;
   struct timespec t = {0};
@@ -56,7 +56,7 @@ void clt_process_add_lateness(clt_process *process, double now_s, double late_s)
   if (process->busy && process->paused_s == 0) process->late_s += fmin(late_s, now_s - process->begun_s);
 }
 
-/* How many of its threads run, would run if there were a processor, or wait for the disk. */
+/* The number of its threads that run, could run if a processor were free, or wait for the disk. */
 static size_t count_eager_threads(pid_t pid) {
   char path[300], line[600];
   size_t n = 0;
@@ -85,7 +85,7 @@ bool clt_process_excuse(clt_process *process, bool computes, double now_s) {
     process->asleep = n_eager == 0 && got_s - process->got_s < NEXT_TO_NOTHING * since_s;
     process->checked_s = now_s;
     process->got_s = got_s;
-    /* What it lacks goes to 0 as it gets its time: then it has had what it would have had on a machine of its own. */
+    /* The processor time that it still lacks approaches 0. Then it has had as much as on an idle machine. */
     if (!process->asleep && used_s < (now_s - process->begun_s) / 2 && limit_s - used_s > NEXT_TO_NOTHING * limit_s)
       until_s = now_s + limit_s - used_s;
   }

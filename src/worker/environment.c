@@ -1,4 +1,4 @@
-/* The environment of a worker: ours, but for what every worker has of its own. */
+/* The environment of a worker: this process's, with changes for every worker. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <stdint.h>
@@ -15,7 +15,8 @@
 
 extern char **environ;
 
-/* glibc's checks of the heap lie in a library beside it. malloc'ed; NULL: not there, or a sanitizer has its own. */
+/* Finds the library next to libc that has glibc's heap checks. malloc'ed; NULL: there is none, or a sanitizer has
+ * its own checks. */
 static char *find_malloc_debug(void) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   Dl_info libc;
@@ -28,12 +29,12 @@ static char *find_malloc_debug(void) {
   return NULL;
 }
 
-/* A list with an item added to it; malloc'ed, NULL when out of memory. */
+/* Appends an item to a list with colons; malloc'ed, NULL when out of memory. */
 static char *extend_list(const char *old, const char *item) {
   return clt_format("%s%s%s", old ? old : "", old && *old ? ":" : "", item);
 }
 
-/* The value of an entry of this name; else NULL. */
+/* The value if the entry has this name, else NULL. */
 static const char *value_of(const char *entry, const char *name) {
   const size_t n = strlen(name);
   return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
@@ -44,23 +45,23 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   char *malloc_debug = setup->heap_checks ? find_malloc_debug() : NULL;
   char *preload = malloc_debug ? extend_list(getenv("LD_PRELOAD"), malloc_debug) : NULL;
   char *tunables = malloc_debug ? extend_list(getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3") : NULL;
-  /* The caches that drivers keep in the home folder hide how long a build takes and outlive edits of included files. A
-   * program that is tuned as a whole finds them as it does when it is used. */
+  /* Drivers' caches in the home folder would hide build times, and survive edits of included files. A program that
+   * is tuned as a whole uses them, as it will later. */
   const char *const off = setup->trade ? NULL : "0", *const disabled = setup->trade ? NULL : "1";
   const struct {
-    const char *name, *value; /* NULL: as it is */
-    bool yields;              /* to what the user has set */
-  } ours[] = {
-      {"POCL_CACHE_DIR", cache, false},
-      {"CUDA_CACHE_DISABLE", disabled, true},
-      {"AMD_COMGR_CACHE", off, true},
-      {"NEO_CACHE_PERSISTENT", off, true},
-      /* Not off: rusticl without it builds while it launches, and times no longer tell what a kernel leaves out. */
-      {"MESA_SHADER_CACHE_DIR", setup->trade ? NULL : cache, true},
-      {"POCL_SIGFPE_HANDLER", "0", false},
-      {"TMPDIR", setup->folder, false},
-      {"LD_PRELOAD", preload, false},
-      {"GLIBC_TUNABLES", tunables, false}};
+    const char *name, *value; /* NULL: unchanged */
+    bool yields;              /* the user's own value takes precedence */
+  } ours[] = {{"POCL_CACHE_DIR", cache, false},
+              {"CUDA_CACHE_DISABLE", disabled, true},
+              {"AMD_COMGR_CACHE", off, true},
+              {"NEO_CACHE_PERSISTENT", off, true},
+              /* Kept on, because rusticl without a cache builds during launches, which distorts run times. */
+              {"MESA_SHADER_CACHE_DIR", setup->trade ? NULL : cache, true},
+              {"POCL_SIGFPE_HANDLER", "0", false},
+              {"TMPDIR", setup->folder, false},
+              {"CLATUNE_LAYER", setup->trade ? NULL : "", false}, /* measure the requested kernel, not a tuned one */
+              {"LD_PRELOAD", preload, false},
+              {"GLIBC_TUNABLES", tunables, false}};
   const size_t n_ours = sizeof ours / sizeof *ours;
   bool set[sizeof ours / sizeof *ours];
   clt_words list = {0};

@@ -1,5 +1,5 @@
-/* Finalists: each prepared in a process of its own under glibc's checks of the heap, verified on other data, kept
- * there, and timed when the caller says so. Whoever damages its process's memory ends it, and nobody else's. */
+/* Finalists. Each is prepared in a process of its own with glibc's heap checks, verified on other data, kept there,
+ * and timed on request. A finalist that damages its process's memory ends only that process. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,29 +11,31 @@
 #include "problem/data.h"
 #include "worker/pool.h"
 
-#define PUMP_S 0.1           /* how long a request to stop may go unseen */
-#define MOST_PRINTED 16384   /* bytes that are kept of what a right kernel prints, for `clatune verify` */
-#define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
+#define PUMP_S 0.1         /* the longest delay until a request to stop is noticed */
+#define MOST_PRINTED 16384 /* bytes kept of a correct kernel's output, for `clatune verify` */
+#define SPARE_PREPARATIONS \
+  3 /* preparations in addition to one, and to one per other finalist that may end a shared worker */
 
 struct clt_kept {
   clt_config config;
-  clt_pool_worker *worker; /* its own, unless the device takes too few processes */
-  size_t slot;             /* in that */
-  uint64_t generation;     /* of the process that it is prepared in; 0: none, or it is being prepared */
+  clt_pool_worker *worker; /* its own, unless the device accepts too few processes */
+  size_t slot;             /* in that worker */
+  uint64_t generation;     /* of the process that holds it; 0: not prepared */
   size_t n_preparations;
-  size_t n_killings;           /* times that others' processes were killed while it was timed */
-  bool wanted;                 /* by the call under way: made ready again where its worker is lost */
-  bool verified;               /* on the other data, or that is impossible */
-  clt_measurement measurement; /* of the preparation, or why it failed: then it is out */
-  clt_measurement answer;      /* to the last request; config CLT_CONFIG_NONE: none */
+  size_t n_killings;           /* how often other processes were killed while it was timed */
+  bool wanted;                 /* by the current call: prepared again if its worker is lost */
+  bool verified;               /* on the other data, unless that is impossible */
+  clt_measurement measurement; /* of the preparation; with a failure reason the finalist is out */
+  clt_measurement answer;      /* to the latest request; config CLT_CONFIG_NONE: none */
 };
 
-/* Everything that waits does so here. */
+/* All waiting is done here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   const double limit_s = pool->setup.evaluator.limit_s;
-  if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  if (clt_stop_asked(pool->setup.evaluator.stop))
+    return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
   if (limit_s > 0 && clt_now_s() - pool->opened_s - pool->waited_s > limit_s)
-    return clt_fail(error, CLT_E_AGAIN, "it takes longer than %.0f s", limit_s);
+    return clt_fail(error, CLT_E_AGAIN, "the time limit of %.0f s is exceeded", limit_s);
   return clt_pool_pump(pool, PUMP_S, error);
 }
 
@@ -49,14 +51,14 @@ static bool is_ready(const clt_kept *k) {
   return k->generation != 0 && k->generation == k->worker->generation && k->worker->process.alive;
 }
 
-/* For the call under way it is not prepared, or not verified yet. */
+/* Whether it must still be prepared or verified for the current call. */
 static bool is_unfinished(const clt_kept *k) { return k->wanted && !has_failed(k) && !(k->verified && is_ready(k)); }
 
 /* --- requests --- */
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
-  /* Lost with its worker, or the machine was busy: prepared again. */
+  /* Its worker was lost, or the machine was busy: it will be prepared again. */
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   const char *printed = worker->process.printed.bytes;
@@ -74,8 +76,8 @@ static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_phase 
   return clt_pool_request(pool, k->worker, request, phase, &limits, load, note_answer, error);
 }
 
-/* Whether the last request was answered and nothing failed. What fails is out for good, and a tainted process is
- * replaced. */
+/* Takes the latest answer; true if there is one and it is no failure. A failed finalist stays failed, and a tainted
+ * process is replaced. */
 static bool take_answer(clt_pool *pool, clt_kept *k, clt_measurement *out) {
   if (k->answer.config == CLT_CONFIG_NONE) return false;
   bool failed = k->answer.reason != CLT_REASON_NONE;
@@ -91,7 +93,7 @@ static bool take_answer(clt_pool *pool, clt_kept *k, clt_measurement *out) {
   return !failed;
 }
 
-/* Each process loads the other data once; the first one that does makes them. */
+/* Each process loads the other data once; the first one makes them. */
 static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_error why = {0};
   (void)error;
@@ -126,7 +128,8 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
         CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
   }
   if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
-    clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
+    clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH,
+                         "the workers that prepared it repeatedly ended unexpectedly");
     return CLT_OK;
   }
   bool shared = false;
@@ -140,7 +143,7 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
 }
 
-/* Takes the answer to a request of make_wanted_ready, if there is one. */
+/* Takes the answer to a request of make_wanted_ready, if any. */
 static void note_progress(clt_pool *pool, clt_kept *k) {
   clt_measurement answer;
   bool preparing = k->generation == 0;
@@ -158,7 +161,8 @@ static void note_progress(clt_pool *pool, clt_kept *k) {
   }
 }
 
-/* Gives a finalist a place in the worker that has the fewest of a list's: none where the device takes enough. */
+/* Places a finalist in the worker that holds the fewest of a list. If the device accepts enough processes, that
+ * worker holds none. */
 static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept *k) {
   size_t fewest = SIZE_MAX;
   for (size_t w = 0; w < CLT_POOL_MAX_WORKERS; w++) {
@@ -180,7 +184,7 @@ static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept 
   if (pool->n_workers < n_needed) pool->n_workers = n_needed;
 }
 
-/* Prepares and verifies what is wanted, as many side by side as the search has workers. */
+/* Prepares and verifies the wanted finalists, at most as many at a time as the search has workers. */
 static int make_wanted_ready(clt_pool *pool, clt_error *error) {
   for (;;) {
     size_t n_under_way = 0;
@@ -236,14 +240,15 @@ void clt_pool_give_up_kept(clt_pool *pool) {
   clt_pool_lock(pool, CLT_UNLOCKED);
 }
 
-/* The new list takes over what is kept already; the others get workers that nobody has. */
+/* The new list takes over finalists that are kept already. The others get free workers. */
 int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   bool taken[CLT_POOL_MAX_WORKERS] = {false};
-  if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  if (pool->n_submitted > 0)
+    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
   if (n > CLT_POOL_MAX_WORKERS)
-    return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %d that can be kept", n,
+    return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are too many; at most %d are possible", n,
                     CLT_POOL_MAX_WORKERS);
-  if (n == 0) { /* nobody holds the device any more */
+  if (n == 0) { /* releases the device */
     clt_pool_give_up_kept(pool);
     for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) clt_pool_dismiss(pool, &pool->workers[i]);
     return CLT_OK;
@@ -265,7 +270,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   }
   for (size_t i = 0; i < n; i++)
     if (list[i].worker == NULL) place_kept(pool, list, n, &list[i]);
-  /* Whatever else has a process gives it up, and the memory that it holds. */
+  /* All other workers release their processes, and with them their memory. */
   for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
     if (taken[i]) continue;
     clt_pool_dismiss(pool, &pool->workers[i]);
@@ -283,7 +288,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
         list[i].measurement.reason == CLT_REASON_RUN_CRASH || list[i].measurement.reason == CLT_REASON_COMPILE_CRASH;
   if (rc == 0 && n > 1 && n_crashed == n && !pool->no_heap_checks) {
     clt_pool_log(pool, CLT_LOG_WARNING,
-                 "all finalists crash under glibc's checks of the heap: they go on without these");
+                 "all finalists crash with glibc's heap checks; preparing them again without heap checks");
     pool->no_heap_checks = true;
     for (size_t i = 0; i < n; i++) {
       clt_measurement_release(&list[i].measurement);
@@ -318,20 +323,21 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
       size_t n_killed = pool->n_killed;
       while (rc == 0 && k->worker->done) rc = pump_or_stop(pool, error);
-      /* Nobody else runs meanwhile, but processes that are killed take a moment to end: waited for once one has. */
+      /* No other worker runs during timing. If one was killed, wait a moment for the end of others that are being
+       * killed. */
       double until_s = clt_now_s() + PUMP_S;
       while (rc == 0 && n_killed > 0 && pool->n_killed == n_killed && clt_now_s() < until_s)
         rc = pump_or_stop(pool, error);
       if (rc) break;
-      /* Once may be somebody else's doing, or the system's that lacks memory. */
+      /* A single time may have another cause, such as a lack of memory in the system. */
       if (k->answer.config != CLT_CONFIG_NONE && pool->n_killed > n_killed && ++k->n_killings > 1) {
         clt_measurement_release(&k->answer);
         clt_measurement_init(&k->answer, k->config);
-        clt_measurement_fail(&k->answer, CLT_REASON_UNKNOWN, "other processes are killed whenever it runs");
+        clt_measurement_fail(&k->answer, CLT_REASON_UNKNOWN, "other worker processes are killed each time it runs");
       }
       clt_measurement *m = &k->answer;
       if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)
-        clt_measurement_fail(m, CLT_REASON_UNKNOWN, "it was not timed");
+        clt_measurement_fail(m, CLT_REASON_UNKNOWN, "the worker returned no run time");
       clt_measurement_init(&out[i], k->config);
       timed = take_answer(pool, k, &out[i]);
     }

@@ -20,7 +20,8 @@
 #define DEVICE_BYTE 1
 #define SAY_AFTER_S 1.0
 
-/* "1234 1700000000 clatune tune x.json" and a newline; nothing in it can end the line before. */
+/* Writes "1234 1700000000 clatune tune x.json" and a newline: process, time, command. Control characters become
+ * spaces, so that the line is one line. */
 static void describe_holder(char *out, size_t capacity) {
   char command[128] = "";
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -31,8 +32,8 @@ static void describe_holder(char *out, size_t capacity) {
   snprintf(out, capacity, "%ld %lld %s\n", (long)getpid(), (long long)time(NULL), command);
 }
 
-/* The file's text is of who got the lock last, which may be this process: another one that shares it has had it for
- * longer. Whose process is gone, or is seen from another container, is not named either. */
+/* The file names the latest process that got the lock. If that is this process, another one that shares the lock has
+ * held it for longer. A process that no longer exists, or belongs to another container, is not named either. */
 static void say_waiting(const clt_device_lock *lock, clt_log_fn log, void *log_user) {
   char line[sizeof lock->holder + 1] = "", since[32] = "";
   long pid = 0;
@@ -61,7 +62,7 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   bool usable = runtime && *runtime && access(runtime, W_OK) == 0;
   char *folder = usable ? clt_format("%s/clatune", runtime) : clt_format("/tmp/clatune-%lld", (long long)geteuid());
-  /* Keys come from drivers: only a hash of them becomes a file name, with a readable beginning. */
+  /* Keys come from drivers, so file names contain only a hash, after a readable beginning. */
   for (size_t i = 0; i + 1 < sizeof readable && key[i]; i++) {
     char c = key[i];
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
@@ -72,15 +73,15 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   if (path == NULL)
     rc = clt_fail_memory(error);
   else if (mkdir(folder, 0700) && errno != EEXIST)
-    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
+    rc = clt_fail_errno(error, CLT_E_IO, "create the folder", folder);
   else if (lstat(folder, &info))
-    rc = clt_fail_errno(error, CLT_E_IO, "look at", folder);
+    rc = clt_fail_errno(error, CLT_E_IO, "check the owner of", folder);
   else if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid())
-    rc = clt_fail(error, CLT_E_IO, "'%s' is not a folder of this user; remove it", folder);
+    rc = clt_fail(error, CLT_E_IO, "'%s' is not a folder owned by you; remove it", folder);
   else if ((fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
     rc = clt_fail_errno(error, CLT_E_IO, "open", path);
   else if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_uid != geteuid())
-    rc = clt_fail(error, CLT_E_IO, "'%s' is not a file of this user; remove it", path);
+    rc = clt_fail(error, CLT_E_IO, "'%s' is not a regular file owned by you; remove it", path);
   if (rc && fd >= 0) close(fd);
   if (rc == 0) out->fd = fd;
   if (rc == 0) describe_holder(out->holder, sizeof out->holder);
@@ -94,7 +95,8 @@ void clt_lock_close(clt_device_lock *lock) {
   *lock = (clt_device_lock){.fd = -1};
 }
 
-/* Locks of the open file, not of the process: a host application that opens and closes files does not lose them. */
+/* Locks of the open file, not of the process, so that an application does not lose them when it opens and closes
+ * files. */
 static bool set_byte(const clt_device_lock *lock, short type, off_t byte) {
   struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(lock->fd, F_OFD_SETLK, &range) == 0;
@@ -120,13 +122,13 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
         lock->state = CLT_LOCK_EXCLUSIVE;
       }
     }
-    /* Where it cannot be written, those who wait are not told for whom. */
+    /* If it cannot be written, waiting processes are not told the holder. */
     size_t n = lock->fd >= 0 && lock->state != CLT_UNLOCKED ? strlen(lock->holder) : 0;
     if (n > 0 && pwrite(lock->fd, lock->holder, n, 0) < 0) lock->holder[0] = '\0';
   }
   bool granted = lock->state == wanted;
   double now_s = clt_now_s();
-  /* One who was not there to try for longer was at other work. */
+  /* A longer gap since the last try was spent on other work, so it does not count as waiting. */
   if (lock->wait_s > 0 && lock->waited_s) *lock->waited_s += fmin(now_s - lock->counted_s, SAY_AFTER_S);
   lock->counted_s = now_s;
   if (granted)

@@ -29,7 +29,7 @@ void clt_frame_reader_release(clt_frame_reader *reader) {
 }
 
 clt_frame_input clt_frame_receive(clt_frame_reader *reader, int fd, bool wait) {
-  if (reader->n > CLT_MAX_FRAME_BYTES + HEADER_BYTES) return CLT_FRAME_NOTHING; /* to be taken, or refused, first */
+  if (reader->n > CLT_MAX_FRAME_BYTES + HEADER_BYTES) return CLT_FRAME_NOTHING; /* take or reject it first */
   if (clt_grow(&reader->bytes, &reader->capacity, reader->n + CHUNK_BYTES, 1)) return CLT_FRAME_CLOSED;
   ssize_t got;
   do {
@@ -85,7 +85,7 @@ int clt_frame_send(int fd, const json_t *message, clt_error *error) {
   size_t n = 0, sent = 0;
   char *frame = clt_frame_bytes(&n, message);
   if (frame == NULL && json_dumpb(message, NULL, 0, JSON_COMPACT) <= CLT_MAX_FRAME_BYTES) return clt_fail_memory(error);
-  if (frame == NULL) return clt_fail(error, CLT_E_RANGE, "a message is too long to be sent");
+  if (frame == NULL) return clt_fail(error, CLT_E_RANGE, "a message is too long to send");
   while (sent < n) {
     ssize_t got = send(fd, frame + sent, n - sent, MSG_NOSIGNAL);
     if (got < 0 && errno == EINTR) continue;
@@ -122,12 +122,12 @@ int clt_message_integer(int64_t *out, const json_t *message, const char *key, in
   if (!json_is_integer(x)) return clt_fail(error, CLT_E_FORMAT, "a message lacks the whole number '%s'", key);
   int64_t value = json_integer_value(x);
   if (value < min || value > max)
-    return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %lld", key, (long long)value);
+    return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' has the invalid value %lld", key, (long long)value);
   *out = value;
   return CLT_OK;
 }
 
-/* Numbers of a structure, under their names. JSON has no NaN and no infinity: null and "inf" stand for them. */
+/* The numbers of a struct, with their names. JSON has neither NaN nor infinity: these are null and "inf". */
 typedef struct number_field {
   const char *key;
   size_t offset;
@@ -147,7 +147,7 @@ static const number_field phase_numbers[] = {P(build_s),  P(first_launch_s), P(r
 static const number_field timing_numbers[] = {T(max_total_s),    T(steady_relative), T(best_s),
                                               T(abandon_factor), T(energy_s),        {NULL, 0}};
 
-/* Takes object over; NULL when out of memory. */
+/* Takes over object. NULL when out of memory. */
 static json_t *add_numbers(json_t *object, const void *from, const number_field *field) {
   for (; object && field->key; field++) {
     double x = *(const double *)((const char *)from + field->offset);
@@ -157,7 +157,7 @@ static json_t *add_numbers(json_t *object, const void *from, const number_field 
   return object;
 }
 
-/* None of them is negative. */
+/* Negative numbers are errors. */
 static int get_numbers(void *to, const number_field *field, const json_t *object, clt_error *error) {
   for (; field->key; field++) {
     const json_t *x = json_object_get(object, field->key);
@@ -165,7 +165,8 @@ static int get_numbers(void *to, const number_field *field, const json_t *object
     if (!json_is_number(x) && !json_is_null(x) && !infinite)
       return clt_fail(error, CLT_E_FORMAT, "a message lacks the number '%s'", field->key);
     double value = infinite ? INFINITY : json_is_null(x) ? NAN : json_number_value(x);
-    if (value < 0) return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %g", field->key, value);
+    if (value < 0)
+      return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' has the invalid value %g", field->key, value);
     *(double *)((char *)to + field->offset) = value;
   }
   return CLT_OK;
@@ -194,14 +195,14 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
   int rc = clt_message_integer(&config, message, "config", 0, INT64_MAX, error);
   if (rc) return rc;
   if (clt_reason_parse(&reason, name, NULL))
-    return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
+    return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' has the unknown value '%.32s'", name);
   if (!json_is_array(runs) || json_array_size(runs) > CLT_MAX_RUNS)
-    return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is no list of at most %d numbers", CLT_MAX_RUNS);
+    return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is not a list of at most %d numbers", CLT_MAX_RUNS);
   clt_measurement_init(&m, (clt_config)config);
   for (; m.n_runs < json_array_size(runs); m.n_runs++) {
     const json_t *run = json_array_get(runs, m.n_runs);
     if (!json_is_number(run) || json_number_value(run) < 0)
-      return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", m.n_runs);
+      return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is not a time", m.n_runs);
     m.runs_s[m.n_runs] = json_number_value(run);
   }
   rc = get_numbers(&m, measurement_numbers, message, error);
@@ -281,7 +282,7 @@ json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
   return list;
 }
 
-/* False where it makes no sense. */
+/* False: the message is invalid. */
 static bool unpack_kernel(clt_kernel_info *out, json_t *message) {
   const char *name, *type;
   json_int_t local[3];
@@ -316,7 +317,10 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
   clt_kernel_info *kernels = clt_new_array(sound ? count : 0, sizeof *kernels);
   if (kernels == NULL) return clt_fail_memory(error);
   while (sound && i < count) sound = unpack_kernel(&kernels[i], json_array_get(list, i)), i++;
-  if (!sound) return free(kernels), clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
+  if (!sound)
+    return free(kernels), clt_fail(error, CLT_E_FORMAT,
+                                   "the worker sent an invalid list of kernels; check that clatune and clatune-worker "
+                                   "are from the same build");
   *out = kernels;
   *n = count;
   return CLT_OK;
@@ -324,8 +328,8 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
 
 /* --- devices and problems --- */
 
-/* The instance's key, and a hash over the parameters and their values, so that a configuration's number means the same
- * on both sides. */
+/* The instance's key, and a hash of parameters and values. They show that a configuration's number means the same in
+ * both processes. */
 static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
   int rc = clt_instance_key(key, instance, error);
   clt_hasher *hasher = rc ? NULL : clt_hasher_new();
@@ -366,7 +370,7 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
   const char *name, *path = clt_json_string(request, "problem");
   json_t *value, *members = json_object_get(request, "sizes");
   size_t n_sizes = json_object_size(members), at = 0;
-  if (n_sizes > MAX_SIZES) return clt_fail(error, CLT_E_FORMAT, "a message has %zu sizes", n_sizes);
+  if (n_sizes > MAX_SIZES) return clt_fail(error, CLT_E_FORMAT, "a message has too many sizes (%zu)", n_sizes);
   clt_size *sizes = clt_new_array(n_sizes, sizeof *sizes);
   clt_device_info *device = clt_new_array(1, sizeof *device);
   int rc = sizes && device ? CLT_OK : clt_fail_memory(error);
@@ -381,7 +385,8 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
   if (rc == 0) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
   if (rc == 0) rc = make_marks(i, key, space, error);
   if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' or its kernel has changed since tuning began; start again", path);
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' or its kernel has changed since the tuning began; start the tuning again",
+                  path);
   if (rc == 0 && json_is_false(json_object_get(request, "reference"))) clt_problem_drop_reference(p);
   free(sizes);
   free(device);

@@ -1,8 +1,8 @@
-/* worker/message.h - messages between the tuner and its workers (docs/worker-protocol.md): a length (4 bytes,
+/* worker/message.h - messages between the tuner and its workers (src/worker/PROTOCOL.md): a length (4 bytes,
  * big-endian), then a JSON object.
  *
- * Both sides distrust each other's bytes (a kernel may have scribbled over its process): the length is checked before
- * anything is read or parsed, and everything that a message holds for type and range. */
+ * Neither side trusts the other's bytes, because a kernel may have overwritten its process's memory: the length is
+ * checked before anything is read or parsed, then the type and range of every member. */
 #ifndef CLT_WORKER_MESSAGE_H
 #define CLT_WORKER_MESSAGE_H
 
@@ -38,16 +38,16 @@ clt_frame_input clt_frame_receive(clt_frame_reader *reader, int fd, bool wait);
  * is too long or no JSON object. */
 int clt_frame_take(clt_frame_reader *reader, json_t **out, clt_error *error);
 
-/* The next message, however long it takes to come; NULL where the other side is gone or sends nonsense. */
+/* Waits for the next message, without a limit of time; NULL if the other side is gone or sends no valid message. */
 json_t *clt_frame_await(clt_frame_reader *reader, int fd);
 
-/* Sends a message whole, without SIGPIPE. CLT_E_WORKER where nobody listens, CLT_E_RANGE where it is too long. */
+/* Sends a whole message, without SIGPIPE. CLT_E_WORKER: the other side has closed; CLT_E_RANGE: it is too long. */
 int clt_frame_send(int fd, const json_t *message, clt_error *error);
 
 /* The bytes of a message, malloc'ed; NULL when out of memory or too long. */
 char *clt_frame_bytes(size_t *n, const json_t *message);
 
-/* --- what messages hold. New references are NULL when out of memory --- */
+/* --- contents of messages. New references are NULL when out of memory --- */
 
 const char *clt_phase_name(clt_phase phase);
 int clt_phase_parse(clt_phase *out, const char *name); /* CLT_E_FORMAT: none */
@@ -55,7 +55,7 @@ json_t *clt_message_phase(clt_phase phase);
 
 json_t *clt_message_hello(void);
 
-/* A whole number of a message; CLT_E_FORMAT where it is missing, or of another type or range. */
+/* A whole number of a message; CLT_E_FORMAT if it is missing or has another type or range. */
 int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,
                         clt_error *error);
 
@@ -66,20 +66,20 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 json_t *clt_message_from_timing(const clt_timing_policy *timing);
 int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error);
 
-/* clt_message_to_error sets *error as the other side had it and returns its code (never 0). */
+/* clt_message_to_error copies the other side's error to *error and returns its code (never 0). */
 json_t *clt_message_from_error(const clt_error *error);
 int clt_message_to_error(const json_t *message, clt_error *error);
 
-/* The figure of quality in the reply of who has made the data: NaN where there is none. CLT_E_FORMAT for anything but a
- * finite number, null or nothing. */
+/* The problem's figure of quality, from the reply of the worker that made the data; NaN if there is none. CLT_E_FORMAT
+ * if it is neither a finite number nor null. */
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error);
 
 json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n);
 int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error);
 
-/* What a worker has to know before it can serve: the problem, its sizes, the device, and marks by which it notices that
- * the files have changed since the tuner read them (CLT_E_FORMAT). The instance needs a device. On success the
- * instance's problem is the caller's, too, and has no reference where "reference" is false. */
+/* What a worker must know before it can work: the problem, its sizes, the device, and hashes that show whether the
+ * files have changed since the tuner read them (CLT_E_FORMAT). The instance needs a device. On success the caller also
+ * owns the instance's problem, which has no reference if "reference" is false. */
 int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_error *error);
 int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error *error);
 

@@ -16,14 +16,14 @@
 
 #define MAX_SETBACKS 3
 #define MAX_UNANSWERED 2
-/* Until a first run, where the user does not say: at first, and once so many builds are known. */
+/* The compile timeout, unless the user sets one: at first, and at least, after ENOUGH_BUILDS builds. */
 #define FIRST_COMPILE_S 60
 #define LEAST_COMPILE_S 30
-#define COMPILE_FACTOR 10 /* times what nine of ten builds took */
+#define COMPILE_FACTOR 10 /* times the 90th percentile of the builds */
 #define ENOUGH_BUILDS 10
-#define MOST_SAID 300   /* bytes of each end: more would not fit into a message */
-#define LOOK_S 0.1      /* how often workers are looked at, so that it is noticed when we are kept from it */
-#define LATENESS_S 0.05 /* what a machine that is not busy may take longer than asked to wake us */
+#define MOST_SAID 300   /* bytes of beginning and end that fit into a message */
+#define LOOK_S 0.1      /* how often workers are checked, so that delays of this process are noticed */
+#define LATENESS_S 0.05 /* the delay of a wake-up that is normal on an idle machine */
 
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...) {
   char text[1024];
@@ -56,10 +56,10 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   if (rc == 0) clt_pool_take_reserve(pool);
   if (rc == 0 && pool->folder.path == NULL) rc = clt_run_folder_new(&pool->folder, error);
   if (rc == 0 && pool->cache == NULL) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
-  /* A lock that cannot be made must not keep anybody from tuning. */
+  /* Tuning must be possible without a lock, too. */
   if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key[0] ? setup->lock_key : NULL, &why))
-    clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
-                 why.message);
+    clt_pool_log(pool, CLT_LOG_WARNING,
+                 "%s; continuing without a device lock, so other tuners may disturb the measurements", why.message);
   pool->lock.waited_s = &pool->waited_s;
   const bool locked = rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED);
   for (size_t i = 0; locked && rc == 0 && i < n_workers; i++)
@@ -81,16 +81,16 @@ void clt_pool_kill(clt_pool *pool) {
   for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) clt_process_kill(&pool->workers[i].process);
 }
 
-/* A process that SIGKILL does not end keeps the device from whoever comes next: nothing more is asked of that, and what
- * was measured is still handed out. The other processes may be in the same state: they are waited for together. */
+/* A process that survives SIGKILL keeps the device from others. The pool makes no further requests, but still
+ * returns results that it has. The other processes may be in the same state, so they are killed together. */
 static void give_up_device(clt_pool *pool, pid_t left_behind) {
   pool->stuck = true;
   if (!pool->broken)
-    pool->broken = clt_fail(&pool->broken_error, CLT_E_DEVICE,
-                            "device-lost: worker process %lld cannot be killed, since a call of the driver does not "
-                            "return; it is left behind. Reset the device or restart the machine; the same command "
-                            "then goes on",
-                            (long long)left_behind);
+    pool->broken =
+        clt_fail(&pool->broken_error, CLT_E_DEVICE,
+                 "device-lost: worker process %lld cannot be killed, because a driver call does not return; reset "
+                 "the device or restart the machine, then run the same command to continue",
+                 (long long)left_behind);
   clt_pool_kill(pool);
 }
 
@@ -153,7 +153,7 @@ int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, c
   if (request == NULL) return clt_fail_memory(error);
   worker->done = done;
   worker->load = load;
-  /* A worker that cannot be told anything is dead: the loop finds its end and bills it as any other. */
+  /* If sending fails, the worker is dead; the event loop notices that and handles it like any other end. */
   clt_process_request(&worker->process, request, phase, limits ? limits : &host, NULL);
   return CLT_OK;
 }
@@ -168,8 +168,8 @@ static int finish_request(clt_pool *pool, clt_pool_worker *worker, const clt_out
 }
 
 int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error) {
-  /* Of a long text the middle goes, which is what a worker printed first: how it ended stands before that, and its last
-   * words come last. */
+  /* A long text is cut in the middle: it begins with how the worker ended, and the last part of its output is the
+   * most useful one. */
   size_t n = strlen(why);
   const char *last = n > 2 * MOST_SAID ? why + n - MOST_SAID : why, *line = strchr(last, '\n');
   char *text = last == why
@@ -202,7 +202,7 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
   worker->makes_data = false;
 }
 
-/* Whether these are the last words of a compiler or a driver that got no memory. */
+/* Whether a compiler or a driver printed that it was out of memory. */
 static bool lacked_memory(const char *words) {
   static const char *const known[] = {"out of memory", "bad_alloc", "cannot allocate memory"};
   bool found = false;
@@ -210,7 +210,8 @@ static bool lacked_memory(const char *words) {
   return found;
 }
 
-/* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
+/* Ends a process that is lost or has missed its deadline, and reports the outcome of its request. `done` still sees
+ * the worker's stage. */
 static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, clt_error *error) {
   clt_process *process = &worker->process;
   clt_phase phase = process->phase;
@@ -218,7 +219,7 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   clt_outcome outcome = {.unheard = !expired && !process->heard,
                          .late = expired && process->starved,
                          .asleep = expired && process->asleep};
-  /* Longer than it had because of the best is slow; longer than any may take is a failure. */
+  /* Exceeding the limit from the best time means slow; exceeding the general limit is a failure. */
   const bool slow = expired && phase == CLT_PHASE_RUNNING && process->limits.run_s < pool->setup.run_timeout_s;
   if (expired)
     outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : slow ? CLT_REASON_ABANDONED : CLT_REASON_RUN_TIMEOUT;
@@ -226,7 +227,6 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
     outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
   worker->process.phase = phase;
-  if (busy && !pool->setup.quiet_builds && phase == CLT_PHASE_RUNNING) pool->in_doubt = true;
   outcome.killed = worker->process.killed;
   pool->n_killed += outcome.killed;
   char limited[100] = "";
@@ -242,7 +242,8 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   if (busy)
     rc = finish_request(pool, worker, &outcome, error);
   else if (!outcome.killed)
-    rc = clt_pool_setback(pool, "a worker that had nothing to do", outcome.text, error);
+    rc = clt_pool_setback(pool, "an idle worker", outcome.text, error);
+  if (busy && !pool->setup.quiet_builds && phase == CLT_PHASE_RUNNING) pool->in_doubt = true;
   worker->stage = CLT_STAGE_DOWN;
   free(why);
   free(text);
@@ -272,11 +273,12 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   return clt_pool_handle(pool, wait_s, error);
 }
 
-/* What has arrived is looked at before the clock is: the caller may have been away for long. */
+/* Handles arrived messages before deadlines, because the caller may have been away for long. */
 int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
   const size_t n_workers = pool->n_workers;
   double now_s = clt_now_s();
-  /* Not what we asked for and not what our caller computed: we were stopped, or others had the processors. */
+  /* Neither requested waiting nor the caller's own computing: this process was stopped, or others had the
+   * processors. */
   double computed_s = clt_thread_time_s(), late_s = now_s - pool->looked_s - waited_s - (computed_s - pool->computed_s);
   for (size_t i = 0; late_s > LATENESS_S && i < n_workers; i++)
     clt_process_add_lateness(&pool->workers[i].process, now_s, late_s);
@@ -290,12 +292,12 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
       bool was_busy = worker->process.busy;
       clt_process_event event = clt_process_next(&worker->process, &reply);
       if (event == CLT_PROCESS_NOTHING) break;
-      if (event == CLT_PROCESS_ENDED || !was_busy) { /* one that speaks unasked is as good as dead */
+      if (event == CLT_PROCESS_ENDED || !was_busy) { /* an unexpected message is treated like an end */
         rc = lose_process(pool, worker, false, error);
       } else if (event == CLT_PROCESS_REPLY) {
         rc = finish_request(pool, worker, &(clt_outcome){.reply = reply}, error);
       } else if (worker->load == CLT_LOAD_GATED && worker->process.phase == CLT_PHASE_LAUNCH) {
-        /* Before the clock is looked at: who waits at the gate while the caller is away is not compiling. */
+        /* Before deadlines are checked: a worker that waits at the gate while the caller is away is not compiling. */
         clt_process_pause(&worker->process);
         worker->load = CLT_LOAD_AT_GATE;
       }
@@ -308,7 +310,7 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
   for (size_t i = 0; rc == 0 && i < n_workers; i++) {
     clt_process *process = &pool->workers[i].process;
     busy = busy || (process->alive && process->busy && process->paused_s == 0);
-    /* Compiling is done on the processor, and so is everything where that is the device. */
+    /* Compiling takes place on the processor; with a CPU device, runs do, too. */
     bool computes = pool->setup.quiet_builds || process->phase != CLT_PHASE_RUNNING;
     if (process->alive && clt_process_expired(process, now_s) && !clt_process_excuse(process, computes, now_s))
       rc = lose_process(pool, &pool->workers[i], true, error);
@@ -330,30 +332,31 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
                    "make", make);
 }
 
-/* Whether a worker that was to ask the device in doubt met with no answer; why not. */
+/* Whether a worker that probed the device got no response; why: the reason. */
 static bool is_unanswered(const clt_pool_worker *worker, const clt_outcome *outcome, clt_error *why) {
-  if (outcome->reply == NULL) /* heap checks and others' signals are for somebody else to judge */
+  if (outcome->reply == NULL) /* heap checks and signals from outside have other causes */
     return !outcome->killed && !worker->heap_checks && clt_fail(why, CLT_E_DEVICE, "%.300s", outcome->text);
   if (strcmp(clt_json_string(outcome->reply, "reply"), "error") != 0) return false;
   int rc = clt_message_to_error(outcome->reply, why);
   return rc == CLT_E_DEVICE || rc == CLT_E_OPENCL;
 }
 
-/* Whoever was measured last is not to blame for that. */
+/* Counts probes without a response. The configuration that was measured last is not blamed. */
 static int note_unanswered(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, const clt_error *why,
                            clt_error *error) {
   if (worker->probe > pool->n_unanswered) pool->n_unanswered++;
   if (pool->n_unanswered >= MAX_UNANSWERED)
-    return clt_fail(error, CLT_E_DEVICE,
-                    "device-lost: the device no longer answers since a configuration failed (%s); once it does again "
-                    "(a new login or a restart may help), the same command goes on",
-                    why->message);
-  clt_pool_log(pool, CLT_LOG_WARNING, "the device does not answer, trying again: %s", why->message);
+    return clt_fail(
+        error, CLT_E_DEVICE,
+        "device-lost: the device no longer responds since a configuration failed (%s); log in again or restart "
+        "the machine, then run the same command to continue",
+        why->message);
+  clt_pool_log(pool, CLT_LOG_WARNING, "the device does not respond, trying again: %s", why->message);
   if (outcome->reply) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
 
-/* Goes on without a worker that the device refuses while others have it. False: no other has it. */
+/* Continues without a worker that the device refuses, if others have it. False: no other worker has it. */
 static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) {
   bool others = false, first = true;
   for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
@@ -364,17 +367,17 @@ static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) 
   if (!others) return false;
   if (first)
     clt_pool_log(pool, CLT_LOG_WARNING,
-                 "the device takes no further process: %s; going on with fewer workers, with one where the compute "
-                 "mode is EXCLUSIVE_PROCESS",
+                 "the device accepts no further process: %s; continuing with fewer workers (one if the GPU's compute "
+                 "mode is EXCLUSIVE_PROCESS)",
                  why);
   clt_pool_replace(pool, worker);
   worker->stage = CLT_STAGE_REFUSED;
-  for (size_t i = pool->setup.n_workers; i < CLT_POOL_MAX_WORKERS; i++) /* further ones, for finalists */
+  for (size_t i = pool->setup.n_workers; i < CLT_POOL_MAX_WORKERS; i++) /* further workers, for finalists */
     if (pool->workers[i].stage == CLT_STAGE_DOWN) pool->workers[i].stage = CLT_STAGE_REFUSED;
   return true;
 }
 
-/* Whether another process is at a configuration: that may be what kills its neighbours, with every launch again. */
+/* Whether another worker is processing a configuration, which may kill its neighbours repeatedly. */
 static bool has_company(const clt_pool *pool, const clt_pool_worker *worker) {
   for (const clt_pool_worker *other = pool->workers; other < pool->workers + pool->n_workers; other++)
     if (other != worker && other->process.busy && other->n_prepared > 0) return true;
@@ -395,30 +398,31 @@ static int open_device(clt_pool *pool, clt_pool_worker *worker, clt_error *error
                           note_started, error);
 }
 
-/* The end of a step of a start. What failed by the worker's own word would fail again; a crash is tried again. */
+/* The end of a step in starting a worker. An error that the worker reports would occur again; after a crash it is
+ * started again. */
 static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   const json_t *reply = outcome->reply;
   const char *what = worker->stage == CLT_STAGE_GREETING  ? "starting a worker"
                      : worker->stage == CLT_STAGE_OPENING ? "opening the device in a worker"
-                                                          : "making the input and the reference";
-  /* Making data begins with what comes after kernels, so any other phase is the reference kernel's. */
+                                                          : "computing the input and the reference";
+  /* Making data starts in a phase after the kernels', so any other phase belongs to the reference kernel. */
   clt_phase phase = worker->process.phase;
   bool made = worker->makes_data;
-  if (made && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
-    what = "running the kernel that makes the reference";
+  if (made && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE) what = "running the kernel of the reference";
   worker->makes_data = false;
   if (worker->stage == CLT_STAGE_OPENING && worker->probe) {
     clt_error unanswered = {0};
     if (is_unanswered(worker, outcome, &unanswered)) return note_unanswered(pool, worker, outcome, &unanswered, error);
     if (reply) pool->in_doubt = false, pool->n_unanswered = 0;
   }
-  if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* tried again without */
-  /* One that was in use before is no longer of use where it fails: a new one tells whether that means anything. */
+  if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* next time without them */
+  /* If a worker from an earlier tuning fails, a new one shows whether the failure is real. */
   if (worker->n_problems > 1 && (reply == NULL || strcmp(clt_json_string(reply, "reply"), "error") == 0)) {
     if (reply) clt_pool_replace(pool, worker);
     return CLT_OK;
   }
-  /* Killed in company, it is started anew until the company has had its answer, which its deadline bounds. */
+  /* If it was killed while another worker was busy, it starts again until that one has answered, which has a
+   * deadline. */
   if (outcome->killed && has_company(pool, worker)) return CLT_OK;
   if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
   if (worker->stage == CLT_STAGE_GREETING) {
@@ -435,8 +439,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     clt_error why = {0};
     double quality = NAN;
     if (clt_message_to_quality(&quality, reply, &why)) {
-      clt_pool_replace(pool, worker); /* who answers nonsense is not to be trusted with the rest */
-      return clt_pool_setback(pool, "making the input and the reference", why.message, error);
+      clt_pool_replace(pool, worker); /* its other answers cannot be trusted either */
+      return clt_pool_setback(pool, "computing the input and the reference", why.message, error);
     }
     const json_t *warnings = json_object_get(reply, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++) {
@@ -445,7 +449,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     }
     if (pool->setup.evaluator.quality) *pool->setup.evaluator.quality = quality;
     pool->data_made = true;
-    /* Its first build would take longer than opening the problem in one that has built before. */
+    /* The first build of this process would take longer than opening the problem in a spare one that has built
+     * before. */
     if (pool->setup.quiet_builds && pool->n_spare > 0) return clt_pool_replace(pool, worker), CLT_OK;
   }
   worker->stage = CLT_STAGE_UP;
@@ -454,8 +459,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
 }
 
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
-  static atomic_uint n_folders; /* a pool may have the folders of workers that others have started */
-  const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* a greeting has the host's */
+  static atomic_uint n_folders; /* spare workers bring folders from other pools, so names are unique in the process */
+  const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* the greeting has host_s */
   if (worker->stage == CLT_STAGE_DOWN && clt_pool_use_spare(pool, worker)) {
     worker->generation++;
     return open_device(pool, worker, error);

@@ -1,7 +1,7 @@
-/* One tuning over several equal devices. Each has a pool of its own, which knows nothing of the others: it takes the
- * lock of its device when it needs that, and waits for no other one meanwhile, so that tuners cannot block each other.
- * A configuration goes to the device that has the fewest. Before its first one every device runs the same
- * configuration, and one that takes longer or shorter for it than the first device has its times scaled. */
+/* One tuning on several equal devices. Each device has an independent pool. A pool takes the lock of its device only
+ * when needed and never waits for two locks, so tuners cannot deadlock. A configuration goes to the device with the
+ * fewest. Before anything else, every device runs the same configuration; a device whose time differs from the first
+ * one's has its times scaled. */
 #include "worker/pools.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-#define EQUALLY_FAST 0.03 /* relative: what is no further apart is not scaled */
+#define EQUALLY_FAST 0.03 /* relative difference up to which times are not scaled */
 
 int clt_pools_open(clt_pools *s, const clt_pool_setup *setups, size_t n, clt_config compare, clt_error *error) {
   size_t capacity = 0;
@@ -33,7 +33,7 @@ int clt_pools_open(clt_pools *s, const clt_pool_setup *setups, size_t n, clt_con
     d->stage = n > 1 ? CLT_POOLS_NEW : CLT_POOLS_READY;
     d->scale = 1;
     rc = clt_pool_open(&d->pool, &setup, error);
-    s->n += rc == 0; /* what failed has closed itself */
+    s->n += rc == 0; /* a pool that failed to open is closed already */
   }
   if (rc) clt_pools_close(s);
   return rc;
@@ -41,7 +41,8 @@ int clt_pools_open(clt_pools *s, const clt_pool_setup *setups, size_t n, clt_con
 
 void clt_pools_close(void *state) {
   clt_pools *s = state;
-  for (size_t i = 1; i < s->n; i++) clt_pool_kill(&s->devices[i].pool); /* together; the first one's may be kept */
+  for (size_t i = 1; i < s->n; i++)
+    clt_pool_kill(&s->devices[i].pool); /* all at once; the first device's workers may go to the reserve */
   for (size_t i = s->n; i-- > 0;) clt_pool_close(&s->devices[i].pool);
   free(s->devices);
   free(s->tasks);
@@ -49,7 +50,7 @@ void clt_pools_close(void *state) {
   *s = (clt_pools){.n = 0};
 }
 
-/* NULL: none is left, or none of them is ready. */
+/* The first device that is not left out (ready: that is ready); NULL: none. */
 static clt_pools_device *first_device(const clt_pools *s, bool ready) {
   for (size_t i = 0; i < s->n; i++) {
     const clt_pools_stage stage = s->devices[i].stage;
@@ -74,34 +75,36 @@ static bool others_left(const clt_pools *s, const clt_pools_device *d) {
   return false;
 }
 
-/* Of the first one, what it makes for all has to be there. */
+/* The first device must have made the data for all before it can be left out. */
 static bool can_do_without(const clt_pools *s, const clt_pools_device *d, int rc) {
   const bool of_device = rc == CLT_E_DEVICE || rc == CLT_E_OPENCL || rc == CLT_E_WORKER;
   return of_device && others_left(s, d) && (d != s->devices || d->pool.data_made);
 }
 
-/* Decides on those that have run what all are compared by, as soon as the first one has. */
+/* Compares the devices that have run the common configuration, once the first device has. */
 static void judge_devices(clt_pools *s) {
   const clt_pools_device *first = first_device(s, false);
   if (first && first->stage == CLT_POOLS_COMPARED && !s->is_compared) {
     s->is_compared = true;
     s->compared_s = first->compared_s;
     if (isnan(s->compared_s))
-      clt_pool_log(&first->pool, CLT_LOG_WARNING,
-                   "what the devices are compared by fails here, so all are taken to be equally fast");
+      clt_pool_log(
+          &first->pool, CLT_LOG_WARNING,
+          "the configuration used to compare the devices fails on this one; all devices are taken as equally fast");
   }
   for (clt_pools_device *d = s->devices; s->is_compared && d < s->devices + s->n; d++) {
     if (d->stage != CLT_POOLS_COMPARED) continue;
     const double ratio = d->compared_s / s->compared_s;
     d->stage = CLT_POOLS_READY;
     if (isnan(d->compared_s) && !isnan(s->compared_s) && others_left(s, d)) {
-      clt_pool_log(&d->pool, CLT_LOG_WARNING,
-                   "what is right on the first device fails here; going on without this device");
+      clt_pool_log(
+          &d->pool, CLT_LOG_WARNING,
+          "a configuration that is correct on the first device fails on this one; continuing without this device");
       leave_out(s, d);
     } else if (fabs(ratio - 1) > EQUALLY_FAST) {
       clt_pool_log(&d->pool, CLT_LOG_WARNING,
                    "takes %.3g times as long as the first device for the same configuration; its times are divided by "
-                   "that",
+                   "this factor",
                    ratio);
       d->scale = 1 / ratio;
     }
@@ -114,7 +117,7 @@ static void scale_times(clt_measurement *m, double scale) {
   m->time_s *= scale;
 }
 
-/* Waiting for other tuners counts where no device does anything else. */
+/* Waiting for other tuners counts only while no device does anything else. */
 static void count_waiting(clt_pools *s) {
   double least_s = INFINITY;
   for (size_t i = 0; i < s->n; i++) {
@@ -150,7 +153,7 @@ int clt_pools_submit(void *state, clt_config config, double best_s, clt_error *e
   clt_pools *s = state;
   int rc = CLT_OK;
   if (s->n_tasks == s->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
+    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", s->capacity);
   for (clt_pools_device *d = s->devices; rc == 0 && d < s->devices + s->n; d++) {
     if (d->stage != CLT_POOLS_NEW) continue;
     d->stage = CLT_POOLS_COMPARING;
@@ -161,7 +164,7 @@ int clt_pools_submit(void *state, clt_config config, double best_s, clt_error *e
   return hand_out(s, error);
 }
 
-/* Whether a result is the answer to what was submitted, and not what devices are compared by alone. */
+/* Notes a result. False: nothing was submitted for it; it only served to compare devices. */
 static bool receive(clt_pools *s, clt_pools_device *d, clt_measurement *m) {
   clt_pools_task *task = s->tasks, *end = s->tasks + s->n_tasks;
   if (d->stage == CLT_POOLS_COMPARING) {
@@ -177,7 +180,7 @@ static bool receive(clt_pools *s, clt_pools_device *d, clt_measurement *m) {
   return true;
 }
 
-/* Takes from all what is there until there is an answer. CLT_E_AGAIN: there is none. */
+/* Takes results from all pools until one answers a submission. CLT_E_AGAIN: there is none. */
 static int take_answer(clt_pools *s, clt_measurement *out, clt_error *error) {
   int rc = hand_out(s, error);
   for (size_t n_idle = 0; rc == CLT_OK && n_idle < s->n;) {
@@ -196,11 +199,11 @@ static int take_answer(clt_pools *s, clt_measurement *out, clt_error *error) {
       return rc;
     }
     if (rc != CLT_OK) {
-      clt_pool_log(&d->pool, CLT_LOG_WARNING, "%s; going on without this device", why.message);
+      clt_pool_log(&d->pool, CLT_LOG_WARNING, "%s; continuing without this device", why.message);
       leave_out(s, d);
       judge_devices(s);
     }
-    n_idle = 0; /* somebody is ready, or has left what others are to do */
+    n_idle = 0; /* a device is ready, or its tasks must move to others */
     rc = hand_out(s, error);
   }
   return rc ? rc : CLT_E_AGAIN;
@@ -208,8 +211,8 @@ static int take_answer(clt_pools *s, clt_measurement *out, clt_error *error) {
 
 int clt_pools_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   clt_pools *s = state;
-  /* Where nothing is submitted, workers are still brought up and the device is given back: whoever waits for another
-   * tuner's answer would else keep that tuner from timing. */
+  /* Without submissions, workers still start and the device is released. Otherwise a caller that waits for another
+   * tuner's result would keep that tuner from timing. */
   const double until_s = clt_now_s() + (s->n_tasks > 0 ? timeout_s : 0);
   for (bool last = false;;) {
     int rc = take_answer(s, out, error);
@@ -229,15 +232,17 @@ int clt_pools_wait(void *state, clt_measurement *out, double timeout_s, clt_erro
   }
 }
 
-/* Finalists are all on one device; meanwhile the others have neither processes nor their locks. */
+/* All finalists are on one device; meanwhile the others have neither processes nor locks. */
 int clt_pools_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_pools *s = state;
-  if (s->n_tasks > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  if (s->n_tasks > 0)
+    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
   s->keeper = first_device(s, true);
   if (s->keeper == NULL) s->keeper = first_device(s, false);
   for (clt_pools_device *d = s->devices; d < s->devices + s->n; d++) {
     if (d == s->keeper || d->stage == CLT_POOLS_LEFT_OUT) continue;
-    if (clt_pool_keep(&d->pool, NULL, 0, NULL, NULL)) leave_out(s, d); /* it is still at what all are compared by */
+    if (clt_pool_keep(&d->pool, NULL, 0, NULL, NULL))
+      leave_out(s, d); /* it is still running the common configuration */
     clt_pool_lock(&d->pool, CLT_UNLOCKED);
   }
   const int rc = clt_pool_keep(&s->keeper->pool, configs, n, out, error);
@@ -248,7 +253,7 @@ int clt_pools_keep(void *state, const clt_config *configs, size_t n, clt_measure
 int clt_pools_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                          clt_error *error) {
   clt_pools *s = state;
-  clt_pools_device *d = s->keeper ? s->keeper : s->devices; /* nothing is kept */
+  clt_pools_device *d = s->keeper ? s->keeper : s->devices; /* keep was not called: reports the error */
   const int rc = clt_pool_time_again(&d->pool, indices, n, n_runs, out, error);
   for (size_t i = 0; rc == 0 && i < n; i++) scale_times(&out[i], d->scale);
   count_waiting(s);

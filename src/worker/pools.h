@@ -5,9 +5,9 @@
 #include "worker/pool.h"
 
 typedef enum clt_pools_stage {
-  CLT_POOLS_NEW,       /* nothing was submitted yet */
-  CLT_POOLS_COMPARING, /* runs what all devices are compared by */
-  CLT_POOLS_COMPARED,  /* waits until the first one has run it */
+  CLT_POOLS_NEW,       /* nothing has been submitted yet */
+  CLT_POOLS_COMPARING, /* runs the configuration that all devices are compared with */
+  CLT_POOLS_COMPARED,  /* waits until the first device has run it */
   CLT_POOLS_READY,
   CLT_POOLS_LEFT_OUT
 } clt_pools_stage;
@@ -16,31 +16,31 @@ typedef struct clt_pools_device {
   clt_pool pool;
   clt_pools_stage stage;
   double compared_s; /* NaN: it failed */
-  double scale;      /* of its times to those of the first device */
-  double waited_s;   /* of the pool's, that were looked at */
+  double scale;      /* its times are multiplied by it: the first device's time / its own */
+  double waited_s;   /* the part of the pool's waited_s that is counted already */
 } clt_pools_device;
 
 typedef struct clt_pools_task {
   clt_config config;
   double best_s;
-  const clt_pools_device *at; /* NULL: nobody's yet */
+  const clt_pools_device *at; /* NULL: not given to a device yet */
 } clt_pools_task;
 
 typedef struct clt_pools {
   clt_evaluator_setup caller;
   clt_pools_device *devices;
   size_t n;           /* 1: nothing is compared */
-  clt_config compare; /* what the devices are compared by, first of all */
-  bool is_compared;   /* by the first of them: */
-  double compared_s;  /* its time there; NaN: it failed */
+  clt_config compare; /* run first on each device, to compare them */
+  bool is_compared;   /* the first device has run it: */
+  double compared_s;  /* its time on the first device; NaN: it failed */
   clt_pools_device *keeper;
-  clt_pools_task *tasks; /* submitted, in their order */
+  clt_pools_task *tasks; /* in the order of submission */
   size_t n_tasks, capacity;
-  size_t turn; /* whose results are looked at first */
+  size_t turn; /* the device whose results are taken first */
   struct pollfd *watched;
 } clt_pools;
 
-/* Opens a pool for each of n setups, of equal devices; the first one's data are everybody's. */
+/* Opens a pool for each of n setups of equal devices. All use the first pool's data. */
 int clt_pools_open(clt_pools *pools, const clt_pool_setup *setups, size_t n, clt_config compare, clt_error *error);
 
 /* clt_evaluator_type's, with clt_pools as the state. */

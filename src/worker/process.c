@@ -24,23 +24,23 @@
 
 #define PROGRAM "clatune-worker"
 #define SEND_PATIENCE_S 10
-#define END_PATIENCE_S 30 /* a driver may need some time to give back what a killed process had */
+#define END_PATIENCE_S 30 /* a driver may need time to release the resources of a killed process */
 #define LEAVE_PATIENCE_MS 5000
-#define GREETING_S 60 /* of a worker that runs programs */
-#define GRACE_S 30    /* it minds a program's limit, and is given up so long after */
+#define GREETING_S 60 /* time limit of the greeting of a worker that runs programs */
+#define GRACE_S 30    /* the worker enforces a program's limit; after this time more it is given up */
 #define NO_LIMIT_S 1e9
 #define WORDS_SHOWN 300
 #define ANSWERS_SHOWN 8000
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
-#define FAULT_PATIENCE_MS 100 /* until a process that closed its end is gone */
-#define REAP_PAUSE_NS 100000  /* between two looks at one that is held, at first */
+#define FAULT_PATIENCE_MS 100 /* time for a process to end after it closed its socket */
+#define REAP_PAUSE_NS 100000  /* first pause between two attempts to reap it */
 #define MOST_REAP_PAUSE_NS 50000000
 
 int clt_worker_path(char **out, clt_error *error) {
-  /* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved;
-   * for the programs of others: lib/libclatune.so, or lib/<architecture>/libclatune.so, in a tree that was moved. */
+  /* Next to the executable; in the build tree of the command line and of the tests; in an installed tree that was
+   * moved. For applications: in the tree of lib/libclatune.so or lib/<architecture>/libclatune.so. */
   static const char *const near_program[] = {PROGRAM,
                                              "../worker/child/" PROGRAM,
                                              "../../src/worker/child/" PROGRAM,
@@ -53,14 +53,14 @@ int clt_worker_path(char **out, clt_error *error) {
   char *path = NULL;
   if (given && *given) {
     if (access(given, X_OK))
-      return clt_fail_errno(error, CLT_E_WORKER, "run the worker that CLATUNE_WORKER names,", given);
+      return clt_fail_errno(error, CLT_E_WORKER, "run the worker program in CLATUNE_WORKER,", given);
     path = strdup(given);
   } else if ((path = clt_find_near_program(near_program, X_OK)) == NULL &&
              (path = clt_find_near_library(near_library, X_OK)) == NULL) {
     if (access(installed, X_OK))
       return clt_fail(error, CLT_E_WORKER,
-                      "cannot find the program '" PROGRAM "' beside the executable or in '" CLATUNE_LIBEXECDIR
-                      "'; name it in CLATUNE_WORKER");
+                      "cannot find the program '" PROGRAM "' next to the executable or in '" CLATUNE_LIBEXECDIR
+                      "'; set CLATUNE_WORKER to its path");
     path = strdup(installed);
   }
   if (path == NULL) return clt_fail_memory(error);
@@ -75,8 +75,8 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
-/* A socket pair, a pipe or a terminal: ends[0] is ours and closed on exec, ends[1] is the worker's, and cannot be in
- * the way of its own descriptors, 0 to 3. On failure both are the caller's to close. */
+/* Opens a socket pair, a pipe or a terminal. ends[0] is ours and closed on exec. ends[1] is the worker's, above the
+ * descriptors 0 to 3 that the worker will have. On failure the caller closes both. */
 typedef enum channel_kind { CHANNEL_SOCKET, CHANNEL_PIPE, CHANNEL_TERMINAL } channel_kind;
 
 static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
@@ -91,7 +91,7 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
     if (made[0] >= 0 && grantpt(made[0]) == 0 && unlockpt(made[0]) == 0 && ptsname_r(made[0], name, sizeof name) == 0)
       made[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     opened = made[1] >= 0 && tcgetattr(made[1], &raw) == 0;
-    if (opened) cfmakeraw(&raw); /* bytes pass as they are: nobody shall find "\r\n" at a line's end */
+    if (opened) cfmakeraw(&raw); /* no conversion of line ends to "\r\n" */
     opened = opened && tcsetattr(made[1], TCSANOW, &raw) == 0;
   } else {
     opened =
@@ -102,7 +102,7 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
   if (ends[1] >= 0 && (kind == CHANNEL_SOCKET ? setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience)
                                               : fcntl(ends[0], F_SETFL, O_NONBLOCK)) == 0)
     return close(made[1]), CLT_OK;
-  int rc = clt_fail(error, CLT_E_WORKER, "cannot make a %s for a worker: %s", names[kind], strerror(errno));
+  int rc = clt_fail(error, CLT_E_WORKER, "cannot create a %s for a worker: %s", names[kind], strerror(errno));
   close_fd(&made[1]);
   return rc;
 }
@@ -156,9 +156,9 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   return CLT_OK;
 }
 
-/* --- what it prints --- */
+/* --- the worker's output --- */
 
-/* Of what is too much the first half goes. */
+/* Keeps the last part: above `most` bytes, the first half is dropped. */
 static void drain_pipe(clt_text *text, int *fd, size_t most) {
   char chunk[8192];
   ssize_t got = 1;
@@ -184,7 +184,7 @@ void clt_process_forget_output(clt_process *process) {
   clt_text_release(&process->answered);
 }
 
-/* --- requests and what is said to them --- */
+/* --- requests and replies --- */
 
 int clt_process_tell(clt_process *process, json_t *message, clt_error *error) {
   if (message == NULL) return clt_fail_memory(error);
@@ -212,7 +212,8 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
     taken = clt_frame_take(&process->reader, &message, NULL);
     if (taken < 0) return process->garbled = true, CLT_PROCESS_ENDED;
     if (taken > 0) break;
-    /* Asked before reading, so that its last words are heard. Its socket alone would not tell: a child may hold it. */
+    /* Checked before reading, so that its last messages are read. The socket alone does not show the end, because a
+     * child process may hold it. */
     bool gone = clt_process_gone(process);
     clt_frame_input input = clt_frame_receive(&process->reader, process->socket, false);
     if (input == CLT_FRAME_CLOSED || (gone && input == CLT_FRAME_NOTHING)) return CLT_PROCESS_ENDED;
@@ -228,7 +229,7 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   int rc = clt_phase_parse(&phase, clt_json_string(message, "phase"));
   json_decref(message);
   if (rc) return process->garbled = true, CLT_PROCESS_ENDED;
-  /* Compiling goes on in the first launch, so LAUNCH after BUILD has no new deadline. */
+  /* Drivers continue to compile in the first launch, so LAUNCH after BUILD keeps the deadline. */
   bool goes_on = phase == CLT_PHASE_LAUNCH && process->phase == CLT_PHASE_BUILD;
   process->phase = phase;
   process->heard = true;
@@ -236,7 +237,7 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   return CLT_PROCESS_PHASE;
 }
 
-/* Ends it, and says how it ended. */
+/* Ends the process and reports how it ended. */
 static int fail_ended(clt_process *process, bool by_itself, const char *what, clt_error *error) {
   char *why = NULL;
   clt_process_stop(process, by_itself, &why);
@@ -258,7 +259,7 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
     double left_s = process->deadline_s - clt_now_s();
     bool expired = event == CLT_PROCESS_NOTHING && left_s <= 0;
     if (expired && clt_process_excuse(process, true, clt_now_s())) continue;
-    if (event == CLT_PROCESS_ENDED) return fail_ended(process, true, "the worker gave no answer: ", error);
+    if (event == CLT_PROCESS_ENDED) return fail_ended(process, true, "the worker did not answer: ", error);
     if (expired) return fail_ended(process, false, "the worker took too long: ", error);
     if (event == CLT_PROCESS_NOTHING) {
       struct pollfd watched[CLT_PROCESS_WATCHED];
@@ -273,12 +274,14 @@ int clt_process_check_greeting(const json_t *greeting, clt_error *error) {
   const char *version = clt_json_string(greeting, "version");
   if (strcmp(clt_json_string(greeting, "reply"), "hello") != 0 ||
       clt_message_integer(&protocol, greeting, "protocol", 0, INT32_MAX, NULL))
-    return clt_fail(error, CLT_E_WORKER, "the program that should be clatune-worker is something else");
-  if (protocol != CLT_PROTOCOL_VERSION || strcmp(version, CLT_VERSION) != 0)
     return clt_fail(error, CLT_E_WORKER,
-                    "clatune-worker is of version %.32s (protocol %d), this is %s (protocol %d); install both from one "
-                    "build, or name the right one in CLATUNE_WORKER",
-                    version, (int)protocol, CLT_VERSION, CLT_PROTOCOL_VERSION);
+                    "the program started as the worker is not clatune-worker; check CLATUNE_WORKER");
+  if (protocol != CLT_PROTOCOL_VERSION || strcmp(version, CLT_VERSION) != 0)
+    return clt_fail(
+        error, CLT_E_WORKER,
+        "clatune-worker has version %.32s (protocol %d), clatune has %s (protocol %d); install both from the same "
+        "build, or set CLATUNE_WORKER to the matching program",
+        version, (int)protocol, CLT_VERSION, CLT_PROTOCOL_VERSION);
   return CLT_OK;
 }
 
@@ -300,7 +303,7 @@ void clt_process_watch(const clt_process *process, struct pollfd *out) {
   out[3] = (struct pollfd){.fd = process->pid_fd, .events = POLLIN};
 }
 
-/* Whether it ends within patience_ms; false where the kernel cannot tell. */
+/* Waits for its end; false if it has not ended after patience_ms, or if the system cannot tell. */
 static bool await_end(const clt_process *process, int patience_ms) {
   struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
   int ready;
@@ -314,7 +317,7 @@ bool clt_process_gone(const clt_process *process) { return await_end(process, 0)
 
 /* --- ending --- */
 
-/* "was killed by SIGSEGV", "exited with status 1", of a status as from waitpid. */
+/* Prints a status as from waitpid: "was killed by SIGSEGV", "exited with status 1". */
 static void print_status(int status, char *out, size_t capacity) {
   const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
   if (name)
@@ -325,13 +328,14 @@ static void print_status(int status, char *out, size_t capacity) {
     snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/* Whether it ends by then; its number is free afterwards. Also where the kernel has no pidfds, and where it is dead but
- * held by whoever traces it. */
+/* Waits until until_s for its end and releases its pid; false: it has not ended. Also works without pidfds, and for
+ * a process that is dead but held by a tracer. */
 static bool reap(int *status, const clt_process *process, double until_s) {
   await_end(process, (int)ceil(fmax(until_s - clt_now_s(), 0) * 1e3));
   for (long pause_ns = REAP_PAUSE_NS;; pause_ns = pause_ns < MOST_REAP_PAUSE_NS ? 2 * pause_ns : pause_ns) {
     pid_t ended = waitpid(process->pid, status, WNOHANG);
-    if (ended == process->pid || (ended < 0 && errno != EINTR)) return true; /* or somebody else has waited for it */
+    if (ended == process->pid || (ended < 0 && errno != EINTR))
+      return true; /* or another caller of waitpid has reaped it */
     if (clt_now_s() >= until_s) return false;
     nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
   }
@@ -339,12 +343,12 @@ static bool reap(int *status, const clt_process *process, double until_s) {
 
 void clt_process_kill(clt_process *process) {
   if (!process->alive || process->end_by_s != 0) return;
-  kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
+  kill(-process->pid, SIGKILL); /* before reaping: until then the group's number cannot be reused */
   process->end_by_s = clt_now_s() + fmin(process->limits.host_s, END_PATIENCE_S);
 }
 
 pid_t clt_process_stop(clt_process *process, bool by_itself, char **why) {
-  static const int sent[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT}; /* by others */
+  static const int sent[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT}; /* signals that other processes send */
   char ending[100];
   int status = 0;
   if (why) *why = NULL;
@@ -354,9 +358,9 @@ pid_t clt_process_stop(clt_process *process, bool by_itself, char **why) {
   const bool ended = reap(&status, process, process->end_by_s);
   drain_process(process);
   print_status(status, ending, sizeof ending);
-  if (!by_itself) strcpy(ending, "was ended");
-  if (process->garbled) strcpy(ending, "sent what is no message");
-  if (!ended) snprintf(ending, sizeof ending, "cannot be ended: process %lld is left behind", (long long)process->pid);
+  if (!by_itself) strcpy(ending, "was stopped");
+  if (process->garbled) strcpy(ending, "sent an invalid message");
+  if (!ended) snprintf(ending, sizeof ending, "cannot be killed: process %lld is left behind", (long long)process->pid);
   const char *printed = process->printed.bytes;
   size_t n = process->printed.n;
   while (n > 0 && printed[n - 1] == '\n') n--;
@@ -386,7 +390,7 @@ int clt_program_start(clt_process *process, const clt_process_setup *setup, clt_
 }
 
 void clt_program_stop(clt_process *process) {
-  if (process->alive) { /* closing asks it to end, and what it runs */
+  if (process->alive) { /* the worker then ends the program and itself */
     close_fd(&process->socket);
     await_end(process, LEAVE_PATIENCE_MS);
   }
@@ -403,7 +407,7 @@ static json_t *pack_texts(char *const *list) {
 int clt_program_begin(clt_process *process, const clt_program_run *run, clt_error *error) {
   double patience_s = run->limit_s > 0 ? run->limit_s + GRACE_S : NO_LIMIT_S;
   const clt_deadlines limits = {patience_s, patience_s, patience_s};
-  clt_process_forget_output(process); /* of the last one */
+  clt_process_forget_output(process); /* of the previous program */
   json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "request", "command", "words", pack_texts(run->words),
                               "environment", pack_texts(run->environment), "folder", clt_json_text(run->folder),
                               "input", clt_json_text(run->input), "limit_s", run->limit_s);
@@ -441,7 +445,7 @@ int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *erro
     } else if (strcmp(kind, "not-started") == 0) {
       snprintf(out->why, sizeof out->why, "%s", clt_json_string(reply, "why"));
     } else {
-      rc = clt_fail(error, CLT_E_WORKER, "the worker's answer makes no sense");
+      rc = clt_fail(error, CLT_E_WORKER, "the worker sent an invalid answer");
     }
   }
   json_decref(reply);
@@ -464,7 +468,7 @@ char *clt_program_story(const clt_process *process, char *const *words, const cl
   print_status(end->status, status, sizeof status);
   clt_text_printf(&out, "%s%s%s", left == 0 ? "..." : "", end->started ? " " : ": ",
                   !end->started  ? end->why
-                  : end->expired ? "was ended: its time was up"
+                  : end->expired ? "was stopped at its time limit"
                                  : status);
   if (n_printed > 0)
     clt_text_printf(&out, "\nstandard output:\n%s",

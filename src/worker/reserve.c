@@ -1,9 +1,10 @@
-/* Workers between two tunings. A process, its driver's start and the driver's first build take a second on PoCL. So a
- * thread that runs one tuning after the other may have its workers wait for the next one: each gives up its problem,
- * its data and the device, and keeps what the driver has loaded. They belong to the thread, since they end with it.
+/* Workers between two tunings. Starting a process and its driver, and the driver's first build, take about a second on
+ * PoCL. A thread that runs one tuning after another may therefore keep its workers for the next one. A kept worker
+ * releases its problem, its data and the device, but keeps the loaded driver. The workers belong to the thread, because
+ * they end with it.
  *
- * A kernel on the CPU may have damaged its process. So only those wait in which nothing went wrong; what fails there is
- * tried again in a new process, as ever; and the data, which all are judged by, are made in a new one. */
+ * A kernel on the CPU may have damaged its process. So only workers without any failure are kept; a failure in one
+ * is repeated in a new process; and a new process makes the data, because all results are compared with them. */
 #include "worker/reserve.h"
 
 #include <stdio.h>
@@ -15,18 +16,19 @@
 #include "base/memory.h"
 #include "worker/pool.h"
 
-#define MOST_PROBLEMS 50 /* of a process: drivers lose some memory with each */
-#define GIVE_UP_S 5.0    /* what a worker may take to give up its problem */
+#define MOST_PROBLEMS 50 /* tunings per process, because drivers leak some memory with each */
+#define GIVE_UP_S 5.0    /* time limit for a worker to release its problem */
 #define DATA_SEEDS 4
 
-/* What waits, with the folder that it was started in. */
+/* The kept workers and their folder. */
 static _Thread_local struct {
-  bool wanted;
-  uint64_t kind; /* of the processes: others are of no use to a pool */
+  bool wanted, keeps_builds;
+  uint64_t kind; /* hash of the processes' settings; a pool with another hash cannot use them */
   clt_pool_worker *workers;
   size_t n;
   clt_run_folder folder;
   char *cache;
+  size_t n_cached; /* as in clt_pool */
 } reserve;
 
 static void end_workers(clt_pool_worker *workers, size_t n) {
@@ -47,12 +49,13 @@ static void end_reserve(void) {
   reserve.cache = NULL;
 }
 
-void clt_workers_reserve(bool wanted) {
+void clt_workers_reserve(bool wanted, bool keeps_builds) {
   reserve.wanted = wanted;
+  reserve.keeps_builds = keeps_builds;
   if (!wanted) end_reserve();
 }
 
-/* What a process is given when it starts, and the device whose driver it has loaded. 0: unknown. */
+/* A hash of the settings that a process starts with, and of the device whose driver it has loaded. 0: unknown. */
 static uint64_t hash_kind(const clt_pool *pool) {
   clt_text text = {0};
   char *device = json_dumps(json_object_get(pool->setup.open, "device"), JSON_COMPACT | JSON_SORT_KEYS), *all = NULL;
@@ -73,13 +76,15 @@ void clt_pool_take_reserve(clt_pool *pool) {
   pool->n_spare = reserve.n;
   pool->folder = reserve.folder;
   pool->cache = reserve.cache;
+  pool->n_cached = reserve.n_cached;
   reserve.workers = NULL;
   reserve.n = 0;
   reserve.folder = (clt_run_folder){.lock_fd = -1};
   reserve.cache = NULL;
 }
 
-/* Nothing of this tuning stays in the folder: what was compiled for it would hide how long compiling takes. */
+/* Removes this tuning's data and compiler cache from the folder. The cache would distort later build times, so it
+ * stays only if the caller does not need these. */
 void clt_pool_leave_reserve(clt_pool *pool) {
   char path[4096];
   const uint64_t kind = reserve.wanted && !pool->broken && pool->n_spare > 0 ? hash_kind(pool) : 0;
@@ -91,7 +96,8 @@ void clt_pool_leave_reserve(clt_pool *pool) {
       snprintf(path, sizeof path, "%s/data-%d", pool->folder.path, seed);
       clt_remove_tree(path, false);
     }
-    clt_remove_tree(pool->cache, true);
+    if (!reserve.keeps_builds) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
+    reserve.n_cached = pool->n_cached;
     reserve.kind = kind;
     reserve.workers = pool->spare;
     reserve.n = pool->n_spare;
@@ -104,14 +110,14 @@ void clt_pool_leave_reserve(clt_pool *pool) {
   pool->n_spare = 0;
 }
 
-/* Whether another one has run nothing before this tuning, or is about to come up so. */
+/* Whether some worker has had no earlier tuning. */
 static bool has_clean(const clt_pool *pool) {
   for (size_t i = 0; i < pool->setup.n_workers; i++)
     if (pool->workers[i].process.alive && pool->workers[i].n_problems == 1) return true;
   return false;
 }
 
-/* What has to be alone in its process, and the data, need one that has run nothing. */
+/* Making the data, and configurations that must be alone in their process, need a worker without earlier tunings. */
 bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker) {
   const bool data_there = pool->data_made || pool->setup.data_of || has_clean(pool);
   if (pool->n_spare == 0 || worker->heap_checks || pool->in_doubt || !data_there) return false;
@@ -131,7 +137,7 @@ bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker) {
   return false;
 }
 
-/* Whether it has given up all that it had. */
+/* Whether the worker has released everything. */
 static bool gives_up(clt_pool_worker *worker) {
   const clt_deadlines limits = {GIVE_UP_S, GIVE_UP_S, GIVE_UP_S};
   json_t *reply = NULL;

@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 
-/* For who runs one tuning after the other: from now on workers that this thread's tunings need no more wait for its
- * next one on the same device; false: they end, and so do those that wait. A thread that asks for it has to end it,
- * too. */
-void clt_workers_reserve(bool wanted);
+/* For threads that run one tuning after another. wanted: from now on, workers that a tuning of this thread no longer
+ * needs are kept for its next tuning on the same device. Not wanted: they end, and so do the kept ones; a thread must
+ * call this in the end. keeps_builds: later tunings use the driver's compiler cache of earlier ones, for the same
+ * kernels on other inputs; their build times then mean nothing. */
+void clt_workers_reserve(bool wanted, bool keeps_builds);
 
 #endif

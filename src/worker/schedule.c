@@ -1,4 +1,4 @@
-/* Who does what next, and what becomes of a configuration. */
+/* Schedules the work of a pool's workers, and decides on the outcome of each configuration. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "worker/pool.h"
 
-#define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker, over all sessions */
-#define MAX_RETRIES 2      /* for other reasons */
+#define MAX_ATTEMPTS 2     /* attempts with a configuration that may have ended its worker, over all sessions */
+#define MAX_RETRIES 2      /* retries for other reasons */
 #define MOST_CACHED 512    /* configurations in the compiler's cache, of about 0.1 MB each */
-#define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
+#define LAUNCH_GRACE_S 5.0 /* the minimum time for a launch after it was permitted */
 
 /* --- measurements --- */
 
@@ -34,10 +34,10 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
   int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
   if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
   if (rc) clt_measurement_init(out, config);
-  if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker's answer makes no sense");
+  if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker sent an invalid answer");
   if (rc && !reply) clt_measurement_fail(out, outcome->reason, outcome->text);
   if (reply && out->reason != CLT_REASON_NONE && printed && *printed) {
-    char *log = clt_format("%s%sprinted meanwhile:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
+    char *log = clt_format("%s%soutput of the worker:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
     if (log) clt_measurement_fail(out, out->reason, log);
     free(log);
   }
@@ -52,20 +52,21 @@ static void finish_job(clt_pool *pool, clt_job *job) {
   job->turn = ++pool->last_turn;
 }
 
-/* What the workers die of: it was alone in the last of them. */
+/* Makes a configuration that ended its workers a failure; it was alone in the last of them. */
 static void give_up_job(clt_pool *pool, clt_job *job) {
   clt_measurement_release(&job->measurement);
   clt_measurement_init(&job->measurement, job->config);
-  clt_measurement_fail(&job->measurement, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+  clt_measurement_fail(&job->measurement, CLT_REASON_RUN_CRASH, "both workers that prepared it ended unexpectedly");
   job->measurement.confirmed_alone = true;
   finish_job(pool, job);
 }
 
-/* To the front: it has waited longest. From now on it is measured in such company at most. */
+/* Puts it at the front of the queue, because it has waited longest. From now on it needs `company`, or stricter
+ * isolation. lost: it may have ended its worker. */
 static void requeue_job(clt_pool *pool, clt_job *job, clt_company company, bool lost) {
   clt_measurement_release(&job->measurement);
   if (company > job->company) job->company = company;
-  /* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
+  /* Recorded before the next attempt, so that the count survives the end of this tuner. */
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (lost && caller->lost) {
     clt_error why = {0};
@@ -87,7 +88,7 @@ void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspec
   }
 }
 
-/* The first one in a state (and in a worker); NULL: none. */
+/* The first job in a state, in a worker if one is given; NULL: none. */
 static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker *worker) {
   clt_job *first = NULL;
   for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
@@ -96,38 +97,39 @@ static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker
   return first;
 }
 
-/* In what company a failure has to be seen to be believed. */
-static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const clt_outcome *outcome,
-                              const clt_measurement *m) {
+/* How isolated a configuration must be for its failure to count. */
+static clt_company find_proof(const clt_pool *pool, clt_job *job, const clt_pool_worker *worker,
+                              const clt_outcome *outcome, const clt_measurement *m) {
   bool among_others = worker->n_prepared > 1;
-  /* Where the device was dead, the next worker asks whether it lives before this one is tried again and believed. */
+  /* If the device was dead, the next worker probes it before this configuration is tried again and its failure
+   * counts. A device that another worker's failure made unusable makes configurations fail here, too. */
   bool dead = outcome->reply && json_is_true(json_object_get(outcome->reply, "dead"));
-  if (outcome->killed || dead) return CLT_UNDISTURBED;
-  if (outcome->late && !job->was_late) { /* the machine was busy: once more */
+  if (outcome->killed || dead || (pool->in_doubt && clt_pool_taints(m->reason))) return CLT_UNDISTURBED;
+  if (outcome->late && !job->was_late) { /* the machine was busy: try once more */
     job->was_late = true;
     return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
   }
-  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself, unless
-   * it has been launched once and was done in time. */
+  /* A damaged heap can block its users for ever. A configuration that computes until its deadline is itself to
+   * blame, unless it was fast enough at its first launch. */
   bool late = m->reason == CLT_REASON_RUN_TIMEOUT || m->reason == CLT_REASON_ABANDONED;
   bool stopped = outcome->asleep || (job->ready_s > 0 && late);
-  /* What other configurations in the same process can bring about: they write where they should not. */
+  /* Failures that other configurations in the same process can cause by writing outside of their buffers. */
   bool doubtful = outcome->unheard || stopped || clt_pool_taints(m->reason) || m->reason == CLT_REASON_COMPILE_CRASH ||
                   m->reason == CLT_REASON_OUT_OF_MEMORY || m->reason == CLT_REASON_WRONG_OUTPUT;
   return doubtful && (among_others || outcome->unheard) ? CLT_ALONE : CLT_AMONG_OTHERS;
 }
 
-/* The end of a preparation, and of a timing. */
+/* Handles the end of a preparation or of a timing. */
 static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_job *job = worker->done_data;
   clt_measurement m;
   clt_error why = {0};
   bool timed = job->ready_s > 0;
-  /* Killed before it began: that may have been meant for what its process did before. */
+  /* Killed before it began: the cause may be the earlier work of its process. */
   if (outcome->killed && outcome->unheard && job->retries++ < MAX_RETRIES)
     return requeue_job(pool, job, CLT_UNDISTURBED, false), CLT_OK;
   if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
-    /* The worker could not do its own work: once more with another process, then give up. */
+    /* The worker reported an error of its own: try once more in another process, then give up. */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
     if (rc || ++job->retries >= MAX_RETRIES) {
       if (error && error->code == 0) *error = why;
@@ -138,10 +140,10 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     return CLT_OK;
   }
   if (m.reason == CLT_REASON_WRONG_OUTPUT || m.reason == CLT_REASON_OUT_OF_MEMORY) worker->doubtful = true;
-  clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(job, worker, outcome, &m);
+  clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(pool, job, worker, outcome, &m);
   if (timed) {
     const clt_phases *before = &job->measurement.phases;
-    if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */
+    if (outcome->reply == NULL) m.phases = *before; /* the worker is lost */
     m.phases.wait_s = before->wait_s;
   } else {
     if (outcome->reply) pool->setbacks = 0;
@@ -152,11 +154,12 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       pool->builds_s[pool->n_builds++ % CLT_POOL_BUILDS] = m.phases.build_s + m.phases.first_launch_s;
       return CLT_OK;
     }
-    /* Out of memory because much is prepared at once is not the configuration's fault; a compiler has its own. */
+    /* If others are prepared at the same time, they may be the cause of a lack of memory on the device, but not in
+     * the compiler. */
     bool others = m.phases.first_launch_s > 0 && first_job(pool, CLT_JOB_READY, NULL) != NULL;
     if (m.reason == CLT_REASON_OUT_OF_MEMORY && others && ++job->retries < MAX_RETRIES) {
       if (pool->n_slots > 1)
-        clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
+        clt_pool_log(pool, CLT_LOG_INFO, "out of memory; from now on each worker prepares one configuration at a time");
       pool->n_slots = 1;
       clt_measurement_release(&m);
       requeue_job(pool, job, CLT_AMONG_OTHERS, false);
@@ -164,7 +167,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     }
   }
   bool tainted = outcome->reply && clt_pool_taints(m.reason);
-  /* A run that fails may take the device along, and the tuner with it: that shows with the next worker. */
+  /* A failing run may make the device fail, and then the tuner; the next worker will show that. */
   bool fatal = m.reason == CLT_REASON_RUN_ERROR && !pool->setup.quiet_builds && proof != CLT_UNDISTURBED;
   if (proof > job->company) {
     clt_measurement_release(&m);
@@ -179,7 +182,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   return CLT_OK;
 }
 
-/* --- who does what next --- */
+/* --- scheduling --- */
 
 static bool any_load(const clt_pool *pool, clt_load load) {
   for (size_t i = 0; i < pool->n_workers; i++)
@@ -187,8 +190,8 @@ static bool any_load(const clt_pool *pool, clt_load load) {
   return false;
 }
 
-/* The first one in the queue that a worker may prepare now: what has to be alone in its process needs one that has run
- * nothing, and what must not be disturbed begins and is measured while nothing else is under way. NULL: none. */
+/* The first queued job that a worker may prepare now. A job that must be alone needs a fresh worker. A job that must
+ * be undisturbed begins, and is measured, while nothing else is under way. NULL: none. */
 static clt_job *next_queued(const clt_pool *pool, bool fresh) {
   clt_job *first = NULL, *undisturbed = NULL;
   size_t n_under_way = 0;
@@ -212,7 +215,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     held = held || pool->workers[i].makes_data;
   }
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
-  /* The cache would fill the disk. It can go only while no program is held. */
+  /* Limits the compiler cache's use of the disk. It can be emptied only while no program is in use. */
   if (pool->n_cached >= MOST_CACHED && held) return CLT_OK;
   if (pool->n_cached >= MOST_CACHED) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
@@ -226,7 +229,9 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     clt_pool_replace(pool, worker);
     n_fresh++;
   }
-  size_t n_emptied = n_alone > n_fresh ? n_alone - n_fresh : 0; /* get no more until what they hold is measured */
+  size_t n_emptied = n_alone > n_fresh
+                         ? n_alone - n_fresh
+                         : 0; /* this many workers get no new job until their prepared ones are measured */
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
     rc = clt_pool_start_worker(pool, &pool->workers[i], error);
@@ -264,7 +269,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   return rc;
 }
 
-/* One that could be timed at once; what a busy worker has prepared has to wait for it. */
+/* A prepared job in an idle worker; jobs in busy workers must wait. */
 static clt_job *find_ready(const clt_pool *pool) {
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
     clt_job *job = clt_pool_idle(&pool->workers[i]) ? first_job(pool, CLT_JOB_READY, &pool->workers[i]) : NULL;
@@ -273,8 +278,8 @@ static clt_job *find_ready(const clt_pool *pool) {
   return NULL;
 }
 
-/* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the
- * caller is busy with a result. On other devices compiling goes on while something is timed, and launches wait. */
+/* On a CPU, all workers prepare configurations until none can go on, then all prepared ones are timed. Nothing is
+ * timed while the caller processes a result. On other devices builds continue during timing, and launches wait. */
 static int schedule_next(clt_pool *pool, clt_error *error) {
   bool quiet = pool->setup.quiet_builds;
   int rc = CLT_OK;
@@ -286,7 +291,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
   if (!quiet) pool->timing = pool->timing || find_ready(pool);
   clt_job *job = rc == 0 && pool->timing ? find_ready(pool) : NULL;
   bool alone = !any_load(pool, CLT_LOAD_NOISE) && !any_load(pool, CLT_LOAD_TIMING);
-  if (quiet && first_job(pool, CLT_JOB_DONE, NULL)) alone = false; /* the caller is busy with it */
+  if (quiet && first_job(pool, CLT_JOB_DONE, NULL)) alone = false; /* the caller is processing a result */
   if (job && alone && clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) {
     clt_timing_policy timing = pool->setup.timing;
     timing.best_s = timing.abandon_factor > 0 ? job->best_s : 0;
@@ -306,7 +311,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, worker->process.limits.compile_s));
     clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
   }
-  /* Where nothing of ours needs the device, others may have it. */
+  /* Release the device for other tuners if no worker needs it. */
   bool needed =
       pool->lock.wait_s > 0 || pool->timing || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING);
   if (!needed) clt_pool_lock(pool, CLT_UNLOCKED);
@@ -318,7 +323,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (pool->n_submitted >= pool->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
+    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", pool->capacity);
   clt_pool_give_up_kept(pool);
   pool->n_submitted++;
   unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;
@@ -335,8 +340,8 @@ int clt_pool_take(clt_pool *pool, clt_measurement *out, clt_error *error) {
   clt_job *job;
   if (!pool->broken) clt_pool_break(pool, schedule_next(pool, &why), &why);
   if (!pool->broken && pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING)) return CLT_E_AGAIN;
-  /* Of a pool that cannot go on, what was measured before is kept; what failed may have met a device that was lost
-   * already, unless a process that cannot be killed tells whose fault it is. */
+  /* If the pool is broken, correct results from before are still returned. Failures are not, because the device may
+   * have been lost already, unless a process that cannot be killed shows the cause. */
   while ((job = first_job(pool, CLT_JOB_DONE, NULL)) != NULL) {
     *out = job->measurement;
     *job = (clt_job){.state = CLT_JOB_NONE};

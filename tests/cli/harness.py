@@ -1,4 +1,5 @@
 """Runs clatune in a folder of its own, for the tests of the command line."""
+import functools
 import json
 import os
 import pathlib
@@ -7,8 +8,42 @@ import subprocess
 import tempfile
 import time
 import unittest
+import warnings
 
-CLATUNE, DATA = os.environ["CLATUNE"], pathlib.Path(__file__).parent / "data"
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+CLATUNE, DATA = os.environ["CLATUNE"], pathlib.Path(__file__).resolve().parent / "data"
+
+
+ANSWERS = pathlib.Path(__file__).resolve().parent.parent.parent / "schema" / "answers"
+
+
+def answer_schema(arguments):
+    """The schema of the answer to a command; None: there is none."""
+    words = arguments[:2] if arguments[0] == "family" else arguments[:1]
+    name = "tune" if words == ("sample",) else "-".join(words)
+    if "--dry-run" in arguments and name == "tune":
+        name = "tune-dry-run"
+    path = ANSWERS / f"{name}.json"
+    return path if path.exists() else None
+
+
+@functools.cache
+def _validator(path, part):
+    schema = json.loads(path.read_text())
+    return jsonschema.Draft7Validator({"$ref": f"#/definitions/{part}"} if part else schema, resolver=jsonschema.RefResolver(path.as_uri(), schema))
+
+
+def check_answer(path, answer, part=None):
+    """part: a name among the schema's definitions. Without jsonschema nothing is checked."""
+    if jsonschema is None:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of newer versions than Debian's
+        _validator(path, part).validate(answer)
 
 
 class CliTest(unittest.TestCase):
@@ -28,7 +63,11 @@ class CliTest(unittest.TestCase):
         return run
 
     def clatune_json(self, *arguments, expect=0, **more):
-        return json.loads(self.clatune(*arguments, "--json", expect=expect, **more).stdout)
+        answer = json.loads(self.clatune(*arguments, "--json", expect=expect, **more).stdout)
+        schema = answer_schema(arguments)
+        if schema:
+            check_answer(schema, answer)
+        return answer
 
     def edit(self, name, old, new):
         path = self.folder / name

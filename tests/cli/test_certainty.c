@@ -1,4 +1,4 @@
-/* What `clatune tune` says of how sure it is: the table's row, and nothing where no recorded search is like this one.
+/* The search quality that `clatune tune` prints: the table's row, and nothing if no recorded search is like this one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@ static void the_nearest_lower_budget_is_quoted(void **state) {
   const clt_certainty *row = clt_certainty_find("random", 200);
   char text[200], share[32];
   assert_true(cli_certainty_text(text, &settings, &result));
-  assert_non_null(strstr(text, "of recorded searches with 200 evaluations "));
+  assert_non_null(strstr(text, " searches of 200 evaluations ended "));
   assert_non_null(strstr(text, cli_share(share, row->missed)));
-  assert_non_null(strstr(text, "more than 2 % faster; mean loss "));
+  assert_non_null(strstr(text, "more than 2 % behind the optimum; mean loss "));
   assert_null(strstr(text, "probab"));
   json_t *json = cli_certainty_json(&settings, &result);
   assert_int_equal(json_integer_value(json_object_get(json, "evaluations")), 200);
@@ -46,7 +46,7 @@ static void nothing_is_quoted_for_what_was_not_recorded(void **state) {
   json_t *json = cli_certainty_json(&settings, &r);
   char text[200];
   assert_true(cli_certainty_text(text, &settings, &r));
-  assert_non_null(strstr(text, "not known: the recorded searches have 25 evaluations or more"));
+  assert_non_null(strstr(text, "not known for fewer than 25 evaluations"));
   assert_true(json_is_null(json));
   json_decref(json);
   r = result;
@@ -61,7 +61,7 @@ static void shares_have_few_digits(void **state) {
   static const struct {
     double share;
     const char *text;
-  } cases[] = {{0, "none"},
+  } cases[] = {{0, "no"},
                {0.012, "about 1 in 83"},
                {0.21, "about 1 in 5"},
                {0.32, "about 1 in 3"},

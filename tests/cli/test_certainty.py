@@ -1,4 +1,4 @@
-"""How sure a search is: said of searches as they were recorded, not of those with a head start or other options."""
+"""Search quality: only for searches like the recorded ones, without a warm start or other options."""
 import json
 import pathlib
 import sys
@@ -13,7 +13,7 @@ class Certainty(SimulatedTest):
 
     def test_said_of_a_search_that_begins_from_nothing(self):
         self.assertEqual(self.certainty("--no-store")["evaluations"], 25)
-        self.assertIn("\nhow sure ", self.clatune("tune", "copy.json", "--device", "Simulated", "--budget", "30",
+        self.assertIn("\nsearch quality ", self.clatune("tune", "copy.json", "--device", "Simulated", "--budget", "30",
                                                   "--finalists", "0", "--no-store").stdout)
 
     def test_not_of_one_that_learns_from_the_store(self):

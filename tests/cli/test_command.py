@@ -66,7 +66,7 @@ class Sweep(CommandTest):
         self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)"})
         kernel = pathlib.Path(__file__).parent.parent.parent / "kernels_cl/convolution.json"
         (self.folder / "plan.json").write_text(json.dumps({"Problems": ["p.json", str(kernel)]}))
-        self.assertIn("of kernels or of programs", self.clatune("sweep", "plan.json", expect=1).stderr)
+        self.assertIn("both kernels and programs", self.clatune("sweep", "plan.json", expect=1).stderr)
 
 
 class Figures(CommandTest):
@@ -469,7 +469,7 @@ class Strategies(CommandTest):
         self.all()
         self.assertEqual(self.clatune_json("space", "p.json")["valid"], 12)
         self.assertEqual(self.clatune_json("lookup", "p.json", "--store", "s.sqlite")["configuration"], {"a": 3, "b": 0})
-        self.assertIn("12 known already", self.clatune("tune", "p.json", "--store", "s.sqlite", "--dry-run").stdout)
+        self.assertIn("12 in the store", self.clatune("tune", "p.json", "--store", "s.sqlite", "--dry-run").stdout)
         self.assertIn("a=3", self.clatune("store", "show", "p.json", "--store", "s.sqlite").stdout)
         self.assertIn("verified        it runs", self.clatune("verify", "p.json").stdout)
         self.clatune("record", "p.json", "--store", "s.sqlite", "-o", "r.json.gz")
@@ -489,7 +489,28 @@ class Strategies(CommandTest):
         self.problem(Run=["true"])
         self.assertEqual(self.tune("--budget", "1", CLATUNE_DEVICE="no-such-device")["device"]["platform_name"], "host")
         self.tune("--budget", "1", "--device", "cpu")
-        self.assertIn("no device fits 'pocl'", self.clatune("tune", "p.json", "--device", "pocl", expect=3).stderr)
+        self.assertIn("no device matches 'pocl'", self.clatune("tune", "p.json", "--device", "pocl", expect=3).stderr)
+
+    def test_a_lookup_finds_the_machine_by_a_part_of_its_name(self):
+        """Also if an OpenCL device's name contains this part."""
+        self.problem(Run=["true"])
+        warning = "nothing is known for this device and these sizes"
+        name = self.tune("--budget", "1")["device"]["name"]
+        found = self.clatune("lookup", "p.json", "--store", "s.sqlite", "--device", name)
+        self.assertIn("known from        exact", found.stdout)
+        self.assertNotIn(warning, found.stderr)
+        for words in (("text",), ("options",), ("cmake",)):
+            said = self.clatune("lookup", "p.json", "--store", "none.sqlite", "--format", *words).stderr
+            self.assertIn(warning, said)
+            self.assertEqual("no command of this program uses {options}" in said, words == ("options",))
+        self.assertNotIn(warning, self.clatune("lookup", "p.json", "--store", "none.sqlite", "--json").stderr)
+        self.assertNotIn(warning, self.clatune("lookup", "p.json", "--store", "none.sqlite", "--quiet").stderr)
+
+    def test_says_whether_the_result_was_checked(self):
+        unchecked = "verified            it runs; the result was not checked, because the problem has no \"Check\" command\n"
+        for check, shown in (({}, True), ({"Check": ["true"]}, False)):
+            self.problem(Run=["true"], **check)
+            self.assertEqual(unchecked in self.clatune("tune", "p.json", "--store", "s.sqlite", "--budget", "1").stdout, shown)
 
 
 class Giles(CommandTest):

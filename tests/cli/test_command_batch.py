@@ -162,9 +162,9 @@ class Batch(CliTest):
     def test_a_program_that_cannot_be_built_or_started(self):
         self.problem()
         self.edit("p.json", '"Run": ["./program"]', '"Run": ["./gone"]')
-        self.assertIn("cannot be started: ./gone: No such file", self.clatune("tune", "p.json", "--no-store", expect=1).stderr)
+        self.assertIn("cannot start the program of the batch protocol: ./gone: No such file", self.clatune("tune", "p.json", "--no-store", expect=1).stderr)
         self.edit("p.json", '"Run": ["./gone"]', '"Run": ["./program"], "Build": ["false"]')
-        self.assertIn("cannot be built: false exited with status 1", self.clatune("tune", "p.json", "--no-store", expect=1).stderr)
+        self.assertIn("cannot build the program of the batch protocol: false exited with status 1", self.clatune("tune", "p.json", "--no-store", expect=1).stderr)
 
     def test_killed_and_resumed(self):
         self.problem()

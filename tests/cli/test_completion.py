@@ -48,7 +48,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.check("fish", "--no-execute")
 
     def test_another_shell(self):
-        self.assertIn("bash, zsh and fish", self.clatune("completion", "csh", expect=2).stderr)
+        self.assertIn("bash, zsh or fish", self.clatune("completion", "csh", expect=2).stderr)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The command line on PoCL: tuning, faults, verifying. What no driver makes a difference to is tested on the simulated one."""
 import json
 import pathlib
+import subprocess
 import sys
 
-from harness import CliTest, has_device, main
+from harness import CLATUNE, CliTest, has_device, main
 
 if not has_device("pocl"):
     sys.exit(77)
@@ -32,6 +33,18 @@ class Tune(CliTest):
         self.assertEqual(again["evaluations"]["measured"], 0)
         self.assertEqual(again["evaluations"]["reused"], 6)
 
+    def test_what_is_told_of_a_device_is_found(self):
+        """`serve` with a problem file on a device: a measurement like those of `tune`."""
+        requests = [{"space": {"problem": "scale.json", "device": "pocl"}},
+                    *({"tell": {"configuration": {"block": block, "per_item": 2, "fault": 0}, "time_s": 1 / block}} for block in (16, 32))]
+        told = subprocess.run([CLATUNE, "serve", "--stdio", "--store", "told.sqlite"], cwd=self.folder, env=self.environment, text=True,
+                              input="\n".join(map(json.dumps, requests)), capture_output=True, timeout=120)
+        self.assertNotIn("error", told.stdout)
+        found = self.clatune_json("lookup", "scale.json", *FAST, "--store", "told.sqlite")
+        self.assertEqual((found["tier"], found["configuration"]["block"], found["expected_time_s"]), ("exact", 32, 1 / 32))
+        again = self.clatune_json("tune", "scale.json", *NO_FINALISTS, "--store", "told.sqlite", "--searcher", "exhaustive", "--dry-run")
+        self.assertEqual(again["known"], 2)
+
     def test_the_figure_of_quality_is_said(self):
         for evaluator in ("opencl", "in-process"):
             answer = self.clatune_json("tune", "scale.json", *FAST, "--finalists", "0", "--budget", "2", "--no-store", "--searcher",
@@ -52,7 +65,7 @@ class Tune(CliTest):
             self.assertNotIn("0 would pass", text)
         self.edit("scale.json", '"WriteOnly", "Size": "n"', '"WriteOnly", "Size": "n", "AbsoluteTolerance": 1e-6')
         text = self.clatune("verify", "scale.json", *FAST).stderr
-        self.assertEqual(text.count("0 would pass for 3584 of 3584 numbers"), 1, text)
+        self.assertEqual(text.count("0 would pass for 3584 of the 3584 numbers"), 1, text)
 
     def test_what_a_kernel_prints_is_shown(self):
         self.edit("scale.cl", "  for (int i", '  if (first == 7) printf("at %d\\n", first);\n  for (int i')
@@ -125,7 +138,7 @@ class Verify(CliTest):
         self.edit("faults.json", '{"Module": "scale.c", "Function": "scale"}',
                   '{"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": ["n"], "LocalSize": [8]}')
         text = self.clatune("verify", "faults.json", *FAST, "--size", "n=100000", expect=1).stderr
-        self.assertIn("running the kernel that makes the reference failed 3 times in a row", text)
+        self.assertIn("running the kernel of the reference failed 3 times in a row", text)
         self.assertEqual(text.count("fault in "), text.count("fault in generated code: naive.so\n"), text)
         self.assertEqual(text.count("fault in "), 3, text)
 

@@ -241,7 +241,7 @@ class Texts(SimulatedTest):
         again = self.clatune("verify", "p.json", "--configuration", "flags=-O3%20-march%3Dnative n=2")
         self.assertIn("flags=-O3%20-march%3Dnative n=2", run.stdout)
         self.assertIn("flags=-O3%20-march%3Dnative n=2", again.stdout)
-        self.assertIn("note: of the default configuration: n=1",
+        self.assertIn("note: default values used: n=1",
                       self.clatune("verify", "p.json", "--configuration", "flags=a=1 b=2").stderr)
         (self.folder / "list.json").write_text(json.dumps([{"flags": f, "n": 1} for f in FLAGS] + ["flags=two%0Alines n=2"]))
         self.clatune("sample", "p.json", "--store", "t.sqlite", "--configurations", "list.json", "--quiet")

@@ -1,6 +1,7 @@
 """clatune init on PoCL: from a kernel file alone to a tuning."""
 import json
 import os
+import pathlib
 import stat
 import subprocess
 import sys
@@ -70,7 +71,7 @@ class Init(CliTest):
         self.assertEqual(arguments["factor"]["MemoryType"], "Scalar")
         self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1024])
         said = self.clatune("tune", "my.json", "--device", "pocl", "--no-store", expect=1).stderr
-        self.assertRegex(said, r"my\.json:\d+: Reference: still to be filled in: .*default configuration's result")
+        self.assertRegex(said, r"my\.json:\d+: Reference: fill in this value: .*default configuration's result")
         del problem["Reference"]
         self.write("my.json", json.dumps(problem))
         answer = self.clatune_json("tune", "my.json", "--device", "pocl", "--budget", "6", "--no-store")
@@ -167,6 +168,18 @@ kernel void typed(global REAL *out, int n) {
         self.edit("large.json", '  "Reference": ', '  "// Reference": ')
         self.assertEqual(self.clatune_json("verify", "large.json", "--device", "pocl")["correct"], True)
 
+    def test_an_editor_finds_the_schema(self):
+        self.write("my.cl", SCALE)
+        self.init("my.cl")
+        problem = self.problem("my.json")
+        folder = pathlib.Path(CLATUNE).resolve().parent  # where it is installed, or built in the sources
+        near = [folder / name for name in ("../share/clatune/schema/problem.json", "../../../schema/problem.json")]
+        found = next((path.resolve().as_uri() for path in near if path.exists()), None)
+        self.assertEqual(problem.get("$schema"), found)
+        self.clatune("space", "my.json", expect=1)  # for its TODO, not for the schema
+        self.edit("my.json", '  "Reference": ', '  "// Reference": ')
+        self.clatune("space", "my.json")
+
     def test_typed_values_are_numbers_or_texts(self):
         self.write("typed.cl", "kernel void typed(global float *out, int) { out[get_global_id(0)] = A + B; }\n")
         self.init("typed.cl", "--define", "A=0.1,2,0x10", "--define", "B=1,2.5e0f")
@@ -197,7 +210,7 @@ kernel void branch(global float *out, int n) {
 }
 """)
         said = self.init("branch.cl").stderr
-        self.assertRegex(said, "usual values: MODE;")
+        self.assertRegex(said, "guessed values: MODE;")
         problem = self.problem("branch.json")
         self.assertEqual({p["Name"]: p["Values"] for p in problem["ConfigurationSpace"]["TuningParameters"]},
                          {"MODE": [0, 1, 2], "local_x": [4, 8, 16, 32, 64, 128, 256]})
@@ -340,12 +353,13 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
         self.assertEqual([p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]], ["TILE_X"])
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "TILE_X", "Y": "4"})
         said = self.clatune("verify", "t.json", "--device", "pocl", expect=1).stderr
-        self.assertRegex(said, r"t\.json:\d+: KernelSpecification\.GlobalSize\.X: still to be filled in: .*line \d+")
+        self.assertRegex(said, r"t\.json:\d+: KernelSpecification\.GlobalSize\.X: fill in this value \(also line [\d, ]+\): TODO work-items")
         self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1024, 768])
         self.assertTrue(problem["Reference"].startswith("TODO "))
         self.write("t.json", json.dumps({k: v for k, v in problem.items() if k != "Reference"}))
-        for old, new in (("TODO work-items along X, an expression such as size_width", "size_width"),
-                         ("TODO work-items along Y, an expression such as size_height", "size_height"),
+        rounded = " if each computes N results; rounded up to whole work-groups"
+        for old, new in ((f"TODO work-items along X, such as size_width or (size_width + N - 1) // N{rounded}", "size_width"),
+                         (f"TODO work-items along Y, such as size_height or (size_height + N - 1) // N{rounded}", "size_height"),
                          ("TODO number of elements, an expression over the tuning parameters", "TILE_X * 4")):
             self.edit("t.json", old, new)
         self.clatune("verify", "t.json", "--device", "pocl")
@@ -360,12 +374,12 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
         self.write("ref.cl", SCALE)
         self.write("my.json", json.dumps(problem))
         said = self.clatune("verify", "my.json", "--device", "pocl", expect=5).stderr
-        self.assertIn("argument 1 of the kernel 'scale' is 'out', and it is given 'in'", said)
+        self.assertIn("argument 1 of the kernel 'scale' is 'out', but the problem file passes 'in' there", said)
 
     def test_macros_that_cannot_be_tuned_are_noted(self):
         self.write("t.cl", GROUPS + "#define EMPTY\n#define AREA(x) 4\n#if !defined(N)\n#define N 3\n#endif\n")
         said = self.init("t.cl", "--kernel", "transpose").stderr
-        self.assertEqual(said, "clatune: note: t.cl:1: '#define TILE 16' cannot be tuned; put '#ifndef TILE' before it and "
+        self.assertEqual(said, "clatune: note: t.cl:1: to tune TILE, put '#ifndef TILE' before '#define TILE 16' and "
                                "'#endif' after it\n")
         self.assertEqual(self.init("t.cl", "--kernel", "transpose", "--quiet", "--dry-run").stderr, "")
 
@@ -404,10 +418,13 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
     def test_mistakes(self):
         self.write("t.cl", GROUPS)
         self.assertIn("'transpose' 'other'", self.init("t.cl", expect=2).stderr)
-        self.assertIn("it has 'transpose'", self.init("t.cl", "--kernel", "none", expect=2).stderr)
+        self.assertIn("choose one of: 'transpose'", self.init("t.cl", "--kernel", "none", expect=2).stderr)
         self.write("bad.cl", "kernel void bad(global float *x) { N = x[0]; }\n")
         self.assertIn("bad.cl:1", self.init("bad.cl", expect=1).stderr)
         self.assertFalse((self.folder / "bad.json").exists())
+        for name in ("program.c", "program.cl"):  # a program of the host
+            self.write(name, "#include <stdio.h>\nint main(void) { return 0; }\n")
+            self.assertIn('for a program, start with the tutorial "Your first program"', self.init(name, expect=1).stderr)
         self.init("bad.cl", "--define", "N=x[0]")
         self.assertEqual(self.problem("bad.json")["KernelSpecification"]["CompilerOptions"], ["-DN=x[0]"])
         self.assertIn("exists already", self.init("bad.cl", "--define", "N=x[0]", expect=1).stderr)

@@ -126,6 +126,28 @@ class Lookup(SimulatedTest):
         self.assertIsNone(answer["expected_time_s"])
         self.assertIn("-Dn=2048", answer["options"])
 
+    def test_a_changed_problem_file_is_named_as_the_cause(self):
+        self.tuned(1024)
+        self.edit("copy.json", '"FillValue": 1.0', '"FillValue": 2.0')
+        cause = "(stale: measured with another version of the kernel or problem file; tune it again)"
+        self.assertIn(f"nearest-size {cause}", self.look_up("--device", "Simulated"))
+        self.assertNotIn("problem file", self.look_up("--device", "Simulated", "--size", "n=2048"))
+
+    def test_a_reference_kernel_that_is_missing_is_named_with_its_key(self):
+        self.edit("copy.json", '"Module": "copy.c", "Function": "copy"',
+                  '"KernelFile": "ref.cl", "KernelName": "copy", "GlobalSize": ["n"]')
+        said = self.clatune("lookup", "copy.json", "--device", "Simulated", expect=1).stderr
+        self.assertRegex(said, r"copy.json:1: Reference.KernelFile: cannot open '.*/ref.cl': No such file")
+
+    def test_a_tuning_says_that_an_older_finalist_answers(self):
+        tune = ("tune", *self.subject, "--searcher", "random", "--budget", "30", "--store", "s.sqlite", "--fresh")
+        self.assertNotIn("still answers", self.clatune(*tune).stderr)
+        finalist = self.on_device()["configuration"]
+        self.simulate(time_s="1e-5 * (1 + 0.02 * abs(a - 2) + 0.03 * abs(b - 20))")
+        said = self.clatune(*tune, "--finalists", "0", "--seed", "2").stderr
+        self.assertIn(f"'clatune lookup' still answers a={finalist['a']} b={finalist['b']} (", said)
+        self.assertIn("results of a final comparison take precedence", said)
+
     def test_a_default_that_is_not_valid_is_no_answer(self):
         self.write_sizes_problem(["n % a == 0"])
         self.edit("copy.json", '"Name": "a", "Values": [4]', '"Name": "a", "Values": [4, 2], "Default": 4')
@@ -143,7 +165,7 @@ class Lookup(SimulatedTest):
         self.assertIn(f"set(CLATUNE_COPY_OPTIONS [==[{best['options']}]==])", cmake)
         self.assertIn(f"set(CLATUNE_COPY_a [==[{best['configuration']['a']}]==])", cmake)
         self.assertIn("exact", self.look_up(*device))
-        self.assertIn("--format is text", self.clatune("lookup", "copy.json", "--format", "xml", expect=2).stderr)
+        self.assertIn("--format needs text", self.clatune("lookup", "copy.json", "--format", "xml", expect=2).stderr)
 
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
     def test_a_header_compiles_and_chooses(self):
@@ -180,6 +202,7 @@ class Lookup(SimulatedTest):
         (self.folder / "copy.json").write_text(json.dumps(problem))
         self.tune("--budget", "1", "--store", "s.sqlite")
         header = self.look_up("--format", "header")
+        self.assertNotRegex(header, r"\b(\w{4,})\1")  # of the text that is repeated for each size
         (self.folder / "copy.h").write_text(header)
         (self.folder / "p.c").write_text(NAMES.replace("e->device_", "e->device__"))
         for compiler in compilers():
@@ -289,7 +312,7 @@ class Lookup(SimulatedTest):
 
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
     def test_what_c_cannot_say_holds_at_measured_sizes_alone(self):
-        for why, change in (("depend on sizes", {"values": "[n // 24]"}), ("other types", {"conditions": [
+        for why, change in (("depend on sizes", {"values": "[n // 24]"}), ("types that depend", {"conditions": [
                 "('even' if n % 2 == 0 else 'odd') == 'even'"]}),
                             ("depends on sizes", {"CompilerOptions": ["-DSTRIDE={n + 1}"]})):
             self.write_problem(40, 25)
@@ -323,7 +346,7 @@ class Lookup(SimulatedTest):
         self.tuned(1024)
         self.assertEqual(self.tune("--dry-run", "--store", "s.sqlite")["known"], 30)
         text = self.clatune("tune", "copy.json", "--device", "Simulated", "--dry-run", "--store", "s.sqlite").stdout
-        self.assertIn("1000 valid on this device, 30 known already", text)
+        self.assertIn("1000 valid on this device, 30 in the store", text)
 
     def test_a_report_of_the_store(self):
         self.tuned(1024)

@@ -25,7 +25,7 @@ class Measure(SimulatedTest):
         self.assertFalse((self.folder / "share").exists())
         text = self.clatune("measure", *COPY, *configurations("a=17 b=9", "a=0 b=0"), "--rounds", "3").stdout
         self.assertIn("time            10 us +- 0 % (75 %), median of 3 interleaved rounds, device clock\n", text)
-        self.assertIn("cost            1.61 times the first one's\n", text)
+        self.assertIn("cost            1.61 times that of the first configuration\n", text)
 
     def test_the_default_where_none_is_given(self):
         self.assertIn("configuration   a=0 b=0\n", self.clatune("measure", *COPY, "--rounds", "1").stdout)
@@ -34,11 +34,13 @@ class Measure(SimulatedTest):
         self.simulate(time_s=TIME_S, wrong="a == 2")
         answer = self.clatune_json("measure", *COPY, *configurations("a=1", "a=2"), "--quiet", expect=5)
         self.assertEqual([m["reason"] for m in answer["measurements"]], ["none", "wrong-output"])
-        self.assertIn("of 1024 elements are wrong", answer["measurements"][1]["log"])
+        self.assertIn("of 1024 elements are incorrect", answer["measurements"][1]["log"])
         self.assertIsNone(answer["measurements"][1]["over_first"])
 
     def test_what_cannot_be_is_refused(self):
         self.clatune("measure", *COPY, *configurations("a=99"), expect=2)
+        said = self.clatune("measure", *COPY, "a=1 b=2", expect=2).stderr
+        self.assertIn("unexpected argument 'a=1 b=2'; did you mean --configuration \"a=1 b=2\"?", said)
         self.clatune("measure", *COPY, *configurations(*["a=1"] * 33), expect=2)
         self.edit("copy.json", '"TuningParameters"', '"Conditions": [{"Expression": "a + b < 30"}], "TuningParameters"')
         said = self.clatune("measure", *COPY, *configurations("a=0", "a=30 b=1"), "--quiet", expect=2).stderr
@@ -60,7 +62,7 @@ class Intervals(SimulatedTest):
         self.assertGreaterEqual(best["interval_confidence"], 0.95)
         self.assertIn((runs.index(best["interval_low"]), best["interval_high"]), [(k, runs[-1 - k]) for k in range(len(runs) // 2)])
         self.assertAlmostEqual(best["interval"], max(best["interval_high"] / median - 1, 1 - best["interval_low"] / median))
-        self.assertIn(f" +- {100 * best['interval']:.2g} % (95 %) (median of its runs against the other finalists;", text)
+        self.assertIn(f" +- {100 * best['interval']:.2g} % (95 %) (median of its interleaved runs;", text)
         self.assertIn(f" +- {100 * answer['default']['interval']:.2g} % (95 %)): a=0 b=0\n", text)
         row = self.clatune_json("report", *COPY)["tunings"][0]["best"]
         self.assertAlmostEqual(row["finalist_interval"], best["interval"])
@@ -72,7 +74,7 @@ class Intervals(SimulatedTest):
         best = self.tune_noisy("--finalists", "0", "--no-store")["best"]
         self.assertEqual([best[key] for key in best if key.startswith("interval")], [None] * 4)
         text = self.clatune("tune", *COPY, "--finalists", "0", "--no-store", "--budget", "3", "--quiet").stdout
-        self.assertRegex(text, r"(?m)^time +\S+ us, least of \d+ runs with a spread of \S+ %, device clock$")
+        self.assertRegex(text, r"(?m)^time +\S+ us, shortest of \d+ runs with a spread of \S+ %, device clock$")
 
 
 class VerifySample(SimulatedTest):
@@ -102,13 +104,13 @@ class WrongResults(SimulatedTest):
     def test_many_are_worth_a_warning(self):
         self.write_problem(12, 1)
         self.simulate(time_s=TIME_S, wrong="a > 1")
-        self.assertRegex(self.tune_all(), r"10 of 12 evaluations gave a wrong result, the first with a=([2-9]|1[01]) b=0"
-                                          r" \('clatune verify' says")  # two workers: either may be first
+        self.assertRegex(self.tune_all(), r"10 of 12 evaluations gave an incorrect result, the first with a=([2-9]|1[01]) b=0"
+                                          r": .*; 'clatune verify' lists")  # two workers: either may be first
 
     def test_none_where_other_failures_are_more(self):
         self.write_problem(12, 1)
         self.simulate(time_s=TIME_S, wrong="a == 1", fails={"build": "a > 8"})
-        self.assertNotIn("wrong result", self.tune_all())
+        self.assertNotIn("incorrect result", self.tune_all())
 
 
 class PutRight(SimulatedTest):
@@ -116,13 +118,13 @@ class PutRight(SimulatedTest):
         self.edit("copy.json", '"list(range(40))", "Default": 0', '"list(range(40))", "Default": 48')
         for command in (("verify",), ("tune", "--no-store", "--budget", "2"), ("measure",)):
             said = self.clatune(command[0], *COPY, *command[1:], "--quiet").stderr
-            self.assertIn("the \"Default\" of 'a', 48, is not among its values: 0 stands in for it", said)
+            self.assertIn("the \"Default\" of 'a', 48, is not among its values; using 0 instead", said)
 
     def test_a_global_size_that_is_rounded(self):
         self.assertNotIn("rounded", self.clatune("verify", *COPY).stderr)
         self.edit("copy.json", '"GlobalSize": {"X": "n"}', '"GlobalSize": {"X": "n / 3"}')
         said = self.clatune("verify", *COPY).stderr
-        self.assertIn("n / 3 gives 341.3333333 for the default configuration, which is rounded up to 342", said)
+        self.assertIn("n / 3 is 341.3333333 for the default configuration and is rounded up to 342", said)
         self.assertNotIn("rounded", self.clatune("verify", *COPY, "--quiet").stderr)
 
 

@@ -76,7 +76,7 @@ class Objective(ObjectiveTest):
         run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", "minimise a +", expect=2)
         self.assertIn("column", run.stderr)
         run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", "minimise a - 50", expect=4)
-        self.assertIn("none has a value of the objective 'a - 50' above 0", run.stderr)
+        self.assertIn("correct evaluations has a value of the objective 'a - 50' above 0", run.stderr)
 
     def test_configurations_without_a_value_are_passed_over(self):
         self.write()
@@ -224,7 +224,7 @@ class Energy(ObjectiveTest):
 
     def test_a_system_without_a_counter_says_so(self):
         store = ("--no-store", "--objective", "energy")
-        for zone, said in (("none", "shows no energy counters"), ("powercap", "has no zone")):
+        for zone, said in (("none", "provides no energy counters"), ("powercap", "has no zone")):
             self.environment["CLATUNE_POWERCAP"] = str(self.folder / zone)
             (self.zone / "name").write_text("psys\n")
             run = self.clatune("tune", "copy.json", "--device", "Simulated", *store, expect=1)
@@ -232,7 +232,7 @@ class Energy(ObjectiveTest):
             self.assertIn(said, run.stderr)
         self.describe(vendor="Somebody", type="gpu")
         run = self.clatune("tune", "copy.json", "--device", "Simulated", *store, expect=1)
-        self.assertIn("only CPUs (Linux powercap) and GPUs of NVIDIA (NVML)", run.stderr)
+        self.assertIn("only CPUs (Linux powercap) and NVIDIA GPUs (NVML)", run.stderr)
 
 
 if __name__ == "__main__":

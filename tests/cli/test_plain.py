@@ -5,10 +5,14 @@ import pathlib
 import re
 import resource
 import subprocess
+import sys
 
 from harness import CLATUNE, CliTest, main
 
-ROOT = pathlib.Path(__file__).parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+import generate  # noqa: E402
+from generate import clatune_help  # noqa: E402
 
 
 class Help(CliTest):
@@ -18,16 +22,22 @@ class Help(CliTest):
             self.assertIn(command, listing)
             self.assertIn(f"usage: clatune {command}", self.clatune(command, "--help").stdout)
 
-    def test_every_command_is_in_the_tables(self):
-        listing = self.clatune("--help").stdout.split("commands:")[1].split("\n\n")[0]
-        commands = re.findall(r"^  (\w+)", listing, re.MULTILINE)
-        self.assertIn("completion", commands)
-        page = (ROOT / "docs" / "command-line.md").read_text()
-        rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `clatune ")]
-        for command in commands:
-            self.assertRegex(page, rf"(?m)^\| `{command}\b", command)
-            if command != "version":
-                self.assertTrue(any(re.search(rf"`clatune {command}\b", row) for row in rows), command)
+    def test_every_command_and_option_is_in_the_pages(self):
+        """The page of the site and the man page, which are made of the help."""
+        names = clatune_help.names(CLATUNE)
+        self.assertIn("completion", names)
+        page = generate.commands(CLATUNE)
+        self.assertEqual(re.findall(r"(?m)^### (\S+)$", page), names)
+        man = subprocess.run([sys.executable, ROOT / "docs/man/clatune_1.py", CLATUNE, ROOT / "docs/reference/environment.md",
+                              ROOT / "src/cli/cli.h"], text=True, capture_output=True, check=True).stdout
+        for name in names:
+            options = re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.clatune(name, "--help").stdout)
+            part = page.split(f"### {name}\n")[1].split("\n### ")[0]
+            section = man.split(f"## clatune {name}")[1].split("\n## ")[0]
+            self.assertTrue(options, name)
+            for option in options:
+                self.assertIn(f"--{option}", part.split("```")[2], name)
+                self.assertIn(f"--{option}", section, name)
 
     def test_tune_explains_the_plug_ins_options(self):
         self.assertIn("--budget", self.clatune("tune", "--help").stdout)
@@ -55,7 +65,7 @@ class Help(CliTest):
 
     def test_a_limit_is_said_once(self):
         text = " ".join((self.clatune("tune", "--help").stdout + self.clatune("help", "opencl").stdout).split())
-        self.assertIn("700 or more; 0: half of the machine's where the device is the CPU, else no limit. (default 0)", text)
+        self.assertIn("at least 700; 0: half of the machine's memory if the device is a CPU, otherwise none (default 0)", text)
         self.assertIn("(default 600, at least 0.1)", text)
         self.assertNotIn("at least 0)", text)
 
@@ -77,7 +87,7 @@ class Space(CliTest):
         self.edit("scale.json", '"Conditions": [', '"Aliases": [{"When": "block == 1", "Parameter": "per_item", "Value": 1}],'
                   '\n    "Conditions": [')
         self.assertEqual(self.clatune_json("space", "scale.json")["aliases"], 3)
-        self.assertIn("3, for which others stand; 20 to measure", self.clatune("space", "scale.json").stdout)
+        self.assertIn("3; 20 canonical configurations to measure", self.clatune("space", "scale.json").stdout)
 
     def test_needs_no_kernel_file(self):
         (self.folder / "scale.cl").unlink()

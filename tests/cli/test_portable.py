@@ -63,7 +63,7 @@ class Portable(SimulatedTest):
         self.assertEqual([p["sizes"] for p in one["places"]], ["n=2048"])
         self.assertIn("-Dn=2048", one["options"])
         run = self.portable("--size", "n=5", expect=1)
-        self.assertIn("knows nothing of 'copy' at these sizes", run.stderr)
+        self.assertIn("has no measurements of 'copy' at these sizes", run.stderr)
         self.assertIn("no problem parameter 'm'", self.portable("--size", "m=5", expect=2).stderr)
 
     def test_what_was_not_measured_everywhere_is_told(self):
@@ -99,7 +99,7 @@ class Portable(SimulatedTest):
         self.simulate({"name": "Left", "time_s": "1e-5", "driver_version": "2", "wrong": "b == 1"},
                       {"name": "Right", "time_s": "1e-5"})
         self.measure("Left")  # the newer driver counts
-        self.assertIn("fails at one of the 2 places", self.portable(expect=4).stderr)
+        self.assertIn("in all 2 combinations", self.portable(expect=4).stderr)
 
     def test_formats(self):
         self.measure("Left")

@@ -34,7 +34,7 @@ class Record(RecordTest):
             run = self.clatune("sample", *COPY, *self.configurations(item), expect=2)
             self.assertIn("configuration 0", run.stderr)
             self.assertIn(part, run.stderr)
-        self.assertIn("needs a list", self.clatune("sample", *COPY, *self.configurations(), expect=2).stderr)
+        self.assertIn("must be a JSON list", self.clatune("sample", *COPY, *self.configurations(), expect=2).stderr)
 
     def test_record_writes_what_is_stored_or_everything(self):
         run = self.clatune("record", *COPY, "--stored-only", "-o", "a.json.gz", expect=1)

@@ -40,7 +40,7 @@ class Report(SimulatedTest):
             self.assertIn("copy\nn=1024\n", text)
             self.assertIn("40 configurations, 40 correct", text)
             self.assertIn(" ".join(f"{k}={v}" for k, v in best["configuration"].items()), text)
-            self.assertIn("rows not trained on", text)
+            self.assertIn("rows not used for training", text)
             self.assertIn("finalist", text)
         self.assertIn("clatune report copy.json --device Simulated --size n=1024 --store s.sqlite", problem)
 
@@ -53,7 +53,7 @@ class Report(SimulatedTest):
         self.assertNotIn("n=1024", self.text("s.sqlite", "--size", "n=2048").replace("--size n=", ""))
         self.assertEqual(self.text("s.sqlite", "--problem", "copy", "--device", "simulated").count("The best so far"), 2)
         for options in (("--problem", "cop"), ("--size", "n=20"), ("--device", "other")):
-            self.assertIn("nothing in the store", self.clatune("report", "s.sqlite", *options, expect=1).stderr)
+            self.assertIn("no tuning in the store", self.clatune("report", "s.sqlite", *options, expect=1).stderr)
 
     def test_a_page(self):
         self.tuned(1024)
@@ -146,11 +146,11 @@ class Report(SimulatedTest):
         self.assertIsNone(one["session"])
         self.assertEqual(one["options"], "-Da={a} -Db={b}".format(**best["configuration"]))
 
-    def test_how_sure_the_newest_search_is(self):
+    def test_the_search_quality_of_the_newest_search(self):
         self.tune("--searcher", "surrogate", "--budget", "20", *STORE)
         one, = self.clatune_json("report", "s.sqlite")["tunings"]
-        self.assertIn("recorded searches", one["session"]["how_sure"])
-        self.assertIn("\nhow sure            " + one["session"]["how_sure"], self.text("s.sqlite"))
+        self.assertIn("not known for fewer than", one["session"]["how_sure"])
+        self.assertIn("\nsearch quality      " + one["session"]["how_sure"], self.text("s.sqlite"))
 
     def test_a_page_to_give_away_has_no_paths(self):
         self.tuned(1024)
@@ -168,10 +168,10 @@ class Report(SimulatedTest):
         self.tuned(2048)
         self.tuned(4096)
         said = self.clatune(*problem, expect=1).stderr
-        self.assertEqual(said, "clatune: nothing is known of 'copy' at n=1024; known: n=2048, n=4096\n")
+        self.assertEqual(said, "clatune: there are no measurements of 'copy' at n=1024; known: n=2048, n=4096\n")
         self.clatune(*problem, "--size", "n=4096")
         (self.folder / "copy.cl").write_text(KERNEL + "/* another one */")
-        self.assertEqual(self.clatune(*problem, expect=1).stderr, "clatune: nothing is known of 'copy' at n=1024\n")
+        self.assertEqual(self.clatune(*problem, expect=1).stderr, "clatune: there are no measurements of 'copy' at n=1024\n")
 
     def test_a_plan_is_no_recording(self):
         (self.folder / "plan.json").write_text('{"Problems": "copy.json"}')

@@ -59,7 +59,7 @@ class Sizes(SimulatedTest):
         text = model.read_text()
         model.write_text(text[:-9] + "x" + text[-8:])
         self.assertEqual(self.clatune_json("lookup", *self.common, *at)["tier"], "nearest-size")
-        self.assertIn("train it anew", self.clatune("predict", *self.common, *at, expect=1).stderr)
+        self.assertIn("train the model again", self.clatune("predict", *self.common, *at, expect=1).stderr)
 
     def test_a_model_that_errs_too_much_is_not_believed(self):
         self.simulate(time_s=TIME_S, noise={"sigma": 0.5})
@@ -72,7 +72,7 @@ class Sizes(SimulatedTest):
         self.train()
         self.edit("copy.cl", "copy(", "copy( ")
         stderr = self.clatune("predict", *self.common, expect=1).stderr
-        self.assertIn("holds no measurement", stderr)
+        self.assertIn("has no measurements", stderr)
 
     def test_tuning_begins_with_what_the_model_suggests(self):
         self.measure()
@@ -84,7 +84,7 @@ class Sizes(SimulatedTest):
         warm = self.clatune_json("tune", *self.common, "--size", "n=7000", "--budget", "12", "--warm-start")
         self.assertEqual((warm["evaluations"]["total"], warm["evaluations"]["measured"]), (12, 12))
         self.assertLess(self.time_of(warm["best"]["configuration"], 7000), 1.02 * 1e-9 * 7000)
-        self.assertIn("needs a store", self.clatune("tune", *self.common[:3], "--no-store", "--warm-start", expect=2).stderr)
+        self.assertIn("reads a model from the store", self.clatune("tune", *self.common[:3], "--no-store", "--warm-start", expect=2).stderr)
 
     def test_a_model_of_one_size_is_for_it_alone(self):
         self.measure(SIZES[:2])

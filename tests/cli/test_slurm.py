@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import SimulatedTest, main  # noqa: E402
+from harness import ANSWERS, check_answer  # noqa: E402
 
 PLAN = {"Problems": {"Problem": "../copy.json", "Sizes": [{"n": 1024}, {"n": 2048}]}, "Searchers": "random", "Seeds": [1, 2], "Budgets": 5,
         "Devices": ["Simulated"], "Tuning": {"Finalists": 0}}
@@ -73,6 +74,8 @@ class Slurm(SimulatedTest):
         passed = ["--array=1-2", "-p", "two words", "--"]
         answer = json.loads(self.clatune("sweep", self.plan, "--shard=%a/2", "--slurm", "--json", "--", *passed).stdout)
         self.assertEqual(answer, {"job": 17, "sbatch": "Submitted batch job 17"})
+        check_answer(ANSWERS / "sweep.json", answer)
+        self.assertEqual(self.clatune_json("sweep", self.plan, "--slurm", "--dry-run", "--shard=%a/2"), {"script": self.script("--shard=%a/2")})
         self.assertEqual((self.folder / "words").read_text().splitlines(), passed)
         self.assertEqual((self.folder / "script").read_text(), self.script("--shard=%a/2"))
         self.assertEqual(self.clatune("sweep", self.plan, "--slurm").stdout, "Submitted batch job 17\n")

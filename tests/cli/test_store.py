@@ -62,7 +62,7 @@ class Store(SimulatedTest):
         self.assertEqual([p.name for p in self.folder.glob("c.sqlite*")], ["c.sqlite"])
         self.assertEqual(self.n_records("c.sqlite"), 20)
         self.assertIn("exists already", self.store("export", "-o", "c.sqlite", expect=2).stderr)
-        self.assertIn("nothing in the store fits", self.store("export", "-o", "d.sqlite", "--problem", "another", expect=1).stderr)
+        self.assertIn("no measurement in the store matches", self.store("export", "-o", "d.sqlite", "--problem", "another", expect=1).stderr)
         self.assertFalse((self.folder / "d.sqlite").exists())
 
     def test_prune(self):

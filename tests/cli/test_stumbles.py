@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import CLATUNE, KERNEL, SimulatedTest, main  # noqa: E402
+from harness import ANSWERS, check_answer  # noqa: E402
 
 NO_DRIVER = {"OCL_ICD_VENDORS": "/nonexistent"}
 READERS = (("lookup", "copy.json", "--device", "Simulated"), ("report", "copy.json", "--device", "Simulated"),
@@ -62,7 +63,7 @@ class PartOfAConfiguration(SimulatedTest):
         self.edit("copy.json", '"Values": "list(range(25))", "Default": 0', '"Values": "list(range(25))", "Default": 7')
         run = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "a=3")
         self.assertIn("configuration   a=3 b=7\n", run.stdout)
-        self.assertEqual(run.stderr, "clatune: note: of the default configuration: b=7\n")
+        self.assertEqual(run.stderr, "clatune: note: default values used: b=7\n")
         whole = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "b=2,a=3")
         self.assertEqual((whole.stdout.splitlines()[0], whole.stderr), ("configuration   a=3 b=2", ""))
         said = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "ab=3", expect=2).stderr
@@ -75,7 +76,8 @@ class Slow(SimulatedTest):
         self.simulate(time_s="1e-3 if a == 0 else 3600", waits=True)
         arguments = ("--searcher", "exhaustive", "--finalists", "0", "--workers", "1", "--store", "s.sqlite")
         run = self.clatune("tune", "copy.json", "--device", "Simulated", *arguments)
-        self.assertIn("slow                3 ended far behind the best (--run-timeout-factor), e.g. a=1 b=0\n", run.stdout)
+        self.assertIn("slow                3 stopped because they took many times as long as the best (--run-timeout-factor), e.g. a=1 b=0\n",
+                      run.stdout)
         for word in ("failed", "timeout:", "shows why"):
             self.assertNotIn(word, run.stdout + run.stderr)
         answer = self.tune(*arguments)
@@ -154,6 +156,8 @@ class Events(SimulatedTest):
 
     def lines(self, text):
         events = [json.loads(line) for line in text.splitlines()]
+        for event in events:
+            check_answer(ANSWERS / "events.json", event)
         self.assertEqual(events[0]["event"], "started")
         self.assertEqual([i for i, e in enumerate(events) if e["event"] == "finished"], [len(events) - 1])
         return events, {name: [e for e in events if e["event"] == name] for name in {e["event"] for e in events}}

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
-from harness import until  # noqa: E402
+from harness import ANSWERS, check_answer, until  # noqa: E402
 
 OTHER_S = "1e-5 * (1 + 0.02 * abs(a - 3) + 0.03 * abs(b - 19))"
 PLAN = {"Name": "a try", "Devices": ["all"],
@@ -72,6 +72,7 @@ class Sweep(SimulatedTest):
         events = [json.loads(line) for line in self.clatune("sweep", "plan.json", "--events", "-").stdout.splitlines()]
         of = {}
         for event in events:
+            check_answer(ANSWERS / "events.json", event)
             of.setdefault(event["tuning"], []).append(event)
         self.assertEqual(set(of), {line["tuning"] for line in self.lines()})
         self.assertEqual(len(of), 2 * TUNINGS)
@@ -209,7 +210,7 @@ class Sweep(SimulatedTest):
         self.assertEqual(set(self.records()), set(self.records("whole.sqlite")))
         for shard in ("0/3", "4/3", "1", "1/0", "%a/3", "1/3x"):
             self.assertIn("needs I/N", self.clatune("sweep", "plan.json", "--shard", shard, expect=2).stderr)
-        self.assertIn("without a server",
+        self.assertIn("exclude each other",
                       self.clatune("sweep", "plan.json", "--shard", "1/2", "--store", "postgresql://h/d", expect=2).stderr)
 
     def test_nothing_is_begun_that_would_not_end_in_time(self):
@@ -277,6 +278,9 @@ class Sweep(SimulatedTest):
         self.assertEqual(answer["tunings"]["failed"], 3)
         self.assertIn("broken.cl", answer["table"][0]["reason"])
         self.assertIsNone(answer["table"][0]["best_s"])
+        listed = self.clatune("sweep", "plan.json", "--summary", "-o", "none.jsonl", expect=1)
+        self.assertIn("clatune: note: no results in 'none.jsonl'; for a farm's results add --store URL\n", listed.stderr)
+        self.assertRegex(listed.stdout, ", 3 to do\n")
         table = self.clatune("sweep", "plan.json", "--quiet", "--summary", expect=1).stdout
         self.assertRegex(table, "0/3 .* 3 failed: .*broken.cl")
         (self.folder / "broken.cl").write_text("/* mended */ " + (self.folder / "copy.cl").read_text())
@@ -293,12 +297,12 @@ class Sweep(SimulatedTest):
     def test_a_device_that_is_not_there(self):
         self.plan({**PLAN, "Devices": ["accelerator", "Simulated B"], "Seeds": 1})
         run = self.clatune("sweep", "plan.json", "--json", expect=3)
-        self.assertIn("no device fits 'accelerator'", run.stderr)
+        self.assertIn("no device matches 'accelerator'", run.stderr)
         answer = json.loads(run.stdout)
         self.assertEqual(answer["missing_devices"][0]["device"], "accelerator")
         self.assertEqual(answer["tunings"]["found"], 4)
         self.plan({**PLAN, "Devices": ["Simulated"]})
-        self.assertIn("fits several devices", self.clatune("sweep", "plan.json", expect=3).stderr)
+        self.assertIn("matches several devices", self.clatune("sweep", "plan.json", expect=3).stderr)
 
     def test_a_damaged_plan(self):
         good = json.dumps(PLAN, indent=1)
@@ -308,7 +312,7 @@ class Sweep(SimulatedTest):
         self.plan(good.replace("],", "]", 1))
         self.assertRegex(self.clatune("sweep", "plan.json", expect=1).stderr, r"plan.json:\d+: ',' or '}' expected near")
         self.plan({**PLAN, "Sizes": []})
-        self.assertIn('there is no key "Sizes"; there are Name, Devices', self.clatune("sweep", "plan.json", expect=1).stderr)
+        self.assertIn('there is no key "Sizes"; known keys: Name, Devices', self.clatune("sweep", "plan.json", expect=1).stderr)
         for n in range(0, len(good) - 1, 23):
             self.plan(good[:n])
             self.assertIn("plan.json:", self.clatune("sweep", "plan.json", expect=1).stderr)
@@ -324,13 +328,13 @@ class Sweep(SimulatedTest):
         wrong["best_s"] = "fast"
         path.write_text("\n".join([lines[0], json.dumps(wrong), "{", "\x01\x7f", "[" * 70000, *lines[3:]]) + "\n")
         run = self.clatune("sweep", "plan.json", "--device", "Simulated A", "--json")
-        self.assertIn("4 lines of 'plan.results.jsonl' cannot be read", run.stderr)
+        self.assertIn("ignored 4 unreadable lines of 'plan.results.jsonl'", run.stderr)
         self.assertEqual(json.loads(run.stdout)["tunings"]["before"], TUNINGS - 2)
         self.assertEqual(self.sweep("--device", "Simulated A")["tunings"]["before"], TUNINGS)
         path.unlink()
         path.mkdir()
         self.assertIn("cannot read", self.clatune("sweep", "plan.json", expect=1).stderr)
-        self.assertIn("--output names another", self.clatune("sweep", "plan.json", "-o", "no/x.jsonl", expect=1).stderr)
+        self.assertIn("choose another file with --output", self.clatune("sweep", "plan.json", "-o", "no/x.jsonl", expect=1).stderr)
 
     # --- looking ---
 
@@ -353,7 +357,7 @@ class Sweep(SimulatedTest):
         self.assertEqual(len(markdown), 14)
         self.assertTrue(all(line.count("|") == 12 for line in markdown))
         self.assertIn("no tuning of the plan", self.clatune("sweep", "plan.json", "--only", "seed=9", expect=2).stderr)
-        self.assertIn("--format is", self.clatune("sweep", "plan.json", "--format", "xml", expect=2).stderr)
+        self.assertIn("--format needs", self.clatune("sweep", "plan.json", "--format", "xml", expect=2).stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""examples/tutorial, as docs/tutorial.md goes through it: tuned, made a header, and run by a host program."""
+"""examples/tutorial, as docs/tutorials/first-kernel.md goes through it: tuned, made a header, and run by a host program."""
 import os
 import pathlib
 import shutil
@@ -30,7 +30,7 @@ class Tutorial(CliTest):
                              capture_output=True, timeout=280)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         known, timed = run.stdout.splitlines()
-        self.assertRegex(timed, f"^{width} x {height}: .* 0 of {width * height} numbers are wrong$")
+        self.assertRegex(timed, f"^{width} x {height}: .* 0 of {width * height} numbers are incorrect$")
         return known
 
     def host_environment(self):
@@ -43,7 +43,10 @@ class Tutorial(CliTest):
     def test_from_tuning_to_a_host_program(self):
         best = self.clatune_json("tune", "transpose.json", "--device", "pocl", "--budget", "6", "--size", "size_width=256",
                                  "--size", "size_height=128")["best"]["configuration"]
-        self.clatune("lookup", "transpose.json", "--format", "header", "-o", "transpose.h")
+        said = self.clatune("lookup", "transpose.json", "--format", "header", "-o", "transpose.h").stderr
+        self.assertEqual(said, "clatune: wrote transpose.h\n")
+        said = self.clatune("lookup", "transpose.json", "--device", "pocl", "--size", "size_width=256", "--size", "size_height=128").stdout
+        self.assertRegex(said, r"known from        exact: [^|]+, size_width=256 size_height=128\n")
         self.build_host()
         chosen = " ".join(f"{name}={value}" for name, value in best.items())
         self.assertEqual(self.run_host(256, 128), f"header: {chosen}")
@@ -57,7 +60,7 @@ class Tutorial(CliTest):
             self.assertRegex(self.run_host(100, 33), r"^libclatune \((nearest-size|default)\): TILE=")
 
     def flags(self):
-        """Those of a library that is not installed, as docs/installing.md has them."""
+        """Those of a library that is not installed, as docs/how-to/link-the-library.md has them."""
         environment = {**os.environ, "PKG_CONFIG_PATH": os.environ["CLATUNE_BUILD"] + "/meson-uninstalled"}
         return subprocess.run(["pkg-config", "--cflags", "--libs", "clatune"], env=environment, text=True,
                               capture_output=True, check=True).stdout.split()

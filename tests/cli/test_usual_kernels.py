@@ -40,13 +40,13 @@ class UsualKernels(CliTest):
     def test_add(self):
         problem = self.check("add", {"block_size_x": LINE})
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "block_size_x"})
-        self.assertRegex(self.said, "note: add.cl: no default, .*: block_size_x; --define NAME=1,2,4 gives others")
+        self.assertRegex(self.said, "note: add.cl: macros without a definition became .*: block_size_x; --define NAME=1,2,4 gives other values")
 
     def test_product(self):
         sizes = {"block_size_x": BLOCK, "block_size_y": BLOCK, "tile_size_x": HALF, "tile_size_y": HALF}
         problem = self.check("product", sizes, todos={"X": "WIDTH // tile_size_x", "Y": "WIDTH // tile_size_y"}, sizes=["WIDTH=128"])
         self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["WIDTH"])
-        self.assertIn("sizes of the problem: WIDTH;", self.said)
+        self.assertIn("problem parameters: WIDTH;", self.said)
         self.clatune("verify", "product.json", "--device", "pocl", "--size", "WIDTH=128", "--sample", "2")
 
     def test_blur(self):

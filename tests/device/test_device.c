@@ -104,10 +104,10 @@ static void a_text_may_stand_for_several(void **state) {
   assert_int_equal(clt_device_select_all(found, &n, machine, 4, "gpu", false, NULL), CLT_E_AMBIGUOUS);
   assert_int_equal(clt_device_select_all(found, &n, machine, 4, "2:0,nv", false, NULL), CLT_E_AMBIGUOUS);
   assert_int_equal(clt_device_select_all(found, &n, machine, 4, "2:0,7:7", false, &error), CLT_E_DEVICE);
-  assert_non_null(strstr(error.message, "no device fits '7:7'"));
+  assert_non_null(strstr(error.message, "no device matches '7:7'"));
   error = (clt_error){0};
   assert_int_equal(clt_device_select_all(found, &n, machine, 4, "accelerator:all", false, &error), CLT_E_DEVICE);
-  assert_non_null(strstr(error.message, "no device fits 'accelerator:all'"));
+  assert_non_null(strstr(error.message, "no device matches 'accelerator:all'"));
   assert_int_equal(clt_device_select_all(found, &n, machine, 4, "gpu:1", true, NULL), CLT_E_DEVICE);
   assert_int_equal(clt_device_select_all(found, &n, machine, 0, "all", true, NULL), CLT_E_DEVICE);
   assert_int_equal(clt_device_select_all(found, &n, machine, 1, NULL, false, NULL), 0);

@@ -115,7 +115,7 @@ static void without_a_range_it_is_an_error(void **state) {
   clt_energy_meter *meter = open_meter(&device);
   write_member("intel-rapl:0", "energy_uj", "1\n");
   assert_int_equal(clt_energy_read(meter, &energy_J, &error), CLT_E_IO);
-  assert_non_null(strstr(error.message, "began anew"));
+  assert_non_null(strstr(error.message, "wrapped around"));
   write_member("intel-rapl:0", "energy_uj", "nonsense\n");
   assert_int_equal(clt_energy_read(meter, &energy_J, NULL), CLT_E_IO);
   clt_energy_close(meter);
@@ -178,7 +178,7 @@ static void a_gpu_is_found_by_uuid_or_pci_address(void **state) {
   expect_energy(meter, 0);
   clt_energy_close(meter);
   device.pci_address[0] = device.uuid[0] = '\0';
-  expect_refusal(&device, "OpenCL tells neither");
+  expect_refusal(&device, "OpenCL reports neither");
 }
 
 static void a_gpu_that_does_not_count_is_told(void **state) {
@@ -194,7 +194,7 @@ static void without_the_library_it_is_told(void **state) {
   (void)state;
   clt_device_info device = make_gpu();
   setenv("CLATUNE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
-  expect_refusal(&device, "NVML comes with the driver");
+  expect_refusal(&device, "which contains NVML");
   setenv("CLATUNE_NVML", "libm.so.6", 1);
   expect_refusal(&device, "lacks nvmlInit_v2");
   snprintf(device.vendor, sizeof device.vendor, "Somebody");

@@ -325,7 +325,7 @@ static void workers_serve_one_problem_after_the_other(void **state) {
   static const char *const files[] = {"faults.json", "bare.json", "faults.json"};
   const clt_setting settings[] = {{"workers", "2"}};
   for (size_t d = 0; d < b->n_devices; d++) {
-    clt_workers_reserve(true);
+    clt_workers_reserve(true, false);
     for (size_t i = 0; i < 3; i++) {
       run r;
       clt_measurement m[4];
@@ -340,7 +340,7 @@ static void workers_serve_one_problem_after_the_other(void **state) {
       close_run(&r);
       assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* they are alive */
     }
-    clt_workers_reserve(false);
+    clt_workers_reserve(false, false);
     assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
   }
 }

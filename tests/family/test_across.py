@@ -41,7 +41,7 @@ class Across(SimulatedTest):
         (self.folder / "tiny.c").write_text(test_family.MODULE.replace('if (clt_module_value(call, "bytes", 0) != (double)in->bytes) return 1;', ""))
         (self.folder / "tiny.family.json").write_text(json.dumps(FAMILY))
         devices = [{"name": name, "figures": {"stream": stream, "single": single}, "waits": True,
-                    "global_memory_bytes": 1 << 26} for name, (stream, single) in DEVICES.items()]
+                    "clock_mhz": 1000 if stream > 100 else 2000, "global_memory_bytes": 1 << 26} for name, (stream, single) in DEVICES.items()]
         (self.folder / "devices.json").write_text(json.dumps({"kernels": KERNELS, "devices": devices}))
         self.environment["CLATUNE_SIMULATED"] = str(self.folder / "devices.json")
 
@@ -64,7 +64,7 @@ class Across(SimulatedTest):
         for row in rows:
             self.assertEqual((row["learnt_from"], row["judged_by"], row["arms"]), (12, 2, 4))
             self.assertNotEqual(row["nearest"], row["device"])
-            self.assertTrue(0 < len(row["figures"]) <= 3)
+            self.assertLessEqual(set(row["figures"]), {"flops_per_byte", "flops_per_unit", "launch_kB"})  # never the clock
             self.assertGreaterEqual(row["top_two"], row["mean"])
         self.assertGreater(mean["mean"], 0.9)
         self.assertGreater(mean["mean"], mean["single_mean"])
@@ -77,14 +77,8 @@ class Across(SimulatedTest):
             choice = self.clatune_json("family", "select", "tiny.model.json", "--feature", "n=500", "--feature", "density=1")
             self.assertEqual(choice["variant"], best)
             self.assertEqual(sorted(choice["features"]), ["density", "n"])
-            test_family.Family.compare_with_c(self)
-        self.assertIn("takes no '--device'", self.family("report", *sources, "--device", "Wide", expect=2).stderr)
+        self.assertIn("leave out --device", self.family("report", *sources, "--device", "Wide", expect=2).stderr)
         self.assertIn("another device", self.family("train", *STORE, "--device", "Wide", "--sources", "Wide.sqlite", expect=1).stderr)
-        model = json.loads((self.folder / "tiny.model.json").read_text())
-        model["Device"][0]["Input"] = "x"
-        (self.folder / "tiny.model.json").write_text(json.dumps(model))
-        self.assertIn("needs a number", self.clatune("family", "select", "tiny.model.json", "--feature", "n=5", "--feature", "density=1",
-                                                     expect=1).stderr)
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ static void what_is_wrong_everywhere_is_no_answer(void **state) {
   make(&l);
   for (size_t i = 0; i < N_ROWS; i++) l.table.cost[i * 4] = l.table.cost[i * 4 + 1] = INFINITY;
   assert_int_equal(clt_family_train(&model, &l.table, &how, &error), CLT_E_NO_VALID);
-  assert_non_null(strstr(error.message, "may always run"));
+  assert_non_null(strstr(error.message, "without a \"Where\""));
   for (size_t i = 0; i < N_TRAIN * 4; i++) l.table.cost[i] = INFINITY;
   clt_family_figures figures[CLT_N_JUDGED];
   size_t n;
@@ -185,7 +185,7 @@ static void what_is_wrong_everywhere_is_no_answer(void **state) {
   assert_int_equal(clt_family_train(&model, &l.table, &how, &error), CLT_E_NO_VALID);
   l.table.n = N_TRAIN;
   assert_int_equal(clt_family_judge(figures, &n, &l.table, &how, &error), CLT_E_NO_VALID);
-  assert_non_null(strstr(error.message, "on any input to learn from"));
+  assert_non_null(strstr(error.message, "on any training input"));
   release(&l);
 }
 
@@ -291,23 +291,23 @@ static void mistakes_are_reported_with_line_and_key(void **state) {
       {FAMILY("[{\"n\": 8, \"sed\": 1}]", FEATURES, VARIANTS), "did you mean \"seed\"?"},
       {FAMILY("[]", FEATURES, VARIANTS), "needs \"Train\""},
       {FAMILY("[{\"n\": 8, \"seed\": 1}, {\"n\": [4, 8], \"seed\": 1}]", FEATURES, VARIANTS),
-       "Inputs.Train[1]: the input n=8 seed=1 stands twice"},
+       "Inputs.Train[1]: the input n=8 seed=1 is given twice"},
       {FAMILY(TRAIN ", \"Test\": [{\"n\": 16, \"seed\": 2}]", FEATURES, VARIANTS),
-       "Inputs.Test[0]: the input n=16 seed=2 stands twice"},
+       "Inputs.Test[0]: the input n=16 seed=2 is given twice"},
       {FAMILY(TRAIN, "{\"Numbers\": [\"m\"]}", VARIANTS), "f.json:3: Features.Numbers[0]: there is no input parameter"},
       {FAMILY(TRAIN, "{\"Fom\": \"a\", \"Numbers\": [\"n\"]}", VARIANTS), "did you mean \"From\"?"},
       {FAMILY(TRAIN, "{\"Numbers\": []}", VARIANTS), "needs 1 to 32 features"},
       {FAMILY(TRAIN, "{\"From\": \"b\", \"Numbers\": [\"n\"]}", VARIANTS), "there is no variant \"b\""},
-      {FAMILY(TRAIN, "{\"Functions\": [{\"Function\": \"look\", \"Names\": [\"n\"]}]}", VARIANTS), "\"n\" stands twice"},
+      {FAMILY(TRAIN, "{\"Functions\": [{\"Function\": \"look\", \"Names\": [\"n\"]}]}", VARIANTS), "\"n\" is given twice"},
       {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"p.json\", \"Where\": \"skew < 2\"}]"),
-       "one variant at least must be without a \"Where\""},
+       "needs at least one variant without a \"Where\""},
       {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"p.json\"}, {\"Name\": \"b\", \"Problem\": \"p.json\",\n"
                                " \"Where\": \"skwe < 2\"}]"),
        "f.json:5: Variants[1].Where: "},
       {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a\", \"Problem\": \"q.json\"}]"), "q.json"},
       {FAMILY(TRAIN, FEATURES, "[{\"Name\": \"a b\", \"Problem\": \"p.json\"}]"), "Variants[0].Name"},
       {FAMILY(TRAIN, FEATURES, "[" "{\"Name\": \"a\", \"Problem\": \"p.json\"}, {\"Name\": \"a\", \"Problem\": \"p.json\"}]"),
-       "\"a\" stands twice"},
+       "\"a\" is given twice"},
       {FAMILY(TRAIN, FEATURES, "[]"), "needs 1 to 64 variants"}};
   (void)state;
   scratch_write("p.json", PROBLEM("[1, 2]"));

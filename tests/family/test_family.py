@@ -14,9 +14,9 @@ from simulation import CLATUNE, SimulatedTest, kill_session, main, problem, unti
 COMPARE = os.environ["CLATUNE_COMPARE_SELECT"]
 
 # "every" takes n, "some" the square root of it but suffers from density, "few" is the fastest and may run up to a density of 0.3, "wrong" is
-# faster still and wrong on one input to learn from.
+# faster still and wrong on one input to learn from. "large" is always slow; its problem refuses the sizes of the first inputs.
 TIME_S = "1e-8 * (1 + 0.1 * abs(wg - 2)) * (n if which == 0 else 2 * n**0.5 * (1 + 8 / every) if which == 1 else " \
-         "0.2 * n if which == 2 else 0.1 * n)"  # microseconds, so that nothing has to wait
+         "0.2 * n if which == 2 else 0.1 * n if which == 3 else 1.5 * n)"  # microseconds, so that nothing has to wait
 WRONG = "which == 3 and n == 128 and every == 2"
 MODULE = """#include <clatune/module.h>
 
@@ -57,7 +57,7 @@ FAMILY = {
     "Features": {"From": "every", "Numbers": ["n"], "Functions": [{"Function": "look", "Names": ["density"]}]},
     "Variants": [{"Name": "every", "Problem": "v0.json"}, {"Name": "some", "Problem": "v1.json"},
                  {"Name": "few", "Problem": "v2.json", "Where": "density <= 0.3", "Conversion": "convert"},
-                 {"Name": "wrong", "Problem": "v3.json"}]}
+                 {"Name": "wrong", "Problem": "v3.json"}, {"Name": "large", "Problem": "v4.json", "Where": "n >= 100"}]}
 MEASURE = ("family", "measure", "tiny.family.json", "--store", "s.sqlite", "--device", "Simulated", "--tune-on", "2", "--budget", "4")
 LEARN = ("tiny.family.json", "--store", "s.sqlite", "--device", "Simulated")
 
@@ -66,10 +66,12 @@ class Family(SimulatedTest):
     def setUp(self):
         super().setUp()
         self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
-        for which in range(4):
+        for which in range(5):
             p = problem(1, 1)
             p["General"]["BenchmarkName"] = f"v{which}"
             p["ProblemParameters"] = [{"Name": "n", "Default": 64}, {"Name": "every", "Default": 1}]
+            if which == 4:
+                p["ProblemParameters"][0] = {"Name": "n", "Default": 128, "Min": 100}
             p["ConfigurationSpace"]["TuningParameters"] = [
                 {"Name": "which", "Type": "int", "Values": [which]}, {"Name": "wg", "Type": "int", "Values": [1, 2, 4, 8], "Default": 8}]
             kernel = p["KernelSpecification"]
@@ -113,7 +115,7 @@ class Family(SimulatedTest):
         report = self.clatune_json("family", "report", *LEARN)
         self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (15, 8, False))
         self.assertNotIn("wrong", {arm["variant"] for arm in report["arms"]})
-        self.assertEqual({arm["variant"] for arm in report["arms"] if "wg=2" in arm["configuration"]}, {"every", "some", "few"})
+        self.assertEqual({arm["variant"] for arm in report["arms"] if "wg=2" in arm["configuration"]}, {"every", "some", "few", "large"})
         figures = {row["choice"]: row for row in report["rows"]}
         self.assertGreater(figures["time"]["mean"], 0.95)
         self.assertGreater(figures["pairwise"]["mean"], 0.9)
@@ -237,9 +239,9 @@ class Family(SimulatedTest):
 
     def test_mistakes(self):
         said = self.clatune("family", "train", *LEARN, expect=1).stderr
-        self.assertIn("'clatune family measure' makes it", said)
+        self.assertIn("'clatune family measure' creates it", said)
         self.clatune(*MEASURE, "--inputs", "2", "--train-only", "--tune-on", "1", "--budget", "2", "--portfolio", "1")
-        for words, says in [(("train", *LEARN, "--chooser", "tim"), "there are time"),
+        for words, says in [(("train", *LEARN, "--chooser", "tim"), "choose time, svm"),
                             (("train", *LEARN, "--features", "densty"), "did you mean 'density'?"),
                             (("mesure", "tiny.family.json"), "did you mean 'measure'?"),
                             (("train", *LEARN, "--tune-on", "3"), "takes no option '--tune-on'"),
@@ -250,19 +252,19 @@ class Family(SimulatedTest):
                       self.clatune("family", "select", "tiny.model.json", "--feature", "n=3", expect=2).stderr)
         for words, says in [(("--input", "n=2.5", "--input", "every=1"), "'--input n=' needs a whole number, not '2.5'"),
                             (("--input", "n=99999999999999999999", "--input", "every=1"), "needs a whole number"),
-                            (("--input", "n=2", "--input", "n=3", "--input", "every=1"), "'--input n=' stands twice"),
+                            (("--input", "n=2", "--input", "n=3", "--input", "every=1"), "'--input n=' is given twice"),
                             (("--feature", "n=2", "--feature", "density"), "needs NAME=NUMBER, not 'density'"),
                             (("--feature", "n=2x", "--feature", "density=1"), "'--feature n=' needs a number, not '2x'"),
                             (("--feature", "n=2", "--feature", "desity=1"), "did you mean 'density'?")]:
             self.assertIn(says, self.clatune("family", "select", "tiny.model.json", *words, expect=2).stderr)
-        self.assertIn("no model of", self.clatune("family", "select", "tiny.family.json", expect=1).stderr)
+        self.assertIn("is not a model of", self.clatune("family", "select", "tiny.family.json", expect=1).stderr)
         self.write_family(Features={"Numbers": ["n"]}, Variants=[{"Name": "wrong", "Problem": "v3.json"}],
                           Inputs={"Parameters": ["n", "every"], "Train": [{"n": 128, "every": 2}]})
         self.clatune(*MEASURE)
-        self.assertIn("right on every input", self.clatune("family", "train", *LEARN, expect=4).stderr)
+        self.assertIn("correct on every measured input", self.clatune("family", "train", *LEARN, expect=4).stderr)
         self.write_family()
         self.edit("tiny.c", "sum / in->extent[0]", "0.0 / 0.0")
-        self.assertIn("no finite number", self.clatune(*MEASURE, expect=1).stderr)
+        self.assertIn("not finite", self.clatune(*MEASURE, expect=1).stderr)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ def programs():
 def lacks():
     """What a private server needs and is not here, as a sentence, or None."""
     if programs() is None:
-        return "there is no PostgreSQL server in /usr/lib/postgresql (scripts/install-packages --with-farm)"
-    return None if shutil.which("openssl") else "there is no program openssl"
+        return "there is no PostgreSQL server in /usr/lib/postgresql; install it (Debian: postgresql), or run scripts/install-packages --with-farm"
+    return None if shutil.which("openssl") else "there is no program openssl; install it (Debian: openssl)"
 
 
 def need():

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import CLATUNE, MODULE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
-from harness import until  # noqa: E402
+from harness import ANSWERS, check_answer, until  # noqa: E402
 from server import Server, need  # noqa: E402
 
 PLAN = {"Name": "a try", "Devices": ["Simulated"], "Problems": [{"Problem": "copy.json", "Sizes": [{"n": 1024}, {"n": 2048}]}],
@@ -105,6 +105,7 @@ class Agents(SimulatedTest):
         self.assertIn("12 tunings", self.sweep("submitter", "plan.json", "--store", self.url, "--submit").stdout)
         self.wait_for(agents[0], lambda: self.count("done") == TUNINGS, "not all is done")
         status = json.loads(self.sweep("submitter", "--status", self.url, "--json").stdout)
+        check_answer(ANSWERS / "sweep.json", status)
         plan, = status["plans"]
         self.assertEqual([plan[key] for key in ("name", "tunings", "done", "open", "running", "failed")],
                          ["a try", TUNINGS, TUNINGS, 0, 0, 0])
@@ -112,8 +113,8 @@ class Agents(SimulatedTest):
         for agent in agents:
             agent.terminate()
             self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
-        self.assertRegex(self.said("a"), "^clatune: serves postgresql://.* on Simulated device.*; problems in '.'; Ctrl-C ends it\n")
-        self.assertRegex(self.said("a"), "(?m)^clatune: ends; gave back 0 tunings$")
+        self.assertRegex(self.said("a"), "^clatune: serving postgresql://.* on Simulated device.*; problems in '.'; stop with Ctrl-C or kill [0-9]+\n")
+        self.assertRegex(self.said("a"), "(?m)^clatune: stopping; released 0 tunings$")
         for command in (("--status", self.url), ("plan.json", "--store", self.url, "--submit")):
             said = self.sweep("submitter", *command).stdout
             self.assertIn("'a try': 12 tunings, all finished; 12 in the last hour\n", said)
@@ -161,6 +162,9 @@ class Agents(SimulatedTest):
         self.simulate(time_s=TIME_S, build_s=0.05)
         agent = self.start("a", "plan.json", "--store", self.url)
         self.wait_for(agent, lambda: self.count("running") == 1, "nothing runs")
+        status = json.loads(self.sweep("submitter", "--status", self.url, "--json").stdout)
+        check_answer(ANSWERS / "sweep.json", status)
+        self.assertEqual((len(status["plans"]), len(status["running"]), len(status["agents"])), (1, 1, 1))
         agent.terminate()
         self.assertEqual(agent.wait(), 128 + signal.SIGTERM)
         self.assertEqual((self.count("running"), self.count("open")), (0, 4))
@@ -171,9 +175,9 @@ class Agents(SimulatedTest):
     def test_one_that_begins_without_the_server_says_so_and_asks_again(self):
         self.server.kill()
         agent = self.serve("a")
-        until(lambda: "it is asked again" in self.said("a"), agent, limit_s=60)
+        until(lambda: "; retrying for " in self.said("a"), agent, limit_s=60)
         self.server.start()
-        self.assertIn("it is asked again", self.said("a"))
+        self.assertIn("; retrying for ", self.said("a"))
         self.wait_for(agent, lambda: self.value("select count(*) from clatune.agent") == "1", "it does not begin")
 
     def test_while_the_server_is_away_it_goes_on(self):
@@ -182,10 +186,10 @@ class Agents(SimulatedTest):
         agent = self.start("a", "plan.json", "--store", self.url)
         self.wait_for(agent, lambda: self.count("done") >= 1, "nothing is done")
         self.server.kill()
-        self.wait_for(agent, lambda: "what was begun goes on" in self.said("a"), "it does not say that the server is away")
+        self.wait_for(agent, lambda: "running tunings continue" in self.said("a"), "it does not say that the server is away")
         self.server.start()
         self.assertEqual(agent.wait(), 0, self.said("a"))
-        self.assertIn("the server is there again", self.said("a"))
+        self.assertIn("the server is reachable again", self.said("a"))
         self.assertEqual(self.found(), self.alone())
 
     def test_who_was_asleep_has_lost_its_row_and_keeps_what_it_measured(self):
@@ -198,7 +202,7 @@ class Agents(SimulatedTest):
         self.sweep("awake", "plan.json", "--store", self.url)
         line = self.value("select line from clatune.cell")
         os.killpg(asleep.pid, signal.SIGCONT)
-        self.wait_for(asleep, lambda: "another agent has taken it" in self.said("asleep"), "it does not notice")
+        self.wait_for(asleep, lambda: "taken over by another agent" in self.said("asleep"), "it does not notice")
         asleep.terminate()
         asleep.wait()
         self.assertEqual(self.value("select line from clatune.cell"), line)
@@ -262,20 +266,22 @@ class Agents(SimulatedTest):
         agent.wait()
         self.stop_injecting()
         run = self.sweep("submitter", "plan.json", "--store", self.url, expect=1)
-        self.assertIn("ended without a word, 3 times", run.stdout)
+        self.assertIn("ended without a report, 3 times", run.stdout)
         self.assertEqual(len(self.lines()), 2)
 
     def test_what_this_version_or_folder_does_not_have_is_left_alone(self):
         self.sweep("submitter", "plan.json", "--store", self.url, "--submit")
         modules = self.start("modules", "--serve", self.url, "--problems", ".")
+        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "30")
+        self.assertEqual(run.stderr, "clatune: note: plan 1 keeps its lease of 120 s\n")
         (self.folder / "elsewhere").mkdir()
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
         self.wait_for(modules, lambda: "--allow-programs" in self.said("modules"), "modules are not refused")
-        self.wait_for(other, lambda: "there is no 'copy.json' in 'elsewhere'; --problems names" in self.said("other"), "it is not said")
+        self.wait_for(other, lambda: "there is no 'copy.json' in 'elsewhere'; name its folder with --problems" in self.said("other"), "it is not said")
         self.assertEqual(self.value("select count(*) from clatune.target"), "0")
         self.server.query("update clatune.plan set text = replace(text, 'random', '../../random')", self.database)
         hostile = self.serve("hostile")
-        self.wait_for(hostile, lambda: "is left to others" in self.said("hostile"), "it is not refused")
+        self.wait_for(hostile, lambda: "is left to other agents" in self.said("hostile"), "it is not refused")
 
     def test_a_plan_for_other_devices_is_waited_for_until_it_is_withdrawn(self):
         self.plan({**PLAN, "Devices": ["gpu", "Board X"], "Problems": [{"Problem": "copy.json", "Sizes": [{"n": 512}]}, "other.json"]})
@@ -284,18 +290,20 @@ class Agents(SimulatedTest):
         waits = self.start("waits", "plan.json", "--store", self.url)
         self.wait_for(waits, lambda: "waiting for" in self.said("waits"), "it waits without a word")
         said = self.said("waits")
-        self.assertIn("clatune: warning: no device fits 'Board X'; there are: 0:0 Simulated device", said)
+        self.assertIn("clatune: warning: no device matches 'Board X'; available devices: 0:0 Simulated device", said)
         self.assertIn("clatune: this machine has none of the plan's devices; waiting for other agents\n", said)
+        run = self.sweep("again", "plan.json", "--store", self.url, "--submit", "--lease", "30")
+        self.assertEqual(run.stderr, "clatune: note: plan 1 keeps its lease of 120 s\n")
         (self.folder / "elsewhere").mkdir()
         (self.folder / "elsewhere" / "other.json").write_text("{}")
         other = self.start("other", "--serve", self.url, "--problems", "elsewhere")
-        self.wait_for(other, lambda: "plan 1 'a try' is left to others, all of it: " in self.said("other"), "it is not said")
-        self.assertIn("plan 1 'a try': waits for an agent that has gpu, Board X; copy.json, other.json\n",
+        self.wait_for(other, lambda: "plan 1 'a try' is left to other agents: " in self.said("other"), "it is not said")
+        self.assertIn("plan 1 'a try': submitted; no agent has taken it yet (gpu, Board X; copy.json, other.json)\n",
                       self.sweep("a", "--status", self.url).stdout)
         run = self.sweep("a", "--withdraw", "1", "--store", self.url, expect=6)
-        self.assertRegex(run.stderr, "withdrawing a plan needs the role clatune_owner: GRANT clatune_owner TO \"agent\"\n$")
+        self.assertRegex(run.stderr, "withdrawing a plan needs the role clatune_owner: connect as a user with that role .&user=NAME., or GRANT clatune_owner TO \"agent\"\n$")
         run = self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner"))
-        self.assertEqual(run.stdout, "plan 1: withdrawn; no agent had taken it up\n")
+        self.assertEqual(run.stdout, "plan 1: withdrawn; no agent had started it\n")
         self.assertEqual(waits.wait(), 1, self.said("waits"))
         self.assertIn(", or was withdrawn", self.said("waits"))
 
@@ -311,10 +319,10 @@ class Agents(SimulatedTest):
                           self.database)
         waits = self.start("waits", "plan.json", "--store", self.url)
         self.wait_for(waits, lambda: "waiting for" in self.said("waits"), "it waits without a word")
-        row = "vm:1:x: Simulated device: copy n=1024 random budget=15 seed=1 since .*, silent for [1-9]m..s, lease ends in 2h..m\n"
-        self.assertRegex(self.said("waits"), "clatune: nothing is left to begin here; waiting for " + row)
+        row = "vm:1:x: Simulated device: copy n=1024 random budget=15 seed=1 for .*, silent for [1-9]m..s, lease expires in 2h..m\n"
+        self.assertRegex(self.said("waits"), "clatune: nothing left to start here; waiting for " + row)
         self.assertRegex(self.sweep("a", "--status", self.url).stdout, row + "(.*\n)*agent vm:1:x: Simulated device; silent for")
-        for n, words in enumerate(("1 tunings withdrawn; what was measured is kept", "all its tunings had ended already; none is withdrawn")):
+        for n, words in enumerate(("1 tunings withdrawn; their measurements are kept", "nothing to withdraw, all tunings have ended")):
             self.assertEqual(self.sweep("a", "--withdraw", "1", "--store", self.server.url(self.database, "owner")).stdout,
                              f"plan 1: {words}\n", n)
         self.assertIn("plan 1 'a try': 1 tunings, all withdrawn; ", self.sweep("a", "--status", self.url).stdout)
@@ -323,19 +331,20 @@ class Agents(SimulatedTest):
         self.assertNotIn("results in", self.said("waits"))
 
     def test_mistakes_are_one_line(self):
-        for arguments, words in [(("--serve",), "needs a database"), ((), "needs a PLAN"), (("plan.json", "--submit"), "--store postgresql"),
-                                 (("plan.json", "--store", self.url, "--only", "x"), "--only does not go"),
-                                 (("--serve", self.url, "--submit"), "--submit needs a PLAN; --serve has none"),
-                                 (("plan.json", "--submit", self.url), "'clatune sweep' takes the database from --store"),
-                                 (("plan.json", "--withdraw", "1", "--store", self.url), "--withdraw needs a database that machines share, and no PLAN")]:
+        for arguments, words in [(("--serve",), "needs a shared database"), ((), "needs a plan file"), (("plan.json", "--submit"), "--store postgresql"),
+                                 (("plan.json", "--store", self.url, "--only", "x"), "--only cannot be combined"),
+                                 (("--serve", self.url, "--submit"), "--submit needs a PLAN and cannot be combined with --serve"),
+                                 (("plan.json", "--submit", self.url), "name the database with --store"),
+                                 (("plan.json", "--withdraw", "1", "--store", self.url), "--withdraw takes no PLAN; leave out 'plan.json'"),
+                                 (("plan.json", "--status"), "leave out 'plan.json' and name the database: --store postgresql")]:
             run = self.sweep("a", *arguments, expect=2)
             self.assertIn(words, run.stderr)
         for folder, number in (("nowhere", errno.ENOENT), ("copy.json", errno.ENOTDIR)):
             run = self.sweep("a", "--serve", self.url, "--problems", folder, expect=1)
             self.assertEqual(run.stderr, f"clatune: cannot open the folder '{folder}' of --problems: {os.strerror(number)}\n")
-        self.assertIn("; the store that is meant is named by --store", self.clatune("store", "list", self.url, expect=2).stderr)
+        self.assertIn("; name the store with --store", self.clatune("store", "list", self.url, expect=2).stderr)
         run = self.sweep("a", "--status", "postgresql:///?user=a&sevice=farm", expect=2)
-        self.assertIn("cannot be read, for there is no option 'sevice': ", run.stderr)
+        self.assertIn("is not a valid URL: unknown option 'sevice'; ", run.stderr)
         run = self.sweep("a", "plan.json", "--store", self.server.url(self.database, "agent", password="wrong"), expect=6)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertNotIn("wrong", run.stderr)

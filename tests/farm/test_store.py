@@ -91,13 +91,13 @@ class Shared(SimulatedTest):
         self.assertEqual(len(list(folder.iterdir())), 1)
         # What is for files says so.
         for action in ("check", "repair"):
-            self.refused(self.url, "only a store's file", action=(action,), expect=2)
+            self.refused(self.url, "only a store in a file", action=(action,), expect=2)
         self.assertIn("writes a file", self.clatune("store", "export", "-o", self.url, "--store", "b.sqlite", expect=2).stderr)
-        self.assertIn("needs the database", self.clatune("store", "init", "a.sqlite", expect=2).stderr)
+        self.assertIn("needs a database", self.clatune("store", "init", "a.sqlite", expect=2).stderr)
 
     def test_prune(self):
         self.sample(self.owner)
-        self.refused(self.url, "'agent' may not do that", 'GRANT clatune_owner TO "agent"', action=("prune", "--problem", "copy"))
+        self.refused(self.url, "'agent' lacks rights in", 'GRANT clatune_owner TO "agent"', action=("prune", "--problem", "copy"))
         self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--dry-run", "--store", self.owner)["would_remove"], 20)
         self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--store", self.owner)["removed"], 20)
         self.assertEqual(self.clatune_json("store", "list", "--store", self.owner), [])
@@ -111,7 +111,7 @@ class Shared(SimulatedTest):
         self.assertEqual((made["store"], made["version"]), (self.owner, 2))
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
         self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
-        self.refused(self.url, "'agent' may not do that", action=("init",))
+        self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))
 
     def test_roles(self):
         self.sample(self.url)
@@ -119,7 +119,7 @@ class Shared(SimulatedTest):
         looker = self.server.local_url(self.database, "looker")
         self.assertEqual(self.clatune_json("store", "list", "--store", looker)[0]["records"], 20)
         said = self.clatune("sample", *self.subject, "--samples", "1", "--store", looker, expect=6).stderr
-        self.assertRegex(said, "'looker' may not do that.*GRANT clatune_worker TO \"looker\"")
+        self.assertRegex(said, "'looker' lacks rights in.*GRANT clatune_worker TO \"looker\"")
         worker = self.server.local_url(self.database, "agent")
         for statement in ("delete from clatune.measurement", "update clatune.measurement set time_s = 1", "truncate clatune.measurement",
                           "delete from clatune.problem", "update clatune.problem set hash = ''", "drop table clatune.measurement",
@@ -130,7 +130,7 @@ class Shared(SimulatedTest):
                 self.server.psql(statement, worker)
         self.server.query("create role nobody_special login", self.database)
         self.addCleanup(self.server.query, "drop role nobody_special")
-        self.refused(self.server.local_url(self.database, "nobody_special"), "'nobody_special' may not do that", "clatune_reader")
+        self.refused(self.server.local_url(self.database, "nobody_special"), "'nobody_special' lacks rights in", "clatune_reader")
 
     # --- what a server can refuse ---
 
@@ -139,11 +139,11 @@ class Shared(SimulatedTest):
         self.refused(url(self.database, "agent", password="wr%ng"), "refuses the password for 'agent'", "~/.pgpass")
         self.refused(url(self.database, "agent", password=None), "asks for a password for 'agent'", "~/.pgpass")
         self.refused(url("nowhere", "agent"), "no database 'nowhere'", "createdb", "clatune store init")
-        self.refused(self.server.local_url("postgres"), "no store of clatune's", "clatune store init")
-        self.refused(self.server.local_url(self.database, "stranger"), "refuses 'stranger'", "does not exist")
-        self.refused(url(self.database, "agent").replace("127.0.0.1", "no.such.host.invalid"), "there is no such host")
+        self.refused(self.server.local_url("postgres"), "is not a clatune store", "clatune store init")
+        self.refused(self.server.local_url(self.database, "stranger"), "refuses the user 'stranger'", "does not exist")
+        self.refused(url(self.database, "agent").replace("127.0.0.1", "no.such.host.invalid"), "unknown host")
         self.refused(url(self.database, "agent", port=1), "Connection refused", "is PostgreSQL running there?")
-        self.refused("postgresql://agent:" + PASSWORD + "@h:port/", "cannot be read", expect=2)
+        self.refused("postgresql://agent:" + PASSWORD + "@h:port/", "is not a valid URL", expect=2)
         self.refused("postgresql:///?service=nowhere", "service", "~/.pg_service.conf")
         self.refused(url(self.database, "agent", sslmode="require"), "does not support SSL")
         self.server.query("update clatune.about set version = 99", self.database)

@@ -154,12 +154,12 @@ static void expect_refused(const char *space, const char *part) {
 static void mistakes_in_the_space_are_named(void **state) {
   (void)state;
   expect_refused("{\"TuningParameters\": []}", "1 to");
-  expect_refused("{\"TuningParameters\": [{\"Name\": \"a b\", \"Values\": [1]}]}", "identifier");
+  expect_refused("{\"TuningParameters\": [{\"Name\": \"a b\", \"Values\": [1]}]}", "is not a valid name");
   expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": []}]}", "'a' needs a list");
-  expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [[1]]}]}", "neither a number");
-  expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [2, 3]}]}", "not listed");
+  expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [[1]]}]}", "must be a number");
+  expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [2, 3]}]}", "unlisted value");
   expect_refused("{\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}, {\"Name\": \"b\", \"Values\": [1]}]}",
-                 "not listed");
+                 "unlisted value");
 }
 
 int main(int argc, char **argv) {

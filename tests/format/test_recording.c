@@ -172,7 +172,7 @@ static void an_interrupted_file_is_mended_in_memory(void **state) {
     assert_whole(r, cases[i].n);
     clt_recording_free(r);
   }
-  assert_refused(write_text(HEAD), CLT_E_FORMAT, "holds no configurations");
+  assert_refused(write_text(HEAD), CLT_E_FORMAT, "contains no configurations");
   assert_refused(write_text("{\"tune_params\": {\"a\": [1,"), CLT_E_FORMAT, "\"cache\"");
 }
 
@@ -286,23 +286,23 @@ static void mistakes_are_named(void **state) {
       {"{\"cache\": {}}", "tune_params"},
       {"{\"tune_params\": {}}", "(T4, CLTune, CLBlast)"},
       {"{\"tune_params\": {}, \"cache\": {}}", "tune_params"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {}}", "holds no configurations"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {}}", "contains no configurations"},
       {"{\"tune_params\": {\"a\": [1]}, \"cache\": [1]}", "needs an object"},
       {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": 1}}", "not an object"},
       {"{\"tune_params\": {\"a\": 1}, \"cache\": {}}", "'a' needs a list"},
       {"{\"tune_params\": {\"a\": []}, \"cache\": {}}", "'a' needs a list"},
       {"{\"tune_params\": {\"a\": [[1]]}, \"cache\": {}}", "value 0 of 'a'"},
       {"{\"tune_params\": {\"a\": [1, 1]}, \"cache\": {\"1\": {}}}", "tune_params"},
-      {"{\"tune_params\": {\"a b\": [1]}, \"cache\": {}}", "identifier"},
+      {"{\"tune_params\": {\"a b\": [1]}, \"cache\": {}}", "is not a valid name"},
       {"{\"tune_params\": {\"a\": [null]}, \"cache\": {}}", "value 0 of 'a'"},
       {"{\"tune_params\": {\"a\": [1]}, \"tune_params_keys\": [\"b\"], \"cache\": {}}", "'b' needs a list"},
       {"{\"tune_params\": {\"a\": [1]}, \"tune_params_keys\": [7], \"cache\": {}}", "tune_params_keys"},
       {"{\"tune_params\": {\"a\": [1]}, \"tune_params_keys\": [], \"cache\": {}}", "tune_params_keys"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"2\": {\"time\": 1}}}", "does not list"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 3}}}", "does not list"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": [1]}}}", "no usable value of 'a'"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1,2\": {\"time\": 1}}}", "no usable value of 'a'"},
-      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"\": {\"time\": 1}}}", "does not list"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"2\": {\"time\": 1}}}", "not listed"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": 3}}}", "not listed"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1\": {\"a\": [1]}}}", "a string for 'a'"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"1,2\": {\"time\": 1}}}", "a string for 'a'"},
+      {"{\"tune_params\": {\"a\": [1]}, \"cache\": {\"\": {\"time\": 1}}}", "not listed"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_refused(write_text(cases[i].text), CLT_E_FORMAT, cases[i].because);

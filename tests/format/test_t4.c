@@ -327,13 +327,13 @@ static void mistakes_are_named(void **state) {
       {"{\"results\": {}}", "list of results"},
       {"{\"results\": [1]}", "configuration"},
       {"{\"results\": [{\"configuration\": {}}]}", "configuration"},
-      {"{\"results\": [{\"configuration\": {\"a b\": 1}}]}", "identifier"},
-      {"{\"results\": [{\"configuration\": {\"a\": null}}]}", "no usable value of 'a'"},
+      {"{\"results\": [{\"configuration\": {\"a b\": 1}}]}", "is not a valid name"},
+      {"{\"results\": [{\"configuration\": {\"a\": null}}]}", "a string for 'a'"},
       {"{\"results\": [{\"configuration\": {\"a\": 1}}, {\"configuration\": {\"b\": 1}}]}", "result 1"},
       {"{\"results\": [{\"configuration\": {\"a\": 1}}, {\"configuration\": {\"a\": 1, \"b\": 1}}]}",
        "the same 1 parameters"},
-      {FILE_OF("\"timeunit\": \"fortnights\"", "1", "time", "1", "", "\"time\""), "'fortnights' is no unit of time"},
-      {FILE_OF("", "1", "time", "1", "cycles", "\"time\""), "the unit 'cycles' of 'time'"},
+      {FILE_OF("\"timeunit\": \"fortnights\"", "1", "time", "1", "", "\"time\""), "unknown unit of time 'fortnights'"},
+      {FILE_OF("", "1", "time", "1", "cycles", "\"time\""), "unknown unit 'cycles' of 'time'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     clt_recording *recording = NULL;

@@ -29,6 +29,9 @@ class Install(TreeTest):
                    "share/clatune/probe/probe.json", "share/clatune/probe/probe.cl")
         self.there(*(f"share/clatune/problems/polybench/{name}" for name in ("gemm.json", "products.cl", "product.h", "references.c")))
         self.there(*(f"share/clatune/problems/families/{name}" for name in ("vectors.h", "spmv/spmv.family.json", "spmv/sell.json", "spmv/matrix.c")))
+        self.there(*(f"share/clatune/examples/tutorial/{p.name}" for p in (SOURCE / "examples/tutorial").iterdir()))
+        self.there(*(f"share/clatune/schema/{name}.json" for name in ("problem", "plan", "family")),
+                   *(f"share/clatune/schema/answers/{p.name}" for p in (SOURCE / "schema/answers").glob("*.json")))
         headers = {p.relative_to(SOURCE / "include") for p in (SOURCE / "include").rglob("*.h")}
         self.assertEqual({p.relative_to(self.prefix / "include") for p in (self.prefix / "include").rglob("*.h")}, headers)
         if shutil.which("scdoc"):
@@ -49,7 +52,7 @@ class Install(TreeTest):
 
     @unittest.skipUnless(shutil.which("man") and shutil.which("scdoc"), "no man or no scdoc")
     def test_the_manual_names_the_environment(self):
-        page = (SOURCE / "docs/environment.md").read_text()
+        page = (SOURCE / "docs/reference/environment.md").read_text()
         read, _, _ = page.partition("| variable in workers |")  # that table is of what drivers read, not of what clatune reads
         names = [line.split("`")[1] for line in read.splitlines() if line.startswith("| `")]
         self.assertIn("CLATUNE_DEVICE", names)

@@ -1,4 +1,4 @@
-/* The shipped problems' spaces: complete, with the conditions and limits that docs/kernels.md states. */
+/* The shipped problems' spaces: complete, with the conditions and limits that docs/reference/problems.md states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

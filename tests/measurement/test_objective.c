@@ -140,7 +140,7 @@ static void an_expression_needs_its_goal(void **state) {
   assert_false(clt_objective_ranks_by_time(o)); /* it reads the configuration */
   clt_objective_free(o);
   expect_failure(&s, "n / time_s", CLT_E_ARGUMENT, "'maximise n / time_s'");
-  expect_failure(&s, "waste", CLT_E_ARGUMENT, "states no goal");
+  expect_failure(&s, "waste", CLT_E_ARGUMENT, "has no goal");
   expect_failure(&s, "itemz", CLT_E_ARGUMENT, "did you mean 'items'");
   expect_failure(&s, "minimise", CLT_E_ARGUMENT, "there is no objective");
   expect_failure(&s, "minimise tyme_s", CLT_E_EXPRESSION, "time_s");
@@ -266,7 +266,7 @@ static void mistakes_in_a_file_are_told_with_their_place(void **state) {
     const char *sections, *key, *part;
   } cases[] = {
       {"\"Metrics\": [{\"Name\": \"a b\", \"Expression\": \"time_s\"}]", "Metrics[0].Name", "letter"},
-      {"\"Metrics\": [{\"Name\": \"time\", \"Expression\": \"time_s\"}]", "Metrics[0].Name", "without being stated"},
+      {"\"Metrics\": [{\"Name\": \"time\", \"Expression\": \"time_s\"}]", "Metrics[0].Name", "built-in metric"},
       {"\"Metrics\": [{\"Name\": \"x\"}]", "Metrics[0]", "Expression"},
       {"\"Metrics\": [{\"Name\": \"x\", \"Expression\": \"tim_s\"}]", "Metrics[0].Expression", "time_s"},
       {"\"Metrics\": [{\"Name\": \"x\", \"Expression\": \"y\"}, {\"Name\": \"y\", \"Expression\": \"1\"}]",

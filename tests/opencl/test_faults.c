@@ -70,13 +70,13 @@ static void a_wrong_result_is_described(void **state) {
   bench *b = *state;
   scale_problem(b, "out[i]=i==7?15:2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements is wrong\n"
-                      "allowed is 1e-06 (\"AbsoluteTolerance\" of the argument) + 0.0001 "
-                      "(\"RelativeTolerance\") times what is expected");
+  bench_expect_log(b, "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements is incorrect\n"
+                      "allowed: a difference of 1e-06 (\"AbsoluteTolerance\" of the argument) + 0.0001 "
+                      "(\"RelativeTolerance\") times the expected value");
   assert_true(b->m.max_abs_error == 1);
   change_statement(b, "out[i]=i==7?15:i==9?28:2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "(off by 1, 7.14 %); 2 of 1000 elements are wrong\nthe worst is element 9 (9, 0, 0): got 28, "
+  bench_expect_log(b, "(off by 1, 7.14 %); 2 of 1000 elements are incorrect\nlargest difference: element 9 (9, 0, 0): got 28, "
                       "expected 18 (off by 10, 55.6 %)\n");
   assert_true(b->m.max_abs_error == 10);
   assert_true(isnan(b->m.time_s));
@@ -110,11 +110,11 @@ static void writing_one_element_too_far_is_out_of_bounds(void **state) {
   const struct {
     const char *statement, *log;
   } faults[] = {
-      {"{out[i]=2*in[i];if(i==0)out[N]=1;}", "behind the end of argument 'out', 0 bytes"},
+      {"{out[i]=2*in[i];if(i==0)out[N]=1;}", "past the end of argument 'out', 0 bytes"},
       {"{out[i]=2*in[i];if(i==0)out[-1]=1;}", "before the start of argument 'out', 0 bytes"},
-      {"{out[i]=2*in[i];if(i==0)IN[N]=1;}", "behind the end of argument 'in', 0 bytes"},
+      {"{out[i]=2*in[i];if(i==0)IN[N]=1;}", "past the end of argument 'in', 0 bytes"},
       {"{out[i]=2*in[i];if(i==0)IN[-1]=1;}", "before the start of argument 'in', 0 bytes"},
-      {"{out[i]=2*in[i];if(i==0)out[N+900]=in[N+900];}", "behind the end of argument 'out', 3600 bytes"},
+      {"{out[i]=2*in[i];if(i==0)out[N+900]=in[N+900];}", "past the end of argument 'out', 3600 bytes"},
       {"{out[i]=2*in[i];if(i==0)BYTES[-1000]^=1;}", "before the start of argument 'out', 999 bytes"},
   };
   scale_problem(b, right);
@@ -132,7 +132,7 @@ static void writing_into_an_input_is_billed_to_the_right_one(void **state) {
   scale_problem(b, "{out[i]=2*in[i];if(i==500)IN[501+N%2]=77;}");
   b->launches[0].local[0] = 1;
   bench_prepare(b, CLT_REASON_OUT_OF_BOUNDS);
-  bench_expect_log(b, "wrote into argument 'in'");
+  bench_expect_log(b, "overwrote the input data of argument 'in'");
   change_statement(b, right);
   bench_prepare(b, CLT_REASON_NONE);
 }
@@ -186,25 +186,25 @@ static void arguments_are_held_against_the_signature(void **state) {
       {"global real *a, number n, local float *t", NULL},
       {"global pair *a, number n, local float *t", NULL},
       {"global number *a, int n, local float *t",
-       "'global number* a' (int*), and it is given 'in', a vector of float; write \"Type\": \"int\""},
+       "'global number* a' (int*), but it is given 'in', a vector of float; write \"Type\": \"int\""},
       {"global float *a, real n, local float *t",
-       "'real n' (float), and it is given 'n', a scalar of type int; write \"Type\": \"float\""},
+       "'real n' (float), but it is given 'n', a scalar of type int; write \"Type\": \"float\""},
       {"global float *a, pair n, local float *t",
-       "'pair n' (8 bytes), and it is given 'n', a scalar of type int, of 4 bytes; a struct takes a Type of as many bytes"},
+       "'pair n' (8 bytes), but it is given 'n', a scalar of type int, of 4 bytes; for a struct write a \"Type\" of the same size"},
       {"global struct large *a, int n, local float *t",
-       "'global struct large* a' (80 bytes each), and it is given 'in', a vector of float, of 64 bytes in all; its Size"},
+       "'global struct large* a' (80 bytes each), but it is given 'in', a vector of float, of 64 bytes in all; write a \"Size\""},
       {"global float16 *a, global float *n, local float *t", "argument 2 of the kernel 'f' is 'global float* n'"},
       {"global int *a, int n, local float *t",
-       "argument 1 of the kernel 'f' is 'global int* a', and it is given 'in', a vector of float"},
+       "argument 1 of the kernel 'f' is 'global int* a', but it is given 'in', a vector of float"},
       {"int n, global float *in, local float *t",
-       "argument 1 of the kernel 'f' is 'int n', and it is given 'in', a vector of float; arguments are given in the order"},
+       "argument 1 of the kernel 'f' is 'int n', but it is given 'in', a vector of float; list the arguments in the order"},
       {"local float *a, int n, local float *t", "argument 1 of the kernel 'f' is 'local float* a'"},
-      {"global float *a, float n, local float *t", "argument 2 of the kernel 'f' is 'float n', and it is given 'n', a scalar of type int"},
+      {"global float *a, float n, local float *t", "argument 2 of the kernel 'f' is 'float n', but it is given 'n', a scalar of type int"},
       {"global float *a, long n, local float *t", "argument 2 of the kernel 'f' is 'long n'"},
       {"global float *a, int4 n, local float *t", "argument 2 of the kernel 'f' is 'int4 n'"},
       {"global float *a, global int *n, local float *t", "argument 2 of the kernel 'f' is 'global int* n'"},
-      {"global float *a, int n, global float *t", "argument 3 of the kernel 'f' is 'global float* t', and it is given 'local', local memory"},
-      {"read_only image2d_t a, int n, local float *t", "argument 1 of the kernel 'f' is 'read_only image2d_t a', and it is given 'in', a vector of float"},
+      {"global float *a, int n, global float *t", "argument 3 of the kernel 'f' is 'global float* t', but it is given 'local', local memory"},
+      {"read_only image2d_t a, int n, local float *t", "argument 1 of the kernel 'f' is 'read_only image2d_t a', but it is given 'in', a vector of float"},
       {"global float *a, int n, sampler_t t", "argument 3 of the kernel 'f' is 'sampler_t t'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char source[400];

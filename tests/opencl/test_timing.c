@@ -243,7 +243,7 @@ static void a_kernel_that_leaves_out_what_is_there_is_wrong(void **state) {
   float *in = bench_input(b, "in"), *out = bench_reference(b, "out");
   for (int i = 0; i < N; i++) out[i] = in[i] = (float)i;
   bench_measure(b, 8, 8, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "times as long where its output is not there already");
+  bench_expect_log(b, "times as long if the output buffers do not already hold the result");
   strcpy(b->plan.options, "-DSKIP=0");
   bench_measure(b, 8, 8, CLT_REASON_NONE);
 }
@@ -272,7 +272,7 @@ static void a_shared_input_damaged_later_is_blamed_on_who_ran(void **state) {
   bench_prepare(b, CLT_REASON_NONE);
   clt_prepared *first = set_aside(b, "-DWRITE=out[i]=in[i];if(launch==2&&i==5)in[i]=7");
   bench_time(b, 3, 3, CLT_REASON_OUT_OF_BOUNDS);
-  bench_expect_log(b, "wrote into argument 'in'");
+  bench_expect_log(b, "overwrote the input data of argument 'in'");
   time_first(b, first);
 }
 

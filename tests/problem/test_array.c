@@ -291,14 +291,14 @@ static void weak_references_are_told(void **state) {
   expect_warning(reference_of("float3", padded, sizeof padded, 1e-6, 1e-4), "is NaN in 1 of 3 numbers");
   expect_warning(reference_of("half", halves, sizeof halves, 1e-3, 1e-2), "is NaN in 1 of 2 numbers");
   expect_warning(reference_of("float", all_nan, sizeof all_nan, 1e-6, 1e-4), "is NaN in 2 of 2 numbers");
-  expect_warning(reference_of("float", none, sizeof none, 1e-6, 1e-4), "argument 'out' is 0 everywhere:");
-  expect_warning(reference_of("long", longs, sizeof longs, 0, 0), "argument 'out' is 0 everywhere:");
+  expect_warning(reference_of("float", none, sizeof none, 1e-6, 1e-4), "argument 'out' is 0 everywhere;");
+  expect_warning(reference_of("long", longs, sizeof longs, 0, 0), "argument 'out' is 0 everywhere;");
   expect_warning(reference_of("long", counts, sizeof counts, 0, 0), NULL);
-  expect_warning(reference_of("float", small, sizeof small, 1e-6, 1e-4), "0 would pass for 2 of 3 numbers");
+  expect_warning(reference_of("float", small, sizeof small, 1e-6, 1e-4), "0 would pass for 2 of the 3 numbers");
   expect_warning(reference_of("float", small, sizeof small, 1e-9, 1e-4), NULL);
-  expect_warning(reference_of("float", small, sizeof small, 0, 1), "0 would pass for 3 of 3 numbers");
+  expect_warning(reference_of("float", small, sizeof small, 0, 1), "0 would pass for 3 of the 3 numbers");
   expect_warning(reference_of("uchar", bytes, sizeof bytes, 0, 0), NULL);
-  expect_warning(reference_of("uchar", bytes, sizeof bytes, 2, 0), "0 would pass for 2 of 3 numbers");
+  expect_warning(reference_of("uchar", bytes, sizeof bytes, 2, 0), "0 would pass for 2 of the 3 numbers");
 }
 
 int main(void) {

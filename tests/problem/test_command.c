@@ -28,20 +28,20 @@ static void mistakes_name_their_key(void **state) {
   expect_mistake(WITH("\"Rnu\": [\"a\"]"), "Command.Rnu", "did you mean \"Run\"");
   expect_mistake(WITH("\"Run\": \"./a\""), "Command.Run", "list of words");
   expect_mistake(WITH("\"Run\": []"), "Command.Run", "needs a program");
-  expect_mistake(WITH("\"Run\": [1]"), "Command.Run[0]", "needs a text");
-  expect_mistake(WITH("\"Run\": [\"a\"], \"Shell\": true"), "Command.Run", "for the shell");
-  expect_mistake(WITH("\"Run\": [\"a{options}\"]"), "Command.Run[0]", "one of its own");
-  expect_mistake(WITH("\"Run\": [\"a{\"]"), "Command.Run[0]", "lacks a '}'");
+  expect_mistake(WITH("\"Run\": [1]"), "Command.Run[0]", "needs a string");
+  expect_mistake(WITH("\"Run\": [\"a\"], \"Shell\": true"), "Command.Run", "because \"Shell\" is set");
+  expect_mistake(WITH("\"Run\": [\"a{options}\"]"), "Command.Run[0]", "a separate word");
+  expect_mistake(WITH("\"Run\": [\"a{\"]"), "Command.Run[0]", "a '}' is missing");
   expect_mistake(WITH("\"Run\": [\"{b}\"]"), "Command.Run[0]", "b");
   expect_mistake(WITH("\"Run\": [\"a\"], \"Files\": [\"gone\"]"), "Command.Files[0]", "no file \"gone\"");
   expect_mistake(WITH("\"Run\": [\"a\"], \"ParametersFile\": \"../p\""), "Command.ParametersFile", "folder");
   expect_mistake(WITH("\"Run\": [\"a\"], \"EnvironmentPrefix\": \"1\""), "Command.EnvironmentPrefix", "variable");
   expect_mistake(WITH("\"Run\": [\"a\"], \"Figure\": {\"From\": \"air\"}"), "Command.Figure.From", "\"wall\"");
   expect_mistake(WITH("\"Run\": [\"a\"], \"Figure\": {\"From\": \"file\"}"), "Command.Figure", "needs a \"File\"");
-  expect_mistake(WITH("\"Run\": [\"a\"], \"Figure\": {\"Unit\": \"ms\"}"), "Command.Figure.Unit", "is \"s\" here");
+  expect_mistake(WITH("\"Run\": [\"a\"], \"Figure\": {\"Unit\": \"ms\"}"), "Command.Figure.Unit", "always \"s\" here");
   expect_mistake(WITH("\"Run\": [\"a\"], \"Figure\": {\"From\": \"output\", \"Pattern\": \"(\"}"),
                  "Command.Figure.Pattern", "regular expression");
-  expect_mistake(WITH("\"Run\": [\"a\"], \"Batch\": {}, \"Check\": [\"b\"]"), "Command", "beside \"Batch\"");
+  expect_mistake(WITH("\"Run\": [\"a\"], \"Batch\": {}, \"Check\": [\"b\"]"), "Command", "and \"Batch\"");
   expect_mistake(WITH("\"Run\": [\"a\"], \"Batch\": {}, \"Figure\": {\"From\": \"wall\"}"), "Command.Figure", "Batch");
 }
 
@@ -52,7 +52,7 @@ static void strategies_and_groups_are_checked(void **state) {
   static const char *const groups[][3] = {
       {"[\"a\", [\"mode\"], [\"y\"]]", "ConfigurationSpace.Groups[2][0]", "no tuning parameter \"y\""},
       {"[\"a\", [\"mode\"], [\"a\"]]", "ConfigurationSpace.Groups[2][0]", "two groups"},
-      {"[\"a\", [\"mode\"]]", "ConfigurationSpace.Groups", "\"x\" stands in no group"},
+      {"[\"a\", [\"mode\"]]", "ConfigurationSpace.Groups", "\"x\" is in no group"},
       {"[\"a\", 3]", "ConfigurationSpace.Groups[1]", "needs the name"},
       {"\"a\"", "ConfigurationSpace.Groups", "needs a list"}};
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -60,7 +60,7 @@ static void strategies_and_groups_are_checked(void **state) {
     expect_mistake(json, groups[i][1], groups[i][2]);
   }
   snprintf(json, sizeof json, "{" SPACE "%s, \"Strategy\": {\"Options\": {\"parallel\": [1]}}}", run);
-  expect_mistake(json, "Strategy.Options.parallel", "needs a text");
+  expect_mistake(json, "Strategy.Options.parallel", "needs a string");
 }
 
 static void groups_and_options_are_told(void **state) {

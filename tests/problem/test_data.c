@@ -230,7 +230,7 @@ static void raw_files_are_taken_whole(void **state) {
   clt_instance_free(instance);
   clt_problem_free(problem);
   scratch_write_bytes("x.raw", numbers, 11);
-  expect_failure(argument, "", CLT_E_FORMAT, "has 11 bytes; argument 'x' needs 12");
+  expect_failure(argument, "", CLT_E_FORMAT, "has 11 bytes, but argument 'x' needs 12");
   unlink(scratch_path("x.raw"));
   expect_failure(argument, "", CLT_E_IO, "x.raw': No such file");
 }
@@ -275,10 +275,10 @@ static void pgm_files_that_do_not_fit_are_refused(void **state) {
                                  "\"Size\": [3, 2], \"FillType\": \"PGM\", \"DataSource\": \"bad.pgm\"}";
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     scratch_write("bad.pgm", bad[i]);
-    expect_failure(argument, "", CLT_E_FORMAT, "no complete binary PGM");
+    expect_failure(argument, "", CLT_E_FORMAT, "not a complete binary PGM");
   }
   scratch_write("bad.pgm", "P5 2 3 255\nxxxxxx");
-  expect_failure(argument, "", CLT_E_FORMAT, "is 2 x 3; argument 'x' is 3 x 2 x 1");
+  expect_failure(argument, "", CLT_E_FORMAT, "has 2 x 3 pixels, but argument 'x' has 3 x 2 x 1");
 }
 
 static const char module_text[] =
@@ -436,7 +436,7 @@ static void failing_and_missing_functions_are_named(void **state) {
   (void)state;
   scratch_write("m.c", module_text);
   expect_failure(module_arguments, "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"fails\"},", CLT_E_VERIFY,
-                 "the reference 'fails'");
+                 "the reference function 'fails'");
   expect_failure(module_arguments, "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"absent\"},", CLT_E_NOT_FOUND,
                  "has no function 'absent'");
   expect_failure(
@@ -559,7 +559,7 @@ static void saved_data_is_mapped_as_it_was(void **state) {
   assert_int_equal(truncate(scratch_path("array0.data"), 5), 0);
   clt_error error = {0};
   assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, &error), CLT_E_FORMAT);
-  assert_non_null(strstr(error.message, "has 5 bytes instead of 48"));
+  assert_non_null(strstr(error.message, "must have 48 bytes, but has 5"));
   unlink(scratch_path("array0.data"));
   assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, NULL), CLT_E_IO);
   assert_null(mapped);
@@ -574,7 +574,7 @@ static void sizes_that_overflow_are_refused(void **state) {
                  "\"Size\": [4294967296, 4294967296], \"FillValue\": 0}",
                  "", CLT_E_RANGE, "exceeds 2^64 bytes");
   expect_failure("{\"Name\": \"x\", \"Type\": \"float\", " VECTOR "\"Size\": \"n - 6\", \"FillValue\": 0}", "",
-                 CLT_E_RANGE, "at least 1 and gives 0");
+                 CLT_E_RANGE, "at least 1, but is 0");
 }
 
 int main(void) {

@@ -77,15 +77,15 @@ static void the_slip_of_the_paper_has_its_line_and_a_hint(void **state) {
 static void mistakes_have_their_line(void **state) {
   (void)state;
   expect_mistake("PARAMS = {", "PARAM = {", 1, "needs PARAMS");
-  expect_mistake("threads, {", "thread-s, {", 1, "cannot be a name");
+  expect_mistake("threads, {", "thread-s, {", 1, "not a valid name");
   expect_mistake("EVALUATION", "EVALUTION", 14, "did you mean \"EVALUATION\"");
   expect_mistake("STRATEGY", "STRATGEY", 15, "did you mean \"STRATEGY\"");
   expect_mistake("blocks = {16, 32}\n", "", 1, "\"blocks\" has no values");
   expect_mistake("{16, 32}", "{16,, 32}", 3, "between two commas");
   expect_mistake("{16, 32}", "{16, 32", 3, "never closed");
-  expect_mistake("blocks = {16, 32}", "blocks {16, 32}", 3, "needs a '='");
-  expect_mistake("cache = {shared", "blocks = {shared", 6, "is there already, on line 3");
-  expect_mistake("./executable", "./executable | tee log", 14, "put the commands into a script");
+  expect_mistake("blocks = {16, 32}", "blocks {16, 32}", 3, "needs '='");
+  expect_mistake("cache = {shared", "blocks = {shared", 6, "is already set on line 3");
+  expect_mistake("./executable", "./executable | tee log", 14, "put them into a script");
   expect_mistake("./executable", "'./executable", 14, "never closed");
   expect_mistake("parallel:4", "parallel", 15, "needs name:value");
   expect_mistake("params.h", "/etc/params.h", 12, "folder");

@@ -110,8 +110,8 @@ static void a_device_brings_its_limits_with_messages(void **state) {
   device.images = false;
   device.max_allocation_bytes = 1000;
   instance = scratch_instance(problem, NULL, 0, &device);
-  expect_violation(instance, "wg_x=1 wg_y=1 use_local=0", "image 'in': the device has no images");
-  expect_violation(instance, "wg_x=1 wg_y=1 use_local=1", "argument 'in': allocated memory at most 1000 bytes");
+  expect_violation(instance, "wg_x=1 wg_y=1 use_local=0", "image 'in': the device does not support images");
+  expect_violation(instance, "wg_x=1 wg_y=1 use_local=1", "argument 'in' takes 4 * (width) * (width) bytes; '': allocated memory at most 1000 bytes");
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -309,11 +309,11 @@ static void an_image_of_a_buffer_has_so_many_elements(void **state) {
   device.max_allocation_bytes = 16 * 100;
   instance = scratch_instance(problem, NULL, 0, &device);
   expect_violation(instance, "b=0", NULL);
-  expect_violation(instance, "b=1", "argument 'in': allocated memory at most 1600 bytes");
+  expect_violation(instance, "b=1", "argument 'in' takes 16 * ((9) + 2 * (b)) * (10) bytes; '': allocated memory at most 1600 bytes");
   clt_instance_free(instance);
   device.images = false;
   instance = scratch_instance(problem, NULL, 0, &device);
-  expect_violation(instance, "b=0", "image 'in': the device has no images");
+  expect_violation(instance, "b=0", "image 'in': the device does not support images");
   clt_instance_free(instance);
   clt_problem_free(problem);
 }

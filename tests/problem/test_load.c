@@ -112,13 +112,13 @@ static void mistakes_in_problem_parameters(void **state) {
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\"}],", CLT_E_FORMAT, 2, "ProblemParameters[0]",
                  "needs a \"Default\"");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"wi-dth\", \"Default\": 1}],", CLT_E_FORMAT, 2,
-                 "ProblemParameters[0].Name", "cannot be a name");
+                 "ProblemParameters[0].Name", "not a valid name");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 1.5}],", CLT_E_FORMAT, 2,
                  "ProblemParameters[0].Default", "needs a whole number");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 1, \"Min\": 2}],", CLT_E_FORMAT, 2,
-                 "ProblemParameters[0].Default", "outside of \"Min\" and \"Max\"");
+                 "ProblemParameters[0].Default", "between \"Min\" and \"Max\"");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"wg\", \"Default\": 1}],", CLT_E_FORMAT, 5,
-                 "ConfigurationSpace.TuningParameters[0].Name", "two parameters of the name \"wg\"");
+                 "ConfigurationSpace.TuningParameters[0].Name", "two parameters named \"wg\"");
 }
 
 static void mistakes_in_tuning_parameters(void **state) {
@@ -136,7 +136,7 @@ static void mistakes_in_tuning_parameters(void **state) {
   expect_mistake(6, "{\"Name\": \"ppt\", \"Type\": \"int\", \"Values\": [1, \"two\"]}],", CLT_E_EXPRESSION, 6,
                  "ConfigurationSpace.TuningParameters[1].Values", "");
   expect_mistake(6, "{\"Name\": \"ppt\", \"Values\": [[1]]}],", CLT_E_FORMAT, 6,
-                 "ConfigurationSpace.TuningParameters[1].Values", "value 1 is neither");
+                 "ConfigurationSpace.TuningParameters[1].Values", "value 1 must be a number");
   expect_mistake(6, "7],", CLT_E_FORMAT, 6, "ConfigurationSpace.TuningParameters[1]", "needs an object");
 }
 
@@ -151,7 +151,7 @@ static void mistakes_in_expressions(void **state) {
   expect_mistake(8, "\"Aliases\": [{\"Parameter\": \"wg\", \"Value\": 1}]", CLT_E_FORMAT, 8,
                  "ConfigurationSpace.Aliases[0]", "needs a \"When\"");
   expect_mistake(12, "\"CompilerOptions\": [\"-DTILE={wg * ppt\"],", CLT_E_FORMAT, 12,
-                 "KernelSpecification.CompilerOptions[0]", "lacks a '}'");
+                 "KernelSpecification.CompilerOptions[0]", "a '}' is missing");
   expect_mistake(12, "\"CompilerOptions\": [{\"Option\": \"-DX={nothing}\", \"When\": \"wg > 1\"}],", CLT_E_EXPRESSION,
                  12, "KernelSpecification.CompilerOptions[0].Option", "nothing");
   expect_mistake(13, "\"GlobalSize\": [\"width\"], \"LocalSize\": {\"X\": \"wgg\"},", CLT_E_EXPRESSION, 13,
@@ -164,7 +164,7 @@ static void mistakes_in_expressions(void **state) {
 static void mistakes_in_the_kernel(void **state) {
   (void)state;
   expect_mistake(11, "\"Language\": \"CUDA\", \"KernelName\": \"f\", \"KernelFile\": \"f.cu\",", CLT_E_UNSUPPORTED, 11,
-                 "KernelSpecification.Language", "must be written in \"OpenCL\"");
+                 "KernelSpecification.Language", "only in \"OpenCL\"");
   expect_mistake(11, "\"KernelName\": \"f\",", CLT_E_FORMAT, 10, "KernelSpecification", "needs a \"KernelFile\"");
   expect_mistake(11, "\"KernelFile\": \"f.cl\",", CLT_E_FORMAT, 18, "KernelSpecification.Launches[0]",
                  "needs a \"KernelName\"");
@@ -185,9 +185,9 @@ static void mistakes_in_the_kernel(void **state) {
   expect_mistake(18, "\"Launches\": [{\"Launches\": [{}], \"When\": 1}]", CLT_E_FORMAT, 18,
                  "KernelSpecification.Launches[0].When", "there is no key");
   expect_mistake(18, "\"Launches\": [{\"Launches\": [{}, {\"Repeat\": 2}]}]", CLT_E_FORMAT, 18,
-                 "KernelSpecification.Launches[0].Launches[1].Repeat", "cannot stand in a group");
+                 "KernelSpecification.Launches[0].Launches[1].Repeat", "not allowed within a group");
   expect_mistake(18, "\"Launches\": [{\"Launches\": [{\"Launches\": [{}]}]}]", CLT_E_FORMAT, 18,
-                 "KernelSpecification.Launches[0].Launches[0].Launches", "cannot stand in a group");
+                 "KernelSpecification.Launches[0].Launches[0].Launches", "not allowed within a group");
   expect_mistake(18, "\"Launches\": [{\"Launches\": [{}, 7]}]", CLT_E_FORMAT, 18,
                  "KernelSpecification.Launches[0].Launches[1]", "");
 }
@@ -221,9 +221,13 @@ static void mistakes_in_arguments(void **state) {
     const char *key, *message;
   } cases[] = {
       {"{\"Type\": \"floaty\", \"MemoryType\": \"Scalar\", \"FillValue\": 1}],", CLT_E_FORMAT, ".Type",
-       "no type of OpenCL"},
+       "not an OpenCL type"},
       {"{\"Type\": \"int\"}],", CLT_E_FORMAT, "", "needs a \"MemoryType\""},
       {"{\"Type\": \"int\", \"MemoryType\": \"Scalar\"}],", CLT_E_FORMAT, "", "needs a \"FillValue\""},
+      {"{\"Type\": \"custom\", \"MemoryType\": \"Scalar\", \"FillType\": \"BinaryRaw\", \"DataSource\": \"f.cl\"}],",
+       CLT_E_FORMAT, "", "needs a \"TypeSize\" from 1 to 128"},
+      {"{\"Type\": \"custom\", \"MemoryType\": \"Scalar\", \"TypeSize\": 12, \"FillValue\": 1}],", CLT_E_FORMAT, "",
+       "needs the \"FillType\" \"BinaryRaw\""},
       {"{\"Type\": \"int\", \"MemoryType\": \"Symbol\", \"FillValue\": 1}],", CLT_E_UNSUPPORTED, ".MemoryType",
        "Constant"},
       {"{\"Type\": \"int\", \"MemoryType\": \"Vector\", \"FillType\": \"Script\", \"Size\": 1}],", CLT_E_UNSUPPORTED,
@@ -245,19 +249,19 @@ static void mistakes_in_arguments(void **state) {
        CLT_E_FORMAT, ".ChannelType", "8 or 16 bits"},
       {"{\"Name\": \"a\", \"Type\": \"int\", \"MemoryType\": \"Vector\", \"FillType\": \"Random\", \"Size\": "
        "\"width\"}],",
-       CLT_E_FORMAT, "", "need the same \"Type\" and \"Size\""},
+       CLT_E_FORMAT, "", "must have the same \"Type\" and \"Size\""},
       {"{\"Name\": \"a\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": 1}],", CLT_E_FORMAT, "",
-       "stands twice"},
+       "two arguments named"},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 1, \"Generator\": \"perlin\"}],", CLT_E_FORMAT,
-       ".Generator", "neither ramp, noise or image"},
+       ".Generator", "unknown generator"},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 1, \"FillType\": \"BinaryRaw\"}],", CLT_E_FORMAT,
        "", "needs a \"DataSource\""},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 1, \"FillValue\": 0, \"AbsoluteTolerance\": -1}],",
-       CLT_E_FORMAT, "", "below 0"},
+       CLT_E_FORMAT, "", "negative tolerance"},
       {"{\"Type\": \"float\", \"MemoryType\": \"Scalar\", \"FillType\": \"Repetition\"}],", CLT_E_FORMAT, "",
-       "only whole scalars"},
+       "for integer scalars only"},
       {"{\"Type\": \"int\", \"MemoryType\": \"Vector\", \"Size\": 1, \"FillType\": \"Repetition\"}],", CLT_E_FORMAT, "",
-       "only whole scalars"},
+       "for integer scalars only"},
       {"{\"Type\": \"float3\", \"MemoryType\": \"Image1DBuffer\", \"FillType\": \"Random\", \"Size\": 1}],",
        CLT_E_FORMAT, ".Type", "1, 2 or 4 components"},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": {}, \"FillValue\": 0}],", CLT_E_FORMAT, ".Size",
@@ -292,7 +296,7 @@ static void mistakes_in_references_and_budget(void **state) {
   expect_mistake(20, "\"ReferenceArguments\": [{\"Name\": \"r\", \"TargetName\": \"c\", \"FillType\": \"BinaryRaw\"}]",
                  CLT_E_FORMAT, 20, "ReferenceArguments[0].TargetName", "no vector or image \"c\"");
   expect_mistake(20, "\"ReferenceArguments\": [{\"Name\": \"r\", \"TargetName\": \"b\", \"FillType\": \"Random\"}]",
-                 CLT_E_FORMAT, 20, "ReferenceArguments[0]", "right result");
+                 CLT_E_FORMAT, 20, "ReferenceArguments[0]", "correct result");
   expect_mistake(20,
                  "\"ReferenceArguments\": [{\"TargetName\": \"b\", \"FillType\": \"BinaryRaw\", \"DataSource\": \"r\", "
                  "\"ValidationMethod\": \"Guess\"}]",

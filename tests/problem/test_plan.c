@@ -215,6 +215,23 @@ static void options_are_definitions_templates_paths_and_standard(void **state) {
   clt_problem_free(problem);
 }
 
+static void sizes_that_are_no_macros_are_left_out_of_the_options(void **state) {
+  (void)state;
+  char *options = NULL;
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(
+      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 6, \"Macro\": false}, {\"Name\": \"m\", \"Default\": 5}],"
+      "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [2, 3]}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": [\"n\"],"
+      "\"CompilerOptions\": [\"-DTWICE={2 * n}\"]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_instance_options(&options, instance, scratch_config(instance, "a=3"), NULL), 0);
+  assert_string_equal(options, "-Da=3 -Dm=5 -DTWICE=12");
+  free(options);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void the_reference_kernel_has_plain_buffers(void **state) {
   (void)state;
   clt_plan *plan = NULL;
@@ -249,7 +266,7 @@ static void mistakes_of_a_configuration_name_the_key(void **state) {
   assert_int_equal(error.line, 4);
   memset(&error, 0, sizeof error);
   assert_int_equal(clt_plan_new(&plan, instance, scratch_config(instance, "a=3"), &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "gives 33.33"));
+  assert_non_null(strstr(error.message, "is 33.33"));
   assert_int_equal(clt_plan_new(&plan, instance, 2, NULL), CLT_E_RANGE);
   clt_instance_free(instance);
   clt_problem_free(problem);
@@ -470,15 +487,44 @@ static void a_problem_is_made_smaller_as_long_as_the_configuration_is_valid(void
   clt_problem_free(problem);
 }
 
+static void scalars_have_their_bytes_from_files(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  scratch_write("f.cl", "kernel void f() {}");
+  scratch_write("setting.bin", "twelve bytes");
+  scratch_write("two.bin", "8 bytes!");
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
+      "\"KernelSpecification\": {\"KernelFile\": \"f.cl\", \"KernelName\": \"f\", \"GlobalSize\": [1], \"LocalSize\": [1],"
+      " \"Arguments\": [{\"Type\": \"custom\", \"TypeSize\": 12, \"MemoryType\": \"Scalar\", \"FillType\": \"BinaryRaw\","
+      " \"DataSource\": \"setting.bin\"}, {\"Name\": \"two\", \"Type\": \"int2\", \"MemoryType\": \"Scalar\", \"FillType\":"
+      " \"BinaryRaw\", \"DataSource\": \"two.bin\"}]}, \"Capture\": {\"Local\": [16, 4]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  plan = plan_of(instance, "a=1");
+  assert_int_equal(arg_of(plan, 0, 0)->bytes, 12);
+  assert_memory_equal(arg_of(plan, 0, 0)->scalar, "twelve bytes", 12);
+  assert_memory_equal(arg_of(plan, 0, 1)->scalar, "8 bytes!", 8);
+  assert_int_equal(plan->known_group, 64);
+  clt_plan_free(plan);
+  scratch_write("two.bin", "9 bytes: ");
+  assert_int_equal(clt_plan_new(&plan, instance, scratch_config(instance, "a=1"), &error), CLT_E_FORMAT);
+  assert_non_null(strstr(error.message, "has 9 bytes, but argument 'two' needs 8"));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_problem_is_made_smaller_as_long_as_the_configuration_is_valid),
       cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
       cmocka_unit_test(launches_are_those_that_take_place),
       cmocka_unit_test(a_plan_outlives_its_instance),
+      cmocka_unit_test(scalars_have_their_bytes_from_files),
       cmocka_unit_test(arguments_are_buffers_or_images_with_borders),
       cmocka_unit_test(scratch_memory_scalars_and_local_memory),
       cmocka_unit_test(options_are_definitions_templates_paths_and_standard),
+      cmocka_unit_test(sizes_that_are_no_macros_are_left_out_of_the_options),
       cmocka_unit_test(the_reference_kernel_has_plain_buffers),
       cmocka_unit_test(mistakes_of_a_configuration_name_the_key),
       cmocka_unit_test(a_missing_kernel_file_is_a_mistake_of_the_plan_only),

@@ -6,7 +6,7 @@ import sys
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 500, 80
 BANNED = re.compile(r"(?<![\w.>])(strtok|gets|sprintf|vsprintf|strcat|system|popen|tmpnam|mktemp|rand|srand|alloca|atoi|atof)\s*\(")
 PRINTING = re.compile(r"(?<![\w.>])(printf|puts|putchar|exit|abort)\s*\(")
-MAY_PRINT = ("cli", "worker")
+MAY_PRINT = ("cli", "worker", "layer")
 BY_LOCALE = re.compile(r"(?<![\w.>])(strto[df]|strtold|atof|v\w*printf|asprintf)\s*\(|\bsetlocale\b")
 FORMATTED = re.compile(r"(?<![\w.>])\w*(printf|scanf)\s*\(")
 REAL = re.compile(r"%[-+ #0-9.*]*(l|L)?[aefgAEFG]")

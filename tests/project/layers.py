@@ -1,43 +1,43 @@
-"""Includes run downhill only: a room may include the rooms below it, never its siblings or those above."""
+"""Includes run downhill only: a component may include the components below it, never its siblings or those above."""
 import pathlib
 import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
           ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["family"],
-          ["report"], ["cli"]]
-LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+          ["report"], ["layer"], ["cli"]]
+LEVEL = {component: level for level, components in enumerate(LEVELS) for component in components}
 
-# The room that each public header belongs to.
+# The component that each public header belongs to.
 HEADERS = {"clatune": "session", "error": "base", "version": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
            "recording": "format", "sys/evaluator": "worker", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "online": "session", "tune_kernel": "session", "lookup": "lookup",
            "tune": "session", "family": "family"}
 
-def room_of_include(name):
+def component_of_include(name):
     if name.startswith("clatune/"):
         key = name[len("clatune/"):-len(".h")]
         return HEADERS.get(key, f"unlisted public header {name}")
     return name.split("/")[0] if "/" in name else None
 
 
-def fits(room, other):
-    return other == room or (other in LEVEL and LEVEL[other] < LEVEL[room])
+def fits(component, other):
+    return other == component or (other in LEVEL and LEVEL[other] < LEVEL[component])
 
 
-def check(path, room):
+def check(path, component):
     problems = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
         name = match and match.group(1)
         if not name or not (name.startswith("clatune/") or '"' in line):
             continue
-        other = room_of_include(name)
-        if other and not fits(room, other):
-            problems.append(f"{path}:{number}: room '{room}' includes '{name}' of '{other}'")
+        other = component_of_include(name)
+        if other and not fits(component, other):
+            problems.append(f"{path}:{number}: component '{component}' includes '{name}' of '{other}'")
         # The tuner's end of the workers makes no OpenCL call; the table of timing defaults is none.
-        if room == "worker" and path.parent.name != "child" and other == "opencl" and name != "opencl/timing.h":
+        if component == "worker" and path.parent.name != "child" and other == "opencl" and name != "opencl/timing.h":
             problems.append(f"{path}:{number}: '{name}' in the library's end of the workers; only src/worker/child uses OpenCL")
     return problems
 
@@ -45,12 +45,12 @@ def check(path, room):
 def main(root):
     problems, files = [], 0
     for path in sorted((root / "src").rglob("*.[ch]")):
-        room = path.relative_to(root / "src").parts[0]
+        component = path.relative_to(root / "src").parts[0]
         files += 1
-        if room not in LEVEL:
-            problems.append(f"{path}: no such room in tests/project/layers.py")
+        if component not in LEVEL:
+            problems.append(f"{path}: no such component in tests/project/layers.py")
             continue
-        problems += check(path, room)
+        problems += check(path, component)
     for path in sorted((root / "include/clatune").rglob("*.h")):
         key = str(path.relative_to(root / "include/clatune"))[:-len(".h")]
         files += 1

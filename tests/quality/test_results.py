@@ -46,12 +46,12 @@ def check_ranks(found, searchers):
 
 
 def check_page(root):
-    """docs/certainty.md is written with the table that is compiled in."""
+    """docs/notebook/miss-rates.md is written with the table that is compiled in."""
     sys.path.insert(0, str(root / "benchmarks"))
     import miss_rates
     rows = miss_rates.read(miss_rates.TABLE)
     page = miss_rates.PAGE.read_text()
-    assert rows and miss_rates.markdown(rows) in page, "docs/certainty.md and src/search/certainty_table.inc differ"
+    assert rows and miss_rates.markdown(rows) in page, "docs/notebook/miss-rates.md and src/search/certainty_table.inc differ"
     lines = miss_rates.TABLE.read_text().splitlines()
     assert len(lines) == len(rows) + 1, "lines of the table that are no rows"
     spaces = re.search("\n\nSpaces: (.*)[.]\n", page)[1].split(", ")

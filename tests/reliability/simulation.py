@@ -1,4 +1,4 @@
-"""Runs clatune on the simulated driver, with or without the fault layer (docs/instruments.md)."""
+"""Runs clatune on the simulated driver, with or without the fault layer (tests/instruments/README.md)."""
 import json
 import os
 import pathlib
@@ -91,7 +91,7 @@ class SimulatedTest(CliTest):
         return sum(n for n, in self.rows(store, "count(*)"))
 
     def figure(self, name, value, limit):
-        """Prints a figure of docs/reliability.md; holds it against its limit where nothing else runs (suite long)."""
+        """Prints a figure of docs/notebook/reliability.md; holds it against its limit where nothing else runs (suite long)."""
         print(f"{name}: {value:.3g} (at most {limit:.3g})", file=sys.stderr)
         if os.environ.get("CLATUNE_FIGURES"):
             self.assertLessEqual(value, limit, name)

@@ -15,7 +15,7 @@ class Disk(SimulatedTest):
         return self.clatune("tune", "copy.json", "--device", "Simulated", *TUNE, *options, expect=expect, **self.failing(fault))
 
     def test_a_disk_that_is_full_or_breaks(self):
-        for kind, words in (("full", "make room on the disk"), ("eio", "cannot use the store")):
+        for kind, words in (("full", "free some space on the disk"), ("eio", "cannot use the store")):
             for n_bytes in (0, 5000, 50000, 300000):
                 with self.subTest(kind=kind, bytes=n_bytes):
                     for file in self.folder.glob("s.sqlite*"):

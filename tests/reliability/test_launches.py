@@ -41,7 +41,7 @@ class Launches(SimulatedTest):
     def test_outputs_that_nobody_wrote_are_wrong(self):
         self.expect("wrong-output", lambda x, y: x == 32, untouched="x == 32")
         self.expect("wrong-output", lambda x, y: x * y > 8, untouched="x * y > 8")
-        self.assertIn("131072 of 131072 elements are wrong: nothing was written", self.why_the_default_fails(32))
+        self.assertIn("131072 of 131072 elements are incorrect: nothing was written", self.why_the_default_fails(32))
 
     def test_a_kernel_that_says_its_limit_is_not_launched_beyond_it(self):
         self.expect("kernel-limit", lambda x, y: x * y > 16, work_group_limit="16")
@@ -54,7 +54,7 @@ class Launches(SimulatedTest):
     def test_too_many_groups_are_a_refused_launch(self):
         for status, reason in ((-63, "launch"), (-5, "launch-resources")):  # 131072 work-items in groups of one
             self.expect(reason, lambda x, y: x == 1, max_groups=65535, launch_status=status)
-        self.assertIn("131072 work-groups in a dimension", self.why_the_default_fails(1))
+        self.assertIn("131072 work-groups in one dimension", self.why_the_default_fails(1))
 
     def test_a_device_with_groups_of_one(self):
         self.expect("kernel-limit", lambda x, y: x * y > 1, work_group_limit="1")

@@ -1,4 +1,4 @@
-"""One personality of the simulated driver (docs/instruments.md): a fifth of its configurations fail in its vendor's ways.
+"""One personality of the simulated driver (tests/instruments/README.md): a fifth of its configurations fail in its vendor's ways.
 
 test_personalities.py NAME: 100 configurations with 20 faults, or as many as CLATUNE_CONFIGURATIONS says."""
 import json

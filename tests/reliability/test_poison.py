@@ -31,7 +31,7 @@ class Poison(SimulatedTest):
     def killed_when_struck(self):
         """Starts the tuner; it is killed once the poison has acted and is on record, or ends by itself. Returns how often
         the poison acted without being on record: the next attempt may come before the kill, which then keeps the tuner
-        from recording it (docs/reliability.md)."""
+        from recording it (docs/notebook/reliability.md)."""
         before, known = self.attempts(), self.on_record()
         process = self.start(*OPTIONS)
         if until(lambda: self.attempts() > before, process):

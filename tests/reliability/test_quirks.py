@@ -146,7 +146,7 @@ class Quirks(SimulatedTest):
                                 "--store", "s.sqlite", *(f"--{key}={value}" for key, value in limits.items()), expect=3).stderr
             process, = re.findall(r"device-lost: worker process (\d+) cannot be killed", said)
             self.assertEqual(pathlib.Path(f"/proc/{process}/comm").read_text(), "clatune-worker\n")
-            self.assertIn("Reset the device or restart the machine", said)
+            self.assertIn("reset the device or restart the machine", said)
             self.assertEqual({reason for _, reason, _ in self.rows("s.sqlite")}, {"none"})
             # A plan goes on with its other devices.
             tuning = {"Problem": "copy.json", "Searchers": "exhaustive", "Seeds": [1, 2], "Budgets": N_A * N_B}
@@ -157,7 +157,7 @@ class Quirks(SimulatedTest):
             by_device = {line["device"]: line for line in json.loads(swept.stdout)["table"]}
             self.assertEqual((by_device["Wedged"]["failed"], by_device["Sound"]["found"]), (2, 2), swept.stdout)
             self.assertEqual(swept.stderr.count("cannot be killed"), 1, swept.stderr)
-            self.assertIn("failed: not tuned, since the device is lost", swept.stderr)
+            self.assertIn("failed: not tuned because the device was lost", swept.stderr)
         answer = self.exhaustive("--host-timeout", "3")  # tried alone by the plan, and on record since
         self.assertEqual(answer["reasons"], {"compile-timeout": 1})
         self.assertEqual(answer["evaluations"]["correct"], N_A * N_B - 1)

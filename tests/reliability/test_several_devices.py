@@ -70,7 +70,7 @@ class SeveralDevices(SimulatedTest):
         self.simulate(sound, {**frail, "fails": {"run": "a + b > 0"}, "after_fault": "lost",
                               "lost_file": str(self.folder / "lost")})
         answer, said = self.tune_on("all", "--searcher", "random", "--budget", "100", "--finalists", "0", "--store", "s.sqlite")
-        self.assertRegex(said, "warning: 0:1: device-lost: .*; going on without this device")
+        self.assertRegex(said, "warning: 0:1: device-lost: .*; continuing without this device")
         self.assertEqual(answer["evaluations"]["total"], 100)
         self.assertGreaterEqual(answer["evaluations"]["correct"], 99)  # what was alone in its process there has failed
 
@@ -106,16 +106,16 @@ class SeveralDevices(SimulatedTest):
     def test_what_cannot_be_spread_is_refused(self):
         self.simulate(*self.devices(2))
         said = self.clatune("tune", "copy.json", "--device", "gpu:all", "--no-store", "--evaluator", "in-process", expect=1)
-        self.assertIn("the evaluator 'in-process' works on one device", said.stderr)
+        self.assertIn("the evaluator 'in-process' uses one device", said.stderr)
         said = self.clatune("tune", "copy.json", "--device", "gpu:all", "--no-store", "--objective", "energy", expect=1)
-        self.assertIn("energy is measured on one device", said.stderr)
+        self.assertIn("energy can be measured on one device", said.stderr)
         self.simulate(*self.devices(2, type="cpu"))
         said = self.clatune("tune", "copy.json", "--device", "0:0,0:1", "--no-store", expect=2).stderr
         self.assertIn("devices 0:0 and 0:1 cannot be told apart", said)
         said = self.clatune("tune", "copy.json", "--device", "0:0,0:7", "--no-store", expect=3).stderr
-        self.assertIn("no device fits '0:7'", said)
+        self.assertIn("no device matches '0:7'", said)
         said = self.clatune("measure", "copy.json", "--device", "0:0,0:1", expect=3).stderr
-        self.assertIn("no device fits '0:0,0:1'", said)
+        self.assertIn("no device matches '0:0,0:1'", said)
 
 
 if __name__ == "__main__":

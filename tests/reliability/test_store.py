@@ -52,7 +52,7 @@ class Damage(SimulatedTest):
         run = subprocess.run([CLATUNE, "store", "repair", "--store", "s.sqlite", "--json"], cwd=self.folder, text=True,
                              env=self.environment, capture_output=True)
         if run.returncode == 6:
-            self.assertIn("nothing of the store can be read", run.stderr)
+            self.assertIn("nothing in the store is readable", run.stderr)
             return False
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertTrue(json.loads(run.stdout)["damaged"])

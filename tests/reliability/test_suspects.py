@@ -1,4 +1,4 @@
-"""A time that is too good is measured again by a fresh process before anything believes it (docs/reliability.md)."""
+"""A time that is too good is measured again by a fresh process before anything believes it (docs/notebook/reliability.md)."""
 import os
 
 from simulation import SimulatedTest, main

@@ -1,4 +1,4 @@
-"""Devices whose timers are coarse, run backwards or jump (docs/opencl.md)."""
+"""Devices whose timers are coarse, run backwards or jump (docs/explanation/measuring.md)."""
 from simulation import SimulatedTest, main
 
 # 10 to 14 us, in real time: the fastest is a=3 b=1.

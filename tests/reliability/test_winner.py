@@ -1,4 +1,4 @@
-"""What a winner has to stand up to besides the search: another size, and --oclgrind (docs/session.md)."""
+"""What a winner has to stand up to besides the search: another size, and --oclgrind (docs/explanation/sessions.md)."""
 from simulation import TIME_S, SimulatedTest, main
 
 
@@ -43,7 +43,7 @@ class Winner(SimulatedTest):
         text = self.clatune(*arguments, "--finalists", "0").stdout
         self.assertIn("on one input only; not checked for races", text)
         text = self.clatune(*arguments).stdout
-        self.assertIn("on further data and at n=512; not checked for races", text)
+        self.assertIn("on other input data and at n=512; not checked for races", text)
 
     def test_oclgrind_that_is_asked_for_is_needed(self):
         for choice, code in (("yes", 3), ("perhaps", 2)):

@@ -78,7 +78,7 @@ class Browser(unittest.TestCase):
         page = self.report(RECORDED / "raycasting-rusticl-64.json.gz")
         # Two of progress, one a parameter, two of pairs, one of the model.
         look = self.look_everywhere(page, "recording", 2 + 10 + 2 + 1)
-        self.assertIn("What comes of each value of wg_x", look["figures"])
+        self.assertIn("The effect of each value of wg_x", look["figures"])
         self.assertIn("raycasting", look["title"])
 
     def test_by_an_objective(self):
@@ -113,7 +113,7 @@ class Browser(unittest.TestCase):
         text = look["text"]
         self.assertLess(text.index("Speed-up over the default"), text.index("Best time"))
         for words in ("2.31\u00d7", "345.7\u00a0GB/s", "Compiler options -D", "Look it up clatune lookup k.json",
-                      "How sure: about 1 in 3.", "Note: other programs took 30 %.", "Measured 2026-01-02 03:04 to 05:06 UTC; newest search: "
+                      "Search quality: about 1 in 3.", "Note: other programs took 30 %.", "Measured 2026-01-02 03:04 to 05:06 UTC; newest search: "
                       "surrogate, 200 evaluations, seed 1; load 0.30 on 2 processors", "(default)"):
             self.assertIn(words, text)
         self.assertNotIn("Model errs by", text)

@@ -138,8 +138,8 @@ static void the_text_has_all_of_it(void **state) {
                                       "options             -Da=1 -Db=1",
                                       "1 run-error",
                                       "clatune report 'a file'",
-                                      "it takes 30 correct",
-                                      "least time of each a",
+                                      "a model needs 30 correct",
+                                      "shortest time of each a",
                                       "The 10 fastest",
                                       "a explains 100 %",
                                       "a=1 b=1",
@@ -206,7 +206,7 @@ static void the_pairs_keep_the_best_column_and_row(void **state) {
   fclose(out);
   clt_recording *recording = load(folder, "w.json", written);
   char *text = text_of(recording, 80);
-  const char *table = strstr(text, "The least time of each"), *row = strstr(table, "\n        2000 ");
+  const char *table = strstr(text, "The shortest time of each"), *row = strstr(table, "\n        2000 ");
   assert_non_null(row);
   /* 80 columns: a label and five times. */
   assert_non_null(strstr(table, "(15 columns of "));
@@ -354,7 +354,7 @@ static void the_text_marks_the_best_finalist(void **state) {
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s +- 50 %% (50 %%) (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
   /* Beside it, what the search said; and how far it is ahead of the default, as a finalist as well. */
-  assert_non_null(strstr(text, "the other finalists; 1.1 s in the search)\n"));
+  assert_non_null(strstr(text, "interleaved runs; 1.1 s in the search)\n"));
   assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s +- 50 % (50 %)): "));
   assert_non_null(strstr(text, "(default)\n"));
   if (strstr(text, best) == NULL || strstr(text, row) == NULL)

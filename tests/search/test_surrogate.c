@@ -139,6 +139,30 @@ static void sources_that_do_not_fit_are_recognised(void **state) {
   clt_space_free(space);
 }
 
+/* What was spent on a source that misleads is part of the start of eight: the models pick the ninth. */
+static void a_source_that_misleads_does_not_prolong_the_start(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n = clt_space_valid(space);
+  clt_config *configs = malloc(n * sizeof *configs);
+  float *log_costs = malloc(n * sizeof *log_costs);
+  know_all(space, configs, log_costs);
+  for (size_t i = 0; i < n; i++) log_costs[i] = -log_costs[i];
+  const clt_search_source source = {"elsewhere", configs, log_costs, n};
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (int64_t budget = 8; budget <= 9; budget++) {
+      bench b = surrogate(space, budget, seed);
+      b.setup.sources = &source;
+      b.setup.n_sources = 1;
+      bench_run(&b);
+      assert_int_equal(bench_note(&b, "fit_s") > 0, budget == 9);
+    }
+  }
+  free(configs);
+  free(log_costs);
+  clt_space_free(space);
+}
+
 /* A third of this space fails; the fast ones are elsewhere. */
 static double failing_far_away(const clt_space *space, clt_config config) {
   uint32_t positions[8];
@@ -307,6 +331,7 @@ int main(void) {
       cmocka_unit_test(the_order_of_results_makes_no_difference),
       cmocka_unit_test(it_takes_what_is_fastest_elsewhere),
       cmocka_unit_test(sources_that_do_not_fit_are_recognised),
+      cmocka_unit_test(a_source_that_misleads_does_not_prolong_the_start),
       cmocka_unit_test(it_follows_predictions_and_corrects_them),
       cmocka_unit_test(it_learns_from_what_was_begun_with),
       cmocka_unit_test(failures_are_avoided),

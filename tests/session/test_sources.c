@@ -120,7 +120,7 @@ static void other_drivers_and_sizes_come_behind_and_are_said(void **state) {
   assert_int_equal(sources.sources[0].n, 20);
   assert_int_equal(sources.sources[1].n, 40);
   assert_int_equal(said.n, 2);
-  assert_non_null(strstr(said.last, "differ (width=7)"));
+  assert_non_null(strstr(said.last, "other sizes (width=7)"));
   clt_sources_release(&sources);
   clt_store_free(store);
   clt_space_free(space);

@@ -27,7 +27,7 @@ static void opening_needs_a_path_an_out_pointer_and_named_sizes(void **state) {
   assert_refused(clt_open(NULL, "a.json", NULL, 0, NULL, NULL, &error), &error, "out is NULL");
   assert_refused(clt_open(&tuner, NULL, NULL, 0, NULL, NULL, &error), &error, "problem_path is NULL");
   assert_refused(clt_open(&tuner, "a.json", NULL, 1, NULL, NULL, &error), &error, "sizes is NULL");
-  assert_refused(clt_open(&tuner, "a.json", unnamed, 2, NULL, NULL, &error), &error, "the name of a size is NULL");
+  assert_refused(clt_open(&tuner, "a.json", unnamed, 2, NULL, NULL, &error), &error, "sizes[].name is NULL");
   assert_null(tuner);
 }
 

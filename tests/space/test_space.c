@@ -429,7 +429,7 @@ static void overflow_and_wrong_types_are_errors_where_python_would_meet_them(voi
   uint64_t valid = 0;
   clt_error error = {0};
   assert_int_equal(try_condition("x ** 30 * (y + 1) > 5", &error, &valid), CLT_E_EXPRESSION);
-  assert_non_null(strstr(error.message, "beyond 64 bits"));
+  assert_non_null(strstr(error.message, "exceeds 64 bits"));
   assert_non_null(strstr(error.message, "x=40"));
   assert_int_equal(try_condition("x < 40 and x ** 30 * (y + 1) > 5", NULL, &valid), 0);
   assert_int_equal(valid, 2 * 3 * 2);

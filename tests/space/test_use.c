@@ -348,12 +348,12 @@ static void texts_that_do_not_fit_are_refused(void **state) {
   } cases[] = {
       {"size=2 kind=a ratio=2.0 flag=1", "'2' is not among the values of 'size'", CLT_E_NOT_FOUND},
       {"sise=1 kind=a ratio=2.0 flag=1", "did you mean 'size'", CLT_E_NOT_FOUND},
-      {"size=1 kind=a ratio=2.0", "does not say what 'flag' is", CLT_E_NOT_FOUND},
+      {"size=1 kind=a ratio=2.0", "lacks a value for 'flag'", CLT_E_NOT_FOUND},
       {"size=1 size=1 kind=a ratio=2.0 flag=1", "given twice", CLT_E_FORMAT},
       {"size 1", "name=value", CLT_E_FORMAT},
       {"=1", "name=value", CLT_E_FORMAT},
       {"one=6", "'6' is not among", CLT_E_NOT_FOUND},
-      {"", "does not say", CLT_E_NOT_FOUND},
+      {"", "lacks a value", CLT_E_NOT_FOUND},
   };
   clt_space *space = new_texts();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

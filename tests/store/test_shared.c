@@ -170,7 +170,7 @@ static void a_transaction_whose_connection_is_lost_keeps_nothing(void **state) {
   assert_int_equal(n_stored(&key, space), 2); /* sent by now, and not committed */
   run(CUT);
   assert_int_equal(store->type->transaction(store->state, CLT_STORE_COMMIT, NULL, &error), CLT_E_STORE);
-  assert_non_null(strstr(error.message, "run it again"));
+  assert_non_null(strstr(error.message, "run the command again"));
   assert_int_equal(n_stored(&key, space), 1);
   clt_space_free(space);
 }

@@ -129,7 +129,7 @@ static void the_standard_place_follows_the_environment(void **state) {
   clt_store_free(store);
   unsetenv("XDG_DATA_HOME");
   unsetenv("HOME");
-  assert_refused(NULL, "give a path");
+  assert_refused(NULL, "name a file with --store");
 }
 
 static void a_name_is_a_file_whatever_it_looks_like(void **state) {
@@ -342,7 +342,7 @@ static void a_lock_is_said_to_be_one(void **state) {
   assert_int_equal(sqlite3_exec(holder, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
   assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_BUSY);
   assert_int_equal(clt_database_fail(&error, other, path), CLT_E_STORE);
-  assert_non_null(strstr(error.message, "held by another program"));
+  assert_non_null(strstr(error.message, "locked by another program"));
   sqlite3_close(other);
   sqlite3_close(holder);
 }

@@ -346,11 +346,11 @@ static void mistakes_in_lists(void **state) {
   expect_mistake(P "\"Devices\": [\"gpu\", 3]}", 2, "Devices[1]", "needs a text");
   expect_mistake(P "\"Seeds\": []}", 2, "Seeds", "must not be empty");
   expect_mistake(P "\"Seeds\": [1, 1.5]}", 2, "Seeds[1]", "needs a whole number");
-  expect_mistake(P "\"Seeds\": [1, 2, 1]}", 2, "Seeds", "1 stands twice");
+  expect_mistake(P "\"Seeds\": [1, 2, 1]}", 2, "Seeds", "1 is listed twice");
   expect_mistake(P "\"Seeds\": \"range(1, 2\"}", 2, "Seeds", "");
-  expect_mistake(P "\"Seeds\": \"range(20000)\"}", 2, "Seeds", "20000 numbers; there may be 10000");
+  expect_mistake(P "\"Seeds\": \"range(20000)\"}", 2, "Seeds", "20000 numbers; at most 10000");
   expect_mistake(P "\"Seeds\": true}", 2, "Seeds", "range(1, 11)");
-  expect_mistake(P "\"Budgets\": 0}", 2, "Budgets", "0 lies outside of 1 to");
+  expect_mistake(P "\"Budgets\": 0}", 2, "Budgets", "0 is out of range; it must be from 1 to");
   expect_mistake("{\"Seeds\": \"range(10000)\", \"Budgets\": \"range(1, 102)\",\n\"Problems\": \"bank.json\"}", 2,
                  "Problems", "more than 1000000 tunings");
 }
@@ -361,14 +361,14 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Searchers\": [\"random\", \"lokal\"]}", 2, "Searchers[1]", "did you mean \"local\"?");
   expect_mistake(P "\"Searchers\": [3]}", 2, "Searchers[0]", "needs an object");
   expect_mistake(P "\"Searchers\": [{}]}", 2, "Searchers[0]",
-                 "needs one of \"Searcher\", \"Configurations\" and \"Grid\"");
-  expect_mistake(P "\"Searchers\": [{\"Searcher\": \"random\", \"Grid\": {}}]}", 2, "Searchers[0]", "needs one of");
+                 "needs exactly one of \"Searcher\", \"Configurations\" and \"Grid\"");
+  expect_mistake(P "\"Searchers\": [{\"Searcher\": \"random\", \"Grid\": {}}]}", 2, "Searchers[0]", "needs exactly one of");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"xyzzy\"}]}", 2, "Searchers[0].Searcher", "there is no searcher");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"sample\": 3}}]}", 2,
                  "Searchers[0].Options", "did you mean 'samples'?");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"samples\": []}}]}", 2,
-                 "Searchers[0].Options.samples", "needs a text, a number");
-  expect_mistake(P "\"Searchers\": [\"random\", \"random\"]}", 2, "Searchers", "\"random\" stands twice");
+                 "Searchers[0].Options.samples", "needs a string, a number");
+  expect_mistake(P "\"Searchers\": [\"random\", \"random\"]}", 2, "Searchers", "\"random\" is listed twice");
   expect_mistake(P "\"Searchers\": [{\"Configurations\": []}]}", 2, "Searchers[0].Configurations", "needs 1 to");
   expect_mistake(P "\"Searchers\": [{\"Configurations\": [{}, 3]}]}", 2, "Searchers[0].Configurations[1]",
                  "needs a configuration");
@@ -393,7 +393,7 @@ static void mistakes_in_sizes(void **state) {
   expect_mistake(S "[{\"R\": 4097}]}}", 2, "Problems.Sizes[0].R", "must be at most 4096");
   expect_mistake(S "[{\"R\": \"8\"}]}}", 2, "Problems.Sizes[0].R", "needs a whole number");
   expect_mistake(S "{\"Where\": \"R < 8\"}}}", 2, "Problems.Sizes", "needs \"Values\"");
-  expect_mistake(S "{\"Values\": {\"C\": \"R\"}}}}", 2, "Problems.Sizes.Values.C", "\"R\" needs values of its own");
+  expect_mistake(S "{\"Values\": {\"C\": \"R\"}}}}", 2, "Problems.Sizes.Values.C", "\"R\" needs its own values");
   expect_mistake(S "{\"Values\": {\"C\": \"width\"}}}}", 2, "Problems.Sizes.Values.C", "there is no size \"width\"");
   expect_mistake(S "{\"Values\": {\"R\": [8, 8]}}}}", 2, "Problems.Sizes", "");
   expect_mistake(S "{\"Values\": {\"R\": [8, 7]}}}}", 2, "Problems.Sizes.Values.R", "7: must be at least 8");
@@ -407,7 +407,7 @@ static void mistakes_in_sizes(void **state) {
   expect_mistake(S "{\"Values\": {\"R\": [8, 9]}, \"Count\": 0}}}", 2, "Problems.Sizes.Count",
                  "needs a whole number from 1");
   expect_mistake(S "{\"Values\": {\"C\": \"range(400)\", \"F\": \"range(400)\"}}}}", 2, "Problems.Sizes",
-                 "\"Count\" draws");
+                 "add \"Count\"");
   expect_mistake(S "{\"Values\": {\"C\": \"range(60000)\", \"F\": \"range(60000)\"}, \"Where\": \"C * F < 0\"}}}", 2,
                  "Problems.Sizes.Where", "more than 16777216 combinations");
 }

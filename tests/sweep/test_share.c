@@ -83,7 +83,7 @@ static void another_version_may_read_other_cells(void **state) {
   char *text = share(PLAN("")), *cells = strstr(text, "\"#cells\":\"2 ");
   assert_non_null(cells);
   cells[10] = '7';
-  expect_refused(text, CLT_E_UNSUPPORTED, "others in this version");
+  expect_refused(text, CLT_E_UNSUPPORTED, "would run different tunings");
   memcpy(cells, "\"#other", 7); /* of a version that did not say so */
   clt_sweep_free(load_shared(text, false, CLT_OK, ""));
   free(text);
@@ -102,9 +102,9 @@ static void rows_name_no_files(void **state) {
   snprintf(json, sizeof json, "{\"Problems\": \"%s\", \"Searchers\": [{\"Configurations\": \"list.json\"}]}", name);
   expect_refused(json, CLT_E_UNSUPPORTED, "names a file");
   snprintf(json, sizeof json, "{\"Problems\": \"%s\", \"Evaluator\": \"in-process\"}", name);
-  expect_refused(json, CLT_E_UNSUPPORTED, "\"opencl\" alone");
+  expect_refused(json, CLT_E_UNSUPPORTED, "only have the evaluator \"opencl\"");
   snprintf(json, sizeof json, "{\"Problems\": \"%s\", \"Evaluator\": \"command\"}", name);
-  expect_refused(json, CLT_E_UNSUPPORTED, "\"opencl\" alone");
+  expect_refused(json, CLT_E_UNSUPPORTED, "only have the evaluator \"opencl\"");
   expect_refused("", CLT_E_FORMAT, "");
   expect_refused("[]", CLT_E_FORMAT, "needs an object");
   expect_refused("{\"Problems\": 3}", CLT_E_FORMAT, "");

@@ -17,10 +17,10 @@ static void every_fault_has_its_reason_and_the_pool_goes_on(void **state) {
                {COMPILE_ERROR, CLT_REASON_COMPILE_ERROR, "a remark of the compiler"},
                {CRASH_LAUNCH, CLT_REASON_COMPILE_CRASH, "SIGABRT"},
                {CRASH_RUN, CLT_REASON_RUN_CRASH, "SIGFPE"},
-               {GARBAGE, CLT_REASON_COMPILE_CRASH, "no message"},
-               {TOO_LONG, CLT_REASON_COMPILE_CRASH, "no message"},
+               {GARBAGE, CLT_REASON_COMPILE_CRASH, "invalid message"},
+               {TOO_LONG, CLT_REASON_COMPILE_CRASH, "invalid message"},
                {CRASH_TIME, CLT_REASON_RUN_CRASH, "SIGABRT"},
-               {OTHER_CONFIG, CLT_REASON_RUN_CRASH, "makes no sense"},
+               {OTHER_CONFIG, CLT_REASON_RUN_CRASH, "invalid answer"},
                {OUT_OF_BOUNDS, CLT_REASON_OUT_OF_BOUNDS, NULL},
                {FLOOD, CLT_REASON_NONE, NULL},
                {LEAVE_CHILD, CLT_REASON_COMPILE_CRASH, NULL},
@@ -130,7 +130,7 @@ static int first_error(clt_pool *pool, clt_error *error) {
 
 static void workers_that_cannot_start_are_an_error(void **state) {
   static const char *const how[] = {"exit", "hang", "garbage", "other", "crash-data"};
-  static const char *const text[] = {"no driver today", "took too long", "no message", "version 9.9", "SIGABRT"};
+  static const char *const text[] = {"no driver today", "took too long", "invalid message", "version 9.9", "SIGABRT"};
   fixture *f = *state;
   for (size_t i = 0; i < 5; i++) {
     clt_error error = {0};
@@ -170,7 +170,7 @@ static void a_reference_kernel_that_crashes_is_named(void **state) {
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(first_error(pool, &error), CLT_E_WORKER);
   static const char begin[] =
-      "running the kernel that makes the reference failed 3 times in a row: lost at phase running: the worker was "
+      "running the kernel of the reference failed 3 times in a row: lost at phase running: the worker was "
       "killed by SIGSEGV; it had printed:\n...\nline ";
   static const char end[] = " of what nobody wants to read\nthese are my last words";
   if (strncmp(error.message, begin, strlen(begin)) != 0) fail_msg("%s", error.message);

@@ -101,7 +101,7 @@ static void times_of_a_slower_device_are_scaled(void **state) {
   compare_all(s);
   assert_string_equal(s->said,
                       "0:1: takes 1.25 times as long as the first device for the same configuration; its times are "
-                      "divided by that\n");
+                      "divided by this factor\n");
   number_all(configs, 24);
   assert_int_equal(measure_on_all(s, configs, 24, m, NULL), 0);
   for (size_t i = 0; i < 24; i++) {
@@ -123,8 +123,8 @@ static void what_a_device_leaves_undone_others_do(void **state) {
   assert_int_equal(measure_on_all(s, configs, 12, m, NULL), 0);
   for (size_t i = 0; i < 12; i++) assert_true(m[i].time_s == FAKE_TIME_S(configs[i]));
   release_all(m, 12);
-  assert_non_null(strstr(s->said, "0:0: the device is on holiday; going on without this device\n"));
-  assert_non_null(strstr(s->said, "0:2: the device is on holiday; going on without this device\n"));
+  assert_non_null(strstr(s->said, "0:0: the device is on holiday; continuing without this device\n"));
+  assert_non_null(strstr(s->said, "0:2: the device is on holiday; continuing without this device\n"));
   /* Finalists are then on the one that is left. */
   assert_int_equal(clt_pools_keep(&s->pools, (clt_config[]){100, 200}, 2, m, NULL), 0);
   assert_int_equal(clt_pools_time_again(&s->pools, (size_t[]){0, 1}, 2, 1, m, NULL), 0);

@@ -1,17 +1,22 @@
 /* Workers between two tunings. */
 #include "pool_fixture.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+
 #include "worker/reserve.h"
 
 static int begin(void **state) {
   if (set_up(state)) return -1;
-  clt_workers_reserve(true);
+  clt_workers_reserve(true, false);
   return 0;
 }
 
 /* Nothing is left, whatever happened. */
 static int end(void **state) {
   fixture *f = *state;
-  clt_workers_reserve(false);
+  clt_workers_reserve(false, false);
   assert_true(all_gone(f));
   assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
   assert_int_equal(count_folders(f, "clatune-"), 0);
@@ -40,10 +45,32 @@ static void workers_of_one_tuning_serve_the_next(void **state) {
   assert_int_equal(count_folders(f, "clatune-"), 1);
 }
 
+/* What a driver has put into its cache is there for the next tuning where that is wanted. */
+static void what_was_compiled_is_kept_where_it_is_wanted(void **state) {
+  fixture *f = *state;
+  clt_pool_setup setup = pool_setup(f);
+  for (int keeps = 0; keeps < 2; keeps++) {
+    glob_t found;
+    char pattern[600], path[700];
+    clt_workers_reserve(true, keeps);
+    tune(&setup, 8 * (clt_config)keeps, 4, GOOD, CLT_REASON_NONE);
+    snprintf(pattern, sizeof pattern, "%s/clatune-*", f->folder);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    snprintf(path, sizeof path, "%s/cache", found.gl_pathv[0]);
+    globfree(&found);
+    mkdir(path, 0700);
+    strcat(path, "/object");
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    tune(&setup, 8 * (clt_config)keeps + 4, 4, GOOD, CLT_REASON_NONE);
+    assert_int_equal(access(path, R_OK) == 0, keeps);
+  }
+}
+
 static void nobody_waits_unless_it_is_wanted(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);
-  clt_workers_reserve(false);
+  clt_workers_reserve(false, false);
   tune(&setup, 0, 4, GOOD, CLT_REASON_NONE);
   assert_true(all_gone(f));
   assert_int_equal(count_log(f, "close"), 0);
@@ -139,6 +166,7 @@ static void finalists_leave_the_searchs_workers_for_the_next(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(workers_of_one_tuning_serve_the_next, begin, end),
+      cmocka_unit_test_setup_teardown(what_was_compiled_is_kept_where_it_is_wanted, begin, end),
       cmocka_unit_test_setup_teardown(nobody_waits_unless_it_is_wanted, begin, end),
       cmocka_unit_test_setup_teardown(what_was_faulty_ends, begin, end),
       cmocka_unit_test_setup_teardown(other_processes_are_of_no_use, begin, end),

@@ -1,8 +1,8 @@
-/* clatune/sys/model.h - for people who add a model of cost.
+/* clatune/sys/model.h - the interface of a model of cost, for new models.
  *
- * A model is one const struct: in the tree one file in src/model/ and a line in model.c, elsewhere a call of
- * clt_model_register. It learns log cost from correct measurements; which configurations fail is learned beside it, for
- * all models alike. */
+ * A model is one const struct: in the tree a file in src/model/ and a line in model.c, elsewhere a call of
+ * clt_model_register. It learns log costs from correct measurements. clatune itself learns which configurations fail,
+ * in the same way for all models. */
 #ifndef CLATUNE_SYS_MODEL_H
 #define CLATUNE_SYS_MODEL_H
 
@@ -10,14 +10,14 @@
 
 CLT_BEGIN_C
 
-#define CLT_MODEL_ABI 1 /* grows with every change of this header that types have to follow */
+#define CLT_MODEL_ABI 1 /* increases with each incompatible change of this header */
 
-/* What a model file keeps of a model: lists of numbers with names. */
+/* The content of a model file: named lists of numbers. */
 typedef struct clt_model_record clt_model_record;
 
-/* Adds a list of finite numbers. */
+/* Adds a list of finite numbers; copies them. */
 int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error);
-/* Reads one back; *values is malloc'ed. CLT_E_FORMAT where there is none, or it is not one of finite numbers. */
+/* Reads a list; free *values with free(). CLT_E_FORMAT: there is none, or a number is not finite. */
 int clt_model_record_get(double **values, size_t *n, const clt_model_record *record, const char *name,
                          clt_error *error);
 
@@ -26,31 +26,32 @@ typedef struct clt_model_type {
   const char *name, *summary;
   const clt_option *options;
   size_t n_options, options_size;
-  size_t state_size; /* zeroed before fit or load; fini follows either, also after a failure */
-  bool has_fast; /* whether predicting fast saves time: a sweep for the m best then predicts all fast, and only the best
-                    of those exactly */
+  size_t state_size; /* set to zeros before fit or load; fini follows, also after a failure */
+  bool has_fast; /* whether a fast prediction saves time: then a search for the m best predicts all fast, and only the
+                    best of them exactly */
 
-  /* Fits on rows, all of them correct, at least 5. Of several sizes (n_instances > 1) log_cost is what the sizes alone
-   * do not explain. residuals[n]: predicted - measured by a fit that had no part of that row. rows are borrowed for the
-   * call, but their space and instances live as long as the model. threads never change the result. */
+  /* Fits to at least 5 rows, all correct. With several sizes (n_instances > 1), log_cost is the part that the sizes
+   * alone do not explain. residuals[n] receives predicted - measured, each from a fit without that row. rows are
+   * borrowed during the call; their space and instances live as long as the model. threads must not change the result.
+   */
   int (*fit)(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads, float *residuals,
              clt_error *error);
-  /* Fills log_cost and spread of out[n]; fast: less exactly, where that saves time. Any number of threads at once. */
+  /* Fills log_cost and spread of out[n]; fast allows less exact values. Several threads may call it at once. */
   int (*predict)(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
                  clt_error *error);
-  /* Into an empty record, and back. load refuses what save cannot have written for this space (CLT_E_FORMAT); instance
-   * is NULL where none is known. */
+  /* Write to an empty record, and read. load refuses records that save cannot have written for this space
+   * (CLT_E_FORMAT). instance may be NULL. */
   int (*save)(const void *state, clt_model_record *out, clt_error *error);
   int (*load)(void *state, const clt_space *space, const clt_instance *instance, const clt_model_record *record,
               clt_error *error);
-  /* From now on it predicts for this instance of the problem; see clt_model_bind. */
+  /* Makes it predict for this instance; see clt_model_bind. */
   void (*bind)(void *state, const clt_instance *instance);
   void (*fini)(void *state);
 } clt_model_type;
 
-/* Adds a type, which must stay, to those that clt_model_new and clt_model_new_saved find by name. Not while another
- * thread uses models. CLT_E_ARGUMENT where its ABI is not CLT_MODEL_ABI, something is missing, or the name is taken;
- * CLT_E_RANGE where there are too many. */
+/* Adds a type of model, which clt_model_new and clt_model_new_saved then find by its name. It must exist as long as the
+ * program uses models. Call it before other threads use models. CLT_E_ARGUMENT: its ABI is not CLT_MODEL_ABI, a member
+ * is missing, or the name is taken. CLT_E_RANGE: there are too many. */
 int clt_model_register(const clt_model_type *type, clt_error *error);
 
 const clt_model_type *clt_model_type_find(const char *name); /* NULL: none */

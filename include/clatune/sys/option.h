@@ -1,8 +1,7 @@
-/* clatune/sys/option.h - option tables of plug-ins.
+/* clatune/sys/option.h - options of plug-ins.
  *
- * A plug-in (searcher, model, evaluator, store) lists its options once; the table is the only source of the command
- * line's flags, of the JSON keys and of the manual's text. Options are parsed into a plain struct of the plug-in's own,
- * by offset. */
+ * A searcher, model or evaluator lists its options in one table. The flags of the command line, the keys in JSON files
+ * and the help texts come from it. The values are written into a struct of the plug-in. */
 #ifndef CLATUNE_SYS_OPTION_H
 #define CLATUNE_SYS_OPTION_H
 
@@ -11,8 +10,8 @@
 
 CLT_BEGIN_C
 
-/* The C type behind offset: bool, int64_t, double, const char * (borrowed from the caller of clt_options_parse), and
- * again double, of a time: in seconds, typed as 90, 90s, 5m or 1h. */
+/* The C type of the member: bool, int64_t, double, const char * (borrowed from the settings), and double for a time in
+ * seconds, which is written as 90, 90s, 5m or 1h. */
 typedef enum clt_option_type {
   CLT_OPTION_BOOL,
   CLT_OPTION_INT,
@@ -22,15 +21,15 @@ typedef enum clt_option_type {
 } clt_option_type;
 
 typedef struct clt_option {
-  const char *name; /* as on the command line without the dashes: "second-stage" */
+  const char *name; /* as on the command line, without the dashes: "second-stage" */
   clt_option_type type;
   const char *standard; /* the default, as text */
   double min, max;      /* inclusive range of numbers; both 0: any */
-  size_t offset;        /* into the options struct */
+  size_t offset;        /* of the member in the options struct */
   const char *help;     /* one sentence, with unit */
 } clt_option;
 
-/* What a caller sets. */
+/* An option that a caller sets. */
 typedef struct clt_setting {
   const char *name;
   const char *value;

@@ -1,8 +1,7 @@
-/* clatune/sys/store.h - for people who add a type of store: where measurements are kept.
+/* clatune/sys/store.h - the interface of a type of store, for new stores.
  *
- * A type is one const struct of at most six functions. It keeps and hands out plain records; configurations are text,
- * and whether a record can be right is judged by the caller (src/store/store.c). A store serves one thread at a time.
- */
+ * A type is one const struct with at most six functions. It keeps records and returns them unchecked, with
+ * configurations as text; src/store/store.c checks them. One thread at a time uses a store. */
 #ifndef CLATUNE_SYS_STORE_H
 #define CLATUNE_SYS_STORE_H
 
@@ -10,76 +9,75 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 5 /* grows when what stands here changes */
+#define CLT_STORE_ABI 5 /* increases with each incompatible change of this header */
 
-/* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
- * caller refuses: a NULL configuration. */
+/* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
+ * receiver rejects. */
 typedef struct clt_store_record {
   clt_record_kind kind;
   const char *configuration;          /* "a=1 b=2", sorted by name, values percent-encoded */
   int64_t created_s;                  /* Unix time */
-  const clt_measurement *measurement; /* its config is not used */
-  int64_t number;                     /* above 0 and larger than those of records that were added before, also of those
-                                         that were removed; not set by who adds */
-  /* Who it is, to whichever store it is copied: a number, 1 or larger, of an origin, 16 hexadecimal digits that every
-   * opened store draws anew for what it adds. Origin "": a record of a version that knew none, sequence is its
-   * fingerprint. NULL: not known. A store may give an own record another sequence, as long as no other of its origin
-   * has it. */
+  const clt_measurement *measurement; /* its member config is not used */
+  int64_t number; /* set by the store: above 0, and larger than those of all records added before, removed
+                     ones included */
+  /* Identity, the same in all stores: sequence, 1 or larger, counts the records of an origin. origin is 16 hexadecimal
+   * digits that each opened store draws at random for what it adds. "": a record of an old version, sequence is its
+   * hash. NULL: unknown. A store may change the sequence of its own records if it stays unique. */
   const char *origin;
   int64_t sequence;
-  bool own; /* added here, not brought by a merge */
+  bool own; /* added here, not by a merge */
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
 typedef enum clt_store_order {
-  CLT_STORE_KEYS,         /* every key that has records, the one whose first record is oldest first; n_records 0 */
-  CLT_STORE_KEYS_COUNTED, /* the same with n_records, which takes time with the number of records */
-  CLT_STORE_OLDEST_FIRST, /* a key's records */
+  CLT_STORE_KEYS,         /* every key that has records, in the order of their first records; n_records 0 */
+  CLT_STORE_KEYS_COUNTED, /* the same with n_records; takes time in proportion to the number of records */
+  CLT_STORE_OLDEST_FIRST, /* the records of a key */
   CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
-  CLT_STORE_BEST_FIRST,   /* a key's finalists, newest first, failed ones too; then its correct records of searches,
-                             fastest    first. By an index, so that ending the walk early is cheap */
-  CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, with the identities, which the others need not hand out; key NULL: the
-                             records of all keys, each with its key's description */
+  CLT_STORE_BEST_FIRST,   /* the finalists of a key, newest first, failed ones too; then its correct records of
+                             searches, fastest first. Uses an index, so ending the walk early is cheap */
+  CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, with identities, which the others may omit; key NULL: the records of all
+                             keys, each with the description of its key */
 } clt_store_order;
 
-/* Receives a key (record is NULL), a record (description is NULL), or both. Returns 0 to go on; anything else ends the
- * walk and is returned by it. Does not use the store. */
+/* Receives a key (record NULL), a record (description NULL), or both. It returns 0 to continue; any other number ends
+ * the walk, which returns it. It must not use the store. */
 typedef int (*clt_store_walk_visit)(void *user, const clt_store_description *description,
                                     const clt_store_record *record);
 
-/* Steps of a transaction. What is written between BEGIN and COMMIT is kept together or not at all; UNDO forgets it,
- * where the store outlives the process. NONE does nothing: it serves to ask for the version. */
+/* Steps of a transaction. What is added between BEGIN and COMMIT is kept together or not at all; UNDO discards it, in
+ * stores that outlive the process. NONE does nothing, and serves to get the version. */
 typedef enum clt_store_step { CLT_STORE_NONE, CLT_STORE_BEGIN, CLT_STORE_COMMIT, CLT_STORE_UNDO } clt_store_step;
 
 typedef struct clt_store_type {
   unsigned abi; /* CLT_STORE_ABI */
   const char *name, *summary;
-  const char *standard_file; /* its name under $XDG_DATA_HOME/clatune; NULL: this store has no file, and path is "" */
-  size_t state_size;         /* zeroed before open */
+  const char *standard_file; /* its name in $XDG_DATA_HOME/clatune; NULL: this store has no file, and path is "" */
+  size_t state_size;         /* set to zeros before open */
 
-  /* path is absolute or begins with "./"; its folder exists. to_read: nothing is made or written, CLT_E_NOT_FOUND where
-   * there is no file. When open fails, close is called too. */
+  /* path is absolute or begins with "./"; its folder exists. to_read: nothing is created or written; CLT_E_NOT_FOUND:
+   * there is no file. close is called also after a failure. */
   int (*open)(void *state, const char *path, bool to_read, clt_error *error);
-  /* Adds a record (NULL: none) of the description's key, committed when it returns unless a transaction is under way.
-   * Texts of the description that are not NULL replace what the key was described by. *is_new (nullable): false where
-   * the store has a record of this origin and sequence, and nothing was added. */
+  /* Adds a record (NULL: none) to the key of the description. It is committed on return, unless a transaction is open.
+   * Texts of the description that are not NULL replace those of the key. *is_new (nullable) is false if the store has a
+   * record of this origin and sequence already; then nothing is added. */
   int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, bool *is_new,
              clt_error *error);
-  /* key: for the orders that visit keys NULL, or one whose problem's keys are enough. after: only records with larger
-   * numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
+  /* Calls visit for each key or record. key: for the orders that visit keys NULL, or a key: then keys of its problem
+   * are enough. after: only records with larger numbers; 0 for the orders that visit keys, and for BEST_FIRST. */
   int (*walk)(void *state, clt_store_order order, const clt_store_key *key, int64_t after, clt_store_walk_visit visit,
               void *user, clt_error *error);
-  /* Removes the records of a key that were added before before_s; 0: all of them. *n: how many. count_only: removes
-   * none. */
+  /* Removes the records of a key that were added before the Unix time before_s; 0: all. *n is their number. count_only:
+   * only counts. */
   int (*remove)(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
                 clt_error *error);
-  /* *version (nullable): a number that is another one once others have added. */
+  /* *version (nullable): a number that changes when others add something. */
   int (*transaction)(void *state, clt_store_step step, uint64_t *version, clt_error *error);
   void (*close)(void *state);
 } clt_store_type;
 
-/* Makes a type known to clt_store_new in this process; type is borrowed for good. Before other threads use the
- * library. CLT_E_ARGUMENT where its ABI is another one or its name is taken. */
+/* Adds a type of store, which clt_store_new then finds by its name. It must exist until the program ends. Call it
+ * before other threads use clatune. CLT_E_ARGUMENT: its ABI is not CLT_STORE_ABI, or its name is taken. */
 int clt_store_register(const clt_store_type *type, clt_error *error);
 
 CLT_END_C

@@ -2,6 +2,7 @@
 #include "matrix.h"
 
 #define TOLERANCE 1e-4 /* of the residual, relative to b: where a solver is done */
+#define RESERVE 0.25   /* of iterations, since a device rounds in another way */
 #define ACCEPTED 1e-3  /* of what a device has found, whose rounding and b are others */
 #define MOST_ITERATIONS 400
 
@@ -82,11 +83,27 @@ static int make_preconditioner(preconditioner *p, const system_t *s, int block) 
   return 0;
 }
 
-/* x and the number of iterations until the residual is at most tolerance * |b|, or `most` + 1; 0 without memory. */
+/* When an iteration is over. The residual of BiCGStab goes up and down, and rounding shifts that. */
+typedef struct progress {
+  double enough; /* square of the residual */
+  double reserve;
+  int first; /* of the latest iterations in a row that were good enough; 0: none */
+} progress;
+
+static int is_done(progress *so_far, int k, double residual) {
+  if (!(residual <= so_far->enough))
+    so_far->first = 0;
+  else if (so_far->first == 0)
+    so_far->first = k;
+  return so_far->first && k >= so_far->first * (1 + so_far->reserve);
+}
+
+/* x and the number of iterations until the residual is at most tolerance * |b| and has stayed so for `reserve` times as
+ * many, or `most` + 1; 0 without memory. */
 static int solve_by_cg(double *x, const system_t *s, const preconditioner *m, const double *b, double tolerance,
-                       int most) {
+                       double reserve, int most) {
   const size_t n = (size_t)s->n;
-  const double enough = tolerance * tolerance * dot(b, b, s->n);
+  progress so_far = {tolerance * tolerance * dot(b, b, s->n), reserve, 0};
   double *r = malloc(4 * n * sizeof *r), *z = r + n, *p = z + n, *q = p + n, rz = 0;
   int k = 0;
   if (r == NULL) return 0;
@@ -99,16 +116,16 @@ static int solve_by_cg(double *x, const system_t *s, const preconditioner *m, co
     multiply(s, p, q);
     const double alpha = rz / dot(p, q, s->n);
     for (size_t i = 0; i < n; i++) x[i] += alpha * p[i], r[i] -= alpha * q[i];
-    if (dot(r, r, s->n) <= enough) break;
+    if (is_done(&so_far, k, dot(r, r, s->n))) break;
   }
   free(r);
   return k;
 }
 
 static int solve_by_bicgstab(double *x, const system_t *s, const preconditioner *m, const double *b, double tolerance,
-                             int most) {
+                             double reserve, int most) {
   const size_t n = (size_t)s->n;
-  const double enough = tolerance * tolerance * dot(b, b, s->n);
+  progress so_far = {tolerance * tolerance * dot(b, b, s->n), reserve, 0};
   double *r = malloc(7 * n * sizeof *r), *p = r + n, *v = p + n, *y = v + n, *half = y + n, *z = half + n, *t = z + n;
   double br = 0, alpha = 1, omega = 1;
   int k = 0;
@@ -124,7 +141,7 @@ static int solve_by_bicgstab(double *x, const system_t *s, const preconditioner 
     precondition(s, m, half, z), multiply(s, z, t);
     omega = dot(t, half, s->n) / dot(t, t, s->n);
     for (size_t i = 0; i < n; i++) x[i] += alpha * y[i] + omega * z[i], r[i] = half[i] - omega * t[i];
-    if (dot(r, r, s->n) <= enough) break;
+    if (is_done(&so_far, k, dot(r, r, s->n))) break;
   }
   free(r);
   return k;

@@ -30,8 +30,8 @@ int count(const clt_module_call *call) {
     preconditioner p;
     rc = make_preconditioner(&p, &s, blocks[i]);
     if (rc) break;
-    out[2 + i] = in.kind >= CONVECTION ? 1 : solve_by_cg(b + s.n, &s, &p, b, TOLERANCE, MOST_ITERATIONS);
-    out[7 + i] = solve_by_bicgstab(b + s.n, &s, &p, b, TOLERANCE, MOST_ITERATIONS);
+    out[2 + i] = in.kind >= CONVECTION ? 1 : solve_by_cg(b + s.n, &s, &p, b, TOLERANCE, RESERVE, MOST_ITERATIONS);
+    out[7 + i] = solve_by_bicgstab(b + s.n, &s, &p, b, TOLERANCE, RESERVE, MOST_ITERATIONS);
     rc = out[2 + i] == 0 || out[7 + i] == 0;
     free(p.value);
   }
@@ -83,7 +83,7 @@ int solve(const clt_module_call *call) {
   double *wide = malloc(2 * (size_t)s.n * sizeof *wide);
   if (wide == NULL || make_preconditioner(&p, &s, 4)) return free(wide), 1;
   for (int i = 0; i < s.n; i++) wide[i] = b[i];
-  solve_by_bicgstab(wide + s.n, &s, &p, wide, 1e-6, 4 * MOST_ITERATIONS);
+  solve_by_bicgstab(wide + s.n, &s, &p, wide, 1e-6, 0, 4 * MOST_ITERATIONS);
   for (int i = 0; i < s.n; i++) x[i] = (float)wide[s.n + i];
   free(p.value), free(wide);
   return 0;

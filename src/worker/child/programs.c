@@ -1,4 +1,4 @@
-/* Runs programs for a tuner, and ends them with all that they leave behind. */
+/* Runs programs for a tuner, and ends them with all their descendants. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -23,8 +23,8 @@
 #define END_ROUNDS 1000
 #define END_ROUND_NS 1000000
 
-/* Kills a process group, and then all descendants that are left, until there are none (a second at most). What is
- * killed may have children of its own, which come to us then, wherever they put themselves: we are their reaper. */
+/* Kills a process group, then all remaining descendants (waits for at most a second). The children of killed
+ * processes are reparented to this process, which is their subreaper. */
 static void end_descendants(pid_t group) {
   const struct timespec pause = {.tv_nsec = END_ROUND_NS};
   char path[64];
@@ -34,7 +34,7 @@ static void end_descendants(pid_t group) {
     pid_t got;
     int child;
     while ((got = waitpid(-1, NULL, WNOHANG)) > 0 || (got < 0 && errno == EINTR)) continue;
-    if (got != 0) return; /* there are no children any more */
+    if (got != 0) return; /* no children are left */
     FILE *file = fopen(path, "re");
     while (file && fscanf(file, "%d", &child) == 1)
       if (child > 1) kill(child, SIGKILL);
@@ -43,8 +43,8 @@ static void end_descendants(pid_t group) {
   }
 }
 
-/* A program leads a session of its own; end_fd is readable once it has ended. 0, or errno: it could not be
- * started. */
+/* Starts a program in a session of its own; end_fd becomes readable when it has ended. Returns 0, or errno if it
+ * cannot be started. */
 static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   const json_t *list = json_object_get(request, "words"), *environment = json_object_get(request, "environment");
   const char *input = clt_json_string(request, "input");
@@ -62,8 +62,8 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   }
   *child = fork();
   if (*child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever kills the worker itself ends at least the program */
-    setsid(); /* it is not to read from our terminal, or to be stopped with us */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the worker is killed, at least the program itself ends */
+    setsid();                         /* detached from our terminal and its signals */
     int fd = input[0] ? open(input, O_RDONLY) : -1;
     bool ready = chdir(clt_json_string(request, "folder")) == 0 && (input[0] == 0 || fd >= 0);
     if (ready && fd >= 0) dup2(fd, STDIN_FILENO), close(fd);
@@ -77,7 +77,7 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   if (*child < 0) failure = errno;
   free(words);
   close(ends[1]);
-  /* The pipe closes without a word where the program could be started. */
+  /* The pipe closes without data if exec succeeds. */
   do got = failure ? 0 : read(ends[0], &failure, sizeof failure);
   while (got < 0 && errno == EINTR);
   close(ends[0]);
@@ -92,8 +92,8 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
 
 static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
 
-/* Runs a program to its end, or until its time is up. Anything that the parent says meanwhile means that it shall end;
- * so does the parent's own end: then NULL. */
+/* Runs a program to its end or its time limit. Any message from the parent ends the program; so does the end of the
+ * parent, and then the result is NULL. */
 static json_t *run_program(const json_t *request, int fd) {
   double limit_s = json_number_value(json_object_get(request, "limit_s"));
   pid_t child = -1;
@@ -135,7 +135,7 @@ int clt_worker_run_commands(int fd, pid_t parent) {
     json_t *request;
     json_decref(message);
     message = NULL;
-    /* "end" that comes after the program ended by itself has nothing to do. */
+    /* An "end" that arrives after the program's end has no effect. */
     while ((request = clt_frame_await(&reader, fd)) && strcmp(clt_json_string(request, "request"), "command") != 0)
       json_decref(request);
     if (request) message = run_program(request, fd);

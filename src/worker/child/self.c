@@ -1,4 +1,4 @@
-/* What the worker does to its own process: limits, its threads' processors, and the last words of a fault. */
+/* The worker's own process: limits, processors of its threads, and the report of a fault. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,14 +23,14 @@
 /* --- limits --- */
 
 #ifdef __SANITIZE_ADDRESS__
-#define LIMITED false /* its shadow alone is more than any limit */
+#define LIMITED false /* AddressSanitizer's shadow memory exceeds any limit */
 #else
 #define LIMITED true
 #endif
 
 int clt_worker_follow(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return getppid() == parent; /* it may have died before */
+  return getppid() == parent; /* the parent may have ended before */
 }
 
 void clt_worker_limit(int64_t memory_bytes) {
@@ -50,7 +50,7 @@ void clt_worker_limit(int64_t memory_bytes) {
 
 /* --- processors --- */
 
-/* Which threads are bound, and the processors that each of them might use before. */
+/* The bound threads, and the processors that were allowed before. */
 static struct {
   pid_t *threads;
   size_t n, capacity;
@@ -61,7 +61,7 @@ void clt_worker_spread_threads(void) {
   cpu_set_t one;
   int processor = -1;
   if (sched_getaffinity(0, sizeof spread.allowed, &spread.allowed) || CPU_COUNT(&spread.allowed) < 2) return;
-  DIR *folder = opendir("/proc/self/task"); /* lists them in the order in which they were started */
+  DIR *folder = opendir("/proc/self/task"); /* lists threads in the order of their start */
   for (const struct dirent *entry; folder && (entry = readdir(folder));) {
     pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
     if (id <= 0 || id == gettid() || sched_getaffinity(id, sizeof one, &one) || !CPU_EQUAL(&one, &spread.allowed))
@@ -82,15 +82,15 @@ void clt_worker_free_threads(void) {
 
 /* --- faults --- */
 
-#define SIGNAL_STACK_BYTES ((size_t)64 << 10) /* signals save all registers there: 11 KiB where there are AMX's */
+#define SIGNAL_STACK_BYTES ((size_t)64 << 10) /* a signal saves all registers there, up to 11 KiB with AMX */
 #define LEAST_STACK_BYTES (8 * SIGNAL_STACK_BYTES)
 
-/* Made ready beforehand: a signal handler may not allocate. Set once, before there are threads. */
+/* Prepared in advance, because a signal handler may not allocate. Set once, before other threads start. */
 static struct {
   int fd;
   char *frame;
   size_t frame_bytes;
-  const char *cache; /* where PoCL keeps the objects that it loads */
+  const char *cache; /* PoCL's folder of loaded objects */
   char program[4096];
 } ready;
 
@@ -99,9 +99,9 @@ static size_t append_text(char *out, size_t used, size_t capacity, const char *t
   return used;
 }
 
-/* Threads may fault together: the first one speaks for all, and the default comes back only when the parent knows.
- * Returning repeats the instruction, and the process ends as it would have; the other threads wait for that. Only calls
- * that a signal handler may make (_dl_find_object is one). */
+/* Several threads may fault at once: the first one reports, and resets the signal's action only after that. When it
+ * returns, the instruction is repeated and the process ends as it would have; the other threads wait for that. Uses
+ * only calls that are safe in a signal handler, such as _dl_find_object. */
 static void on_fault(int number, siginfo_t *info, void *context) {
   static atomic_flag spoken = ATOMIC_FLAG_INIT;
   struct dl_find_object object;
@@ -117,7 +117,8 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   uintptr_t at = 0;
   (void)context;
 #endif
-  /* Generated code is in no file, or in one of the cache; where nothing could even be fetched there is no code. */
+  /* Generated code is in no file, or in a file of the cache. If the instruction itself could not be fetched, there
+   * is no code. */
   const char *path = NULL, *name = NULL;
   bool fetched = at != 0 && ((number != SIGSEGV && number != SIGBUS) || (uintptr_t)info->si_addr != at);
   bool generated = fetched;
@@ -126,14 +127,14 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     generated = ready.cache && strncmp(path, ready.cache, strlen(ready.cache)) == 0;
     if (generated) name = strrchr(path, '/');
   }
-  /* Into the output that the parent keeps: a library, or the file of generated code, whose folder nobody knows. One
-   * call, so that nothing comes between. */
+  /* Written to the output that the parent keeps: the library, or the name of the file of generated code, without its
+   * temporary folder. In one call, so that other output cannot come in between. */
   size_t n = append_text(text, 0, most, "fault in ");
   if (generated) {
     n = append_text(text, n, most, name ? "generated code: " : "generated code");
     n = append_text(text, n, most, name ? name + 1 : "");
   } else {
-    n = append_text(text, n, most, path ? path : "code that is in no file");
+    n = append_text(text, n, most, path ? path : "code outside of any file");
   }
   text[n++] = '\n';
   ssize_t said = write(STDERR_FILENO, text, n);
@@ -167,12 +168,12 @@ void clt_worker_watch_faults(int fd) {
 
 #ifdef __clang__
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OWN_THREADS /* Clang's sanitizers have a pthread_create of their own in the program */
+#define OWN_THREADS /* Clang's sanitizers define pthread_create in the program */
 #endif
 #endif
 
-/* Of a thread whose stack is full no handler could say anything, unless it has another one for signals: so every thread
- * that a driver starts gets one, at the bottom of its own stack. */
+/* If a thread's stack is full, a handler needs another stack. So every thread that a driver starts gets one, at the
+ * bottom of its own stack. */
 #ifndef OWN_THREADS
 typedef int (*thread_maker)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef struct thread_start {
@@ -196,7 +197,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
   memcpy(&make_thread, &next, sizeof next);
   if (attributes) pthread_attr_getstacksize(attributes, &n_bytes);
   thread_start *start = n_bytes >= LEAST_STACK_BYTES ? malloc(sizeof *start) : NULL;
-  if (start == NULL) return make_thread(thread, attributes, function, argument); /* there is no room for one */
+  if (start == NULL) return make_thread(thread, attributes, function, argument); /* the stack is too small for one */
   *start = (thread_start){function, argument};
   int failure = make_thread(thread, attributes, start_thread, start);
   if (failure) free(start);

@@ -1,5 +1,5 @@
-/* clatune-worker: builds, runs and verifies configurations for a tuner, in a process that may crash or hang, and keeps
- * some of them prepared. */
+/* clatune-worker: builds, runs and verifies configurations for a tuner, in a process that may crash or hang. Some
+ * configurations stay prepared. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,9 +25,9 @@ typedef struct prepared_slot {
 
 typedef struct server {
   clt_frame_reader reader;
-  bool gate;      /* the first launch of this request waits for leave */
+  bool gate;      /* the first launch of this request waits for permission */
   bool ended;     /* the parent is gone */
-  bool measuring; /* a measurement is what is asked for */
+  bool measuring; /* the current request is for a measurement */
   clt_instance *instance;
   clt_executor *executor;
   clt_data *data[DATA_SETS]; /* by seed - 1 */
@@ -35,7 +35,7 @@ typedef struct server {
 } server;
 
 static void send_reply(server *s, json_t *message) {
-  fflush(stdout); /* what a kernel has printed comes before the answer */
+  fflush(stdout); /* the kernel's output must arrive before the reply */
   if (message == NULL || clt_frame_send(CLT_WORKER_FD, message, NULL)) s->ended = true;
   json_decref(message);
 }
@@ -45,7 +45,7 @@ static void on_phase(void *user, clt_phase phase) {
   if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults(CLT_WORKER_FD);
   send_reply(s, clt_message_phase(phase));
   if (phase != CLT_PHASE_LAUNCH || !s->gate) return;
-  /* A parent that goes away while a worker waits here needs no answer any more. */
+  /* If the parent ends while a worker waits here, no answer is needed. */
   json_t *message = clt_frame_await(&s->reader, CLT_WORKER_FD);
   if (message == NULL || strcmp(clt_json_string(message, "request"), "go") != 0) _Exit(1);
   json_decref(message);
@@ -56,8 +56,7 @@ static json_t *reply_measurement(const clt_measurement *m) {
   return json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(m));
 }
 
-/* The answer comes before anything that may hang from now on; the parent replaces a worker that has met with a fault.
- */
+/* Replies before any call that may hang now; the parent replaces a worker after a fault. */
 static void on_fault(void *user, const clt_measurement *m, bool dead) {
   server *s = user;
   if (!s->measuring) return;
@@ -91,7 +90,7 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
   size_t n = 0;
   int rc = clt_message_integer(&platform, request, "platform", 0, INT32_MAX, error);
   if (rc == 0) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
-  /* Kept, on the first request's device: a compiler loads its library for each context anew. */
+  /* The executor stays on the first request's device, because a compiler loads its library again for each context. */
   if (rc == 0 && s->executor == NULL) rc = clt_executor_new(&s->executor, (int)platform, (int)device, error);
   if (rc == 0)
     rc = clt_opencl_inspect(&kernels, &n, s->executor, clt_json_string(request, "text"),
@@ -104,19 +103,20 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
 /* --- the problem and its data --- */
 
 static int serve_open(server *s, const json_t *request, json_t **out, clt_error *error) {
-  if (s->instance) return clt_fail(error, CLT_E_ARGUMENT, "the worker is open already");
+  if (s->instance) return clt_fail(error, CLT_E_ARGUMENT, "the worker already has a problem");
   int rc = clt_message_to_instance(&s->instance, request, error);
   if (rc) return rc;
   const clt_device_info *wanted = clt_instance_device(s->instance);
   if (s->executor == NULL) rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
   if (rc) return rc;
-  /* The parent chose this place from a list that another process made. */
+  /* The parent has the device's place from another process, where it may differ. */
   const clt_device_info *found = clt_executor_device(s->executor);
   if (strcmp(wanted->name, found->name) != 0 || strcmp(wanted->driver_version, found->driver_version) != 0)
-    return clt_fail(error, CLT_E_DEVICE, "device %d:%d is '%s', but '%s' was chosen; list the devices again",
+    return clt_fail(error, CLT_E_DEVICE,
+                    "device %d:%d is now '%s' instead of '%s'; choose again from 'clatune devices'",
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
   if (json_is_true(json_object_get(request, "probe")) && !clt_executor_answers(s->executor))
-    return clt_fail(error, CLT_E_DEVICE, "it runs no kernel");
+    return clt_fail(error, CLT_E_DEVICE, "it did not run a test kernel");
   clt_executor_on_phase(s->executor, on_phase, s);
   clt_executor_on_fault(s->executor, on_fault, s);
   *out = json_pack("{s:s}", "reply", "ok");
@@ -132,7 +132,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   int64_t seed;
   double quality = NAN;
   const char *folder = clt_json_string(request, "folder");
-  if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker is not open");
+  if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no problem");
   int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
   if (rc) return rc;
   clt_data **slot = &s->data[seed - 1], *made = NULL;
@@ -141,11 +141,11 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   clt_data_free(*slot);
   *slot = NULL;
   if (json_is_true(json_object_get(request, "make"))) {
-    clt_remove_tree(folder, false); /* of a worker that did not finish */
-    if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
+    clt_remove_tree(folder, false); /* remains of a worker that did not finish */
+    if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "create the folder", folder);
     rc = clt_reference_data(&made, s->executor, s->instance, (uint64_t)seed, error);
     if (rc == 0) rc = clt_data_save(made, folder, error);
-    /* Last, so that what a module's function does to the arrays reaches nobody. */
+    /* Last, so that changes to the arrays by a module's function have no effect. */
     if (rc == 0 && seed == 1) rc = clt_data_quality(&quality, s->instance, made, error);
     if (made) clt_executor_forget(s->executor, made);
     clt_data_free(made);
@@ -232,8 +232,8 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
   return rc;
 }
 
-/* As new, but for what the driver keeps: on a CPU also the context, with which PoCL keeps its compiler. On other
- * devices that would keep memory, and the device where it takes one process alone. */
+/* Releases everything except the loaded driver, and on a CPU the context, with which PoCL keeps its compiler. On
+ * other devices a context would hold memory, and the device itself if it accepts only one process. */
 static int serve_close(server *s, const json_t *request, json_t **out, clt_error *error) {
   (void)request;
   (void)error;
@@ -244,7 +244,8 @@ static int serve_close(server *s, const json_t *request, json_t **out, clt_error
   else
     clt_executor_free(s->executor);
   for (size_t i = 0; i < DATA_SETS; i++) clt_data_free(s->data[i]);
-  clt_problem *problem = s->instance ? (clt_problem *)clt_instance_problem(s->instance) : NULL; /* ours, too */
+  clt_problem *problem =
+      s->instance ? (clt_problem *)clt_instance_problem(s->instance) : NULL; /* owned by this process */
   clt_instance_free(s->instance);
   clt_problem_free(problem);
   *s = (server){.reader = s->reader, .executor = kept};
@@ -254,8 +255,8 @@ static int serve_close(server *s, const json_t *request, json_t **out, clt_error
 
 /* --- the program --- */
 
-/* Answers requests until the parent closes its end. Ends without cleaning up: drivers hang and crash in their exit
- * handlers, and the parent removes the folder. */
+/* Answers requests until the parent closes its end. Exits without clean-up, because drivers may hang or crash in
+ * their exit handlers; the parent removes the folder. */
 int main(int n, char **arguments) {
   static const struct {
     const char *name;
@@ -280,10 +281,10 @@ int main(int n, char **arguments) {
     return 0;
   }
   if (parent <= 0) {
-    fprintf(stderr, "clatune-worker: started by clatune, not by hand; only --version is for people\n");
+    fprintf(stderr, "clatune-worker: clatune starts this program; the only option for users is --version\n");
     return 2;
   }
-  signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of a file's size fails with EFBIG */
+  signal(SIGXFSZ, SIG_IGN); /* so that writing beyond a file size limit fails with EFBIG */
   clt_worker_limit(memory_bytes);
   if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
@@ -297,7 +298,7 @@ int main(int n, char **arguments) {
     while (i < n_requests && strcmp(table[i].name, name) != 0) i++;
     s.measuring = i < n_requests && table[i].measures;
     int rc = i < n_requests ? table[i].serve(&s, request, &answer, &error)
-                            : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
+                            : clt_fail(&error, CLT_E_ARGUMENT, "unknown request '%s'", name);
     if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
     send_reply(&s, rc ? clt_message_from_error(&error) : answer);
   }

@@ -1,0 +1,94 @@
+/* layer/track.h - the application's OpenCL objects: programs, kernels with their arguments, and queues.
+ *
+ * A record lives as long as the application holds a reference to its object. The tracker counts clRetain and clRelease,
+ * and removes the record before the driver sees the last release, so that a reused handle is a new object. A record
+ * that a function below returns stays valid as long as the application may use the handle. Memory objects are not
+ * tracked: the kernels' arguments hold their handles, and the driver describes them.
+ *
+ * Each table has its own lock, and each kernel one for its arguments. */
+#ifndef CLT_LAYER_TRACK_H
+#define CLT_LAYER_TRACK_H
+
+#include <pthread.h>
+#include <uthash.h>
+
+#include "layer/layer.h"
+
+/* A program's origin. Only a program from TRACK_SOURCE can be built again. */
+typedef enum track_origin {
+  TRACK_SOURCE,
+  TRACK_BINARY,
+  TRACK_IL, /* SPIR-V */
+  TRACK_BUILT_IN,
+  TRACK_LINKED, /* clLinkProgram */
+  TRACK_MIXED,  /* built with different options for different devices */
+  TRACK_UNKNOWN /* created before the layer was loaded, or by an extension */
+} track_origin;
+
+/* Its name in messages: "a binary". */
+const char *track_origin_text(track_origin origin);
+
+/* A source text with build options. Shared by the program and the kernels created from it; if the program is built
+ * again, existing kernels keep theirs. */
+typedef struct track_build {
+  size_t users;
+  cl_context context;     /* not retained: its kernels live */
+  char *source, *options; /* options: the application's, "" for none */
+  cl_device_id *devices;
+  cl_uint n_devices;
+  bool mixed;                     /* the program also has a build with other options for other devices */
+  char hash[33];                  /* of both, in hex; the same in every run */
+  void *attached;                 /* for the use; initially NULL */
+  void (*detach)(void *attached); /* frees `attached` with the record; set by the use */
+} track_build;
+
+typedef enum track_argument_kind {
+  TRACK_UNSET,   /* never set, or set by an extension */
+  TRACK_VALUE,   /* size bytes: a scalar, a sampler, a memory object, as the kernel declares it */
+  TRACK_NOTHING, /* size without a value: local memory, or no buffer */
+  TRACK_SVM      /* a pointer to shared virtual memory */
+} track_argument_kind;
+
+typedef struct track_argument {
+  track_argument_kind kind;
+  size_t size;
+  void *bytes;     /* of TRACK_VALUE */
+  size_t capacity; /* of bytes */
+  const void *svm;
+} track_argument;
+
+typedef struct track_kernel {
+  cl_kernel key;
+  size_t references; /* held by the application */
+  track_origin origin;
+  track_build *build; /* NULL if origin is not TRACK_SOURCE */
+  char *name;
+  bool exec_info;       /* clSetKernelExecInfo was called */
+  pthread_mutex_t lock; /* of the arguments */
+  track_argument *arguments;
+  cl_uint n_arguments;
+  void *attached; /* as in track_build */
+  void (*detach)(void *attached);
+  UT_hash_handle hh;
+} track_kernel;
+
+typedef struct track_queue {
+  cl_command_queue key;
+  size_t references;
+  cl_context context;
+  cl_device_id device;
+  UT_hash_handle hh;
+} track_queue;
+
+/* Puts the tracker's functions into the application's table. options: added to those of each build, but not recorded in
+ * it; "" for none. */
+void track_start(cl_icd_dispatch *own, const char *options);
+
+/* NULL: not known. */
+track_kernel *track_find_kernel(cl_kernel kernel);
+track_queue *track_find_queue(cl_command_queue queue);
+
+/* Flushes all queues, so that waiting for commands in any of them ends. */
+void track_flush(void);
+
+#endif

@@ -1,0 +1,230 @@
+"""`clatune capture`: the problems that it writes pass `clatune verify` as they are; what cannot be captured is said."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import unittest
+
+from applications import APPS, Folder, floats
+
+CLATUNE, ODD = os.environ["CLATUNE"], os.environ["APP_ODD"]
+SIZES = {"stencil": (64, 32, 3), "reduction": (5000, 2), "image_filter": (20, 12, 2), "gemm": (24, 16, 8, 2)}
+
+
+def problem(path):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+class Capture(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder(self)
+        for variable in ("XDG_DATA_HOME", "TMPDIR"):
+            (self.folder.path / variable).mkdir()
+            os.environ[variable] = str(self.folder.path / variable)
+
+    def tearDown(self):
+        self.assertEqual(list((self.folder.path / "TMPDIR").glob(".capture-*")), [])
+        self.assertEqual(list(self.folder.path.glob("*/.capture-*")), [])
+
+    def capture(self, *words, expect=0):
+        run = self.folder.run(CLATUNE, "capture", "--json", *words, expect=expect)
+        return json.loads(run.stdout)["kernels"], run.stderr
+
+    def verify(self, path):
+        self.assertIn("yes", self.folder.run(CLATUNE, "verify", path).stdout)
+        return problem(self.folder.path / path)
+
+
+class Applications(Capture):
+    def test_what_is_written_passes_verify(self):
+        for name, sizes in SIZES.items():
+            with self.subTest(name):
+                # CLBlast's kernel takes PoCL a minute to build.
+                if APPS[name] is None or (name == "gemm" and "pocl" in os.environ["OCL_ICD_VENDORS"]):
+                    continue
+                self.folder.run(APPS[name], "-o", "plain", *map(str, sizes))
+                kernels, _ = self.capture("-o", name, "--", APPS[name], "-o", "captured", *map(str, sizes))
+                self.assertEqual(list(floats(self.folder.path / "captured")), list(floats(self.folder.path / "plain")))
+                self.assertAlmostEqual(sum(k["share"] for k in kernels), 1, places=6)
+                written = [k["problem"] for k in kernels if k.get("problem")]
+                self.assertTrue(written, kernels)
+                for path in written:
+                    self.verify(path)
+
+    def test_stencil_becomes_a_problem(self):
+        self.capture("-o", "c", "--kernel", "heat_step", "--launch", "3", "--flags", "--tolerance", "0.01", "--",
+                     APPS["stencil"], "64", "32", "4")
+        self.assertEqual([p.name for p in (self.folder.path / "c").iterdir()], ["heat_step"])
+        for path in (self.folder.path / "c").rglob("*"):
+            self.assertEqual(path.stat().st_mode & 0o777, 0o700 if path.is_dir() else 0o600, path)
+        self.assertEqual((self.folder.path / "c").stat().st_mode & 0o777, 0o700)
+        json_ = self.verify("c/heat_step/heat_step.json")
+        parameters = {p["Name"]: p for p in json_["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(list(parameters)[:2], ["ROWS", "USE_CLAMP"])
+        self.assertEqual(list(parameters)[-4:], ["local_x", "local_y", "mad_enable", "fast_relaxed_math"])
+        self.assertEqual(parameters["ROWS"]["Default"], 1)
+        self.assertEqual(parameters["local_y"]["Values"], [1, 2, 4, 8, 16, 32])
+        self.assertEqual(parameters["local_x"]["Default"], 16)
+        kernel, captured = json_["KernelSpecification"], json_["Capture"]
+        self.assertEqual(kernel["GlobalSize"], {"X": 64, "Y": 32})
+        self.assertEqual(kernel["CompilerOptions"][0], "-cl-std=CL1.2")
+        self.assertEqual({a["Name"]: a.get("AccessType") for a in kernel["Arguments"]},
+                         {"in": "ReadOnly", "power": "ReadOnly", "out": "ReadWrite", "width": None, "height": None, "rate": None})
+        self.assertEqual(captured["Launch"], 3)
+        self.assertEqual((captured["Global"], captured["Local"]), ([64, 32], [16, 16]))
+        self.assertEqual(captured["Options"], "-DROWS=1 -cl-std=CL1.2")
+        self.assertRegex(json_["$schema"], "^file:///.*/schema/problem.json$")
+
+        # The layer that an application runs under by hand leaves clatune's own kernels alone.
+        seen = self.folder.path / "seen"
+        seen.mkdir()
+        (self.folder.path / "layer.json").write_text(json.dumps({"use": "capture", "folder": str(seen), "launch": 1}))
+        os.environ.update(OPENCL_LAYERS=os.environ["CLATUNE_TEST_LAYER"], CLATUNE_LAYER=str(self.folder.path / "layer.json"))
+        self.addCleanup(lambda: [os.environ.pop(name) for name in ("OPENCL_LAYERS", "CLATUNE_LAYER")])
+        self.verify("c/heat_step/heat_step.json")
+        self.assertEqual([k for path in seen.glob("manifest-*") for k in problem(path)["kernels"]], [])
+        self.folder.run(APPS["stencil"], "64", "32", "2")
+        self.assertEqual({k["name"] for path in seen.glob("manifest-*") for k in problem(path)["kernels"]}, {"heat_step", "cool_rim"})
+
+    def test_list(self):
+        text = self.folder.run(CLATUNE, "capture", "--list", "--", APPS["stencil"], "64", "32", "4").stdout
+        rows = {line.split()[0]: line.split() for line in text.splitlines()}
+        self.assertEqual(rows["kernel"][1:3], ["launches", "first"])
+        self.assertEqual((rows["heat_step"][1], rows["heat_step"][-2:]), ("4", ["64x32", "16x16"]))
+        self.assertEqual((rows["cool_rim"][1], rows["cool_rim"][-2:]), ("4", ["64", "64"]))
+        self.assertEqual(list(self.folder.path.glob("c*")), [])
+
+
+class Ways(Capture):
+    """tests/layer/odd.c"""
+
+    def setUp(self):
+        super().setUp()
+        self.headers = str(self.folder.path / "headers")
+        (self.folder.path / "headers/more").mkdir(parents=True)
+        (self.folder.path / "headers/factor.h").write_text('#include "more/number.h"\n#define FACTOR NUMBER\n')
+        (self.folder.path / "headers/more/number.h").write_text("#define NUMBER 3\n")
+
+    def captured(self, *words):
+        plain = self.folder.run(ODD, self.headers).stdout
+        kernels, said = self.capture(*words, "--", ODD, self.headers)
+        self.assertEqual([line for line in said.splitlines() if not line.startswith("clatune: ")], plain.splitlines())
+        return kernels
+
+    def test_every_way(self):
+        names = ("mixed", "copies", "alias", "nothing", "moved", "waits", "grouped", "blocked", "still", "required", "shared",
+                 "numbered")
+        kernels = self.captured("-o", "c", *(word for name in names for word in ("--kernel", name)))
+        by_name = {}
+        for kernel in kernels:
+            by_name.setdefault(kernel["name"], []).append(kernel)
+        whys = {"alias": "'in' and 'out' are the same memory", "nothing": "'in' has no buffer", "moved": "a global offset",
+                "shared": "'out' is shared virtual memory"}
+        for name, why in whys.items():
+            for kernel in by_name.get(name, []): # a driver may lack shared virtual memory
+                self.assertIn(why, kernel["why"])
+        self.assertEqual(by_name["numbered"][0]["launches"], 20)
+
+        # The same kernel in two programs, and in one that is made of a binary.
+        copies = {k["origin"]: [] for k in by_name["copies"]}
+        for kernel in by_name["copies"]:
+            copies[kernel["origin"]].append(kernel)
+        self.assertEqual(sorted((o, len(c)) for o, c in copies.items()), [("a binary", 1), ("source", 2)])
+        self.assertIn("a binary", copies["a binary"][0]["why"])
+        self.assertEqual(sorted(k["launches"] for k in copies["source"]), [1, 2])
+        options = []
+        for kernel in copies["source"]:
+            json_ = self.verify(kernel["problem"])
+            options.append(json_["Capture"]["Options"])
+            self.assertEqual(json_["ConfigurationSpace"]["TuningParameters"][0]["Name"], "ADD")
+            self.assertEqual(json_["KernelSpecification"]["IncludePaths"], ["include0"])
+        self.assertEqual(sorted(options), [f"-D ADD=1 -DROOM=4u -I{self.headers}", f"-I{self.headers} -DADD=2 -DROOM=8u -cl-mad-enable"])
+
+        mixed = self.verify(by_name["mixed"][0]["problem"])
+        self.assertEqual([(a["Name"], a["Type"]) for a in mixed["KernelSpecification"]["Arguments"]],
+                         [("in", "float"), ("out", "float"), ("s", "custom"), ("four", "int4"), ("real", "float")])
+        self.assertEqual(mixed["KernelSpecification"]["Arguments"][4]["FillValue"], 0.1)
+        waits = self.verify(by_name["waits"][0]["problem"])
+        self.assertEqual((waits["Capture"]["Launch"], waits["Capture"]["Local"]), (2, None))
+        grouped = self.verify(by_name["grouped"][0]["problem"])
+        self.assertEqual(grouped["KernelSpecification"]["Arguments"][1]["Size"], "local_x * 1 if local_x > 64 else 64")
+        self.assertEqual(grouped["Capture"]["LocalMemory"], {"tile": 256})
+        included = grouped["Capture"]["Included"]
+        self.assertEqual(included, {f"include0/{name}": f"{self.headers}/{name}" for name in ("factor.h", "more/number.h")})
+        blocked = self.verify(by_name["blocked"][0]["problem"])
+        self.assertEqual(blocked["ConfigurationSpace"]["TuningParameters"][-1]["Values"], [1, 2, 4, 8, 16, 32, 64])
+        self.assertIn("-DROOM=4u", blocked["KernelSpecification"]["CompilerOptions"])
+        self.assertEqual(self.verify(by_name["still"][0]["problem"])["Capture"]["Launch"], 2)
+        required = self.verify(by_name["required"][0]["problem"])
+        self.assertEqual(required["KernelSpecification"]["LocalSize"], {"X": 32})
+        self.assertEqual(required["ConfigurationSpace"]["TuningParameters"][0]["Name"], "mad_enable")
+        numbered = self.verify(by_name["numbered"][0]["problem"])
+        self.assertEqual(numbered["Capture"]["Varying"], ["number"])
+
+    def test_numbers_that_the_text_says(self):
+        kernels = self.captured("-o", "c", "--kernel", "written")
+        latin = [k for k in kernels if k["name"] == "written" and not k["problem"]]
+        wanted = [] if "rusticl" in os.environ["OCL_ICD_VENDORS"] else ["its build options are not UTF-8"]
+        self.assertEqual([k["why"] for k in latin], wanted)
+        path, = (k["problem"] for k in kernels if k["name"] == "written" and k["problem"])
+        json_ = self.verify(path)
+        parameters = {p["Name"]: p for p in json_["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(list(parameters), ["STEP", "PAD", "local_x"])
+        self.assertEqual((parameters["STEP"]["Default"], parameters["STEP"]["Values"][:4]), (4, [1, 2, 4, 8]))
+        text = (self.folder.path / path).with_name("kernel.cl").read_text()
+        self.assertIn("#ifndef STEP\n#define STEP 4 // at once\n#endif\n#ifndef PAD\n#  define PAD   1\n#endif\n#define WIDTH 1024\n", text)
+
+        # What is applied is this text, and it is known by the application's own.
+        self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--oclgrind", "no")
+        run = self.folder.run(CLATUNE, "apply", "--check", "--json", "c", "--", ODD, self.headers)
+        applied, = json.loads(run.stdout)["launches"]
+        self.assertEqual((applied["kernel"], applied["launches"], applied["check"]), ("written", 1, "right"))
+
+
+class Mistakes(Capture):
+    def fails(self, *words, expect=1):
+        return self.folder.run(CLATUNE, "capture", *words, expect=expect).stderr
+
+    def test_messages(self):
+        app = (APPS["stencil"], "64", "32", "2")
+        (self.folder.path / "full").mkdir()
+        (self.folder.path / "full/file").touch()
+        self.assertIn("after '--'", self.fails("-o", "c", expect=2))
+        self.assertIn("with -o DIR, or use --list", self.fails("--", *app, expect=2))
+        self.assertIn("leave out -o", self.fails("--list", "-o", "c", "--", *app, expect=2))
+        self.assertIn("'full' is not empty", self.fails("-o", "full", "--", *app))
+        self.assertIn("cannot run './none'", self.fails("-o", "c", "--", "./none"))
+        self.assertIn("launches no kernel 'heat'", self.fails("-o", "c", "--kernel", "heat", "--", *app))
+        self.assertIn("it has 2 launches, so there is no launch 9",
+                      self.fails("-o", "c", "--kernel", "heat_step", "--launch", "9", "--", *app))
+        self.assertIn("recorded no kernel launch", self.fails("-o", "c", "--", "true"))
+
+    def test_an_application_that_fails(self):
+        run = self.folder.run(CLATUNE, "capture", "--list", "--", "sh", "-c", f"'{APPS['stencil']}' 64 32 2; exit 3")
+        self.assertIn("exit code 3", run.stderr)
+        self.assertIn("heat_step", run.stdout)
+
+    def test_two_processes_are_one_application(self):
+        command = f"'{APPS['stencil']}' 64 32 2 & '{APPS['stencil']}' 64 32 2; wait"
+        run = self.folder.run(CLATUNE, "capture", "--list", "--json", "--", "sh", "-c", command)
+        self.assertEqual({k["name"]: k["launches"] for k in json.loads(run.stdout)["kernels"]}, {"heat_step": 4, "cool_rim": 4})
+
+    def test_a_signal_reaches_the_application(self):
+        # Its arrival is told by the pipe, and so is its end.
+        with subprocess.Popen([CLATUNE, "capture", "--list", "--", "sh", "-c", "echo started; read line"], cwd=self.folder.path,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            self.assertEqual(run.stdout.readline(), "started\n")
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.wait(60), 128 + signal.SIGTERM)
+
+    def test_instructions_that_are_none(self):
+        (self.folder.path / "layer.json").write_text('{"use": "nothing"}')
+        library = os.environ["CLATUNE_TEST_LAYER"]
+        for path, why in (("layer.json", '"use" must be "capture" or "apply", not "nothing"'), ("none.json", "cannot read")):
+            run = self.folder.run(APPS["stencil"], "64", "32", "2", OPENCL_LAYERS=library, CLATUNE_LAYER=path)
+            self.assertIn(why, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
