@@ -1,14 +1,16 @@
-"""Prints clatune(1) as scdoc, from the program's own help and docs/environment.md. Arguments: the program, the page."""
+"""Prints clatune(1) as scdoc, from the program's own help, docs/reference/environment.md and the table of exit codes. Arguments: the
+program, the page, src/cli/cli.h."""
 import pathlib
 import re
-import subprocess
 import sys
+
+import help as clatune_help
 
 HEAD = """clatune(1) "" "clatune"
 
 # NAME
 
-clatune - finds the fastest configuration of an OpenCL kernel
+clatune - finds the fastest configuration of an OpenCL kernel or of any program
 
 # SYNOPSIS
 
@@ -34,17 +36,11 @@ accelerator), an ICD suffix (pocl, mesa, intel, nv), or part of a platform, vend
 ENVIRONMENT_TABLE
 # EXIT STATUS
 
-0 found; 1 failure; 2 usage; 3 no such device; 4 no valid configuration; 5 verification failed; 6 the store cannot be used; 130, 143,
-129 interrupted by SIGINT, SIGTERM, SIGHUP: what was measured is kept, and the same command goes on.
-
+EXIT_TABLE
 # SEE ALSO
 
 *libclatune*(3), *clatune-problem*(5), *clatune-plan*(5)
 """
-
-
-def help_of(*words):
-    return subprocess.run([sys.argv[1], *words, "--help"], text=True, capture_output=True, check=True).stdout
 
 
 def plain(text):
@@ -53,55 +49,41 @@ def plain(text):
     return re.sub(r"^([-|!\[])", r"\\\1", escaped, flags=re.M)
 
 
-def options(lines):
-    """Two-column lines as a list of terms; a line that begins further right goes on with the one before."""
-    terms = []
-    for line in lines:
-        match = re.match(r"  (\S.*?)(?:  +(.*))?$", line)
-        if match and not line.startswith("   "):
-            terms.append([match[1], match[2] or ""])
-        elif terms:
-            terms[-1][1] += " " + line.strip()
-    return "".join(f"*{plain(name)}*\n\t{plain(text.strip())}\n\n" for name, text in terms)
+def options(terms):
+    return "".join(f"*{plain(name)}*\n\t{plain(text)}\n\n" for name, text in terms)
 
 
 def command(name):
-    usage, description, *sections = help_of(name).rstrip().split("\n\n")
-    out = f"## {usage.removeprefix('usage: ')}\n\n{plain(description)}\n\n"
-    for section in sections:
-        title, *lines = section.splitlines()
-        if not title.endswith(":"):
-            out += plain(section) + "\n\n"
-            continue
+    usage, description, sections = clatune_help.command(PROGRAM, name)
+    out = f"## {usage}\n\n{plain(description)}\n\n"
+    for title, lines in sections:
         if title != "options:":
             out += f"{plain(title)}\n\n"
-        out += options(lines)
+        out += options(clatune_help.terms(lines))
     return out
 
 
 def environment(path):
     """The rows of the page's table."""
     out = ""
-    for name, purpose, otherwise in re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| [^|]* \|$", pathlib.Path(path).read_text(), re.M):
-        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", f"{purpose}. Where it is not set: {otherwise}.").replace("`", "")
+    for name, purpose, otherwise in re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", pathlib.Path(path).read_text(), re.M):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", f"{purpose}. If not set: {otherwise}.").replace("`", "")
         out += f"*{name}*\n\t{plain(text[0].upper() + text[1:])}\n\n"
     return out
 
 
-def plug_ins(commands):
-    """What `clatune help NAME` says of all that the commands' help lists."""
-    out, seen = "# SEARCHERS, EVALUATORS AND MODELS\n\n", set()
-    for name in commands:
-        for section in help_of(name).rstrip().split("\n\n"):
-            title, *lines = section.splitlines()
-            found = re.findall(r"^  ([\w-]+) ", "\n".join(lines), re.M) if "clatune help NAME" in title else []
-            for plug_in in [n for n in found if n not in seen and n not in commands]:
-                seen.add(plug_in)
-                for part in help_of("help", plug_in).rstrip().split("\n\n"):
-                    head, *rest = part.splitlines()
-                    out += options(rest) if head == "options:" else f"## {plain(part)}\n\n"
+def exit_codes(path):
+    rows = re.findall(r'X\(CLI_\w+, (\d+), "([^"]*)"\)', pathlib.Path(path).read_text())
+    return "".join(f"*{code}*\n\t{plain(text)}\n\n" for code, text in rows)
+
+
+def plug_ins():
+    out = "# SEARCHERS, EVALUATORS AND MODELS\n\n"
+    for kind, name, summary, terms in clatune_help.plug_ins(PROGRAM):
+        out += f"## {kind} {name}\n\n{plain(summary[0].upper() + summary[1:])}.\n\n{options(terms)}"
     return out
 
 
-names = re.findall(r"^  (\w+) ", help_of().split("commands:")[1].split("\n\n")[0], re.M)
-print(HEAD + "\n" + "".join(command(name) for name in names) + plug_ins(names) + TAIL.lstrip("\n").replace("ENVIRONMENT_TABLE\n", environment(sys.argv[2])), end="")
+PROGRAM, PAGE, EXITS = sys.argv[1:]
+tail = TAIL.lstrip("\n").replace("ENVIRONMENT_TABLE\n", environment(PAGE)).replace("EXIT_TABLE\n", exit_codes(EXITS))
+print(HEAD + "\n" + "".join(command(name) for name in clatune_help.names(PROGRAM)) + plug_ins() + tail, end="")
