@@ -234,7 +234,7 @@ static cl_int run_alone(kernel_entry *k, size_entry *s, const capture_launch *la
   char prefix[32];
   track_flush();
   if (n_after) layer_next.clWaitForEvents(n_after, after);
-  layer_next.clFinish(launch->queue);
+  track_finish(launch->queue);
   pthread_mutex_lock(&lock);
   const bool captures = wants(k) && k->origin == TRACK_SOURCE;
   const size_t others = n_out_of_turn;

@@ -197,7 +197,7 @@ bool check_launch(apply_entry *entry, const track_kernel *k, const apply_launch 
   track_flush(); /* its wait list may need commands of other queues */
   if (launch->n_after && layer_next.clWaitForEvents(launch->n_after, launch->after)) return false;
   c.all = layer_new(k->n_arguments, sizeof *c.all);
-  note(&c, layer_next.clFinish(launch->queue));
+  note(&c, track_finish(launch->queue));
   note(&c,
        layer_next.clGetCommandQueueInfo(launch->queue, CL_QUEUE_CONTEXT, sizeof c.context, (void *)&c.context, NULL));
   keep(&c);

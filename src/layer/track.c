@@ -1,5 +1,6 @@
 #include "layer/track.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct program {
 
 static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER, kernel_lock = PTHREAD_MUTEX_INITIALIZER,
                        queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool flushed; /* queues, by the layer */
 static program *programs;
 static track_kernel *kernels;
 static track_queue *queues;
@@ -424,8 +426,19 @@ track_queue *track_find_queue(cl_command_queue handle) {
 void track_flush(void) {
   track_queue *q, *next;
   pthread_mutex_lock(&queue_lock);
+  flushed = true;
   HASH_ITER(hh, queues, q, next) layer_next.clFlush(q->key);
   pthread_mutex_unlock(&queue_lock);
+}
+
+/* clFinish of rusticl (Mesa 22.3) does not wait for what was flushed before, so it waits for a marker, too. */
+cl_int track_finish(cl_command_queue queue) {
+  cl_event marker = NULL;
+  if (flushed && layer_next.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) == CL_SUCCESS) {
+    layer_next.clWaitForEvents(1, &marker);
+    layer_next.clReleaseEvent(marker);
+  }
+  return layer_next.clFinish(queue);
 }
 
 /* --- */
@@ -452,4 +465,5 @@ void track_start(cl_icd_dispatch *own, const char *options) {
   own->clCreateCommandQueueWithProperties = create_queue_with;
   own->clRetainCommandQueue = retain_queue;
   own->clReleaseCommandQueue = release_queue;
+  own->clFinish = track_finish;
 }

@@ -91,4 +91,7 @@ track_queue *track_find_queue(cl_command_queue queue);
 /* Flushes all queues, so that waiting for commands in any of them ends. */
 void track_flush(void);
 
+/* clFinish, also of what track_flush() has flushed. */
+cl_int track_finish(cl_command_queue queue);
+
 #endif

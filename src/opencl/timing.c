@@ -343,7 +343,9 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
 }
 
 /* Detects kernels that are slower if the output is not there already. Runs after poison are also slower for other
- * reasons, such as other caches. So pairs of runs decide whose outputs were written in the same way. */
+ * reasons, such as other caches. So pairs of runs decide whose outputs were written in the same way. Which run of a
+ * pair is first changes from pair to pair: a short run is also slower or faster because of what the host did just
+ * before. */
 static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
                             clt_measurement *m, clt_error *error) {
   /* Of runs that are timed together, only the first finds the prepared output, so single runs are compared. */
@@ -354,13 +356,14 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
   if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
   size_t n = 0;
   while (n < MIN_PAIRS || (n < MAX_PAIRS && clt_now_s() - begun_s < policy->max_total_s)) {
-    for (int right = 0; right <= 1; right++) {
+    for (int i = 0; i <= 1; i++) {
+      const bool right = (n + (size_t)i) % 2;
       int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, right, m, error);
       if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, 1, m, error);
       if (rc) return rc;
     }
     n++;
-    for (size_t i = 0; i < n; i++) wrong_s[i] = runs_of(&c)[2 * i], right_s[i] = runs_of(&c)[2 * i + 1];
+    for (size_t i = 0; i < n; i++) wrong_s[i] = runs_of(&c)[2 * i + i % 2], right_s[i] = runs_of(&c)[2 * i + 1 - i % 2];
     if (n >= MIN_PAIRS && least_of(wrong_s, n) <= SUSPECT * least_of(right_s, n)) return CLT_OK;
   }
   double ratio = least_of(wrong_s, n) / clt_median(right_s, n);
