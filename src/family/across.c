@@ -279,6 +279,28 @@ static void find_nearest(clt_family_across *s) {
 
 /* --- the table --- */
 
+/* Notes which arms fail on the device's own first training input. Not measured: none. */
+static int note_failures(clt_family_across *s, clt_error *error) {
+  const clt_family_table *t = &s->table;
+  const clt_family_place *place = &s->devices->places[s->target];
+  clt_family_records records;
+  clt_family_answers answers = {0};
+  clt_family_input input;
+  clt_error cause = {0};
+  int rc = clt_family_records_init(&records, t->family, place->store, place->device, error);
+  if (rc) return rc;
+  rc = clt_family_answers_read(&answers, &input, t->family, 0, 0, &records, place, &cause);
+  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++)
+    for (size_t a = 0; a < t->n_arms; a++)
+      if (isinf(answers.all[i].time_s) && answers.all[i].variant == t->arms[a].variant &&
+          answers.all[i].config == t->arms[a].config)
+        s->fails[a] = true;
+  if (rc == CLT_OK) clt_family_input_release(&input);
+  free(answers.all);
+  clt_family_records_release(&records);
+  return rc == CLT_OK || rc == CLT_E_NOT_FOUND ? CLT_OK : clt_fail(error, rc, "%s", cause.message);
+}
+
 static int fail_unmeasured(const clt_device_info *device, clt_error *error) {
   return clt_fail(
       error, CLT_E_NOT_FOUND,
@@ -305,6 +327,7 @@ int clt_family_across_load(clt_family_across *out, const clt_family *family, con
     if (n_rows[i] == 0 && i != target) rc = fail_unmeasured(&d->all[i], error);
   const double start_s = clt_now_s();
   if (rc == CLT_OK) rc = fill_costs(out, error);
+  if (rc == CLT_OK) rc = note_failures(out, error);
   if (rc == CLT_OK) choose_figures(out);
   if (rc == CLT_OK) find_nearest(out);
   out->selection_s = clt_now_s() - start_s;
@@ -348,7 +371,8 @@ static int fill_expected(clt_family_table *out, const clt_family_across *s, clt_
     if (!(weights > 0)) continue;
     expect(expected, s, weight, input);
     for (size_t a = 0; a < t->n_arms; a++)
-      out->cost[out->n * t->n_arms + a] = failed[a] >= weights / 2 ? INFINITY : exp(level / weights + expected[a]);
+      out->cost[out->n * t->n_arms + a] =
+          s->fails[a] || failed[a] >= weights / 2 ? INFINITY : exp(level / weights + expected[a]);
     out->n++;
   }
   out->n_train = out->n;

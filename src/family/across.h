@@ -33,6 +33,7 @@ typedef struct clt_family_across {
   clt_family_table table;            /* training: all other devices; test: the device's own inputs, if any */
   double *cost;  /* [device][input][arm]: log (time / least time of the input); NaN: may not run, or not known */
   double *least; /* [device][input]: log of the least time */
+  bool fails[CLT_MAX_ARMS];         /* the arm failed on the device's own first training input */
   double spread[CLT_MOST_FEATURES]; /* standard deviation of each figure over the other devices */
   size_t chosen[CLT_MOST_CHOSEN], n_chosen;
   size_t nearest;     /* the nearest other device, in the chosen figures (in all, if none was chosen) */
@@ -44,7 +45,9 @@ typedef enum clt_family_weighting { CLT_BY_DISTANCE, CLT_NEAREST_ALONE, CLT_ALIK
 
 /* Reads the table and selects figures by cross-validation over the other devices: for each device that is left out, the
  * subset of at most three figures with which the rest predicts it best; then the most frequent figures of these
- * subsets. most and uses: as for clt_family_table_load. Release also after a failure. */
+ * subsets. If the device has measured the first training input, what failed there counts as a failure everywhere: a
+ * driver may refuse arms for reasons that no figure tells. most and uses: as for clt_family_table_load. Release also
+ * after a failure. */
 int clt_family_across_load(clt_family_across *out, const clt_family *family, const clt_family_devices *devices,
                            size_t target, size_t most, double uses, clt_error *error);
 void clt_family_across_release(clt_family_across *across);

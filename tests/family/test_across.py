@@ -42,7 +42,8 @@ class Across(SimulatedTest):
         (self.folder / "tiny.family.json").write_text(json.dumps(FAMILY))
         devices = [{"name": name, "figures": {"stream": stream, "single": single}, "waits": True,
                     "clock_mhz": 1000 if stream > 100 else 2000, "global_memory_bytes": 1 << 26} for name, (stream, single) in DEVICES.items()]
-        (self.folder / "devices.json").write_text(json.dumps({"kernels": KERNELS, "devices": devices}))
+        self.devices = {"kernels": KERNELS, "devices": devices}
+        (self.folder / "devices.json").write_text(json.dumps(self.devices))
         self.environment["CLATUNE_SIMULATED"] = str(self.folder / "devices.json")
 
     def family(self, verb, *words, **more):
@@ -77,6 +78,17 @@ class Across(SimulatedTest):
             choice = self.clatune_json("family", "select", "tiny.model.json", "--feature", "n=500", "--feature", "density=1")
             self.assertEqual(choice["variant"], best)
             self.assertEqual(sorted(choice["features"]), ["density", "n"])
+        # a device like "Steep" that refuses the better arms: its first input tells
+        self.devices["devices"].append({**self.devices["devices"][2], "name": "Short", "fails": {"launch": "wg == 2"}})
+        (self.folder / "devices.json").write_text(json.dumps(self.devices))
+        own = ("--store", "Short.sqlite", "--device", "Short")
+        self.clatune("devices", "--probe", *own)
+        for measured, configuration in (False, "wg=2"), (True, "wg=1"):
+            if measured:
+                self.family("measure", *own, *sources, "--portfolio", "1", "--train-only", "--inputs", "1", "--quiet")
+            self.family("train", *own, *sources, "--portfolio", "2")
+            choice = self.clatune_json("family", "select", "tiny.model.json", "--feature", "n=500", "--feature", "density=1")
+            self.assertEqual((choice["variant"], choice["configuration"]), ("computes", configuration))
         self.assertIn("leave out --device", self.family("report", *sources, "--device", "Wide", expect=2).stderr)
         self.assertIn("another device", self.family("train", *STORE, "--device", "Wide", "--sources", "Wide.sqlite", expect=1).stderr)
 
