@@ -342,10 +342,8 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
   return level == CLT_RESTORE_INPUTS ? CLT_OK : clt_bindings_verify(&prepared->bindings, executor, false, m);
 }
 
-/* Detects kernels that are slower if the output is not there already. Runs after poison are also slower for other
- * reasons, such as other caches. So pairs of runs decide whose outputs were written in the same way. Which run of a
- * pair is first changes from pair to pair: a short run is also slower or faster because of what the host did just
- * before. */
+/* Detects kernels that are slower if the output is not there already. Poison alone, and what the host did just before,
+ * also slow a run down; so pairs of runs decide whose outputs were written in the same way, in both orders. */
 static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
                             clt_measurement *m, clt_error *error) {
   /* Of runs that are timed together, only the first finds the prepared output, so single runs are compared. */
@@ -356,9 +354,8 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
   if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
   size_t n = 0;
   while (n < MIN_PAIRS || (n < MAX_PAIRS && clt_now_s() - begun_s < policy->max_total_s)) {
-    for (int i = 0; i <= 1; i++) {
-      const bool right = (n + (size_t)i) % 2;
-      int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, right, m, error);
+    for (size_t i = n; i < n + 2; i++) { /* right contents where i is odd */
+      int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, i % 2, m, error);
       if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, 1, m, error);
       if (rc) return rc;
     }
