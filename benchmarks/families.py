@@ -22,8 +22,9 @@ def report(options, family, device):
 
 
 def measure(options, family, device):
-    inputs = ["--inputs", options.inputs] if options.inputs else []
-    tables.run([tables.clatune(options), "family", "measure", family, "--device", device, "--store", options.store, *inputs, "--quiet"])
+    given = [part for key in ("inputs", "tune_on", "budget") if (value := getattr(options, key))
+             for part in (f"--{key.replace('_', '-')}", value)]
+    tables.run([tables.clatune(options), "family", "measure", family, "--device", device, "--store", options.store, *given, "--quiet"])
 
 
 def row(name, device, answer):
@@ -40,6 +41,8 @@ def main():
     parser.add_argument("--devices", nargs="+", required=True, help="devices, as for clatune's --device")
     parser.add_argument("--store", required=True, help="store of the measurements")
     parser.add_argument("--inputs", type=int, help="training and test inputs per family (default: all)")
+    parser.add_argument("--tune-on", type=int, help="inputs to tune each variant on (default: that of clatune)")
+    parser.add_argument("--budget", type=int, help="evaluations per tuning (default: that of clatune)")
     parser.add_argument("--summary", action="store_true", help="only the table, from the store")
     parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()

@@ -282,23 +282,15 @@ static void find_nearest(clt_family_across *s) {
 /* Notes which arms fail on the device's own first training input. Not measured: none. */
 static int note_failures(clt_family_across *s, clt_error *error) {
   const clt_family_table *t = &s->table;
-  const clt_family_place *place = &s->devices->places[s->target];
-  clt_family_records records;
-  clt_family_answers answers = {0};
-  clt_family_input input;
-  clt_error cause = {0};
-  int rc = clt_family_records_init(&records, t->family, place->store, place->device, error);
-  if (rc) return rc;
-  rc = clt_family_answers_read(&answers, &input, t->family, 0, 0, &records, place, &cause);
-  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++)
+  clt_family_answers own = {0};
+  const int rc = clt_family_answers_read(&own, t->family, &s->devices->places[s->target], 0, 1, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && i < own.n; i++)
     for (size_t a = 0; a < t->n_arms; a++)
-      if (isinf(answers.all[i].time_s) && answers.all[i].variant == t->arms[a].variant &&
-          answers.all[i].config == t->arms[a].config)
+      if (isinf(own.all[i].time_s) && own.all[i].variant == t->arms[a].variant &&
+          own.all[i].config == t->arms[a].config)
         s->fails[a] = true;
-  if (rc == CLT_OK) clt_family_input_release(&input);
-  free(answers.all);
-  clt_family_records_release(&records);
-  return rc == CLT_OK || rc == CLT_E_NOT_FOUND ? CLT_OK : clt_fail(error, rc, "%s", cause.message);
+  free(own.all);
+  return rc;
 }
 
 static int fail_unmeasured(const clt_device_info *device, clt_error *error) {

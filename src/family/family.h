@@ -154,10 +154,10 @@ typedef struct clt_family_answers {
 } clt_family_answers; /* zeroed: none; all is malloc'ed */
 int clt_family_answers_add(clt_family_answers *answers, clt_store *store, const clt_instance *instance, size_t input,
                            size_t variant, clt_error *error);
-/* Reads an input and the answers of all variants on it from a place. The answers get the input number `as`.
- * CLT_E_NOT_FOUND: the store has no features of the input. *out is released after a failure. */
-int clt_family_answers_read(clt_family_answers *answers, clt_family_input *out, const clt_family *family, size_t number,
-                            size_t as, clt_family_records *records, const clt_family_place *place, clt_error *error);
+/* Adds the answers of all variants on those of the inputs [first, end) whose features the place's store has. rows
+ * (nullable): gets these inputs as further rows, and the answers the rows' numbers instead of the inputs'. */
+int clt_family_answers_read(clt_family_answers *answers, const clt_family *family, const clt_family_place *place,
+                            size_t first, size_t end, clt_family_table *rows, clt_error *error);
 
 /* Chooses up to `most` configurations of a variant greedily: each next one minimises the mean, over the inputs below
  * n_train, of the log of the shortest time, and must gain at least 1 %. Only configurations that were measured on at

@@ -248,17 +248,8 @@ static int take_portfolios(family_run *r) {
   const clt_family *f = r->family;
   int rc = CLT_OK;
   for (size_t s = 0; rc == CLT_OK && s < r->how->n_sources; s++) {
-    const clt_family_place *place = &r->how->sources[s];
     clt_family_answers known = {0};
-    clt_family_records records;
-    rc = clt_family_records_init(&records, f, place->store, place->device, r->error);
-    for (size_t i = 0; rc == CLT_OK && i < f->n_train; i++) {
-      clt_family_input input;
-      clt_error cause = {0};
-      rc = clt_family_answers_read(&known, &input, f, i, i, &records, place, &cause);
-      if (rc == CLT_OK) clt_family_input_release(&input);
-      rc = rc == CLT_OK || rc == CLT_E_NOT_FOUND ? CLT_OK : clt_fail(r->error, rc, "%s", cause.message);
-    }
+    rc = clt_family_answers_read(&known, f, &r->how->sources[s], 0, f->n_train, NULL, r->error);
     for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
       clt_config own[CLT_MAX_PORTFOLIO], *all = r->portfolio[v];
       const size_t n = clt_family_portfolio(own, r->how->portfolio, &known, v, f->n_train);
@@ -268,7 +259,6 @@ static int take_portfolios(family_run *r) {
         if (at == r->n_portfolio[v] && at < CLT_MAX_ARMS) all[r->n_portfolio[v]++] = own[k];
       }
     }
-    clt_family_records_release(&records);
     free(known.all);
   }
   return rc;

@@ -144,8 +144,9 @@ void clt_family_table_release(clt_family_table *t) {
   *t = (clt_family_table){0};
 }
 
-int clt_family_answers_read(clt_family_answers *a, clt_family_input *out, const clt_family *f, size_t number, size_t as,
-                            clt_family_records *records, const clt_family_place *place, clt_error *error) {
+/* An input whose features are known at a place, and the answers on it of all variants that may run there. */
+static int read_input(clt_family_answers *a, clt_family_input *out, const clt_family *f, size_t number, size_t as,
+                      clt_family_records *records, const clt_family_place *place, clt_error *error) {
   int rc = clt_family_input_get(out, f, f->inputs + number * f->n_parameters, records, place->device, true, error);
   for (size_t v = 0; rc == CLT_OK && v < f->n_variants; v++) {
     clt_instance *instance = NULL;
@@ -154,23 +155,24 @@ int clt_family_answers_read(clt_family_answers *a, clt_family_input *out, const 
     if (rc == CLT_OK) rc = clt_family_answers_add(a, place->store, instance, as, v, error);
     clt_instance_free(instance);
   }
-  if (rc) clt_family_input_release(out);
   return rc;
 }
 
-/* Reads those of the inputs [first, end) whose features are known at a place, with their answers. */
-static int read_place(clt_family_table *t, clt_family_answers *a, const clt_family_place *place, size_t first,
-                      size_t end, clt_error *error) {
+int clt_family_answers_read(clt_family_answers *a, const clt_family *f, const clt_family_place *place, size_t first,
+                            size_t end, clt_family_table *rows, clt_error *error) {
   clt_family_records records;
-  int result = clt_family_records_init(&records, t->family, place->store, place->device, error);
+  int result = clt_family_records_init(&records, f, place->store, place->device, error);
   for (size_t i = first; result == CLT_OK && i < end; i++) {
+    clt_family_input input;
     clt_error cause = {0};
-    const int rc = clt_family_answers_read(a, &t->inputs[t->n], t->family, i, t->n, &records, place, &cause);
-    if (rc == CLT_OK) {
-      t->place[t->n] = place;
-      t->number[t->n++] = i;
-    } else if (rc != CLT_E_NOT_FOUND) {
-      result = clt_fail(error, rc, "%s", cause.message);
+    const int rc = read_input(a, &input, f, i, rows ? rows->n : i, &records, place, &cause);
+    if (rc && rc != CLT_E_NOT_FOUND) result = clt_fail(error, rc, "%s", cause.message);
+    if (rc || rows == NULL) {
+      clt_family_input_release(&input);
+    } else {
+      rows->place[rows->n] = place;
+      rows->number[rows->n] = i;
+      rows->inputs[rows->n++] = input;
     }
   }
   clt_family_records_release(&records);
@@ -182,10 +184,11 @@ static int read_answers(clt_family_table *t, clt_family_answers *a, const clt_fa
   const clt_family *f = t->family;
   const clt_family_place *last = &places[n_places - 1];
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n_sources; i++) rc = read_place(t, a, &places[i], 0, f->n_train, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_sources; i++) rc = clt_family_answers_read(a, f, &places[i], 0, f->n_train, t, error);
   t->n_train = t->n;
-  if (rc == CLT_OK) rc = read_place(t, a, last, f->n_train, f->n_inputs, error);
-  if (rc == CLT_OK && t->n == t->n_train && n_sources < n_places) rc = read_place(t, a, last, 0, f->n_train, error);
+  if (rc == CLT_OK) rc = clt_family_answers_read(a, f, last, f->n_train, f->n_inputs, t, error);
+  if (rc == CLT_OK && t->n == t->n_train && n_sources < n_places) 
+    rc = clt_family_answers_read(a, f, last, 0, f->n_train, t, error);
   return rc;
 }
 
