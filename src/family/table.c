@@ -184,10 +184,11 @@ static int read_answers(clt_family_table *t, clt_family_answers *a, const clt_fa
   const clt_family *f = t->family;
   const clt_family_place *last = &places[n_places - 1];
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n_sources; i++) rc = clt_family_answers_read(a, f, &places[i], 0, f->n_train, t, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_sources; i++)
+    rc = clt_family_answers_read(a, f, &places[i], 0, f->n_train, t, error);
   t->n_train = t->n;
   if (rc == CLT_OK) rc = clt_family_answers_read(a, f, last, f->n_train, f->n_inputs, t, error);
-  if (rc == CLT_OK && t->n == t->n_train && n_sources < n_places) 
+  if (rc == CLT_OK && t->n == t->n_train && n_sources < n_places)
     rc = clt_family_answers_read(a, f, last, 0, f->n_train, t, error);
   return rc;
 }
