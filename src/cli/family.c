@@ -73,14 +73,17 @@ static int run_measure(const cli_arguments *arguments) {
   const int64_t seed = cli_integer(arguments, "seed", 1, 0, INT64_MAX);
   size_t n_settings = 0;
   const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
-  clt_setting *all = cli_new(n_settings + 2, sizeof *all);
+  enum { n_own = 4 };
+  clt_setting *all = cli_new(n_settings + n_own, sizeof *all);
   int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
-  if (rc ==
-      0) { /* slow configurations are data here, and short runs are compared; the user's options take precedence */
+  if (rc == 0) {
+    /* Slow configurations are data here, and short runs are compared. The user's options take precedence. */
     all[0] = (clt_setting){"run-timeout-factor", "0"};
     all[1] = (clt_setting){"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)};
-    if (n_settings) memcpy(all + 2, settings, n_settings * sizeof *all);
+    all[2] = (clt_setting){"steady", "0"};
+    all[3] = (clt_setting){"max-run-time", "0.1"};
+    if (n_settings) memcpy(all + n_own, settings, n_settings * sizeof *all);
     cli_signals_install();
     const clt_family_measuring how = {.store = s.store,
                                       .device = s.subject.device,
@@ -92,7 +95,7 @@ static int run_measure(const cli_arguments *arguments) {
                                       .n_inputs = (size_t)inputs,
                                       .train_only = cli_given(arguments, "train-only"),
                                       .settings = all,
-                                      .n_settings = n_settings + 2,
+                                      .n_settings = n_settings + n_own,
                                       .seed = (uint64_t)seed,
                                       .tell = on_tell,
                                       .log = on_log,

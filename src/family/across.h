@@ -31,7 +31,8 @@ typedef struct clt_family_across {
   const clt_family_devices *devices; /* borrowed */
   size_t target;                     /* the index of the device */
   clt_family_table table;            /* training: all other devices; test: the device's own inputs, if any */
-  double *cost;  /* [device][input][arm]: log (time / least time of the input); NaN: may not run, or not known */
+  double *cost;  /* [device][input][arm]: log (time / least time of the input), at most CLT_FAMILY_BEHIND; NaN: may not
+                    run, or not known */
   double *least; /* [device][input]: log of the least time */
   bool fails[CLT_MAX_ARMS];         /* the arm failed on the device's own first training input */
   double spread[CLT_MOST_FEATURES]; /* standard deviation of each figure over the other devices */

@@ -106,24 +106,55 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const 
   return rc;
 }
 
+/* What the models learn: of each arm the log cost relative to the mean of the arms that are known in all rows, and behind
+ * the arms, as if it were another one, that mean. A choice depends only on differences between arms, and most of the
+ * variance of the costs is what all arms have in common, such as the size of the input. How much slower a slow arm is
+ * does not matter, either: costs count up to CLT_FAMILY_BEHIND above the least. malloc'ed. */
+static double *relative_costs(const clt_family_rows *rows) {
+  const size_t n_arms = rows->n_arms, width = n_arms + 1;
+  double *out = clt_new_array(rows->n * width, sizeof *out);
+  bool common[CLT_MAX_ARMS];
+  size_t n_common = 0;
+  for (size_t a = 0; a < n_arms; a++) {
+    common[a] = true;
+    for (size_t i = 0; i < rows->n; i++) common[a] = common[a] && !isnan(rows->log_cost[i * n_arms + a]);
+    n_common += common[a];
+  }
+  for (size_t i = 0; out && i < rows->n; i++) {
+    const double *cost = rows->log_cost + i * n_arms;
+    double *own = out + i * width, least = INFINITY, mean = 0;
+    for (size_t a = 0; a < n_arms; a++) least = fmin(least, cost[a]);
+    for (size_t a = 0; a < n_arms; a++) own[a] = isnan(cost[a]) ? NAN : fmin(cost[a], least + CLT_FAMILY_BEHIND);
+    for (size_t a = 0; a < n_arms; a++) mean += common[a] ? own[a] / (double)n_common : 0;
+    for (size_t a = 0; a < n_arms; a++) own[a] -= mean;
+    own[n_arms] = mean;
+  }
+  return out;
+}
+
 static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
                     clt_error *error) {
   const struct network_setting *s = &network_settings[setting];
   const size_t units = MEMBERS * (size_t)s->hidden, block = units * (rows->n_inputs + 2) + 1 + rows->n_inputs;
+  clt_family_rows relative = *rows;
   clt_rng rng;
   clt_rng_init(&rng, seed);
-  *out = (clt_family_numbers){.n = block * rows->n_arms, .dim = (int)units};
+  relative.n_arms++;
+  *out = (clt_family_numbers){.n = block * relative.n_arms, .dim = (int)units};
   out->values = clt_new_array(out->n, sizeof *out->values);
-  int rc = out->values ? CLT_OK : clt_fail_memory(error);
-  for (size_t a = 0; rc == CLT_OK && a < rows->n_arms; a++)
-    rc = fit_arm(out->values + a * block, rows, a, s, &rng, error);
+  double *costs = relative_costs(rows);
+  relative.log_cost = costs;
+  int rc = out->values && costs ? CLT_OK : clt_fail_memory(error);
+  for (size_t a = 0; rc == CLT_OK && a < relative.n_arms; a++)
+    rc = fit_arm(out->values + a * block, &relative, a, s, &rng, error);
+  free(costs);
   return rc;
 }
 
 static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
   const int units = numbers->dim;
   return units >= 4 && units <= 64 && units % 4 == 0 &&
-         numbers->n == n_arms * ((size_t)units * (n_inputs + 2) + 1 + n_inputs);
+         numbers->n == (n_arms + 1) * ((size_t)units * (n_inputs + 2) + 1 + n_inputs);
 }
 
 static const clt_family_chooser chooser_time = {

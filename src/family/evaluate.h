@@ -13,12 +13,13 @@ static inline int FAMILY(scale)(float *inputs, const double *features, const dou
   return -1;
 }
 
-/* Predicts log times: for each arm a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64), which
- * are the units of all its networks. values: per arm weights[n_inputs][n_units], biases[n_units], factors[n_units], a
- * constant, slopes[n_inputs]. */
+/* Predicts log times: of each arm the difference to a mean, and behind the arms the mean. Each is a linear model plus
+ * n_units hyperbolic tangents (a multiple of 4, at most 64), which are the units of all its networks. values: per arm
+ * and for the mean weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. */
 static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
                                 int n_units) {
-  for (int arm = 0; arm < n_arms; arm++) {
+  double mean = 0;
+  for (int arm = n_arms; arm >= 0; arm--) {
     const float *w = values + (size_t)arm * (size_t)(n_units * (n_inputs + 2) + 1 + n_inputs),
                 *bias = w + n_inputs * n_units, *line = bias + 2 * n_units;
     float z[64], sum[4] = {line[0], 0, 0, 0};
@@ -35,7 +36,11 @@ static inline void FAMILY(time)(double *scores, const float *x, const float *val
     }
     for (int u = 0; u < n_units; u += 4)
       for (int k = 0; k < 4; k++) sum[k] += bias[n_units + u + k] * z[u + k];
-    scores[arm] = (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    const double sum_of_all = (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    if (arm == n_arms)
+      mean = sum_of_all;
+    else
+      scores[arm] = mean + sum_of_all;
   }
 }
 

@@ -130,14 +130,17 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
 void clt_family_table_release(clt_family_table *table);
 
 #define CLT_FAMILY_TIE 0.02 /* relative difference of times up to which arms count as equally good */
+/* Log costs above the least of an input up to which models tell slow arms apart. Chosen by nested cross-validation over
+ * the training inputs of spmv, bfs and solvers (docs/notebook/families.md). */
+#define CLT_FAMILY_BEHIND 1.5
 
 /* The logarithms of a row's costs, out[n_arms]. A failure costs ten times the longest time of the row; NaN stays.
  * Returns the longest time in seconds; 0 if all arms failed: out is then not usable. */
 double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
 
-/* The stored result of a variant in a configuration on an input. The time is the median of repeated measurements: the
- * speed of a process depends on the memory pages it gets, and the minimum would favour the arms that were measured most
- * often. */
+/* The stored result of a variant in a configuration on an input. The time is the mean of the faster half of its
+ * measurements (docs/notebook/families.md compares it with others): what else happens on a machine only makes a
+ * measurement slower, but the shortest alone would favour the arms that were measured most often. */
 #define CLT_FAMILY_REPEATS 8
 typedef struct clt_family_answer {
   size_t input, variant;

@@ -13,12 +13,13 @@
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 
-/* How fast a process is depends on the pages that it got, and on what else the machine does: of SpMV's arms on PoCL two
- * measurements differ by a tenth and more, and so do the arms. Those within NEAR of the least time of their input are
- * measured again in each of the following passes, by new processes, until the two least times agree. */
+/* How fast a process is depends on the memory pages that it got, and on what other programs do at the moment, for a
+ * tenth of a second or longer: two measurements of an arm differ by a tenth and more, and so do the arms. Those within
+ * NEAR of the shortest time of their input are therefore measured PASSES times, each time in a new process. All passes
+ * over BLOCK inputs come before the next inputs, while the compiler's cache has their builds. */
 #define PASSES 5
-#define NEAR 1.25
-#define STEADY 0.02
+#define NEAR 1.5
+#define BLOCK 8
 
 typedef struct family_run {
   const clt_family *family;
@@ -146,14 +147,8 @@ static int run_session(family_run *r, const clt_instance *instance, const clt_co
 
 /* Whether a configuration must be measured in this pass. answer: what is known; NULL: nothing. */
 static bool is_wanted(const family_run *r, size_t input, const clt_family_answer *answer) {
-  double least_s = INFINITY, second_s = INFINITY;
   if (r->pass == 0 || answer == NULL) return r->pass == 0 && answer == NULL;
-  for (unsigned i = 0; i < answer->n_right; i++) {
-    second_s = fmin(second_s, fmax(least_s, answer->right_s[i]));
-    least_s = fmin(least_s, answer->right_s[i]);
-  }
-  return answer->time_s <= NEAR * r->least_s[input] && isfinite(answer->time_s) && answer->n_right <= r->pass &&
-         second_s > (1 + STEADY) * least_s;
+  return isfinite(answer->time_s) && answer->time_s <= NEAR * r->least_s[input] && answer->n_right <= r->pass;
 }
 
 /* Measures those of the configurations that are valid on an input and that this pass is for. *least_s (nullable): the
@@ -301,12 +296,12 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
   if (rc == CLT_OK && how->n_sources) rc = take_portfolios(&r);
   for (size_t v = 0; rc == CLT_OK && !how->n_sources && v < family->n_variants; v++) rc = tune_variant(&r, v);
   for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++) r.least_s[i] = INFINITY;
-  for (; rc == CLT_OK && r.pass < PASSES; r.pass++) {
-    for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++)
-      if (r.wanted[i]) rc = measure_input(&r, i);
-    clt_workers_reserve(false, false); /* new processes, other pages */
-    clt_workers_reserve(true, true);
-  }
+  for (size_t first = 0; rc == CLT_OK && first < family->n_inputs; first += BLOCK)
+    for (r.pass = 0; rc == CLT_OK && r.pass < PASSES; r.pass++) {
+      for (size_t i = first; rc == CLT_OK && i < first + BLOCK && i < family->n_inputs; i++)
+        if (r.wanted[i]) rc = measure_input(&r, i);
+      clt_workers_renew();
+    }
   clt_workers_reserve(false, false);
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);

@@ -40,12 +40,16 @@ static void end_workers(clt_pool_worker *workers, size_t n) {
   free(workers);
 }
 
-static void end_reserve(void) {
+void clt_workers_renew(void) {
   end_workers(reserve.workers, reserve.n);
-  clt_run_folder_remove(&reserve.folder);
-  free(reserve.cache);
   reserve.workers = NULL;
   reserve.n = 0;
+}
+
+static void end_reserve(void) {
+  clt_workers_renew();
+  if (reserve.cache) clt_run_folder_remove(&reserve.folder);
+  free(reserve.cache);
   reserve.cache = NULL;
 }
 
@@ -71,7 +75,7 @@ static uint64_t hash_kind(const clt_pool *pool) {
 }
 
 void clt_pool_take_reserve(clt_pool *pool) {
-  if (reserve.n == 0 || reserve.kind != hash_kind(pool)) return;
+  if (reserve.cache == NULL || reserve.kind != hash_kind(pool)) return;
   pool->spare = reserve.workers;
   pool->n_spare = reserve.n;
   pool->folder = reserve.folder;

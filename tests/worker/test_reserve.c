@@ -45,26 +45,51 @@ static void workers_of_one_tuning_serve_the_next(void **state) {
   assert_int_equal(count_folders(f, "clatune-"), 1);
 }
 
+/* Puts a file where a driver would; its path. */
+static void fill_cache(const fixture *f, char path[700]) {
+  glob_t found;
+  char pattern[600];
+  snprintf(pattern, sizeof pattern, "%s/clatune-*", f->folder);
+  assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+  assert_int_equal(found.gl_pathc, 1);
+  snprintf(path, 700, "%s/cache", found.gl_pathv[0]);
+  globfree(&found);
+  mkdir(path, 0700);
+  strcat(path, "/object");
+  close(open(path, O_CREAT | O_WRONLY, 0600));
+}
+
 /* What a driver has put into its cache is there for the next tuning where that is wanted. */
 static void what_was_compiled_is_kept_where_it_is_wanted(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);
   for (int keeps = 0; keeps < 2; keeps++) {
-    glob_t found;
-    char pattern[600], path[700];
+    char path[700];
     clt_workers_reserve(true, keeps);
     tune(&setup, 8 * (clt_config)keeps, 4, GOOD, CLT_REASON_NONE);
-    snprintf(pattern, sizeof pattern, "%s/clatune-*", f->folder);
-    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-    assert_int_equal(found.gl_pathc, 1);
-    snprintf(path, sizeof path, "%s/cache", found.gl_pathv[0]);
-    globfree(&found);
-    mkdir(path, 0700);
-    strcat(path, "/object");
-    close(open(path, O_CREAT | O_WRONLY, 0600));
+    fill_cache(f, path);
     tune(&setup, 8 * (clt_config)keeps + 4, 4, GOOD, CLT_REASON_NONE);
     assert_int_equal(access(path, R_OK) == 0, keeps);
   }
+}
+
+static void renewed_workers_are_other_processes_with_the_same_cache(void **state) {
+  fixture *f = *state;
+  clt_pool_setup setup = pool_setup(f);
+  char path[700];
+  clt_workers_reserve(true, true);
+  clt_workers_renew(); /* nothing yet */
+  tune(&setup, 0, 4, GOOD, CLT_REASON_NONE);
+  fill_cache(f, path);
+  clt_workers_renew();
+  assert_true(all_gone(f));
+  assert_int_equal(access(path, R_OK), 0);
+  tune(&setup, 10, 4, GOOD, CLT_REASON_NONE);
+  assert_int_equal(count_log(f, "start"), 4);
+  assert_int_equal(access(path, R_OK), 0);
+  assert_int_equal(count_folders(f, "clatune-"), 1);
+  clt_workers_renew();
+  clt_workers_renew();
 }
 
 static void nobody_waits_unless_it_is_wanted(void **state) {
@@ -167,6 +192,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(workers_of_one_tuning_serve_the_next, begin, end),
       cmocka_unit_test_setup_teardown(what_was_compiled_is_kept_where_it_is_wanted, begin, end),
+      cmocka_unit_test_setup_teardown(renewed_workers_are_other_processes_with_the_same_cache, begin, end),
       cmocka_unit_test_setup_teardown(nobody_waits_unless_it_is_wanted, begin, end),
       cmocka_unit_test_setup_teardown(what_was_faulty_ends, begin, end),
       cmocka_unit_test_setup_teardown(other_processes_are_of_no_use, begin, end),
