@@ -274,8 +274,10 @@ void clt_family_score_svm(double *scores, const float *x, const float *values, i
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, const double *features) {
   float x[CLT_MAX_FEATURES];
   const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
-  if (outside < 0) m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
-  return outside;
+  if (outside >= 0) return outside;
+  m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
+  if (m->chooser->predicts_time) scores[m->standard] -= log(1 + CLT_FAMILY_TIE);
+  return -1;
 }
 
 const clt_family_chooser *const clt_family_choosers[] = {&chooser_time, &clt_family_svm, &chooser_pairwise, NULL};

@@ -125,12 +125,19 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   m->n_arms, m->standard);
   clt_text_printf(out,
                   "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
-                  "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n"
+                  "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n",
+                  name, m->n_features, name, m->chooser->name, m->n_features, m->n_arms, m->numbers.dim);
+  if (m->chooser->predicts_time) {
+    clt_text_printf(out, "    scores[%zu] -= ", m->standard);
+    add_number(out, log(1 + CLT_FAMILY_TIE), 17, "");
+    clt_text_printf(out, "; /* arms that are faster by less than %g %% count as equally good */\n",
+                    100 * CLT_FAMILY_TIE);
+  }
+  clt_text_printf(out,
                   "    for (int arm = 0; arm < %zu; arm++)\n"
                   "      if (scores[arm] < scores[best] && %s_holds(arm, features)) best = arm;\n  }\n"
                   "  out->arm = best;\n  out->variant = arms[best][0];\n  out->configuration = arms[best][1];\n"
                   "  return out->outside >= 0;\n}\n\n#endif\n",
-                  name, m->n_features, name, m->chooser->name, m->n_features, m->n_arms, m->numbers.dim, m->n_arms,
-                  name);
+                  m->n_arms, name);
   return rc;
 }

@@ -240,7 +240,8 @@ struct clt_family_model {
 };
 
 /* Computes the scores of the arms. Returns -1, or the index of the first feature outside of the range of the training:
- * there are no scores then. */
+ * there are no scores then. Predicted log times of the standard arm are lowered by CLT_FAMILY_TIE: it is chosen unless
+ * another one is predicted to be faster by more than that. */
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model, const double *features);
 int clt_family_model_save(const clt_family_model *model, const char *path, clt_error *error);
 
