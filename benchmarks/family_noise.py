@@ -25,12 +25,12 @@ WAYS = {"one measurement": lambda times: times[0], "shortest": min, "median": st
 
 
 def read(path):
-    """{family: {input: {arm: times in the order of measuring}}}"""
+    """{family: {device and input: {arm: times in the order of measuring}}}"""
     families = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
     parameters = {}  # of an input, by folder
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        for name, problem, sizes, configuration, time_s in connection.execute(
-                "select p.name, p.path, p.sizes, m.configuration, m.time_s from measurement m join problem p on p.id = m.problem "
+        for device, name, problem, sizes, configuration, time_s in connection.execute(
+                "select m.device, p.name, p.path, p.sizes, m.configuration, m.time_s from measurement m join problem p on p.id = m.problem "
                 "where m.kind = 'search' and m.reason = 'none' and p.path like '%.json' order by m.id"):
             folder = pathlib.Path(problem).parent
             if folder not in parameters:
@@ -38,7 +38,7 @@ def read(path):
                 parameters[folder] = family and json.loads(family.read_text())["Inputs"]["Parameters"]
             if parameters[folder]:
                 own = tuple(size for size in sizes.split() if size.split("=")[0] in parameters[folder])
-                families[folder.name][own][name, configuration].append(time_s)
+                families[folder.name][device, own][name, configuration].append(time_s)
     return families
 
 

@@ -22,8 +22,8 @@ typedef struct clt_family_choice {
   const char *configuration; /* "wg=64 rows=4": its tuning parameters */
   size_t arm;                /* the number of this pair of variant and configuration */
   double predicted_s;        /* predicted run time in seconds; NaN if the model predicts none */
-  const char *outside;       /* the first feature that is outside of the training data; then the choice is the variant
-                                that always works. NULL: none */
+  const char *outside;       /* the first feature that is outside of the training data; then the choice is the standard
+                                variant, the best on average. NULL: none */
 } clt_family_choice;
 
 /* Chooses a variant for an input; features holds one number per feature. A variant whose "Where" in the family file

@@ -398,8 +398,8 @@ static int run_select(const cli_arguments *arguments) {
     if (!isnan(choice.predicted_s)) printf("predicted           %s\n", clt_time_text(time, choice.predicted_s));
     if (choice.outside)
       printf(
-          "why                 '%s' is outside the range of the training inputs: the model falls back to the variant "
-          "that always works\n",
+          "why                 '%s' is outside the range of the training inputs: the model falls back to the standard "
+          "variant\n",
           choice.outside);
   }
   clt_family_model_free(model);

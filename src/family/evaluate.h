@@ -13,9 +13,9 @@ static inline int FAMILY(scale)(float *inputs, const double *features, const dou
   return -1;
 }
 
-/* Predicts log times: of each arm the difference to a mean, and behind the arms the mean. Each is a linear model plus
- * n_units hyperbolic tangents (a multiple of 4, at most 64), which are the units of all its networks. values: per arm
- * and for the mean weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. */
+/* Predicts log times. values has one block per arm, for its difference from the mean of all arms, and a last one for
+ * that mean. Each is a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64), which are the units
+ * of all its networks: weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. */
 static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
                                 int n_units) {
   double mean = 0;

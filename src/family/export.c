@@ -96,7 +96,7 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   "typedef struct %s_config {\n  const char *variant, *configuration; /* \"wg=64 rows=4\" */\n"
                   "  int arm;     /* the number of this variant with this configuration */\n"
                   "  int outside; /* the first feature outside of the range of the training: the answer is then the "
-                  "variant\n                  that works on every input; -1: all are inside */\n} %s_config;\n\n",
+                  "standard\n                  variant; -1: all are inside */\n} %s_config;\n\n",
                   name, name);
   add_function(out, "scale", name);
   add_function(out, m->chooser->name, name);
@@ -130,7 +130,7 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
   if (m->chooser->predicts_time) {
     clt_text_printf(out, "    scores[%zu] -= ", m->standard);
     add_number(out, log(1 + CLT_FAMILY_TIE), 17, "");
-    clt_text_printf(out, "; /* arms that are faster by less than %g %% count as equally good */\n",
+    clt_text_printf(out, "; /* it is kept unless another one is predicted to be more than %g %% faster */\n",
                     100 * CLT_FAMILY_TIE);
   }
   clt_text_printf(out,

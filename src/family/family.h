@@ -130,8 +130,8 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
 void clt_family_table_release(clt_family_table *table);
 
 #define CLT_FAMILY_TIE 0.02 /* relative difference of times up to which arms count as equally good */
-/* Log costs above the least of an input up to which models tell slow arms apart. Chosen by nested cross-validation over
- * the training inputs of spmv, bfs and solvers (docs/notebook/families.md). */
+/* Models do not tell log costs apart that are further than this above the minimum of an input. Chosen by nested
+ * cross-validation over the training inputs of spmv, bfs and solvers (docs/notebook/families.md). */
 #define CLT_FAMILY_BEHIND 1.5
 
 /* The logarithms of a row's costs, out[n_arms]. A failure costs ten times the longest time of the row; NaN stays.
@@ -139,8 +139,8 @@ void clt_family_table_release(clt_family_table *table);
 double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
 
 /* The stored result of a variant in a configuration on an input. The time is the mean of the faster half of its
- * measurements (docs/notebook/families.md compares it with others): what else happens on a machine only makes a
- * measurement slower, but the shortest alone would favour the arms that were measured most often. */
+ * measurements (docs/notebook/families.md compares it with others): other programs only slow a measurement down, but the
+ * minimum alone would favour the arms that were measured most often. */
 #define CLT_FAMILY_REPEATS 8
 typedef struct clt_family_answer {
   size_t input, variant;
@@ -189,8 +189,8 @@ typedef struct clt_family_measuring {
   const volatile int *stop;
 } clt_family_measuring;
 
-/* Tunes each variant, unless the store has enough measurements, then measures every input. Stored measurements are not
- * repeated, so that a second call continues after an interruption. */
+/* Tunes each variant, unless the store has enough measurements, then measures every input. A second call continues
+ * after an interruption. */
 int clt_family_measure(const clt_family *family, const clt_family_measuring *how, clt_error *error);
 
 /* --- choosers (choosers.c): they score the arms; the arm with the lowest score is chosen --- */
@@ -232,7 +232,8 @@ typedef struct clt_family_model_arm {
 struct clt_family_model {
   char *family, *path; /* owned: the family's name, and its file */
   const clt_family_chooser *chooser;
-  size_t n_features, n_arms, standard; /* standard: the arm for inputs outside of the training */
+  size_t n_features, n_arms, standard; /* standard: the arm that others must beat, and for
+                                          inputs outside of the training */
   clt_words names;                     /* of the features */
   double (*scales)[5];                 /* as evaluate.h has them */
   clt_family_model_arm *arms;
@@ -240,8 +241,8 @@ struct clt_family_model {
 };
 
 /* Computes the scores of the arms. Returns -1, or the index of the first feature outside of the range of the training:
- * there are no scores then. Predicted log times of the standard arm are lowered by CLT_FAMILY_TIE: it is chosen unless
- * another one is predicted to be faster by more than that. */
+ * there are no scores then. The standard arm's predicted log time is lowered by log(1 + CLT_FAMILY_TIE), so that another
+ * arm must be predicted to be more than 2 % faster. */
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model, const double *features);
 int clt_family_model_save(const clt_family_model *model, const char *path, clt_error *error);
 

@@ -14,9 +14,9 @@
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 
 /* How fast a process is depends on the memory pages that it got, and on what other programs do at the moment, for a
- * tenth of a second or longer: two measurements of an arm differ by a tenth and more, and so do the arms. Those within
- * NEAR of the shortest time of their input are therefore measured PASSES times, each time in a new process. All passes
- * over BLOCK inputs come before the next inputs, while the compiler's cache has their builds. */
+ * tenth of a second or longer: two measurements of an arm differ by a tenth and more, and so do the arms. Therefore arms
+ * within NEAR of the shortest time of their input are measured PASSES times, each time in a new process. All passes over
+ * a block of inputs are finished before the next block, so that its builds are still in the compiler's cache. */
 #define PASSES 5
 #define NEAR 1.5
 #define BLOCK 8
@@ -29,7 +29,7 @@ typedef struct family_run {
   clt_family_answers answers; /* on the inputs that variants were tuned on */
   clt_config portfolio[CLT_MAX_ARMS][CLT_MAX_ARMS];
   size_t n_portfolio[CLT_MAX_ARMS];
-  double *least_s;          /* of each input, of all arms */
+  double *least_s;          /* the shortest time of all arms on each input, after the latest pass */
   size_t pass, done, total; /* over the inputs; steps */
   size_t n_measured;
   clt_error *error;
@@ -264,6 +264,7 @@ static int measure_input(family_run *r, size_t input) {
   const size_t n_measured = r->n_measured;
   clt_text said = {0};
   char time[32], *text = NULL;
+  double all_least_s = INFINITY;
   int rc = CLT_OK;
   for (size_t v = 0; rc == CLT_OK && v < r->family->n_variants; v++) {
     double least_s;
@@ -272,8 +273,9 @@ static int measure_input(family_run *r, size_t input) {
     if (rc == CLT_OK) rc = measure_missing(r, v, input, r->portfolio[v], r->n_portfolio[v], &least_s);
     if (rc == CLT_OK)
       clt_text_printf(&said, "%s%s %s", said.n ? ", " : "", r->family->variants[v].name, clt_time_text(time, least_s));
-    if (rc == CLT_OK) r->least_s[input] = fmin(r->least_s[input], least_s);
+    if (rc == CLT_OK) all_least_s = fmin(all_least_s, least_s);
   }
+  r->least_s[input] = all_least_s;
   r->done++;
   const bool is_news = r->pass == 0 || r->n_measured > n_measured;
   if (clt_text_take(&text, &said, NULL) == CLT_OK && rc == CLT_OK && is_news) tell(r, input, text);
@@ -295,13 +297,15 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
   clt_workers_reserve(true, true);
   if (rc == CLT_OK && how->n_sources) rc = take_portfolios(&r);
   for (size_t v = 0; rc == CLT_OK && !how->n_sources && v < family->n_variants; v++) rc = tune_variant(&r, v);
-  for (size_t i = 0; rc == CLT_OK && i < family->n_inputs; i++) r.least_s[i] = INFINITY;
-  for (size_t first = 0; rc == CLT_OK && first < family->n_inputs; first += BLOCK)
+  for (size_t i = 0; rc == CLT_OK && i < family->n_inputs;) {
+    size_t block[BLOCK], n = 0;
+    for (; n < BLOCK && i < family->n_inputs; i++)
+      if (r.wanted[i]) block[n++] = i;
     for (r.pass = 0; rc == CLT_OK && r.pass < PASSES; r.pass++) {
-      for (size_t i = first; rc == CLT_OK && i < first + BLOCK && i < family->n_inputs; i++)
-        if (r.wanted[i]) rc = measure_input(&r, i);
+      for (size_t k = 0; rc == CLT_OK && k < n; k++) rc = measure_input(&r, block[k]);
       clt_workers_renew();
     }
+  }
   clt_workers_reserve(false, false);
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);

@@ -206,8 +206,8 @@ bool clt_pool_taints(clt_reason reason); /* whether the process must be replaced
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
 
 /* reserve.c */
-/* clt_pool_take_reserve takes the thread's reserve, with folder and cache, if it fits this tuning;
- * clt_pool_leave_reserve puts the remaining workers there at the end. */
+/* clt_pool_take_reserve takes the thread's reserve, which has a folder, a cache and perhaps workers, if it fits this
+ * tuning; clt_pool_leave_reserve puts the remaining workers there at the end. */
 void clt_pool_take_reserve(clt_pool *pool);
 void clt_pool_leave_reserve(clt_pool *pool);
 /* Gives a worker without a process a spare one; false: there is none, and it needs a new one. */

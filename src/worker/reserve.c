@@ -20,7 +20,7 @@
 #define GIVE_UP_S 5.0    /* time limit for a worker to release its problem */
 #define DATA_SEEDS 4
 
-/* The kept workers and their folder. */
+/* The kept workers, if any, with their folder and the compiler's cache. cache NULL: nothing is kept. */
 static _Thread_local struct {
   bool wanted, keeps_builds;
   uint64_t kind; /* hash of the processes' settings; a pool with another hash cannot use them */
@@ -41,6 +41,7 @@ static void end_workers(clt_pool_worker *workers, size_t n) {
 }
 
 void clt_workers_renew(void) {
+  for (size_t i = 0; i < reserve.n; i++) clt_remove_tree(reserve.workers[i].folder, false);
   end_workers(reserve.workers, reserve.n);
   reserve.workers = NULL;
   reserve.n = 0;
@@ -48,7 +49,7 @@ void clt_workers_renew(void) {
 
 static void end_reserve(void) {
   clt_workers_renew();
-  if (reserve.cache) clt_run_folder_remove(&reserve.folder);
+  clt_run_folder_remove(&reserve.folder);
   free(reserve.cache);
   reserve.cache = NULL;
 }
@@ -91,7 +92,8 @@ void clt_pool_take_reserve(clt_pool *pool) {
  * stays only if the caller does not need these. */
 void clt_pool_leave_reserve(clt_pool *pool) {
   char path[4096];
-  const uint64_t kind = reserve.wanted && !pool->broken && pool->n_spare > 0 ? hash_kind(pool) : 0;
+  const bool is_of_use = pool->n_spare > 0 || reserve.keeps_builds;
+  const uint64_t kind = reserve.wanted && !pool->broken && is_of_use ? hash_kind(pool) : 0;
   if (kind == 0) {
     end_workers(pool->spare, pool->n_spare);
   } else {
