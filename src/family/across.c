@@ -77,7 +77,9 @@ static int add_described(clt_family_devices *d, const clt_family *f, clt_store *
   return rc;
 }
 
-/* Keeps the figures that are known for every device and differ between devices. */
+/* Keeps the figures that are known for every device and differ between devices. What a driver states is left out: a
+ * compiler that vectorises by itself prefers vectors of one element, on the same processor on which another one prefers
+ * sixteen. */
 int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
   if (d->n < 2)
     return clt_fail(

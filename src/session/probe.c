@@ -33,17 +33,14 @@ static const struct {
               {"launch_us", 1e6}};
 #define N_PROBES (sizeof probes / sizeof *probes)
 
-static const struct {
-  const char *name;
-  bool is_balance;
-} said[] = {{"compute_units", false},
-            {"clock_mhz", false},
-            {"local_memory_bytes", false},
-            {"global_cache_bytes", false},
-            {"global_memory_bytes", false},
-            {"max_work_group_size", false},
-            {"preferred_vector_width_float", true},
-            {"preferred_work_group_multiple", true}};
+static const char *const said[] = {"compute_units",
+                                   "clock_mhz",
+                                   "local_memory_bytes",
+                                   "global_cache_bytes",
+                                   "global_memory_bytes",
+                                   "max_work_group_size",
+                                   "preferred_vector_width_float",
+                                   "preferred_work_group_multiple"};
 
 /* All have is_balance. */
 static const struct {
@@ -183,11 +180,11 @@ int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n_out, clt_s
   size_t n = 0;
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
     clt_feature *f = &out[n++];
-    *f = (clt_feature){.value = NAN, .is_said = true, .is_balance = said[i].is_balance};
-    snprintf(f->name, sizeof f->name, "%s", said[i].name);
+    *f = (clt_feature){.value = NAN, .is_said = true};
+    snprintf(f->name, sizeof f->name, "%s", said[i]);
     for (size_t k = 0; k < clt_device_n_properties(); k++) {
       const clt_value value = clt_device_property(device, k);
-      if (strcmp(clt_device_property_name(k) + strlen("device."), said[i].name) == 0 && value.integer > 0)
+      if (strcmp(clt_device_property_name(k) + strlen("device."), said[i]) == 0 && value.integer > 0)
         f->value = (double)value.integer;
     }
   }

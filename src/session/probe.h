@@ -11,7 +11,7 @@ typedef struct clt_feature {
   char name[32];     /* "compute_units", "stream_GB_s", "double_share" */
   double value;      /* NaN: not known */
   bool is_said;      /* stated by the driver; the others are measured or computed */
-  bool is_balance;   /* relates one cost to another; a faster clock or more memory does not change it */
+  bool is_balance;   /* relates one measured cost to another; a faster clock or more memory does not change it */
   clt_reason reason; /* why its kernel failed; CLT_REASON_NONE: it did not fail, or was not run */
 } clt_feature;
 
