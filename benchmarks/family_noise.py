@@ -37,7 +37,7 @@ def read(path):
                 family = next(folder.glob("*.family.json"), None)
                 parameters[folder] = family and json.loads(family.read_text())["Inputs"]["Parameters"]
             if parameters[folder]:
-                own = tuple(size for size in sizes.split() if size.split("=")[0] in parameters[folder])
+                own = tuple(size for size in sizes.split() if size.split("=")[0] in parameters[folder]) or sizes
                 families[folder.name][device, own][name, configuration].append(time_s)
     return families
 

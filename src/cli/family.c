@@ -149,6 +149,16 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
                                                                   s->portfolio, s->uses, &error))
                          : clt_family_table_load(&s->table, s->family, &own, 1, 1, s->portfolio, s->uses, &error)))
     rc = cli_report(&error);
+  const clt_family_table *table = across ? &s->across.table : &s->table; /* without arms: not loaded yet */
+  for (size_t v = 0; rc == 0 && table->n_arms > 0 && v < s->family->n_variants; v++) {
+    size_t a = 0;
+    while (a < table->n_arms && table->arms[a].variant != v) a++;
+    if (a == table->n_arms && !cli_given(arguments, "quiet"))
+      cli_message(0,
+                  "left out the variant '%s': none of its configurations was measured on nearly all inputs and was "
+                  "correct on all of them",
+                  s->family->variants[v].name);
+  }
   free(list);
   return rc;
 }
