@@ -11,7 +11,9 @@
 #include "device/device.h"
 
 #define MOST_DEVICES 256
-#define SAME 0.1 /* of squared distances, in units of the devices' spread: so near ones count alike */
+/* Of squared distances, in units of the devices' spread: */
+#define SAME 0.1       /* so near ones count alike */
+#define OTHER_TYPE 1.0 /* in few figures a CPU may look like a GPU */
 
 /* --- devices --- */
 
@@ -129,7 +131,8 @@ int clt_family_devices_find(clt_family_devices *d, const clt_family *family, clt
   return rc;
 }
 
-/* Squared distance in the chosen figures (none: in all), each divided by its spread; of so many the mean. */
+/* Squared distance in the chosen figures (none: in all), each divided by its spread; of so many the mean. Devices of
+ * different types are farther apart. */
 static double distance(const clt_family_across *s, size_t a, size_t b, const size_t *chosen, size_t n) {
   const double *left = &s->devices->figures[a * CLT_MOST_FEATURES],
                *right = &s->devices->figures[b * CLT_MOST_FEATURES];
@@ -139,7 +142,8 @@ static double distance(const clt_family_across *s, size_t a, size_t b, const siz
     const size_t k = n ? chosen[i] : i;
     if (s->spread[k] > 0) sum += pow((left[k] - right[k]) / s->spread[k], 2);
   }
-  return n_used ? sum / (double)n_used : 0;
+  const bool alike = s->devices->all[a].type == s->devices->all[b].type;
+  return (n_used ? sum / (double)n_used : 0) + (alike ? 0 : OTHER_TYPE);
 }
 
 /* The standard deviation of each figure over all devices except `without`. */
