@@ -106,10 +106,10 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const 
   return rc;
 }
 
-/* The models learn, for each arm, its log cost minus the mean over the arms that are known in all rows. A further block,
- * after those of the arms, learns that mean. Only differences between arms matter for a choice, but most of the variance
- * is common to all arms, such as the size of the input. Costs are cut off at CLT_FAMILY_BEHIND above the minimum, because
- * how slow a slow arm is does not matter. malloc'ed. */
+/* The models learn, for each arm, its log cost minus the mean over the arms that are known in all rows. A further
+ * block, after those of the arms, learns that mean. Only differences between arms matter for a choice, but most of the
+ * variance is common to all arms, such as the size of the input. Costs are cut off at CLT_FAMILY_BEHIND above the
+ * minimum, because how slow a slow arm is does not matter. malloc'ed. */
 static double *relative_costs(const clt_family_rows *rows) {
   const size_t n_arms = rows->n_arms, width = n_arms + 1;
   double *out = clt_new_array(rows->n * width, sizeof *out);
@@ -159,8 +159,7 @@ static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t
 
 static const clt_family_chooser chooser_time = {
     .name = "time",
-    .summary = "predicts the time of each variant with a linear model and small networks; leaves the standard variant only for "
-               "a gain of 2 %",
+    .summary = "predicts the time of each variant with small networks; leaves the standard one for a gain of 2 %",
     .n_settings = sizeof network_settings / sizeof *network_settings,
     .predicts_time = true,
     .fit = fit_time,

@@ -139,8 +139,8 @@ void clt_family_table_release(clt_family_table *table);
 double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
 
 /* The stored result of a variant in a configuration on an input. The time is the mean of the faster half of its
- * measurements (docs/notebook/families.md compares it with others): other programs only slow a measurement down, but the
- * minimum alone would favour the arms that were measured most often. */
+ * measurements (docs/notebook/families.md compares it with others): other programs only slow a measurement down, but
+ * the minimum alone would favour the arms that were measured most often. */
 #define CLT_FAMILY_REPEATS 8
 typedef struct clt_family_answer {
   size_t input, variant;
@@ -241,8 +241,8 @@ struct clt_family_model {
 };
 
 /* Computes the scores of the arms. Returns -1, or the index of the first feature outside of the range of the training:
- * there are no scores then. The standard arm's predicted log time is lowered by log(1 + CLT_FAMILY_TIE), so that another
- * arm must be predicted to be more than 2 % faster. */
+ * there are no scores then. The standard arm's predicted log time is lowered by log(1 + CLT_FAMILY_TIE), so that
+ * another arm must be predicted to be more than 2 % faster. */
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model, const double *features);
 int clt_family_model_save(const clt_family_model *model, const char *path, clt_error *error);
 

@@ -14,9 +14,10 @@
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
 
 /* How fast a process is depends on the memory pages that it got, and on what other programs do at the moment, for a
- * tenth of a second or longer: two measurements of an arm differ by a tenth and more, and so do the arms. Therefore arms
- * within NEAR of the shortest time of their input are measured PASSES times, each time in a new process. All passes over
- * a block of inputs are finished before the next block, so that its builds are still in the compiler's cache. */
+ * tenth of a second or longer: two measurements of an arm differ by a tenth and more, and so do the arms. Therefore
+ * arms within NEAR of the shortest time of their input are measured PASSES times, each time in a new process. All
+ * passes over a block of inputs are finished before the next block, so that its builds are still in the compiler's
+ * cache. */
 #define PASSES 5
 #define NEAR 1.5
 #define BLOCK 8

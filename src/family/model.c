@@ -37,11 +37,12 @@ void clt_family_select(clt_family_choice *out, const clt_family_model *m, const 
   for (size_t a = 0; outside < 0 && a < m->n_arms; a++)
     if (scores[a] < scores[best] && clt_family_holds(m->arms[a].where, features, m->n_features)) best = a;
   const double lowered = best == m->standard ? log(1 + CLT_FAMILY_TIE) : 0;
-  *out = (clt_family_choice){.variant = m->arms[best].variant,
-                             .configuration = m->arms[best].configuration,
-                             .arm = best,
-                             .predicted_s = outside < 0 && m->chooser->predicts_time ? exp(scores[best] + lowered) : NAN,
-                             .outside = outside < 0 ? NULL : m->names.all[outside]};
+  *out =
+      (clt_family_choice){.variant = m->arms[best].variant,
+                          .configuration = m->arms[best].configuration,
+                          .arm = best,
+                          .predicted_s = outside < 0 && m->chooser->predicts_time ? exp(scores[best] + lowered) : NAN,
+                          .outside = outside < 0 ? NULL : m->names.all[outside]};
 }
 
 /* --- files --- */

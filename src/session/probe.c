@@ -33,14 +33,9 @@ static const struct {
               {"launch_us", 1e6}};
 #define N_PROBES (sizeof probes / sizeof *probes)
 
-static const char *const said[] = {"compute_units",
-                                   "clock_mhz",
-                                   "local_memory_bytes",
-                                   "global_cache_bytes",
-                                   "global_memory_bytes",
-                                   "max_work_group_size",
-                                   "preferred_vector_width_float",
-                                   "preferred_work_group_multiple"};
+static const char *const said[] = {
+    "compute_units",       "clock_mhz",           "local_memory_bytes",           "global_cache_bytes",
+    "global_memory_bytes", "max_work_group_size", "preferred_vector_width_float", "preferred_work_group_multiple"};
 
 /* All have is_balance. */
 static const struct {
