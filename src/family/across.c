@@ -176,8 +176,7 @@ static int fill_costs(clt_family_across *s, clt_error *error) {
     double *row = row_of(s, device, t->number[i]), least = INFINITY;
     const bool any_right = clt_family_log_costs(row, t, i) > 0;
     for (size_t a = 0; a < t->n_arms; a++) least = fmin(least, row[a]);
-    for (size_t a = 0; a < t->n_arms; a++)
-      row[a] = any_right && !isnan(row[a]) ? fmin(row[a] - least, CLT_FAMILY_BEHIND) : NAN;
+    for (size_t a = 0; a < t->n_arms; a++) row[a] = any_right ? clt_family_cut(row[a], least) - least : NAN;
     s->least[device * t->family->n_inputs + t->number[i]] = least;
   }
   find_spread(s->spread, s->devices, s->target);

@@ -124,7 +124,7 @@ static double *relative_costs(const clt_family_rows *rows) {
     const double *cost = rows->log_cost + i * n_arms;
     double *own = out + i * width, least = INFINITY, mean = 0;
     for (size_t a = 0; a < n_arms; a++) least = fmin(least, cost[a]);
-    for (size_t a = 0; a < n_arms; a++) own[a] = isnan(cost[a]) ? NAN : fmin(cost[a], least + CLT_FAMILY_BEHIND);
+    for (size_t a = 0; a < n_arms; a++) own[a] = clt_family_cut(cost[a], least);
     for (size_t a = 0; a < n_arms; a++) mean += common[a] ? own[a] / (double)n_common : 0;
     for (size_t a = 0; a < n_arms; a++) own[a] -= mean;
     own[n_arms] = mean;

@@ -137,6 +137,8 @@ void clt_family_table_release(clt_family_table *table);
 /* The logarithms of a row's costs, out[n_arms]. A failure costs ten times the longest time of the row; NaN stays.
  * Returns the longest time in seconds; 0 if all arms failed: out is then not usable. */
 double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
+/* A log cost as models see it: at most CLT_FAMILY_BEHIND above the least of its input; NaN stays. */
+double clt_family_cut(double log_cost, double least);
 
 /* The stored result of a variant in a configuration on an input. The time is the mean of the faster half of its
  * measurements (docs/notebook/families.md compares it with others): other programs only slow a measurement down, but

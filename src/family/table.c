@@ -141,6 +141,10 @@ double clt_family_log_costs(double *out, const clt_family_table *t, size_t row) 
   return longest;
 }
 
+double clt_family_cut(double log_cost, double least) {
+  return isnan(log_cost) ? NAN : fmin(log_cost, least + CLT_FAMILY_BEHIND);
+}
+
 void clt_family_table_release(clt_family_table *t) {
   for (size_t i = 0; t->inputs && i < t->n; i++) clt_family_input_release(&t->inputs[i]);
   for (size_t i = 0; t->arms && i < t->n_arms; i++) free(t->arms[i].configuration);
