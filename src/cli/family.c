@@ -64,6 +64,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 
 static int run_measure(const cli_arguments *arguments) {
   family_subject s = {0};
+  clt_family_measured measured;
   clt_error error = {0};
   bool quiet = cli_given(arguments, "quiet");
   const int64_t portfolio = cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
@@ -101,8 +102,15 @@ static int run_measure(const cli_arguments *arguments) {
                                       .log = on_log,
                                       .user = &quiet,
                                       .stop = cli_signals_flag()};
-    if (clt_family_measure(s.family, &how, &error))
+    if (clt_family_measure(&measured, s.family, &how, &error))
       rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
+    if (rc == 0 && cli_given(arguments, "json"))
+      rc = cli_print_json(json_pack("{s:I, s:I, s:I, s:s}", "inputs", (json_int_t)measured.n_inputs, "variants",
+                                    (json_int_t)measured.n_variants, "arms", (json_int_t)measured.n_arms, "store",
+                                    clt_store_path(s.store)));
+    else if (rc == 0)
+      printf("measured            %zu inputs, %zu variants in %zu configurations\nstored in           %s\n",
+             measured.n_inputs, measured.n_variants, measured.n_arms, clt_store_path(s.store));
   }
   release(&s);
   return rc;
@@ -283,9 +291,11 @@ static int run_report(const cli_arguments *arguments) {
                                   "judged_by", (json_int_t)n, "nested", s.table.n == s.table.n_train, "arms", arms,
                                   "rows", rows, "costs", costs));
   } else if (rc == 0) {
-    printf("%s on %s: %zu training inputs, %s%zu test inputs, %zu configurations\n\n", s.family->name,
-           s.subject.device->name, s.table.n_train, s.table.n == s.table.n_train ? "nested cross-validation, " : "", n,
-           s.table.n_arms);
+    printf("%s on %s: %zu training inputs, ", s.family->name, s.subject.device->name, s.table.n_train);
+    if (s.table.n == s.table.n_train)
+      printf("judged by nested cross-validation, %zu configurations\n\n", s.table.n_arms);
+    else
+      printf("%zu test inputs, %zu configurations\n\n", n, s.table.n_arms);
     printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
     printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
     json_array_foreach(rows, i, line) print_figures(line);
@@ -339,8 +349,14 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
       given[k] = true;
     free(name);
   }
+  clt_text missing = {0};
+  char *text = NULL;
   for (size_t i = 0; rc == 0 && i < n; i++)
-    if (!given[i]) rc = cli_usage("'--%s %s=NUMBER' is missing; give all of them", flag, names[i]);
+    if (!given[i]) clt_text_printf(&missing, "%s--%s %s=NUMBER", missing.n ? " " : "", flag, names[i]);
+  const bool is_missing = missing.n > 0;
+  cli_check(clt_text_take(&text, &missing, &cli_error));
+  if (is_missing) rc = cli_usage("give all numbers; add %s", text);
+  free(text);
   return rc;
 }
 

@@ -276,7 +276,6 @@ int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, con
   const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
   if (outside >= 0) return outside;
   m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
-  if (m->chooser->predicts_time) scores[m->standard] -= log(1 + CLT_FAMILY_TIE);
   return -1;
 }
 

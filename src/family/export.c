@@ -127,15 +127,12 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
                   "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n",
                   name, m->n_features, name, m->chooser->name, m->n_features, m->n_arms, m->numbers.dim);
-  if (m->chooser->predicts_time) {
-    clt_text_printf(out, "    scores[%zu] -= ", m->standard);
-    add_number(out, log(1 + CLT_FAMILY_TIE), 17, "");
-    clt_text_printf(out, "; /* it is kept unless another one is predicted to be more than %g %% faster */\n",
-                    100 * CLT_FAMILY_TIE);
-  }
+  clt_text_printf(out, "    double least = scores[%zu] - ", m->standard);
+  add_number(out, clt_family_margin(m), 17, "");
   clt_text_printf(out,
+                  "; /* for less gain the standard variant is kept */\n"
                   "    for (int arm = 0; arm < %zu; arm++)\n"
-                  "      if (scores[arm] < scores[best] && %s_holds(arm, features)) best = arm;\n  }\n"
+                  "      if (scores[arm] < least && %s_holds(arm, features)) best = arm, least = scores[arm];\n  }\n"
                   "  out->arm = best;\n  out->variant = arms[best][0];\n  out->configuration = arms[best][1];\n"
                   "  return out->outside >= 0;\n}\n\n#endif\n",
                   m->n_arms, name);

@@ -191,9 +191,16 @@ typedef struct clt_family_measuring {
   const volatile int *stop;
 } clt_family_measuring;
 
+/* What is in the store after measuring: inputs, variants with at least one configuration to measure, and these
+ * configurations. */
+typedef struct clt_family_measured {
+  size_t n_inputs, n_variants, n_arms;
+} clt_family_measured;
+
 /* Tunes each variant, unless the store has enough measurements, then measures every input. A second call continues
  * after an interruption. */
-int clt_family_measure(const clt_family *family, const clt_family_measuring *how, clt_error *error);
+int clt_family_measure(clt_family_measured *out, const clt_family *family, const clt_family_measuring *how,
+                       clt_error *error);
 
 /* --- choosers (choosers.c): they score the arms; the arm with the lowest score is chosen --- */
 
@@ -243,9 +250,11 @@ struct clt_family_model {
 };
 
 /* Computes the scores of the arms. Returns -1, or the index of the first feature outside of the range of the training:
- * there are no scores then. The standard arm's predicted log time is lowered by log(1 + CLT_FAMILY_TIE), so that
- * another arm must be predicted to be more than 2 % faster. */
+ * there are no scores then. */
 int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model, const double *features);
+/* By how much the score of an arm must be below that of the standard arm. A predicted time counts as shorter from 2 %
+ * on. */
+double clt_family_margin(const clt_family_model *model);
 int clt_family_model_save(const clt_family_model *model, const char *path, clt_error *error);
 
 /* --- training and evaluation (train.c) --- */

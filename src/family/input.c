@@ -56,16 +56,18 @@ typedef struct clt_family_call {
   const clt_data *data; /* nullable */
 } clt_family_call;
 
-/* Calls a function for its n results, all finite (0: of a conversion). *seconds: nullable. */
-static int call_function(double *out, size_t n, double *seconds, const clt_family_call *c, const char *function,
+/* Calls a function for its results, all finite; a conversion has none. *seconds: nullable. */
+static int call_function(double *out, double *seconds, const clt_family_call *c, const clt_family_function *f,
                          clt_error *error) {
   clt_module_function run;
+  const size_t n = f->n;
   const size_t n_arrays = c->data ? c->data->n_arrays : 0;
   clt_module_array *arrays = clt_new_array(n_arrays, sizeof *arrays);
   clt_module_scalar *scalars = clt_new_array(c->n_sizes, sizeof *scalars);
   const clt_module_array target = {"result", "double", {n, 1, 1}, out, n * sizeof *out};
-  int rc =
-      arrays && scalars ? clt_module_find_function(&run, c->family->module, function, error) : clt_fail_memory(error);
+  int rc = arrays && scalars ? clt_module_find_function(&run, c->family->module, f->function, error)
+                             : clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) out[i] = NAN; /* tells what the function does not write */
   for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++)
     arrays[i] = clt_module_array_of(&c->data->arrays[i], c->data->arrays[i].data);
   for (size_t i = 0; rc == CLT_OK && i < c->n_sizes; i++)
@@ -80,14 +82,14 @@ static int call_function(double *out, size_t n, double *seconds, const clt_famil
   for (int i = 0; rc == CLT_OK && i < (seconds && least_s < SHORT_S ? TIMES : 1); i++) {
     const double start_s = clt_now_s();
     if (run(&call) != 0)
-      rc = clt_fail(error, CLT_E_VERIFY, "the function '%s' of the module '%s' returned an error", function,
+      rc = clt_fail(error, CLT_E_VERIFY, "the function '%s' of the module '%s' returned an error", f->function,
                     c->family->module);
     least_s = fmin(least_s, clt_now_s() - start_s);
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     if (!isfinite(out[i]))
-      rc = clt_fail(error, CLT_E_RANGE, "the function '%s' of the module '%s' gave a number that is not finite",
-                    function, c->family->module);
+      rc = clt_fail(error, CLT_E_RANGE, "the function '%s' of the module '%s' gave no finite number for '%s'",
+                    f->function, c->family->module, f->names[i]);
   if (seconds) *seconds = least_s;
   free(arrays);
   free(scalars);
@@ -129,7 +131,7 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
   clt_instance *instance = NULL;
   clt_data *data = NULL;
   int rc = derived ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && f->derived.n) rc = call_function(derived, f->derived.n, NULL, &c, f->derived.function, error);
+  if (rc == CLT_OK && f->derived.n) rc = call_function(derived, NULL, &c, &f->derived, error);
   for (size_t i = 0; rc == CLT_OK && i < f->derived.n; i++)
     if (derived[i] == floor(derived[i]) && fabs(derived[i]) < 0x1p53)
       input->sizes[f->n_parameters + i].value = (int64_t)derived[i];
@@ -143,10 +145,12 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
   c.data = data;
   for (size_t i = 0; i < f->n_numbers; i++) *at++ = (double)input->sizes[f->numbers[i]].value;
   for (size_t i = 0; rc == CLT_OK && i < f->n_functions; at += f->functions[i++].n)
-    rc = call_function(at, f->functions[i].n, &input->function_s[i], &c, f->functions[i].function, error);
-  for (size_t i = 0; rc == CLT_OK && i < f->n_variants; i++)
-    if (f->variants[i].conversion && clt_family_holds(f->variants[i].where, input->features, f->n_features))
-      rc = call_function(NULL, 0, &input->conversion_s[i], &c, f->variants[i].conversion, error);
+    rc = call_function(at, &input->function_s[i], &c, &f->functions[i], error);
+  for (size_t i = 0; rc == CLT_OK && i < f->n_variants; i++) {
+    const clt_family_function convert = {.function = f->variants[i].conversion};
+    if (convert.function && clt_family_holds(f->variants[i].where, input->features, f->n_features))
+      rc = call_function(NULL, &input->conversion_s[i], &c, &convert, error);
+  }
   clt_data_free(data);
   clt_instance_free(instance);
   free(derived);

@@ -267,13 +267,14 @@ static int measure_input(family_run *r, size_t input) {
   char time[32], *text = NULL;
   double all_least_s = INFINITY;
   int rc = CLT_OK;
-  for (size_t v = 0; rc == CLT_OK && v < r->family->n_variants; v++) {
+  if (r->pass) clt_text_printf(&said, "measured again, %zu of %d: ", r->pass + 1, PASSES);
+  for (size_t v = 0, n = 0; rc == CLT_OK && v < r->family->n_variants; v++) {
     double least_s;
     if (!holds(r, v, input) || r->n_portfolio[v] == 0) continue;
     if (clt_stop_asked(r->how->stop)) rc = clt_fail(r->error, CLT_E_STOPPED, "stopped on request");
     if (rc == CLT_OK) rc = measure_missing(r, v, input, r->portfolio[v], r->n_portfolio[v], &least_s);
     if (rc == CLT_OK)
-      clt_text_printf(&said, "%s%s %s", said.n ? ", " : "", r->family->variants[v].name, clt_time_text(time, least_s));
+      clt_text_printf(&said, "%s%s %s", n++ ? ", " : "", r->family->variants[v].name, clt_time_text(time, least_s));
     if (rc == CLT_OK) all_least_s = fmin(all_least_s, least_s);
   }
   r->least_s[input] = all_least_s;
@@ -284,7 +285,8 @@ static int measure_input(family_run *r, size_t input) {
   return rc;
 }
 
-int clt_family_measure(const clt_family *family, const clt_family_measuring *how, clt_error *error) {
+int clt_family_measure(clt_family_measured *out, const clt_family *family, const clt_family_measuring *how,
+                       clt_error *error) {
   family_run r = {.family = family, .how = how, .error = error};
   r.inputs = clt_new_array(family->n_inputs, sizeof *r.inputs);
   r.wanted = clt_new_array(family->n_inputs, sizeof *r.wanted);
@@ -308,6 +310,9 @@ int clt_family_measure(const clt_family *family, const clt_family_measuring *how
     }
   }
   clt_workers_reserve(false, false);
+  *out = (clt_family_measured){0};
+  for (size_t i = 0; r.wanted && i < family->n_inputs; i++) out->n_inputs += r.wanted[i];
+  for (size_t v = 0; v < family->n_variants; v++) out->n_variants += r.n_portfolio[v] > 0, out->n_arms += r.n_portfolio[v];
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);
   free(r.wanted);

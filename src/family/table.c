@@ -303,7 +303,8 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
   if (rc == CLT_OK && t->n_train == 0)
     rc = clt_fail(
         error, CLT_E_NOT_FOUND,
-        "no training input of the family '%s' is completely measured on this device; run 'clatune family measure'",
+        "no training input of the family '%s', as its file is now, is completely measured on this device; run 'clatune "
+        "family measure'",
         family->name);
   free(answers.all);
   return rc;

@@ -13,7 +13,8 @@
 #define FOLDS 5
 #define SLOWER 0.05 /* relative difference that a user would notice */
 #define MARGIN 0.1  /* of the training range of a feature: how far beyond it the model still predicts */
-#define FACTOR 8.0  /* features whose range spans a larger factor are inputs as logarithms */
+#define FACTOR 8.0  /* features whose values above 0 span a larger factor are inputs as logarithms */
+#define TRACE 1e-6  /* of the largest value of a feature */
 
 /* The settings of a training, shared by all folds. */
 typedef struct family_task {
@@ -66,9 +67,14 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
 static double transform(double value, double offset) { return offset < 0 ? value : log(value + offset); }
 
 static void fit_scale(double scale[5], const double *values, size_t n) {
-  double low = INFINITY, high = -INFINITY, mean = 0, squares = 0;
-  for (size_t i = 0; i < n; i++) low = fmin(low, values[i]), high = fmax(high, values[i]);
-  const double offset = low > 0 && high >= FACTOR * low ? 0 : low >= 0 && high >= FACTOR ? 1 : -1;
+  double low = INFINITY, high = -INFINITY, least_above_0 = INFINITY, mean = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) {
+    low = fmin(low, values[i]), high = fmax(high, values[i]);
+    if (values[i] > 0) least_above_0 = fmin(least_above_0, values[i]);
+  }
+  const bool is_wide = low >= 0 && high >= FACTOR * least_above_0;
+  /* If there are zeros, the least value above them is added, unless that is a trace of rounding. */
+  const double offset = !is_wide ? -1 : low > 0 ? 0 : fmax(least_above_0, TRACE * high);
   const double first = transform(low, offset), last = transform(high, offset);
   const double margin = MARGIN * (last - first) + 1e-9 * fabs(first);
   for (size_t i = 0; i < n; i++) mean += transform(values[i], offset) / (double)n;
@@ -150,8 +156,9 @@ static size_t choose(size_t *second, const clt_family_model *m, const family_tas
   *second = m->standard;
   if (clt_family_score(scores, m, features) >= 0) return m->standard;
   size_t best = m->standard;
+  double least = scores[best] - clt_family_margin(m);
   for (size_t a = 0; a < m->n_arms; a++)
-    if (!isnan(costs[a]) && scores[a] < scores[best]) best = a;
+    if (!isnan(costs[a]) && scores[a] < least) best = a, least = scores[a];
   *second = best == m->standard ? SIZE_MAX : m->standard;
   for (size_t a = 0; a < m->n_arms; a++)
     if (!isnan(costs[a]) && a != best && (*second == SIZE_MAX || scores[a] < scores[*second])) *second = a;

@@ -202,15 +202,33 @@ static void features_of_any_size_make_a_model_that_can_be_read(void **state) {
   }
   clt_family_model *m = train(&l, clt_family_choosers[0]);
   for (size_t i = 0; i < N_TRAIN; i++) {
-    const double x = (log(l.table.inputs[i].features[1] + m->scales[1][2]) - m->scales[1][3]) * m->scales[1][4];
+    const double x = (l.table.inputs[i].features[1] - m->scales[1][3]) * m->scales[1][4];
     mean += x / N_TRAIN, squares += x * x / N_TRAIN;
   }
   assert_true(fabs(mean) < 0.01 && fabs(squares - 1) < 0.01);
+  assert_true(m->scales[1][2] < 0); /* its range is narrow: not a logarithm */
   assert_int_equal(clt_family_model_save(m, scratch_path("m.json"), NULL), CLT_OK);
   assert_int_equal(clt_family_model_new(&back, NULL, scratch_path("m.json"), NULL), CLT_OK);
   clt_family_model_free(back);
   clt_family_model_free(m);
   release(&l);
+}
+
+/* A share that is 0 or spans several powers of ten is an input as a logarithm, in whatever unit. */
+static void small_values_are_told_apart(void **state) {
+  for (double unit = 1e-3; unit < 1e4; unit *= 1e6) {
+    landscape l;
+    (void)state;
+    make(&l);
+    for (size_t i = 0; i < N_TRAIN; i++) l.table.inputs[i].features[0] = i ? unit * pow(10, -(double)(i % 5)) : 0;
+    clt_family_model *m = train(&l, clt_family_choosers[0]);
+    const double *s = m->scales[0];
+    assert_true(fabs(s[2] / (unit * 1e-4) - 1) < 1e-6);
+    assert_true((log(unit * 1e-3 + s[2]) - log(unit * 1e-4 + s[2])) * s[4] > 0.5); /* in standard deviations */
+    assert_true(s[0] < 0 && s[1] > unit);
+    clt_family_model_free(m);
+    release(&l);
+  }
 }
 
 /* --- portfolios --- */
@@ -330,6 +348,7 @@ int main(void) {
       cmocka_unit_test(damaged_models_are_refused_or_harmless),
       cmocka_unit_test(what_is_wrong_everywhere_is_no_answer),
       cmocka_unit_test(features_of_any_size_make_a_model_that_can_be_read),
+      cmocka_unit_test(small_values_are_told_apart),
       cmocka_unit_test(a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong),
       cmocka_unit_test(inputs_are_all_combinations),
       cmocka_unit_test(values_of_parameters_are_the_same_on_each_input),

@@ -110,7 +110,7 @@ class Family(SimulatedTest):
         self.clatune(*MEASURE)
         rows = self.stored()
         self.assertTrue(any(reason == "wrong-output" for _, _, reason, _ in rows))
-        self.clatune(*MEASURE)
+        self.assertIn("23 inputs, 5 variants", self.clatune(*MEASURE).stdout)
         self.assertEqual(self.stored(), rows, "what the store has was measured again")
         report = self.clatune_json("family", "report", *LEARN)
         self.assertEqual((report["learnt_from"], report["judged_by"], report["nested"]), (15, 8, False))
@@ -253,8 +253,11 @@ class Family(SimulatedTest):
                             (("select",), "needs a model"), (("export", "x.json"), "needs --c")]:
             self.assertIn(says, self.clatune("family", *words, expect=2).stderr)
         self.clatune("family", "train", *LEARN)
-        self.assertIn("'--feature density=NUMBER' is missing",
+        self.assertIn("add --feature density=NUMBER\n",
                       self.clatune("family", "select", "tiny.model.json", "--feature", "n=3", expect=2).stderr)
+        self.assertIn("add --feature n=NUMBER --feature density=NUMBER\n",
+                      self.clatune("family", "select", "tiny.model.json", expect=2).stderr)
+        self.assertIn("is a problem file", self.clatune("family", "report", "v0.json", expect=1).stderr)
         for words, says in [(("--input", "n=2.5", "--input", "every=1"), "'--input n=' needs a whole number, not '2.5'"),
                             (("--input", "n=99999999999999999999", "--input", "every=1"), "needs a whole number"),
                             (("--input", "n=2", "--input", "n=3", "--input", "every=1"), "'--input n=' is given twice"),
@@ -269,7 +272,10 @@ class Family(SimulatedTest):
         self.assertIn("correct on every measured input", self.clatune("family", "train", *LEARN, expect=4).stderr)
         self.write_family()
         self.edit("tiny.c", "sum / in->extent[0]", "0.0 / 0.0")
-        self.assertIn("not finite", self.clatune(*MEASURE, expect=1).stderr)
+        self.assertIn("no finite number for 'density'", self.clatune(*MEASURE, expect=1).stderr)
+        self.edit("tiny.c", "0.0 / 0.0", "0.5")
+        self.write_family(Features={**FAMILY["Features"], "Functions": [{"Function": "look", "Names": ["density", "other"]}]})
+        self.assertIn("no finite number for 'other'", self.clatune(*MEASURE, expect=1).stderr)
 
 
 if __name__ == "__main__":
