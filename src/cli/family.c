@@ -74,17 +74,18 @@ static int run_measure(const cli_arguments *arguments) {
   const int64_t seed = cli_integer(arguments, "seed", 1, 0, INT64_MAX);
   size_t n_settings = 0;
   const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
-  enum { n_own = 4 };
+  /* Slow configurations are data here, and short runs are compared. The user's options take precedence. */
+  static const clt_setting own[] = {{"run-timeout-factor", "0"},
+                                    {"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)},
+                                    {"steady", "0"},
+                                    {"max-run-time", "0.1"}};
+  const size_t n_own = sizeof own / sizeof *own;
   clt_setting *all = cli_new(n_settings + n_own, sizeof *all);
+  memcpy(all, own, sizeof own);
+  if (n_settings) memcpy(all + n_own, settings, n_settings * sizeof *all);
   int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
   if (rc == 0) {
-    /* Slow configurations are data here, and short runs are compared. The user's options take precedence. */
-    all[0] = (clt_setting){"run-timeout-factor", "0"};
-    all[1] = (clt_setting){"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)};
-    all[2] = (clt_setting){"steady", "0"};
-    all[3] = (clt_setting){"max-run-time", "0.1"};
-    if (n_settings) memcpy(all + n_own, settings, n_settings * sizeof *all);
     cli_signals_install();
     const clt_family_measuring how = {.store = s.store,
                                       .device = s.subject.device,
@@ -209,104 +210,11 @@ static int run_train(const cli_arguments *arguments) {
   return rc;
 }
 
-static json_t *figures_json(const char *name, const clt_family_figures *f) {
-  return json_pack("{s:s, s:o, s:o, s:o, s:o}", "choice", name, "mean", clt_json_real(f->mean), "slower_than_best",
-                   clt_json_real(f->slow), "slower_than_single", clt_json_real(f->worse), "gap_closed",
-                   clt_json_real(f->gap_closed));
-}
-
-static void print_figures(const json_t *line) {
-  const double gap = clt_json_number(line, "gap_closed");
-  printf("%-34s %8.4f %11.1f %% %13.1f %% ", clt_json_string(line, "choice"), clt_json_number(line, "mean"),
-         100 * clt_json_number(line, "slower_than_best"), 100 * clt_json_number(line, "slower_than_single"));
-  printf(isnan(gap) ? "         -\n" : "%10.3f\n", gap);
-}
-
-/* Mean run times of the features' functions and the conversions, over the inputs. */
-static json_t *costs_json(const family_subject *s) {
-  const clt_family *f = s->family;
-  json_t *list = json_array();
-  for (size_t i = 0; i < f->n_functions + f->n_variants; i++) {
-    const bool converts = i >= f->n_functions;
-    const size_t k = converts ? i - f->n_functions : i;
-    double sum = 0;
-    size_t n = 0;
-    if (converts && f->variants[k].conversion == NULL) continue;
-    for (size_t row = 0; row < s->table.n; row++) {
-      const double seconds = converts ? s->table.inputs[row].conversion_s[k] : s->table.inputs[row].function_s[k];
-      sum += seconds;
-      n += seconds > 0;
-    }
-    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", converts ? "conversion" : "features", "function",
-                                          converts ? f->variants[k].conversion : f->functions[k].function, "mean_s",
-                                          clt_json_real(n ? sum / (double)n : NAN)));
-  }
-  return list;
-}
-
 static int run_report(const cli_arguments *arguments) {
   family_subject s = {0};
-  clt_error error = {0};
-  json_t *rows = json_array(), *line;
-  size_t n = 0, i;
-  char name[64], time[32];
   int rc = begin_training(&s, arguments);
-  if (rc == 0 && cli_given(arguments, "sources")) {
-    rc = cli_family_report_across(&s, arguments);
-    json_decref(rows);
-    release(&s);
-    return rc;
-  }
-  const clt_family_chooser *own = s.training.chooser;
-  clt_family_figures first[CLT_N_JUDGED] = {{0}}, figures[CLT_N_JUDGED];
-  const char *first_name = "auto";
-  for (i = 0; rc == 0 && clt_family_choosers[i]; i++) {
-    const clt_family_chooser *c = s.training.chooser = clt_family_choosers[i];
-    if (c->n_settings == 0) {
-      if (!cli_given(arguments, "quiet"))
-        cli_message(0, "left out '%s': this clatune was built without libsvm", c->name);
-      continue;
-    }
-    if (clt_family_judge(figures, &n, &s.table, &s.training, &error)) rc = cli_report(&error);
-    if (rc == 0) json_array_append_new(rows, figures_json(c->name, &figures[CLT_JUDGE_CHOICE]));
-    if (rc == 0 && c == own) memcpy(first, figures, sizeof first), first_name = c->name;
-  }
-  s.training.chooser = NULL;
-  if (rc == 0 && own == NULL) {
-    if (clt_family_judge(first, &n, &s.table, &s.training, &error)) rc = cli_report(&error);
-    if (rc == 0) json_array_append_new(rows, figures_json("auto", &first[CLT_JUDGE_CHOICE]));
-  }
-  const clt_family_figures ideal = {1, 0, 0, first[CLT_JUDGE_SINGLE].mean < 1 - 1e-9 ? 1 : NAN};
-  snprintf(name, sizeof name, "measure the top two of %s", first_name);
-  json_array_append_new(rows, figures_json(name, &first[CLT_JUDGE_TOP_TWO]));
-  json_array_append_new(rows, figures_json("single best variant", &first[CLT_JUDGE_SINGLE]));
-  json_array_append_new(rows, figures_json("ideal", &ideal));
-  json_t *costs = rc ? NULL : costs_json(&s), *arms = json_array();
-  for (i = 0; rc == 0 && i < s.table.n_arms; i++)
-    json_array_append_new(arms, json_pack("{s:s, s:s}", "variant", s.family->variants[s.table.arms[i].variant].name,
-                                          "configuration", s.table.arms[i].configuration));
-  if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:o, s:I, s:I, s:b, s:O, s:O, s:O}", "family", s.family->name, "device",
-                                  cli_json_device(s.subject.device), "learnt_from", (json_int_t)s.table.n_train,
-                                  "judged_by", (json_int_t)n, "nested", s.table.n == s.table.n_train, "arms", arms,
-                                  "rows", rows, "costs", costs));
-  } else if (rc == 0) {
-    printf("%s on %s: %zu training inputs, ", s.family->name, s.subject.device->name, s.table.n_train);
-    if (s.table.n == s.table.n_train)
-      printf("judged by nested cross-validation, %zu configurations\n\n", s.table.n_arms);
-    else
-      printf("%zu test inputs, %zu configurations\n\n", n, s.table.n_arms);
-    printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
-    printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
-    json_array_foreach(rows, i, line) print_figures(line);
-    if (json_array_size(costs)) puts("");
-    json_array_foreach(costs, i, line)
-        printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),
-               clt_time_text(time, clt_json_number(line, "mean_s")));
-  }
-  json_decref(rows);
-  json_decref(costs);
-  json_decref(arms);
+  if (rc == 0)
+    rc = cli_given(arguments, "sources") ? cli_family_report_across(&s, arguments) : cli_family_report(&s, arguments);
   release(&s);
   return rc;
 }

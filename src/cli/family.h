@@ -20,8 +20,9 @@ typedef struct family_subject {
   clt_family_across across; /* train --sources */
 } family_subject;
 
-/* report --sources: for each device, judges a model trained on the others and prints a table (family_across.c).
- * Returns an exit code. */
+/* report: compares the choosers on the device's own measurements, and prints a table. With --sources: judges, for each
+ * device, a model trained on the others. Return an exit code. */
+int cli_family_report(family_subject *subject, const cli_arguments *arguments);
 int cli_family_report_across(family_subject *subject, const cli_arguments *arguments);
 
 /* Prints the device features that the model uses, and the nearest other device. */

@@ -184,7 +184,8 @@ static int read_sections(clt_family *f, clt_error *error) {
            derived = clt_node_member(&inputs, "Derived"), from = clt_node_member(&features, "From"),
            named = clt_node_member(&root, "Family");
   if (json_object_get(root.json, "ConfigurationSpace"))
-    clt_node_fail(&root, "this is a problem file; a family file names such files as the \"Problem\" of its \"Variants\"");
+    clt_node_fail(&root,
+                  "this is a problem file; a family file names such files as the \"Problem\" of its \"Variants\"");
   clt_words taken = {0}; /* parameters, derived numbers, and what functions give: names of an input */
   if (!clt_read_object(&root, CLT_NAMES("Family", "Module", "Inputs", "Features", "Variants"), true)) return reading.rc;
   f->name = clt_read_required_text(&root, "Family");

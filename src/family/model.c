@@ -30,9 +30,7 @@ void clt_family_model_free(clt_family_model *m) {
   free(m);
 }
 
-double clt_family_margin(const clt_family_model *m) {
-  return m->chooser->predicts_time ? log(1 + CLT_FAMILY_TIE) : 0;
-}
+double clt_family_margin(const clt_family_model *m) { return m->chooser->predicts_time ? log(1 + CLT_FAMILY_TIE) : 0; }
 
 void clt_family_select(clt_family_choice *out, const clt_family_model *m, const double *features) {
   double scores[CLT_MAX_ARMS];
@@ -41,12 +39,11 @@ void clt_family_select(clt_family_choice *out, const clt_family_model *m, const 
   double least = outside < 0 ? scores[best] - clt_family_margin(m) : 0;
   for (size_t a = 0; outside < 0 && a < m->n_arms; a++)
     if (scores[a] < least && clt_family_holds(m->arms[a].where, features, m->n_features)) best = a, least = scores[a];
-  *out =
-      (clt_family_choice){.variant = m->arms[best].variant,
-                          .configuration = m->arms[best].configuration,
-                          .arm = best,
-                          .predicted_s = outside < 0 && m->chooser->predicts_time ? exp(scores[best]) : NAN,
-                          .outside = outside < 0 ? NULL : m->names.all[outside]};
+  *out = (clt_family_choice){.variant = m->arms[best].variant,
+                             .configuration = m->arms[best].configuration,
+                             .arm = best,
+                             .predicted_s = outside < 0 && m->chooser->predicts_time ? exp(scores[best]) : NAN,
+                             .outside = outside < 0 ? NULL : m->names.all[outside]};
 }
 
 /* --- files --- */
