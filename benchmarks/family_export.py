@@ -50,6 +50,7 @@ def within(scale, share):
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("models", nargs="+", type=pathlib.Path)
+    parser.add_argument("--cc", default="cc", help="the compiler (default: cc)")
     options = parser.parse_args()
     numbers, rows = random.Random(1), []
     for path in options.models:
@@ -62,7 +63,7 @@ def main():
             (folder / "c.c").write_text(CHOOSE.replace("@FAMILY@", model["Family"]))
             took = []
             for level in ("-O2", "-O3"):
-                subprocess.run(["cc", level, "-std=gnu11", "-ffp-contract=off", "-o", "p", "p.c", "c.c", "-lm"], cwd=folder, check=True)
+                subprocess.run([options.cc, level, "-std=gnu11", "-ffp-contract=off", "-o", "p", "p.c", "c.c", "-lm"], cwd=folder, check=True)
                 took.append(subprocess.run(["./p"], cwd=folder, check=True, text=True, capture_output=True).stdout.strip())
         rows.append([model["Family"], model["Chooser"], len(model["Features"]), len(model["Arms"]), *took])
     print(tables.markdown(["family", "chooser", "features", "arms", "ns, -O2", "ns, -O3"], rows))

@@ -24,11 +24,11 @@
 #define NEVER 1e6f /* score of an arm without any known cost */
 #define RIDGE 1.0  /* 0.3 to 3 hardly differ on bfs and spmv */
 
-/* Decays of 0.02 to 3 hardly differ on made-up tables of 54 inputs and 10 arms; less than 0.1 is worse. */
-static const struct network_setting {
-  int hidden;
-  double decay; /* divided by the number of rows */
-} network_settings[] = {{4, 0.1}, {8, 0.1}, {8, 1}};
+#define HIDDEN 4 /* units of a network; 8 are no better (docs/notebook/families.md) */
+
+/* Divided by the number of rows. 0.02 to 3 hardly differ on made-up tables of 54 inputs and 10 arms; less than 0.1 is
+ * worse. */
+static const double decays[] = {0.1, 1};
 
 /* A ridge regression of y on the inputs, for the rows chosen, which y loses. With a few dozen inputs networks alone
  * differ from seed to seed by as much as the arms do; what they add to a line differs less. */
@@ -55,9 +55,9 @@ static int fit_line(float *slopes, float *y, const clt_family_rows *rows, const 
 }
 
 /* Fits the linear model and the networks of one arm, and writes them to its block of values. */
-static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const struct network_setting *setting,
-                   clt_rng *rng, clt_error *error) {
-  const size_t h = (size_t)setting->hidden, n_in = rows->n_inputs, units = MEMBERS * h;
+static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, double decay, clt_rng *rng,
+                   clt_error *error) {
+  const size_t h = HIDDEN, n_in = rows->n_inputs, units = MEMBERS * h;
   const clt_shape shape = {.n_inputs = n_in, .n_layers = 2, .width = {h, 1}, .symmetric = true};
   const size_t n_weights = clt_shape_n_weights(&shape);
   float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units, *slopes = constant + 1;
@@ -89,7 +89,7 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, const 
                                    .rows = order,
                                    .n_rows = n_train,
                                    .iterations = ITERATIONS,
-                                   .decay = setting->decay / (double)n_train};
+                                   .decay = decay / (double)n_train};
     rc = clt_train(&training, weights, NULL, error);
     for (size_t u = 0; rc == CLT_OK && u < h; u++) {
       for (size_t k = 0; k < n_in; k++) block[k * units + m * h + u] = weights[u * (n_in + 1) + k];
@@ -134,8 +134,7 @@ static double *relative_costs(const clt_family_rows *rows) {
 
 static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
                     clt_error *error) {
-  const struct network_setting *s = &network_settings[setting];
-  const size_t units = MEMBERS * (size_t)s->hidden, block = units * (rows->n_inputs + 2) + 1 + rows->n_inputs;
+  const size_t units = MEMBERS * HIDDEN, block = units * (rows->n_inputs + 2) + 1 + rows->n_inputs;
   clt_family_rows relative = *rows;
   clt_rng rng;
   clt_rng_init(&rng, seed);
@@ -146,7 +145,7 @@ static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsign
   relative.log_cost = costs;
   int rc = out->values && costs ? CLT_OK : clt_fail_memory(error);
   for (size_t a = 0; rc == CLT_OK && a < relative.n_arms; a++)
-    rc = fit_arm(out->values + a * block, &relative, a, s, &rng, error);
+    rc = fit_arm(out->values + a * block, &relative, a, decays[setting], &rng, error);
   free(costs);
   return rc;
 }
@@ -160,7 +159,7 @@ static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t
 static const clt_family_chooser chooser_time = {
     .name = "time",
     .summary = "predicts the time of each variant with small networks; leaves the standard one for a gain of 2 %",
-    .n_settings = sizeof network_settings / sizeof *network_settings,
+    .n_settings = sizeof decays / sizeof *decays,
     .predicts_time = true,
     .fit = fit_time,
     .score = score_time,

@@ -15,27 +15,40 @@ static inline int FAMILY(scale)(float *inputs, const double *features, const dou
 
 /* Predicts log times. values has one block per arm, for its difference from the mean of all arms, and a last one for
  * that mean. Each is a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64), which are the units
- * of all its networks: weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. */
+ * of all its networks: weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. The
+ * blocks are done together, step by step: in one block alone, each operation would wait for the one before. */
 static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
                                 int n_units) {
+  float z[65 * 64];
+  const size_t block = (size_t)(n_units * (n_inputs + 2) + 1 + n_inputs);
+  const int n = (n_arms + 1) * n_units;
   double mean = 0;
+  for (int arm = 0; arm <= n_arms; arm++) {
+    const float *w = values + (size_t)arm * block, *bias = w + n_inputs * n_units;
+    float *own = z + arm * n_units;
+    int k = 0;
+    for (int u = 0; u < n_units; u++) own[u] = bias[u];
+    for (; k + 4 <= n_inputs; k += 4, w += 4 * n_units)
+      for (int u = 0; u < n_units; u++)
+        own[u] +=
+            (w[u] * x[k] + w[n_units + u] * x[k + 1]) + (w[2 * n_units + u] * x[k + 2] + w[3 * n_units + u] * x[k + 3]);
+    for (; k < n_inputs; k++, w += n_units)
+      for (int u = 0; u < n_units; u++) own[u] += w[u] * x[k];
+  }
+  for (int u = 0; u < n; u++) z[u] = z[u] < -4.97f ? -4.97f : z[u];
+  for (int u = 0; u < n; u++) z[u] = z[u] > 4.97f ? 4.97f : z[u];
+  for (int u = 0; u < n; u++) { /* Lambert's continued fraction: 1e-4 from the tangent; alone it vectorises */
+    const float q = z[u] * z[u];
+    z[u] = z[u] * (135135.0f + q * (17325.0f + q * (378.0f + q))) /
+           (135135.0f + q * (62370.0f + q * (3150.0f + q * 28.0f)));
+  }
   for (int arm = n_arms; arm >= 0; arm--) {
-    const float *w = values + (size_t)arm * (size_t)(n_units * (n_inputs + 2) + 1 + n_inputs),
-                *bias = w + n_inputs * n_units, *line = bias + 2 * n_units;
-    float z[64], sum[4] = {line[0], 0, 0, 0};
+    const float *factor = values + (size_t)arm * block + (n_inputs + 1) * n_units, *line = factor + n_units,
+                *own = z + arm * n_units;
+    float sum[4] = {line[0], 0, 0, 0};
     for (int k = 0; k < n_inputs; k++) sum[k % 4] += line[1 + k] * x[k];
-    for (int u = 0; u < n_units; u++) z[u] = bias[u];
-    for (int k = 0; k < n_inputs; k++)
-      for (int u = 0; u < n_units; u++) z[u] += w[k * n_units + u] * x[k];
-    for (int u = 0; u < n_units; u++) z[u] = z[u] < -4.97f ? -4.97f : z[u];
-    for (int u = 0; u < n_units; u++) z[u] = z[u] > 4.97f ? 4.97f : z[u];
-    for (int u = 0; u < n_units; u++) { /* Lambert's continued fraction: 1e-4 from the tangent; alone it vectorises */
-      const float q = z[u] * z[u];
-      z[u] = z[u] * (135135.0f + q * (17325.0f + q * (378.0f + q))) /
-             (135135.0f + q * (62370.0f + q * (3150.0f + q * 28.0f)));
-    }
     for (int u = 0; u < n_units; u += 4)
-      for (int k = 0; k < 4; k++) sum[k] += bias[n_units + u + k] * z[u + k];
+      for (int k = 0; k < 4; k++) sum[k] += factor[u + k] * own[u + k];
     const double sum_of_all = (double)((sum[0] + sum[1]) + (sum[2] + sum[3]));
     if (arm == n_arms)
       mean = sum_of_all;
