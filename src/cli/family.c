@@ -261,9 +261,8 @@ static int read_assignments(double *out, int64_t *whole, const cli_arguments *ar
   char *text = NULL;
   for (size_t i = 0; rc == 0 && i < n; i++)
     if (!given[i]) clt_text_printf(&missing, "%s--%s %s=NUMBER", missing.n ? " " : "", flag, names[i]);
-  const bool is_missing = missing.n > 0;
   cli_check(clt_text_take(&text, &missing, &cli_error));
-  if (is_missing) rc = cli_usage("give all numbers; add %s", text);
+  if (*text) rc = cli_usage("give all numbers; add %s", text);
   free(text);
   return rc;
 }

@@ -19,12 +19,11 @@
 /* --- time: a linear model and small networks for each arm, and for the mean of all --- */
 
 #define MEMBERS 4 /* networks per arm, each trained without a part of the rows if there are enough */
+#define HIDDEN 4  /* units of a network; 8 are no better (docs/notebook/families.md) */
 #define LEAST_ROWS 5
 #define ITERATIONS 300
 #define NEVER 1e6f /* score of an arm without any known cost */
 #define RIDGE 1.0  /* 0.3 to 3 hardly differ on bfs and spmv */
-
-#define HIDDEN 4 /* units of a network; 8 are no better (docs/notebook/families.md) */
 
 /* Divided by the number of rows. 0.02 to 3 hardly differ on made-up tables of 54 inputs and 10 arms; less than 0.1 is
  * worse. */

@@ -13,10 +13,11 @@ static inline int FAMILY(scale)(float *inputs, const double *features, const dou
   return -1;
 }
 
-/* Predicts log times. values has one block per arm, for its difference from the mean of all arms, and a last one for
- * that mean. Each is a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64), which are the units
- * of all its networks: weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant, slopes[n_inputs]. The
- * blocks are done together, step by step: in one block alone, each operation would wait for the one before. */
+/* Predicts log times of at most 64 arms. values has one block per arm, for its difference from the mean of all arms,
+ * and a last one for that mean. Each is a linear model plus n_units hyperbolic tangents (a multiple of 4, at most 64),
+ * which are the units of all its networks: weights[n_inputs][n_units], biases[n_units], factors[n_units], a constant,
+ * slopes[n_inputs]. The blocks are done together, step by step: in one block alone, each operation would wait for the
+ * one before. */
 static inline void FAMILY(time)(double *scores, const float *x, const float *values, int n_inputs, int n_arms,
                                 int n_units) {
   float z[65 * 64];

@@ -310,8 +310,7 @@ int clt_family_measure(clt_family_measured *out, const clt_family *family, const
     }
   }
   clt_workers_reserve(false, false);
-  *out = (clt_family_measured){0};
-  for (size_t i = 0; r.wanted && i < family->n_inputs; i++) out->n_inputs += r.wanted[i];
+  *out = (clt_family_measured){.n_inputs = r.total / PASSES};
   for (size_t v = 0; v < family->n_variants; v++)
     out->n_variants += r.n_portfolio[v] > 0, out->n_arms += r.n_portfolio[v];
   for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
