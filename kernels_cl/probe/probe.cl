@@ -1,7 +1,7 @@
 /* What a device can do: each work-item does one thing so often (src/session/probe.c counts it), so that the time of a
  * launch is a rate. Results are written where they are what they cannot be: no compiler leaves the work out. */
 
-kernel void nothing(void) {}
+kernel void nothing(global int *data) {}
 
 #define SIZED __attribute__((reqd_work_group_size(wg, 1, 1)))
 

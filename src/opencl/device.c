@@ -290,9 +290,7 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, clt_executor *execu
   size_t n_arguments = 0;
   cl_uint n = 0;
   cl_int status = CL_SUCCESS;
-  char *all = clt_format("%s" CLT_ARGUMENT_OPTION, options);
-  int rc = all ? CLT_OK : clt_fail_memory(error);
-  if (rc == 0) rc = clt_program_build_text(&program, &status, executor, text, all, error);
+  int rc = clt_program_build_described(&program, &status, executor, text, options, error);
   if (rc) goto done;
   if (status) {
     char *log = clt_program_log(program, executor->device);
@@ -321,7 +319,6 @@ done:
   if (program) clReleaseProgram(program);
   free(arguments);
   free(kernels);
-  free(all);
   if (rc) return free(infos), rc;
   *out = infos;
   *n_out = n;

@@ -33,8 +33,7 @@ int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const ch
 
 /* The device at a place ("P:D" of clt_opencl_devices). CLT_E_DEVICE. */
 int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error);
-/* An argument of a kernel that was built with CLT_ARGUMENT_OPTION; false: the driver does not describe it. */
-#define CLT_ARGUMENT_OPTION " -cl-kernel-arg-info"
+/* An argument of a kernel that clt_program_build_described built; false: the driver does not describe it. */
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
 /* types.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
  * text with probes appended. Types that cannot be resolved stay as they are. */
@@ -230,6 +229,10 @@ void clt_program_release(clt_program *program);
  * made. */
 int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
                            const char *options, clt_error *error);
+/* The same, so that the driver describes the kernels' arguments. Where NVIDIA's driver (580) makes PTX that it cannot
+ * read itself, as for a kernel without parameters, they stay undescribed. */
+int clt_program_build_described(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+                                const char *options, clt_error *error);
 /* A kernel from a text of clatune's own; NULL: see *status. */
 cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status);
 /* The driver's log of a build, malloc'ed; NULL if there is none. */

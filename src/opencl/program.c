@@ -207,6 +207,11 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
   return rc;
 }
 
+/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
+static bool is_nvidia(const clt_executor *executor) {
+  return strstr(executor->info.extensions, "cl_nv_compiler_options") != NULL;
+}
+
 /* Runs after building and before arguments are set, because drivers differ in whether they count local arguments
  * later. */
 static int check_kernels(const clt_program *program, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
@@ -240,10 +245,12 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
       return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
                         launch->kernel, (unsigned long long)local_bytes,
                         (unsigned long long)executor->info.local_memory_bytes);
+    /* Not on NVIDIA, whose driver says 256 for every kernel, but runs up to 1024 and refuses a launch that needs too
+     * many registers. rusticl, too, may report a lower limit than it accepts. */
     status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
                                       NULL);
     if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items &&
-        work_group_size(launch) > plan->known_group) /* rusticl may report a lower limit than it accepts */
+        work_group_size(launch) > plan->known_group && !is_nvidia(executor))
       return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
                         launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
     status =
@@ -266,11 +273,6 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   if (log && clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, n, log, NULL) == CL_SUCCESS) return log;
   free(log);
   return NULL;
-}
-
-/* Whether the build log can report what the kernels use. */
-static bool tells_in_log(const clt_executor *executor) {
-  return strstr(executor->info.extensions, "cl_nv_compiler_options") != NULL;
 }
 
 /* The number before or behind some words of the log's part for a kernel; NaN where there is none. Lines as
@@ -297,7 +299,7 @@ static double kernel_number(cl_kernel kernel, const clt_executor *executor, cl_k
 
 static void note_use(clt_measurement *m, const clt_program *program, const clt_executor *executor,
                      const clt_plan *plan) {
-  char *log = tells_in_log(executor) ? clt_program_log(program->program, executor->device) : NULL;
+  char *log = is_nvidia(executor) ? clt_program_log(program->program, executor->device) : NULL;
   for (size_t i = 0; i < plan->n_launches; i++) {
     const clt_plan_launch *launch = &plan->launches[i];
     cl_kernel kernel = program->kernels[i];
@@ -364,6 +366,20 @@ int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *
   return CLT_OK;
 }
 
+int clt_program_build_described(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+                                const char *options, clt_error *error) {
+  char *all = clt_format("%s -cl-kernel-arg-info", options);
+  int rc = all ? clt_program_build_text(out, status, executor, text, all, error) : clt_fail_memory(error);
+  free(all);
+  if (rc || *status == CL_SUCCESS || !is_nvidia(executor)) return rc;
+  char *log = clt_program_log(*out, executor->device);
+  const bool misdescribed = log && strstr(log, "ptxas") && strstr(log, "Parsing error");
+  free(log);
+  if (!misdescribed) return CLT_OK;
+  clReleaseProgram(*out);
+  return clt_program_build_text(out, status, executor, text, options, error);
+}
+
 cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status) {
   cl_program program = NULL;
   if (clt_program_build_text(&program, status, executor, text, NULL, NULL)) return NULL;
@@ -392,9 +408,9 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   bool reduced = executor->declarations != NULL, gave_up = false;
   while (rc == CLT_OK) {
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
-    char *options = clt_format("%s" CLT_ARGUMENT_OPTION "%s%s", plan->options ? plan->options : "",
-                               reduced ? CLT_DECLARATIONS_OPTION : "", tells_in_log(executor) ? " -cl-nv-verbose" : "");
-    rc = source && options ? clt_program_build_text(&built.program, &status, executor, source, options, error)
+    char *options = clt_format("%s%s%s", plan->options ? plan->options : "", reduced ? CLT_DECLARATIONS_OPTION : "",
+                               is_nvidia(executor) ? " -cl-nv-verbose" : "");
+    rc = source && options ? clt_program_build_described(&built.program, &status, executor, source, options, error)
                            : clt_fail_memory(error);
     free(source);
     free(options);

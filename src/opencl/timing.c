@@ -23,6 +23,7 @@
 /* With this many ticks of the device's clock, a run is known to 1 %. */
 #define TICKS 100
 #define MAX_TICK_S 10e-3 /* a clock with a coarser tick is not used */
+#define LEAST_TICK_NS 8  /* a smaller common divisor may come from rounding */
 
 enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5, MOST_JUDGE_ROUNDS = 1000 };
 #define JUDGE_S 0.05 /* time for a coarse clock to tick a few times */
@@ -48,8 +49,9 @@ bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 &&
 
 bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEAD_FACTOR * device_s + OVERHEAD_S; }
 
-/* Some clocks tick every 32 us or every millisecond, whatever the driver reports. The tick is the common divisor of
- * all differences between timestamps. */
+/* Some clocks tick every 32 us or every millisecond, whatever the driver reports; NVIDIA's every 32 ns, reported as
+ * 1 us. The tick is the common divisor of all differences between timestamps. If a clock's ticks were rounded to whole
+ * nanoseconds, that divisor would be 1 or 2 ns, and the reported resolution counts. */
 clt_clock clt_judge_clock(clt_executor *executor) {
   if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
   cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
@@ -86,7 +88,9 @@ clt_clock clt_judge_clock(clt_executor *executor) {
   }
   if (from) clReleaseMemObject(from);
   if (to) clReleaseMemObject(to);
-  const double tick_s = executor->tick_s = fmax(executor->info.timer_resolution_s, 1e-9 * (double)tick_ns);
+  const double found_s = 1e-9 * (double)tick_ns;
+  const double tick_s = executor->tick_s =
+      tick_ns >= LEAST_TICK_NS ? found_s : fmax(executor->info.timer_resolution_s, found_s);
   return possible && sum_s > 0 && tick_s <= MAX_TICK_S && most_ahead_s <= GRAIN_S + tick_s &&
                  clt_clock_agrees(least_device_s + tick_s, least_host_s)
              ? CLT_CLOCK_DEVICE

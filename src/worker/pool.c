@@ -62,8 +62,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
                  "%s; continuing without a device lock, so other tuners may disturb the measurements", why.message);
   pool->lock.waited_s = &pool->waited_s;
   const bool locked = rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED);
-  for (size_t i = 0; locked && rc == 0 && i < n_workers; i++)
-    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
+  if (locked && rc == 0) rc = clt_pool_start_workers(pool, error);
   if (rc) clt_pool_close(pool);
   return rc;
 }
@@ -372,7 +371,7 @@ static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) 
                  why);
   clt_pool_replace(pool, worker);
   worker->stage = CLT_STAGE_REFUSED;
-  for (size_t i = pool->setup.n_workers; i < CLT_POOL_MAX_WORKERS; i++) /* further workers, for finalists */
+  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++)
     if (pool->workers[i].stage == CLT_STAGE_DOWN) pool->workers[i].stage = CLT_STAGE_REFUSED;
   return true;
 }

@@ -38,7 +38,7 @@ typedef struct clt_pool_setup {
   clt_timing_policy timing;
 } clt_pool_setup;
 
-/* Initialises a zeroed pool and starts its workers in the background. */
+/* Initialises a zeroed pool and starts its first workers in the background. */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
 /* The functions of clt_evaluator_type. At most n_workers * n_slots configurations may be submitted, and at most
@@ -196,6 +196,9 @@ bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flig
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
 
 /* schedule.c */
+/* Starts workers while configurations wait: two at first, then as many at once as are up already. NVIDIA's driver opens
+ * a device for one process after the other, so sixteen at once would all be ready after two seconds only. */
+int clt_pool_start_workers(clt_pool *pool, clt_error *error);
 /* Turns an outcome into a measurement of config. A failed one gets the worker's output as its log, and is
  * confirmed_alone if the process has run no other configuration. An error of the worker itself is returned. */
 int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,

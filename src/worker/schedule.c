@@ -206,6 +206,22 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
   return first;
 }
 
+int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
+  size_t n_up = 0, n_starting = 0;
+  int rc = CLT_OK;
+  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++)
+    n_up += w->stage == CLT_STAGE_UP, n_starting += w->stage > CLT_STAGE_DOWN && w->stage < CLT_STAGE_UP;
+  const size_t most = n_up > 2 ? n_up : 2;
+  const bool wanted = n_up + n_starting < 2 || first_job(pool, CLT_JOB_QUEUED, NULL);
+  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (worker->stage == CLT_STAGE_DOWN && (!wanted || n_starting >= most)) continue;
+    n_starting += worker->stage == CLT_STAGE_DOWN;
+    rc = clt_pool_start_worker(pool, worker, error);
+  }
+  return rc;
+}
+
 static int prepare_queued(clt_pool *pool, clt_error *error) {
   bool quiet = pool->setup.quiet_builds, wanted = first_job(pool, CLT_JOB_QUEUED, NULL) != NULL;
   bool held = first_job(pool, CLT_JOB_BUSY, NULL) || first_job(pool, CLT_JOB_READY, NULL);
@@ -233,8 +249,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
                          ? n_alone - n_fresh
                          : 0; /* this many workers get no new job until their prepared ones are measured */
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
-    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
+  rc = clt_pool_start_workers(pool, error);
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     bool shared = true, taken[CLT_POOL_MAX_SLOTS] = {false};

@@ -6,7 +6,7 @@ import shutil
 
 from simulation import DRIVER, SimulatedTest, main
 
-CACHES = {"CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0"}
+CACHES = {"AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0"}
 
 
 class Caches(SimulatedTest):
@@ -26,8 +26,19 @@ class Caches(SimulatedTest):
         self.assertEqual(self.left(), set())
 
     def test_what_the_user_has_set_stays(self):
-        self.environment.update({"CUDA_CACHE_DISABLE": "0", "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": ""})
-        self.assertEqual(self.left(), {"CUDA_CACHE_DISABLE"})
+        self.environment.update({"AMD_COMGR_CACHE": "1", "NEO_CACHE_PERSISTENT": ""})
+        self.assertEqual(self.left(), {"AMD_COMGR_CACHE"})
+
+
+class Arguments(SimulatedTest):
+    def test_a_kernel_without_parameters_builds_where_its_arguments_cannot_be_described(self):
+        with open(self.folder / "copy.cl", "a") as file:
+            file.write("kernel void nothing(void) {}\n")
+        for extensions, status, reasons in (("cl_nv_compiler_options", 0, {"none"}), ("", 4, {"compile-error"})):
+            self.simulate(time_s="1e-5 + 1e-7 * a", undescribed_arguments=True, extensions=extensions)
+            run = self.clatune("tune", *self.subject, "--budget", "3", "--store", f"{extensions}.sqlite", "--searcher", "random",
+                               expect=status)
+            self.assertEqual({reason for _, reason, _ in self.rows(f"{extensions}.sqlite")}, reasons, run.stderr)
 
 
 class Statuses(SimulatedTest):

@@ -47,9 +47,13 @@ class Launches(SimulatedTest):
         self.expect("kernel-limit", lambda x, y: x * y > 16, work_group_limit="16")
 
     def test_a_limit_that_no_driver_told_is_a_refused_launch(self):
-        self.expect("launch", lambda x, y: x * y > 16, work_group_limit="16", optimistic=True)
-        self.expect("launch-resources", lambda x, y: x * y > 16, work_group_limit="16", optimistic=True,
-                    launch_status=-5)
+        self.expect("launch", lambda x, y: x * y > 16, work_group_limit="16", stated_work_group_limit=1024)
+        self.expect("launch-resources", lambda x, y: x * y > 16, work_group_limit="16",
+                    stated_work_group_limit=1024, launch_status=-5)
+
+    def test_on_nvidia_the_stated_limit_is_none(self):
+        self.expect("launch-resources", lambda x, y: x * y > 16, work_group_limit="16", stated_work_group_limit=8,
+                    launch_status=-5, extensions="cl_nv_compiler_options")
 
     def test_too_many_groups_are_a_refused_launch(self):
         for status, reason in ((-63, "launch"), (-5, "launch-resources")):  # 131072 work-items in groups of one

@@ -48,7 +48,13 @@ cl_int clBuildProgram(cl_program program, cl_uint n_devices, const cl_device_id 
   program->log = NULL;
   program->options = strdup(options ? options : "");
   if (program->options == NULL) return CL_OUT_OF_HOST_MEMORY;
-  bool good = sim_build(&program->context->device->simulation, program->options, &program->configuration, &program->log);
+  const sim_device *device = &program->context->device->simulation;
+  bool good = sim_build(device, program->options, &program->configuration, &program->log);
+  if (good && device->undescribed_arguments && strstr(program->source, "(void)") && strstr(program->options, "-cl-kernel-arg-info")) {
+    free(program->log);
+    program->log = strdup("ptxas application ptx input, line 27; fatal   : Parsing error near '}': syntax error\n");
+    good = false;
+  }
   program->status = good ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
   if (notify) notify(program, user);
   return good ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
@@ -162,7 +168,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
   (void)device;
   switch (what) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-      return SIM_ANSWER(size_t, d->optimistic ? d->max_work_group_size : kernel->program->configuration.work_group_limit);
+      return SIM_ANSWER(size_t, d->stated_group ? d->stated_group : kernel->program->configuration.work_group_limit);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return sim_answer(none, sizeof none, capacity, out, n_out);
     case CL_KERNEL_LOCAL_MEM_SIZE: return SIM_ANSWER(cl_ulong, 0);
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return SIM_ANSWER(size_t, d->preferred_work_group_multiple);

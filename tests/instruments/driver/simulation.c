@@ -47,7 +47,8 @@ static const char *const device_keys[] = {"name",
                                           "wrong",
                                           "untouched",
                                           "work_group_limit",
-                                          "optimistic",
+                                          "stated_work_group_limit",
+                                          "undescribed_arguments",
                                           "max_work_item_sizes",
                                           "max_groups",
                                           "scale",
@@ -202,7 +203,8 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->registers = description_formula(json, "registers", "0");
   d->spill_bytes = description_formula(json, "spill_bytes", "0");
   d->private_bytes = description_formula(json, "private_bytes", "0");
-  d->optimistic = json_is_true(json_object_get(json, "optimistic"));
+  d->undescribed_arguments = json_is_true(json_object_get(json, "undescribed_arguments"));
+  d->stated_group = (size_t)description_number(json, "stated_work_group_limit", 0);
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
   d->build_cpu_s = description_number(json, "build_cpu_s", 0);

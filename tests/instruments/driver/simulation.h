@@ -25,7 +25,8 @@ typedef struct sim_device {
   const char *lost_file; /* is there once the device is lost, to all processes; while it is locked, who is stuck stays */
   double watchdog_s;     /* what is queued for longer fails; 0: none */
   double scale, build_s, build_cpu_s;
-  bool optimistic; /* says of every kernel that the device's largest work-group is possible */
+  bool undescribed_arguments; /* asked for them, it does not build a program with a kernel without parameters */
+  size_t stated_group; /* what CL_KERNEL_WORK_GROUP_SIZE is for every kernel; 0: the limit itself */
   const char *spins; /* whoever waits keeps a processor busy, and leaves a byte in this file; NULL: nobody does */
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
