@@ -119,43 +119,70 @@ static int run_measure(const cli_arguments *arguments) {
 
 /* --- train and report --- */
 
+/* The names in a list such as "a,b", as places in `names`; each may be there once. what: "the family has no feature".
+ */
+static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *arguments, const char *flag,
+                      const char *const *names, size_t n_names, const char *what) {
+  const char *typed = cli_text(arguments, flag);
+  char guess[CLI_GUESS_BYTES], *list = typed ? strdup(typed) : NULL;
+  int rc = typed && list == NULL ? cli_failure("out of memory") : 0;
+  for (char *rest = NULL, *name = list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
+       name = strtok_r(NULL, ",", &rest)) {
+    size_t k = 0;
+    while (k < n_names && strcmp(names[k], name) != 0) k++;
+    for (size_t i = 0; i < *n; i++)
+      if (out[i] == k) rc = cli_usage("--%s names '%s' twice", flag, name);
+    if (k == n_names)
+      rc = cli_usage("%s '%s'%s", what, name, cli_guess(guess, "", name, names, n_names));
+    else if (rc == 0 && *n == most)
+      rc = cli_usage("--%s takes at most %zu names", flag, most);
+    else if (rc == 0)
+      out[(*n)++] = k;
+  }
+  if (rc == 0 && typed && *n == 0) rc = cli_usage("--%s names nothing", flag);
+  free(list);
+  return rc;
+}
+
+/* Reads the devices' features, and which of them --device-features says to compare. */
+static int read_devices(family_subject *s, const cli_arguments *arguments) {
+  clt_family_devices *d = &s->devices;
+  const char *names[CLT_MOST_FEATURES];
+  clt_error error = {0};
+  if (clt_family_devices_read(d, &error)) return cli_report(&error);
+  for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
+  return read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures,
+                    "not measured on all devices, or equal on all, is");
+}
+
 /* Reads --chooser, --features and --seed, and loads the table. A report with --sources loads its tables later. */
 static int begin_training(family_subject *s, const cli_arguments *arguments) {
   const bool across = cli_given(arguments, "sources"), report = strcmp(arguments->positional[0], "report") == 0;
   clt_error error = {0};
   clt_family_training *t = &s->training;
-  const char *chooser = cli_text(arguments, "chooser"), *typed = cli_text(arguments, "features");
-  char guess[CLI_GUESS_BYTES], *list = NULL;
+  const char *chooser = cli_text(arguments, "chooser");
   int rc = 0;
   t->seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
   s->portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
   s->uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
   if (across && report && cli_given(arguments, "device"))
     cli_usage("'clatune family report --sources' leaves out each device in turn; leave out --device");
+  if (cli_given(arguments, "device-features") && !across)
+    cli_usage("--device-features is for models of other devices; add --sources STORE");
   if (chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
     rc = cli_usage("there is no chooser '%s'; choose time, svm, pairwise or auto", chooser);
   if (chooser == NULL) t->chooser = clt_family_choosers[0];
   if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
     rc = cli_failure("chooser '%s' needs libsvm, which this clatune was built without; choose time", chooser);
   if (rc == 0) rc = begin(s, arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
-  if (rc == 0 && typed && (list = strdup(typed)) == NULL) rc = cli_failure("out of memory");
-  for (char *rest = NULL, *name = rc == 0 && list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
-       name = strtok_r(NULL, ",", &rest)) {
-    size_t k = 0;
-    while (k < s->family->n_features && strcmp(s->family->features[k], name) != 0) k++;
-    for (size_t i = 0; i < t->n_features; i++)
-      if (t->features[i] == k) rc = cli_usage("--features names '%s' twice", name);
-    if (k == s->family->n_features)
-      rc = cli_usage("the family has no feature '%s'%s", name,
-                     cli_guess(guess, "", name, s->family->features, s->family->n_features));
-    else if (rc == 0)
-      t->features[t->n_features++] = k;
-  }
+  if (rc == 0)
+    rc = read_names(t->features, &t->n_features, CLT_MAX_FEATURES, arguments, "features", s->family->features,
+                    s->family->n_features, "the family has no feature");
   const clt_family_place own = {s->store, s->subject.device};
   if (rc == 0 && across) rc = open_sources(s, arguments, !report);
-  if (rc == 0 && (across ? clt_family_devices_read(&s->devices, &error) ||
-                               (!report && clt_family_across_load(&s->across, s->family, &s->devices, s->devices.n - 1,
-                                                                  s->portfolio, s->uses, &error))
+  if (rc == 0 && across) rc = read_devices(s, arguments);
+  if (rc == 0 && (across ? !report && clt_family_across_load(&s->across, s->family, &s->devices, s->devices.n - 1,
+                                                             s->portfolio, s->uses, &error)
                          : clt_family_table_load(&s->table, s->family, &own, 1, 1, s->portfolio, s->uses, &error)))
     rc = cli_report(&error);
   const clt_family_table *table = across ? &s->across.table : &s->table; /* without arms: not loaded yet */
@@ -168,7 +195,6 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
                   "correct on all of them",
                   s->family->variants[v].name);
   }
-  free(list);
   return rc;
 }
 
@@ -362,8 +388,8 @@ static int run_export(const cli_arguments *arguments) {
 
 static const cli_action actions[] = {
     {"measure", 2, " device portfolio tune-on budget inputs train-only sources seed * ", run_measure},
-    {"train", 2, " device portfolio chooser features uses sources seed output ", run_train},
-    {"report", 2, " device portfolio chooser features uses sources seed ", run_report},
+    {"train", 2, " device portfolio chooser features uses sources device-features seed output ", run_train},
+    {"report", 2, " device portfolio chooser features uses sources device-features seed ", run_report},
     {"select", 2, " feature input family ", run_select},
     {"export", 2, " c output ", run_export}};
 
@@ -387,6 +413,9 @@ static const cli_flag flags[] = {
     {"sources", "STORE",
      "a store with other, probed devices; may be repeated. measure: measures their configurations instead of tuning; "
      "train: learns from these devices instead of this one; report: leaves out each device in turn"},
+    {"device-features", "A,B",
+     "train, report with --sources: up to three features of devices by which they are compared (default: chosen by "
+     "cross-validation)"},
     {"output", "FILE",
      "train: the model file (default: next to the family); export: the file to write (default: standard output); "
      "also -o FILE"},

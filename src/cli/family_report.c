@@ -124,9 +124,9 @@ static char *join(const json_t *words) {
 void cli_family_print_across(const family_subject *s, size_t device) {
   json_t *names = figures_of(&s->across, &s->devices);
   char *text = join(names);
-  printf("device              %s\ndevice features     %s (chosen in %.2g s)\nnearest device      %s\n",
-         s->devices.all[device].name, text && *text ? text : "all", s->across.selection_s,
-         s->devices.all[s->across.nearest].name);
+  printf("device              %s\ndevice features     %s (%s in %.2g s)\nnearest device      %s\n",
+         s->devices.all[device].name, text && *text ? text : "all", s->devices.n_given ? "given; read" : "chosen",
+         s->across.selection_s, s->devices.all[s->across.nearest].name);
   json_decref(names);
   free(text);
 }

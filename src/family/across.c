@@ -254,6 +254,11 @@ static void count_figures(double *count, const clt_family_across *s, size_t left
 
 /* The most frequent figures; their number is the one with the lowest regret over all devices. */
 static void choose_figures(clt_family_across *s) {
+  if (s->devices->n_given > 0) {
+    memcpy(s->chosen, s->devices->given, sizeof s->chosen);
+    s->n_chosen = s->devices->n_given;
+    return;
+  }
   double count[CLT_MOST_FEATURES] = {0}, least = INFINITY;
   size_t order[CLT_MOST_CHOSEN], n = 0;
   for (size_t i = 0; i < s->devices->n; i++)

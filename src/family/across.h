@@ -15,7 +15,8 @@ typedef struct clt_family_devices {
   clt_family_place *places;
   size_t n, n_figures;
   char (*names)[32];
-  double *figures; /* [device][figure]: logarithms */
+  double *figures;                        /* [device][figure]: logarithms */
+  size_t given[CLT_MOST_CHOSEN], n_given; /* figures that the caller chose; 0: cross-validation chooses */
 } clt_family_devices;
 
 /* Finds the devices that the stores describe, each once, followed by `target` (nullable) with its own store. Release
@@ -46,9 +47,9 @@ typedef enum clt_family_weighting { CLT_BY_DISTANCE, CLT_NEAREST_ALONE, CLT_ALIK
 
 /* Reads the table and selects figures by cross-validation over the other devices: for each device that is left out, the
  * subset of at most three figures with which the rest predicts it best; then the most frequent figures of these
- * subsets. If the device has measured the first training input, what failed there counts as a failure everywhere: a
- * driver may refuse arms for reasons that no figure tells. most and uses: as for clt_family_table_load. Release also
- * after a failure. */
+ * subsets. Figures that are given are taken instead. If the device has measured the first training input, what failed
+ * there counts as a failure everywhere: a driver may refuse arms for reasons that no figure tells. most and uses: as
+ * for clt_family_table_load. Release also after a failure. */
 int clt_family_across_load(clt_family_across *out, const clt_family *family, const clt_family_devices *devices,
                            size_t target, size_t most, double uses, clt_error *error);
 void clt_family_across_release(clt_family_across *across);

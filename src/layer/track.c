@@ -188,6 +188,9 @@ static cl_int build_program(cl_program handle, cl_uint n, const cl_device_id *de
   snprintf(all, bytes, "%s%s%s", build->options, added_options[0] && options ? " " : "", added_options);
   cl_int status = layer_next.clBuildProgram(handle, n, devices, added_options[0] ? all : options, notify, user);
   free(all);
+  /* NVIDIA's driver cannot describe a kernel without parameters, and then builds none. */
+  if (status == CL_BUILD_PROGRAM_FAILURE && added_options[0] && notify == NULL)
+    status = layer_next.clBuildProgram(handle, n, devices, options, NULL, NULL);
   if (status != CL_SUCCESS) before = exchange_build(p, before);
   pthread_mutex_lock(&program_lock);
   drop_build(before);

@@ -356,7 +356,7 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
   if (executor->source_hash != hash) {
     rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since the tuning began; start the tuning again",
                   clt_problem_path(clt_instance_problem(instance)));
-  } else if (anew) {
+  } else if (anew || clt_cl_is_nvidia(&executor->info)) { /* NVIDIA's has no log for a program from its cache */
     char *text = clt_format("%s\n/* %lld */\n", plan->source, (long long)getpid());
     if (text == NULL) rc = clt_fail_memory(error);
     if (text) free(plan->source), plan->source = text;

@@ -33,6 +33,8 @@ int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const ch
 
 /* The device at a place ("P:D" of clt_opencl_devices). CLT_E_DEVICE. */
 int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error);
+/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
+bool clt_cl_is_nvidia(const clt_device_info *device);
 /* An argument of a kernel that clt_program_build_described built; false: the driver does not describe it. */
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
 /* types.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the
@@ -55,6 +57,7 @@ struct clt_executor {
   bool broken;       /* the device no longer answers after a fault */
   bool exact_end;    /* the end of a run must be noticed at once, because the host's clock times it */
   bool watchdog;     /* the system ends long runs */
+  bool undescribed;  /* the driver cannot describe kernels' arguments: clt_program_build_described does not ask again */
   clt_clock clock;   /* which clock timing begins with; a measurement may fall back to the host's */
   double tick_s;     /* resolution of the device's clock, as stated or observed */
   clt_phase_fn phase;
@@ -231,7 +234,7 @@ int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *
                            const char *options, clt_error *error);
 /* The same, so that the driver describes the kernels' arguments. Where NVIDIA's driver (580) makes PTX that it cannot
  * read itself, as for a kernel without parameters, they stay undescribed. */
-int clt_program_build_described(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
                                 const char *options, clt_error *error);
 /* A kernel from a text of clatune's own; NULL: see *status. */
 cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status);

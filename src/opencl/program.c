@@ -207,9 +207,8 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
   return rc;
 }
 
-/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
-static bool is_nvidia(const clt_executor *executor) {
-  return strstr(executor->info.extensions, "cl_nv_compiler_options") != NULL;
+bool clt_cl_is_nvidia(const clt_device_info *device) {
+  return strstr(device->extensions, "cl_nv_compiler_options") != NULL;
 }
 
 /* Runs after building and before arguments are set, because drivers differ in whether they count local arguments
@@ -250,7 +249,7 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
     status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
                                       NULL);
     if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items &&
-        work_group_size(launch) > plan->known_group && !is_nvidia(executor))
+        work_group_size(launch) > plan->known_group && !clt_cl_is_nvidia(&executor->info))
       return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
                         launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
     status =
@@ -299,7 +298,7 @@ static double kernel_number(cl_kernel kernel, const clt_executor *executor, cl_k
 
 static void note_use(clt_measurement *m, const clt_program *program, const clt_executor *executor,
                      const clt_plan *plan) {
-  char *log = is_nvidia(executor) ? clt_program_log(program->program, executor->device) : NULL;
+  char *log = clt_cl_is_nvidia(&executor->info) ? clt_program_log(program->program, executor->device) : NULL;
   for (size_t i = 0; i < plan->n_launches; i++) {
     const clt_plan_launch *launch = &plan->launches[i];
     cl_kernel kernel = program->kernels[i];
@@ -366,16 +365,16 @@ int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *
   return CLT_OK;
 }
 
-int clt_program_build_described(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
+int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
                                 const char *options, clt_error *error) {
-  char *all = clt_format("%s -cl-kernel-arg-info", options);
+  char *all = clt_format("%s%s", options, executor->undescribed ? "" : " -cl-kernel-arg-info");
   int rc = all ? clt_program_build_text(out, status, executor, text, all, error) : clt_fail_memory(error);
   free(all);
-  if (rc || *status == CL_SUCCESS || !is_nvidia(executor)) return rc;
+  if (rc || *status == CL_SUCCESS || executor->undescribed || !clt_cl_is_nvidia(&executor->info)) return rc;
   char *log = clt_program_log(*out, executor->device);
-  const bool misdescribed = log && strstr(log, "ptxas") && strstr(log, "Parsing error");
+  executor->undescribed = log && strstr(log, "ptxas") && strstr(log, "Parsing error");
   free(log);
-  if (!misdescribed) return CLT_OK;
+  if (!executor->undescribed) return CLT_OK;
   clReleaseProgram(*out);
   return clt_program_build_text(out, status, executor, text, options, error);
 }
@@ -409,7 +408,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   while (rc == CLT_OK) {
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
     char *options = clt_format("%s%s%s", plan->options ? plan->options : "", reduced ? CLT_DECLARATIONS_OPTION : "",
-                               is_nvidia(executor) ? " -cl-nv-verbose" : "");
+                               clt_cl_is_nvidia(&executor->info) ? " -cl-nv-verbose" : "");
     rc = source && options ? clt_program_build_described(&built.program, &status, executor, source, options, error)
                            : clt_fail_memory(error);
     free(source);

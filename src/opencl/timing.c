@@ -36,14 +36,7 @@ static bool event_times(cl_event event, cl_ulong *start_ns, cl_ulong *end_ns) {
 }
 
 /* The greatest common divisor. */
-static cl_ulong common_divisor(cl_ulong a, cl_ulong b) {
-  while (b) {
-    cl_ulong rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
+static cl_ulong common_divisor(cl_ulong a, cl_ulong b) { return b ? common_divisor(b, a % b) : a; }
 
 bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 && device_s <= DRIFT * host_s + GRAIN_S; }
 
@@ -88,9 +81,8 @@ clt_clock clt_judge_clock(clt_executor *executor) {
   }
   if (from) clReleaseMemObject(from);
   if (to) clReleaseMemObject(to);
-  const double found_s = 1e-9 * (double)tick_ns;
-  const double tick_s = executor->tick_s =
-      tick_ns >= LEAST_TICK_NS ? found_s : fmax(executor->info.timer_resolution_s, found_s);
+  const double found_s = 1e-9 * (double)tick_ns, stated_s = executor->info.timer_resolution_s;
+  const double tick_s = executor->tick_s = tick_ns >= LEAST_TICK_NS ? found_s : fmax(stated_s, found_s);
   return possible && sum_s > 0 && tick_s <= MAX_TICK_S && most_ahead_s <= GRAIN_S + tick_s &&
                  clt_clock_agrees(least_device_s + tick_s, least_host_s)
              ? CLT_CLOCK_DEVICE

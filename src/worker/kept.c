@@ -198,6 +198,8 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       if (n_under_way++ == pool->setup.n_workers) break;
       if (k->worker->stage == CLT_STAGE_REFUSED) {
         place_kept(pool, pool->kept, pool->n_kept, k);
+        k->generation = 0; /* nothing is prepared there yet */
+        k->verified = false;
         k->worker->heap_checks = true;
       }
       if (k->worker->process.busy) continue;

@@ -371,8 +371,9 @@ static bool leave_out(clt_pool *pool, clt_pool_worker *worker, const char *why) 
                  why);
   clt_pool_replace(pool, worker);
   worker->stage = CLT_STAGE_REFUSED;
-  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++)
-    if (pool->workers[i].stage == CLT_STAGE_DOWN) pool->workers[i].stage = CLT_STAGE_REFUSED;
+  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) /* those that never had the device */
+    if (pool->workers[i].stage == CLT_STAGE_DOWN && pool->workers[i].generation == 0)
+      pool->workers[i].stage = CLT_STAGE_REFUSED;
   return true;
 }
 

@@ -196,8 +196,9 @@ bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flig
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
 
 /* schedule.c */
-/* Starts workers while configurations wait: two at first, then as many at once as are up already. NVIDIA's driver opens
- * a device for one process after the other, so sixteen at once would all be ready after two seconds only. */
+/* Starts workers that are down. On a CPU all of them; on other devices two at first and then, as long as configurations
+ * wait, as many at once as have opened the device. NVIDIA's driver opens it for one process after the other, so that of
+ * sixteen at once even the first is ready after two seconds only. */
 int clt_pool_start_workers(clt_pool *pool, clt_error *error);
 /* Turns an outcome into a measurement of config. A failed one gets the worker's output as its log, and is
  * confirmed_alone if the process has run no other configuration. An error of the worker itself is returned. */

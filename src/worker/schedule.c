@@ -11,6 +11,7 @@
 #define MAX_ATTEMPTS 2     /* attempts with a configuration that may have ended its worker, over all sessions */
 #define MAX_RETRIES 2      /* retries for other reasons */
 #define MOST_CACHED 512    /* configurations in the compiler's cache, of about 0.1 MB each */
+#define FIRST_WORKERS 2    /* on a device other than a CPU, before any has opened it */
 #define LAUNCH_GRACE_S 5.0 /* the minimum time for a launch after it was permitted */
 
 /* --- measurements --- */
@@ -207,15 +208,17 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
 }
 
 int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
-  size_t n_up = 0, n_starting = 0;
+  const bool at_once = pool->setup.quiet_builds, waiting = first_job(pool, CLT_JOB_QUEUED, NULL) != NULL;
+  size_t n_open = 0, n_starting = 0;
   int rc = CLT_OK;
-  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++)
-    n_up += w->stage == CLT_STAGE_UP, n_starting += w->stage > CLT_STAGE_DOWN && w->stage < CLT_STAGE_UP;
-  const size_t most = n_up > 2 ? n_up : 2;
-  const bool wanted = n_up + n_starting < 2 || first_job(pool, CLT_JOB_QUEUED, NULL);
+  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++) {
+    n_open += w->stage > CLT_STAGE_OPENING && w->stage <= CLT_STAGE_UP;
+    n_starting += w->stage == CLT_STAGE_GREETING || w->stage == CLT_STAGE_OPENING;
+  }
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    if (worker->stage == CLT_STAGE_DOWN && (!wanted || n_starting >= most)) continue;
+    const bool may_start = n_open + n_starting < FIRST_WORKERS || (waiting && n_starting < n_open);
+    if (worker->stage == CLT_STAGE_DOWN && !at_once && !may_start) continue;
     n_starting += worker->stage == CLT_STAGE_DOWN;
     rc = clt_pool_start_worker(pool, worker, error);
   }
@@ -249,7 +252,6 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
                          ? n_alone - n_fresh
                          : 0; /* this many workers get no new job until their prepared ones are measured */
   int rc = CLT_OK;
-  rc = clt_pool_start_workers(pool, error);
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     bool shared = true, taken[CLT_POOL_MAX_SLOTS] = {false};
@@ -281,7 +283,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     rc = clt_pool_request(pool, worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_GATED,
                           note_measured, error);
   }
-  return rc;
+  return rc ? rc : clt_pool_start_workers(pool, error);
 }
 
 /* A prepared job in an idle worker; jobs in busy workers must wait. */

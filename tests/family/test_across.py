@@ -68,6 +68,11 @@ class Across(SimulatedTest):
             self.assertLessEqual(set(row["figures"]), {"flops_per_byte", "flops_per_unit", "launch_kB"})  # never the clock
             self.assertGreaterEqual(row["top_two"], row["mean"])
         self.assertGreater(mean["mean"], 0.9)
+        only = json.loads(self.family("report", *sources, "--device-features", "launch_kB", "--quiet", "--json").stdout)["devices"][:-1]
+        self.assertEqual([row["figures"] for row in only], len(DEVICES) * [["launch_kB"]])
+        for words, said in ((("--device-features", "clock_mhz"), "clock_mhz"), (("--device-features", "launch_kB,launch_kB"), "twice")):
+            self.assertIn(said, self.family("report", *sources, *words, expect=2).stderr)
+        self.assertIn("--sources", self.family("report", *STORE, "--device", "Wide", "--device-features", "launch_kB", expect=2).stderr)
         self.assertGreater(mean["mean"], mean["single_mean"])
         self.assertIn("alone", self.family("report", *sources).stdout)
         # a device of which nothing is known but its figures: its model says what its measurements would

@@ -6,7 +6,7 @@ import shutil
 
 from simulation import DRIVER, SimulatedTest, main
 
-CACHES = {"AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0"}
+CACHES = {"CUDA_CACHE_PATH": None, "AMD_COMGR_CACHE": "0", "NEO_CACHE_PERSISTENT": "0"}  # None: it is elsewhere
 
 
 class Caches(SimulatedTest):
@@ -16,7 +16,7 @@ class Caches(SimulatedTest):
         (self.folder / "home").mkdir()
         for name in CACHES:
             self.environment.pop(name, None)
-        self.simulate(time_s="1e-5 + 1e-7 * a", caches=[{"file": name, "off": f"{name}={off}"} for name, off in CACHES.items()])
+        self.simulate(time_s="1e-5 + 1e-7 * a", caches=[{"file": name, "off": f"{name}={off}" if off else name} for name, off in CACHES.items()])
 
     def left(self):
         self.tune("--budget", "5", "--store", "none", "--searcher", "random")

@@ -45,6 +45,8 @@ class Personality(SimulatedTest):
     def setUp(self):
         super().setUp()
         self.write_problem(N_A, N_B)
+        with open(self.folder / "copy.cl", "a") as file:
+            file.write("kernel void nothing(void) {}\n")
         self.environment["HOME"] = str(self.folder)
         self.description = json.loads((PERSONALITIES / f"{NAME}.json").read_text())
         self.device = self.description["devices"][0]

@@ -106,6 +106,24 @@ static void runs_may_take_a_multiple_of_the_best_so_far(void **state) {
   close_pool(pool);
 }
 
+static void a_gpu_gets_more_workers_as_configurations_wait(void **state) {
+  fixture *f = *state;
+  clt_config configs[40];
+  clt_measurement m[40];
+  for (size_t i = 0; i < 40; i++) configs[i] = 100 * i + GOOD;
+  clt_pool_setup setup = pool_setup(f);
+  setup.n_workers = 6;
+  setup.quiet_builds = false;
+  clt_pool *pool = open_pool(&setup);
+  measure_all(pool, configs, 1, m);
+  assert_int_equal(count_log(f, "start"), 2);
+  release_all(m, 1);
+  measure_all(pool, configs + 1, 39, m);
+  assert_in_range(count_log(f, "start"), 3, 6);
+  release_all(m, 39);
+  close_pool(pool);
+}
+
 static void a_worker_is_not_replaced_without_need(void **state) {
   fixture *f = *state;
   clt_config configs[40];
@@ -449,6 +467,7 @@ int main(void) {
       TEST(builds_may_take_ten_times_what_nine_of_ten_took),
       TEST(deadlines_are_those_of_the_phase),
       TEST(runs_may_take_a_multiple_of_the_best_so_far),
+      TEST(a_gpu_gets_more_workers_as_configurations_wait),
       TEST(a_worker_is_not_replaced_without_need),
       TEST(workers_that_cannot_start_are_an_error),
       TEST(a_workers_own_error_is_tried_again_then_reported),

@@ -142,8 +142,8 @@ static void describe_caches(sim_device *d, const json_t *caches) {
     const json_t *cache = json_array_get(caches, i);
     description_keys(cache, cache_keys, "a cache of a simulated device");
     const char *off = description_text(cache, "off", "");
-    if (description_text(cache, "file", NULL) == NULL || strchr(off, '=') == NULL)
-      description_wrong("a cache of a simulated device needs a 'file' and 'off', NAME=VALUE");
+    if (description_text(cache, "file", NULL) == NULL || *off == 0)
+      description_wrong("a cache of a simulated device needs a 'file' and 'off', NAME=VALUE or NAME");
   }
   d->caches = caches;
 }
@@ -361,10 +361,10 @@ static void fill_caches(const json_t *caches) {
   for (size_t i = 0; home && i < json_array_size(caches); i++) {
     const json_t *cache = json_array_get(caches, i);
     const char *off = description_text(cache, "off", ""), *equals = strchr(off, '=');
-    char *name = clt_format("%.*s", (int)(equals - off), off);
+    char *name = clt_format("%.*s", (int)strcspn(off, "="), off);
     char *path = clt_format("%s/%s", home, description_text(cache, "file", ""));
     const char *value = name ? getenv(name) : NULL;
-    int fd = path && (value == NULL || strcmp(value, equals + 1) != 0) ? open(path, O_WRONLY | O_CREAT, 0600) : -1;
+    int fd = path && (value == NULL || (equals && strcmp(value, equals + 1) != 0)) ? open(path, O_WRONLY | O_CREAT, 0600) : -1;
     if (fd >= 0) close(fd);
     free(name);
     free(path);
