@@ -4,16 +4,17 @@ the paper reads hardware counters, this counts instructions in the LLVM code tha
 
     benchmarks/family_mix.py kernels_cl/families/spmv/spmv.family.json [--sources across.sqlite]
 
-Five proxy kernels do one kind of operation each (global memory, local memory, arithmetic, atomics, barriers), at intensities 0 to 5: so
-many of the five operations in their loop; the others are arithmetic of integers. A variant has the intensity of that proxy which has the
-most similar share of the kind among its instructions. The features of up to three kinds are chosen: those whose intensities differ most
-between the variants. With --sources, 'clatune family report' judges them beside those that cross-validation chooses (CV-DFS).
+There is a proxy kernel for each kind of operation (global memory, local memory, arithmetic, atomics, barriers), at intensities 0 to 5: at
+intensity 3, three of the five operations in its loop are of the kind, and two are arithmetic of integers. A variant has the intensity of
+the proxy with the most similar share of the kind among its instructions. Each instruction counts once, however often a loop runs it. The
+features of up to three kinds are chosen: those whose intensities differ most between the variants. With --sources, 'clatune family
+report' judges them beside those that cross-validation chooses (CV-DFS); for a store of family_across.py, name the family's copy in
+STORE.family.
 """
 import json
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -47,11 +48,8 @@ def shares(source, options, clang):
         file.write(source)
         file.flush()
         words = [o for o in options if not o.startswith("-cl-nv-")]
-        made = subprocess.run([clang, "--target=spir64", "-x", "cl", "-w", "-O2", *words, "-emit-llvm", "-S", "-o", "-", file.name],
-                              text=True, capture_output=True)
-    if made.returncode:
-        sys.exit(f"clang: {made.stderr.strip()[:500]}")
-    lines = [line for line in made.stdout.splitlines() if INSTRUCTION.match(line)]
+        made = tables.run([clang, "--target=spir64", "-x", "cl", "-w", "-O2", *words, "-emit-llvm", "-S", "-o", "-", file.name])
+    lines = [line for line in made.splitlines() if INSTRUCTION.match(line)]
     return {kind: sum(bool(re.search(pattern, line)) for line in lines) / len(lines) for kind, (_, _, pattern) in KINDS.items()}
 
 
@@ -67,6 +65,8 @@ def main():
     parser.add_argument("--clang", default="clang")
     parser.add_argument("--sources", help="store of the family's measurements on several devices (family_across.py)")
     options = parser.parse_args()
+    if not options.family.name.endswith(".family.json") or not options.family.exists():
+        sys.exit(f"family_mix.py: '{options.family}' is no family file; name one that ends in .family.json")
     start, family = time.monotonic(), json.loads(options.family.read_text())
     known, rows, intensities = proxies(options.clang), [], {kind: [] for kind in KINDS}
     for variant in family["Variants"]:

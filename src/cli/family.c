@@ -119,13 +119,15 @@ static int run_measure(const cli_arguments *arguments) {
 
 /* --- train and report --- */
 
-/* The names in a list such as "a,b", as places in `names`; each may be there once. what: "the family has no feature".
- */
+/* The names in a list such as "a,b", as places in `names`; each may be there once. */
 static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *arguments, const char *flag,
-                      const char *const *names, size_t n_names, const char *what) {
+                      const char *const *names, size_t n_names) {
   const char *typed = cli_text(arguments, flag);
-  char guess[CLI_GUESS_BYTES], *list = typed ? strdup(typed) : NULL;
+  char guess[CLI_GUESS_BYTES], *known = NULL, *list = typed ? strdup(typed) : NULL;
   int rc = typed && list == NULL ? cli_failure("out of memory") : 0;
+  clt_text all = {0};
+  for (size_t k = 0; k < n_names; k++) clt_text_printf(&all, "%s%s", k ? ", " : "", names[k]);
+  cli_check(clt_text_take(&known, &all, &cli_error));
   for (char *rest = NULL, *name = list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
        name = strtok_r(NULL, ",", &rest)) {
     size_t k = 0;
@@ -133,13 +135,15 @@ static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *
     for (size_t i = 0; i < *n; i++)
       if (out[i] == k) rc = cli_usage("--%s names '%s' twice", flag, name);
     if (k == n_names)
-      rc = cli_usage("%s '%s'%s", what, name, cli_guess(guess, "", name, names, n_names));
+      rc = cli_usage("--%s: there is no '%s'%s; choose from %s", flag, name, cli_guess(guess, "", name, names, n_names),
+                     known);
     else if (rc == 0 && *n == most)
       rc = cli_usage("--%s takes at most %zu names", flag, most);
     else if (rc == 0)
       out[(*n)++] = k;
   }
   if (rc == 0 && typed && *n == 0) rc = cli_usage("--%s names nothing", flag);
+  free(known);
   free(list);
   return rc;
 }
@@ -151,8 +155,7 @@ static int read_devices(family_subject *s, const cli_arguments *arguments) {
   clt_error error = {0};
   if (clt_family_devices_read(d, &error)) return cli_report(&error);
   for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
-  return read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures,
-                    "not measured on all devices, or equal on all, is");
+  return read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
 }
 
 /* Reads --chooser, --features and --seed, and loads the table. A report with --sources loads its tables later. */
@@ -177,7 +180,7 @@ static int begin_training(family_subject *s, const cli_arguments *arguments) {
   if (rc == 0) rc = begin(s, arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
   if (rc == 0)
     rc = read_names(t->features, &t->n_features, CLT_MAX_FEATURES, arguments, "features", s->family->features,
-                    s->family->n_features, "the family has no feature");
+                    s->family->n_features);
   const clt_family_place own = {s->store, s->subject.device};
   if (rc == 0 && across) rc = open_sources(s, arguments, !report);
   if (rc == 0 && across) rc = read_devices(s, arguments);
