@@ -123,9 +123,11 @@ static int run_measure(const cli_arguments *arguments) {
 static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *arguments, const char *flag,
                       const char *const *names, size_t n_names) {
   const char *typed = cli_text(arguments, flag);
-  char guess[CLI_GUESS_BYTES], *known = NULL, *list = typed ? strdup(typed) : NULL;
-  int rc = typed && list == NULL ? cli_failure("out of memory") : 0;
+  char guess[CLI_GUESS_BYTES], *known = NULL;
   clt_text all = {0};
+  if (typed == NULL) return 0;
+  char *list = strdup(typed);
+  int rc = list ? 0 : cli_failure("out of memory");
   for (size_t k = 0; k < n_names; k++) clt_text_printf(&all, "%s%s", k ? ", " : "", names[k]);
   cli_check(clt_text_take(&known, &all, &cli_error));
   for (char *rest = NULL, *name = list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
@@ -142,7 +144,7 @@ static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *
     else if (rc == 0)
       out[(*n)++] = k;
   }
-  if (rc == 0 && typed && *n == 0) rc = cli_usage("--%s names nothing", flag);
+  if (rc == 0 && *n == 0) rc = cli_usage("--%s names nothing", flag);
   free(known);
   free(list);
   return rc;

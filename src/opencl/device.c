@@ -65,6 +65,8 @@ static bool has_extension(const clt_device_info *info, const char *name) {
   return false;
 }
 
+bool clt_cl_is_nvidia(const clt_device_info *device) { return has_extension(device, "cl_nv_compiler_options"); }
+
 /* The device's UUID and PCI address, if an extension provides them. */
 static void describe_hardware(clt_device_info *out, cl_device_id device) {
   unsigned char uuid[16];

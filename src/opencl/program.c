@@ -207,10 +207,6 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
   return rc;
 }
 
-bool clt_cl_is_nvidia(const clt_device_info *device) {
-  return strstr(device->extensions, "cl_nv_compiler_options") != NULL;
-}
-
 /* Runs after building and before arguments are set, because drivers differ in whether they count local arguments
  * later. */
 static int check_kernels(const clt_program *program, clt_executor *executor, const clt_plan *plan, clt_measurement *m,

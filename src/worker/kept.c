@@ -180,6 +180,8 @@ static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept 
     k->worker = worker;
     k->slot = slot;
   }
+  k->generation = 0; /* nothing is prepared there yet */
+  k->verified = false;
   const size_t n_needed = (size_t)(k->worker - pool->workers) + 1;
   if (pool->n_workers < n_needed) pool->n_workers = n_needed;
 }
@@ -198,8 +200,6 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       if (n_under_way++ == pool->setup.n_workers) break;
       if (k->worker->stage == CLT_STAGE_REFUSED) {
         place_kept(pool, pool->kept, pool->n_kept, k);
-        k->generation = 0; /* nothing is prepared there yet */
-        k->verified = false;
         k->worker->heap_checks = true;
       }
       if (k->worker->process.busy) continue;

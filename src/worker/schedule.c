@@ -209,22 +209,22 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
 
 int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
   const bool at_once = pool->setup.quiet_builds;
-  size_t n_open = 0, n_starting = 0, n_waiting = 0, n_takers = 0;
+  size_t n_waiting = 0, n_starting = 0, n_loading = 0, n_up = 0;
   int rc = CLT_OK;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     n_waiting += job->state == CLT_JOB_QUEUED;
   for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++) {
-    n_open += w->stage > CLT_STAGE_OPENING && w->stage <= CLT_STAGE_UP;
     n_starting += w->stage == CLT_STAGE_GREETING || w->stage == CLT_STAGE_OPENING;
-    n_takers += w->stage > CLT_STAGE_DOWN && w->stage < CLT_STAGE_UP; /* each will take one that waits */
+    n_loading += w->stage == CLT_STAGE_AWAITING_DATA || w->stage == CLT_STAGE_LOADING;
+    n_up += w->stage == CLT_STAGE_UP;
   }
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    const bool is_first = n_open + n_starting < FIRST_WORKERS;
-    const bool is_needed = n_waiting > n_takers && n_starting < n_open;
+    const bool is_first = n_starting + n_loading + n_up < FIRST_WORKERS;
+    /* Those that are not up yet will each take one that waits. */
+    const bool is_needed = n_waiting > n_starting + n_loading && n_starting < n_loading + n_up;
     if (worker->stage == CLT_STAGE_DOWN && !at_once && !is_first && !is_needed) continue;
     n_starting += worker->stage == CLT_STAGE_DOWN;
-    n_takers += worker->stage == CLT_STAGE_DOWN;
     rc = clt_pool_start_worker(pool, worker, error);
   }
   return rc;
