@@ -55,7 +55,7 @@ static int open_contestant(contestant *c, const char *path, const clt_size *at, 
   *c = (contestant){.best_s = INFINITY, .best = CLT_CONFIG_NONE};
   int rc = clt_problem_new(&c->problem, path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&c->instance, c->problem, at, N_SIZES, clt_executor_device(executor), error);
-  if (rc == CLT_OK) rc = clt_data_new(&c->data, c->instance, 1, error);
+  if (rc == CLT_OK) rc = clt_data_new(&c->data, c->instance, &clt_own_inputs, error);
   return rc;
 }
 

@@ -234,7 +234,7 @@ static int run(clt_executor *executor, const entry *e, size_t n_random, clt_erro
   snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, e->name);
   int rc = clt_problem_new(&b.problem, path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&b.instance, b.problem, NULL, 0, clt_executor_device(executor), error);
-  if (rc == CLT_OK) rc = clt_data_new(&b.data, b.instance, 1, error);
+  if (rc == CLT_OK) rc = clt_data_new(&b.data, b.instance, &clt_own_inputs, error);
   if (rc == CLT_OK) rc = measure_suited(&b, e, error);
   if (rc == CLT_OK) rc = measure_random(&b, n_random, error);
   if (rc == CLT_OK && !(b.best_s < INFINITY))

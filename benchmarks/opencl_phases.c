@@ -66,7 +66,7 @@ static int make_problem(box_problem *p, size_t n) {
   float *in = malloc(p->arrays[0].bytes);
   for (size_t i = 0; in && i < n * n; i++) in[i] = (float)(i * 7919 % 1000) * 0.01f;
   p->arrays[0].data = in;
-  p->data = (clt_data){p->arrays, 2, 1};
+  p->data = (clt_data){.arrays = p->arrays, .n_arrays = 2, .seed = 1};
   p->launch = (clt_plan_launch){.kernel = "box",
                                 .n_dimensions = 2,
                                 .global = {n, n, 1},

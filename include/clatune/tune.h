@@ -32,6 +32,17 @@ typedef enum clt_ending {
 /* "space", "budget", "time", "target", "stagnation" or "request"; static. */
 const char *clt_ending_name(clt_ending ending);
 
+/* A check of a configuration besides the comparison on the problem's own input. */
+typedef struct clt_check_result {
+  char *sizes;       /* "width=512 height=512"; "": the problem has none */
+  bool own_sizes;    /* those of the tuning */
+  char *inputs;      /* "other inputs", "spikes 3" */
+  bool mirrored;     /* work-items and groups did the work of the opposite ones */
+  bool by_default;   /* the default configuration was the judge, not the stated reference */
+  bool passed;       /* false: the check proves nothing, or was not made; a configuration that fails one is not the best */
+  char *why;         /* why it was not made or proves nothing, or why the default is the judge; nullable */
+} clt_check_result;
+
 /* The result of a tuning, made by clt_tune_run. Later versions add members at the end only. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
@@ -60,7 +71,8 @@ typedef struct clt_tune_result {
                        not ended early */
   int64_t n_confirmed_alone; /* failed evaluations that failed in a process that had run nothing else */
   int64_t n_machine_busy;    /* steps that got more time than their limit, as the machine was busy */
-  char *second_size;         /* sizes at which the best was verified too: "width=512 height=512"; NULL: none */
+  clt_check_result *checks;  /* n_checks checks of the best (docs/explanation/trust.md) */
+  size_t n_checks;
   char **notes; /* n_notes remarks on the result: what disturbed the measurements and what to do, or why the fastest
                    configuration of the search is not the best */
   size_t n_notes;

@@ -60,10 +60,10 @@ static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
     if (!clt_problem_has_reference(problem)) printf("verified            %s\n", cli_unchecked_program);
     return;
   }
-  printf("verified            %s%s%s; %s%s%s\n", r->best_is_finalist ? "on other input data" : "on one input only",
-         r->second_size ? " and at " : "", r->second_size ? r->second_size : "",
-         strcmp(tuning->race_check, "not checked") == 0 ? "not checked for races"
-         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind found no race"
+  cli_print_checks(r->checks, r->n_checks, 20, true);
+  printf("races               %s%s%s\n",
+         strcmp(tuning->race_check, "not checked") == 0 ? "not checked with Oclgrind"
+         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind found none"
                                                         : "Oclgrind found a fault",
          tuning->race_reason[0] ? ": " : "", tuning->race_reason);
 }
@@ -334,8 +334,11 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
-  json_object_set_new(out, "verified_on_one_input", json_boolean(!r->best_is_finalist));
-  json_object_set_new(out, "second_size", r->second_size ? clt_json_text(r->second_size) : json_null());
+  const char *other_sizes;
+  const bool checked = cli_checked_elsewhere(r->checks, r->n_checks, &other_sizes);
+  json_object_set_new(out, "verified_on_one_input", json_boolean(!checked));
+  json_object_set_new(out, "second_size", other_sizes ? clt_json_text(other_sizes) : json_null());
+  json_object_set_new(out, "checks", cli_json_checks(r->checks, r->n_checks));
   json_object_set_new(out, "race_check", json_string(tuning->race_check));
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);

@@ -2,6 +2,7 @@
  * kernel that crashes or hangs takes the process along. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -29,8 +30,10 @@ typedef struct inprocess_state {
   clt_evaluator_setup setup;
   clt_executor *executor;
   clt_timing_policy policy;
-  clt_data *data, *further; /* further: NULL until finalists are verified on it */
-  bool further_failed, submitted;
+  clt_data *data;
+  clt_data *of_check[CLT_MAX_CHECKS]; /* NULL: not made yet */
+  char *failure[CLT_MAX_CHECKS];      /* why it cannot be made */
+  bool submitted;
   clt_config config; /* the submitted configuration */
   kept_kernel *kept;
   size_t n_kept;
@@ -49,7 +52,7 @@ static void give_up_kept(inprocess_state *s) {
 static void inprocess_close(void *state) {
   inprocess_state *s = state;
   give_up_kept(s);
-  clt_data_free(s->further);
+  for (size_t i = 0; i < CLT_MAX_CHECKS; i++) clt_data_free(s->of_check[i]), free(s->failure[i]);
   clt_data_free(s->data);
   clt_executor_free(s->executor);
   *s = (inprocess_state){.submitted = false};
@@ -68,7 +71,9 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(setup->instance), error);
   if (rc == 0 && setup->log) clt_warn_unused(setup->instance, setup->log, setup->log_user);
   if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
-  if (rc == 0) rc = clt_reference_data(&s->data, s->executor, setup->instance, 1, error);
+  if (rc == 0)
+    rc = clt_reference_data(&s->data, s->executor, setup->instance, setup->inputs ? setup->inputs : &clt_own_inputs,
+                            error);
   for (size_t i = 0; rc == 0 && setup->log && !s->data->verify && i < s->data->n_arrays; i++)
     clt_array_warn(&s->data->arrays[i], setup->log, setup->log_user);
   if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, setup->instance, s->data, error);
@@ -103,27 +108,45 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 
 /* --- finalists --- */
 
-/* Prepares a finalist, and verifies it on other data. If there is no other data, warns once and keeps the finalists
- * as they are. */
-static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
-  clt_measurement *m = &k->measurement, further;
+/* Makes a check. *m fails if the result is wrong, unless the setup has answers. */
+static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_error *error) {
+  const clt_check *check = &s->setup.checks[c];
+  clt_check_answer answer = {.done = true};
+  clt_measurement *m = &k->measurement, seen;
   clt_error why = {0};
+  if (s->of_check[c] == NULL && s->failure[c] == NULL &&
+      clt_reference_data(&s->of_check[c], s->executor, s->setup.instance, &check->recipe, &why)) {
+    s->failure[c] = strdup(why.message);
+    if (s->failure[c] == NULL) return clt_fail_memory(error);
+    if (!s->setup.lenient)
+      clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING, "finalists cannot be verified on other inputs: %s",
+              why.message);
+  }
+  clt_measurement_init(&seen, m->config);
+  int rc = s->failure[c] ? CLT_OK
+                         : clt_executor_verify(s->executor, k->prepared, s->of_check[c], check->mirrored, &seen, error);
+  answer.impossible = s->failure[c] != NULL;
+  answer.reason = seen.reason;
+  const char *log = s->failure[c] ? s->failure[c] : seen.log;
+  if (rc == 0 && s->setup.answers && !s->setup.answers[c].done) {
+    answer.log = log ? strdup(log) : NULL;
+    s->setup.answers[c] = answer;
+  }
+  if (rc == 0 && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
+    clt_measurement_fail(m, seen.reason, seen.log);
+  }
+  m->max_abs_error = fmax(m->max_abs_error, seen.max_abs_error);
+  m->phases.verify_s += seen.phases.verify_s;
+  clt_measurement_release(&seen);
+  return rc;
+}
+
+static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
+  clt_measurement *m = &k->measurement;
   int rc =
       clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, false, s->data, m, error);
-  if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
-  if (s->further == NULL &&
-      clt_reference_data(&s->further, s->executor, s->setup.instance, CLT_FINALIST_SEED(s->setup.hostile), &why)) {
-    clt_log(s->setup.log, s->setup.log_user, CLT_LOG_WARNING, "finalists cannot be verified on other data: %s",
-            why.message);
-    s->further_failed = true;
-    return CLT_OK;
-  }
-  clt_measurement_init(&further, m->config);
-  rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
-  if (rc == 0 && further.reason != CLT_REASON_NONE) clt_measurement_fail(m, further.reason, further.log);
-  m->max_abs_error = fmax(m->max_abs_error, further.max_abs_error);
-  m->phases.verify_s += further.phases.verify_s;
-  clt_measurement_release(&further);
+  for (size_t c = 0; rc == 0 && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++)
+    rc = check_finalist(s, k, c, error);
   return rc;
 }
 

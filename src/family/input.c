@@ -141,7 +141,7 @@ static int calculate(clt_family_input *input, const clt_family *f, const clt_dev
                     f->derived.function, f->module, derived[i], f->derived.names[i]);
   c.n_sizes = input->n;
   if (rc == CLT_OK && f->from) rc = make_instance(&instance, f->from, input, device, error);
-  if (rc == CLT_OK && f->from) rc = clt_data_new(&data, instance, 1, error);
+  if (rc == CLT_OK && f->from) rc = clt_data_new(&data, instance, &clt_own_inputs, error);
   c.data = data;
   for (size_t i = 0; i < f->n_numbers; i++) *at++ = (double)input->sizes[f->numbers[i]].value;
   for (size_t i = 0; rc == CLT_OK && i < f->n_functions; at += f->functions[i++].n)

@@ -139,7 +139,7 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
-                         clt_measurement *m, clt_error *error) {
+                         const clt_binding *lender, clt_measurement *m, clt_error *error) {
   const clt_plan_arg *arg = binding->arg;
   const clt_element_base base = arg->element.base;
   cl_int status = CL_SUCCESS;
@@ -169,18 +169,19 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
+  if (lender && clt_binding_is_scratch(binding)) return binding->lent = clt_binding_object(lender), CLT_OK;
   status = clt_object_new(&binding->object, executor, arg, clt_arg_flags(arg));
   return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "allocate", status, m, error);
 }
 
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
-                      bool verify, clt_measurement *m, clt_error *error) {
+                      bool verify, const clt_bindings *lender, clt_measurement *m, clt_error *error) {
   int rc = CLT_OK;
   *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn, plan->config, data};
   if (out->items == NULL) return clt_fail_memory(error);
   for (; rc == 0 && out->n < plan->n_args; out->n++) {
     out->items[out->n].arg = &plan->args[out->n];
-    rc = bind_argument(&out->items[out->n], executor, data, verify, m, error);
+    rc = bind_argument(&out->items[out->n], executor, data, verify, lender ? &lender->items[out->n] : NULL, m, error);
   }
   return rc;
 }
@@ -197,15 +198,24 @@ void clt_bindings_release(clt_bindings *bindings, clt_executor *executor) {
   *bindings = (clt_bindings){0};
 }
 
+bool clt_binding_is_scratch(const clt_binding *binding) {
+  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
+}
+
 const clt_object *clt_binding_object(const clt_binding *binding) {
+  if (binding->lent) return binding->lent;
   return binding->object.memory ? &binding->object : binding->input ? &binding->input->object : NULL;
 }
 
-static cl_int set_argument(cl_kernel kernel, cl_uint index, const clt_binding *binding) {
+static cl_int set_argument(cl_kernel kernel, cl_uint index, const clt_binding *binding, const clt_data *data) {
   const clt_plan_arg *arg = binding->arg;
   const clt_object *object = clt_binding_object(binding);
+  const double *given = data && arg->kind == CLT_ARG_SCALAR ? clt_data_scalar_value(data, arg->name) : NULL;
+  unsigned char value[sizeof arg->scalar];
+  for (size_t at = 0, step = clt_element_base_bytes(arg->element.base); given && at < arg->bytes; at += step)
+    clt_store_value(value + at, arg->element.base, (clt_value){.type = CLT_REAL, .real = *given});
   switch (arg->kind) {
-    case CLT_ARG_SCALAR: return clSetKernelArg(kernel, index, arg->bytes, arg->scalar);
+    case CLT_ARG_SCALAR: return clSetKernelArg(kernel, index, arg->bytes, given ? value : arg->scalar);
     case CLT_ARG_LOCAL: return clSetKernelArg(kernel, index, arg->bytes, NULL);
     case CLT_ARG_SAMPLER: return clSetKernelArg(kernel, index, sizeof binding->sampler, &binding->sampler);
     case CLT_ARG_IMAGE1D_BUFFER: return clSetKernelArg(kernel, index, sizeof object->view, &object->view);
@@ -219,7 +229,7 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
     const clt_plan_launch *launch = &plan->launches[i];
     for (size_t j = 0; j < launch->n_args; j++) {
       const clt_binding *binding = &bindings->items[launch->args[j]];
-      cl_int status = set_argument(program->kernels[i], (cl_uint)j, binding);
+      cl_int status = set_argument(program->kernels[i], (cl_uint)j, binding, bindings->data);
       if (status == CL_SUCCESS) continue;
       char what[400];
       snprintf(what, sizeof what, "argument %zu ('%s') of '%s'", j, binding->arg->name, launch->kernel);
@@ -299,12 +309,13 @@ int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_res
     const clt_binding *binding = &bindings->items[i];
     bool has_data = binding->arg->has_data;
     clt_restore needed = has_data ? CLT_RESTORE_INPUTS : binding->verified ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL;
-    if (binding->object.memory == NULL || needed > level) continue;
+    const clt_object *object = binding->lent ? binding->lent : &binding->object;
+    if (object->memory == NULL || needed > level) continue;
     unsigned char pattern[4 * sizeof(double)] = {0};
     if (binding->input && (has_data || turn % 3 == 0))
-      status = clt_object_copy(executor, &binding->object, &binding->input->object);
+      status = clt_object_copy(executor, object, &binding->input->object);
     else
-      status = clt_object_fill(executor, &binding->object, pattern, has_data ? 8 : make_poison(pattern, binding, turn));
+      status = clt_object_fill(executor, object, pattern, has_data ? 8 : make_poison(pattern, binding, turn));
   }
   if (status == CL_SUCCESS) status = clFinish(executor->queue);
   return end_filling(status, m, error);

@@ -1,5 +1,4 @@
-/* An executor: OpenCL's status codes; a device with its context and queue; preparing a configuration, verifying it
- * on other data, and computing references. */
+/* An executor: OpenCL's status codes; a device with its context and queue; preparing a configuration. */
 #include "opencl/internal.h"
 
 #include <pthread.h>
@@ -160,6 +159,7 @@ void clt_executor_free(clt_executor *executor) {
   clt_energy_close(executor->meter);
   if (executor->probe) clReleaseKernel(executor->probe);
   clt_executor_free_other(executor);
+  clt_executor_free_checks(executor);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor);
@@ -168,6 +168,7 @@ void clt_executor_free(clt_executor *executor) {
 void clt_executor_reset(clt_executor *executor) {
   clt_executor_forget(executor, NULL);
   clt_executor_free_other(executor);
+  clt_executor_free_checks(executor);
   executor->types_of = executor->source_hash = 0;
 }
 
@@ -203,20 +204,13 @@ void clt_executor_on_fault(clt_executor *executor, clt_fault_fn fn, void *user) 
   executor->fault_user = user;
 }
 
-static void name_other_data(clt_measurement *m, const clt_data *data) {
-  char *log = clt_format("on %s data: %s", data->seed == CLT_HOSTILE_SEED ? "hostile" : "other",
-                         m->log ? m->log : clt_reason_text(m->reason));
-  clt_measurement_fail(m, m->reason, log);
-  free(log);
-}
-
 void clt_tell_fault(const clt_executor *executor, clt_measurement *m) {
   if (executor->fault == NULL || m == NULL) return;
   clt_measurement told;
   if (clt_measurement_copy(&told, m, NULL)) return;
   if (executor->run.phase_s == &m->phases.first_launch_s)
     told.phases.first_launch_s += clt_now_s() - executor->run.begun_s;
-  if (executor->run.other) name_other_data(&told, executor->run.other);
+  if (executor->run.check) clt_name_check(&told, executor->run.check);
   executor->fault(executor->fault_user, &told, executor->broken);
   clt_measurement_release(&told);
 }
@@ -284,17 +278,16 @@ void clt_executor_fault(clt_executor *executor, const clt_bindings *bindings, cl
 
 /* --- on data --- */
 
-/* Binds the arguments, runs the program once and checks the result. first_run_s: receives the time of a program's
- * first run; NULL if it has run before. */
-static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
-                       const clt_plan *plan, const clt_data *data, bool compare, clt_measurement *m, clt_error *error) {
+int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
+                    const clt_plan *plan, const clt_data *data, bool compare, const clt_bindings *lender,
+                    clt_measurement *m, clt_error *error) {
   clt_run run;
   double started = clt_now_s();
   executor->run.begun_s = started;
   executor->run.phase_s = first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s;
-  executor->run.other = first_run_s ? NULL : data;
-  int rc = clt_bindings_init(bindings, executor, plan, data, compare, m, error);
-  if (rc == 0) rc = clt_bindings_restore(bindings, executor, CLT_RESTORE_ALL, m, error);
+  int rc = clt_bindings_init(bindings, executor, plan, data, compare, lender, m, error);
+  if (rc == 0)
+    rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
   if (rc == 0) rc = clt_bindings_set(bindings, program, plan, m);
   if (rc == 0) {
     if (first_run_s == NULL) clt_executor_announce(executor, CLT_PHASE_RUNNING);
@@ -307,7 +300,6 @@ static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor
   /* Releases the arguments first: if memory is short, querying the device needs some, too. */
   if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) clt_bindings_release(bindings, executor);
   if (rc == CLT_REJECTED) clt_executor_fault(executor, bindings, m);
-  executor->run.other = NULL;
   return rc;
 }
 
@@ -326,8 +318,8 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
   clt_executor_announce(executor, CLT_PHASE_BUILD);
   rc = clt_program_build(&prepared->program, executor, plan, m, error);
   if (rc == 0)
-    rc = run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare, m,
-                     error);
+    rc = clt_run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare,
+                         NULL, m, error);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   if (rc) return clt_prepared_free(prepared), rc;
   *out = prepared;
@@ -373,79 +365,7 @@ void clt_prepared_free(clt_prepared *prepared) {
   if (prepared == NULL) return;
   clt_bindings_release(&prepared->bindings, prepared->executor);
   clt_program_release(&prepared->program);
+  clt_program_release(&prepared->mirrored);
   clt_plan_free(prepared->own_plan);
   free(prepared);
-}
-
-int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
-                        clt_measurement *measurement, clt_error *error) {
-  const clt_plan *plan = prepared->plan;
-  clt_bindings bindings = {.turn = prepared->bindings.turn};
-  clt_measurement ignored;
-  int rc = clt_executor_usable(executor, error);
-  if (rc) return rc;
-  rc = run_on_data(&bindings, NULL, executor, &prepared->program, plan, data, true, measurement, error);
-  clt_measurement_init(&ignored, plan->config); /* the prepared arguments are left as they were */
-  clt_bindings_set(&prepared->bindings, &prepared->program, plan, &ignored);
-  clt_measurement_release(&ignored);
-  clt_bindings_release(&bindings, executor);
-  clt_executor_announce(executor, CLT_PHASE_DONE);
-  if (rc == CLT_REJECTED) name_other_data(measurement, data);
-  return rc < 0 ? rc : CLT_OK;
-}
-
-/* --- references --- */
-
-int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error) {
-  clt_prepared *prepared = NULL;
-  clt_measurement m;
-  clt_measurement_init(&m, plan->config);
-  int rc = prepare_plan(&prepared, executor, plan, data, false, &m, error);
-  if (rc == CLT_REJECTED)
-    rc = clt_fail(error, CLT_E_OPENCL, "cannot compute the reference (%s): %.900s", clt_reason_text(m.reason),
-                  m.log ? m.log : "the driver gives no reason");
-  for (size_t i = 0; rc == 0 && i < plan->n_args; i++) {
-    const clt_plan_arg *arg = &plan->args[i];
-    clt_array *array = clt_data_find(data, arg->name);
-    clt_view view;
-    if (!arg->verified || array == NULL || !array->verified || array->reference) continue;
-    const clt_object *object = clt_binding_object(&prepared->bindings.items[i]);
-    cl_int status = clt_object_view(&view, executor, object);
-    if (status == CL_SUCCESS) {
-      array->reference = malloc(array->bytes);
-      if (array->reference == NULL)
-        rc = clt_fail_memory(error);
-      else
-        clt_array_unstore(array->reference, arg, view.bytes);
-    } else {
-      rc = clt_fail_cl(error, status, "read back the reference");
-    }
-    clt_object_close(executor, object, &view);
-  }
-  clt_prepared_free(prepared);
-  clt_measurement_release(&m);
-  return rc;
-}
-
-int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,
-                       clt_error *error) {
-  clt_data *data = NULL;
-  clt_plan *plan = NULL;
-  clt_reference_kind kind = clt_instance_reference_kind(instance);
-  int rc = clt_data_new(&data, instance, seed, error);
-  if (rc) return rc;
-  if (kind == CLT_REFERENCE_KERNEL)
-    rc = clt_plan_new_reference(&plan, instance, error);
-  else if (kind == CLT_REFERENCE_DEFAULT)
-    rc = clt_plan_new(&plan, instance, clt_instance_reference_configuration(instance), error);
-  if (rc == 0 && plan) rc = clt_executor_reference(executor, plan, data, error);
-  for (size_t i = 0; rc == 0 && i < data->n_arrays; i++) clt_array_scale_tolerance(&data->arrays[i]);
-  clt_plan_free(plan);
-  if (rc) {
-    clt_executor_forget(executor, data);
-    clt_data_free(data);
-    return rc;
-  }
-  *out = data;
-  return CLT_OK;
 }

@@ -81,8 +81,10 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error);
 
-/* Runs a prepared plan once on other data and verifies the result. */
-int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
+/* Runs a prepared plan on other data and verifies the result: once with scratch memory as earlier runs have left it, and
+ * once with poison there; before both, local memory is filled with garbage. mirrored: work-items and work-groups do the
+ * work of the opposite ones, so that what depends on their order gives another result; builds the program once more. */
+int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
                         clt_measurement *measurement, clt_error *error);
 void clt_prepared_free(clt_prepared *prepared);
 
@@ -90,8 +92,10 @@ void clt_prepared_free(clt_prepared *prepared);
  * configuration). */
 int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error);
 
-/* clt_data_new, and the run that makes the references if they come from a kernel or the default configuration. */
-int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,
+/* clt_data_new, and the run that makes the references if they come from a kernel or the default configuration. With
+ * inputs other than the file's it runs twice: CLT_E_VERIFY if the results differ, as with inputs that make it read
+ * outside its buffers. */
+int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, const clt_recipe *recipe,
                        clt_error *error);
 
 #endif

@@ -4,7 +4,8 @@
  * A step returns 0, CLT_REJECTED (the configuration failed, and its measurement says why), or a negative CLT_E_... (the
  * tuner cannot go on). Functions that return cl_int return OpenCL's status, and do not wait unless they say so.
  *
- * Files: device.c (queries), executor.c (context, queue, the steps in order, references), program.c (limits, build),
+ * Files: device.c (queries), executor.c (context, queue, the steps in order), check.c (other inputs,
+ * references), program.c (limits, build),
  * declarations.c (PoCL's builtin functions), types.c (types of arguments), memory.c (buffers, images, guards,
  * comparing), arguments.c (inputs on the device, arguments), timing.c (clocks, runs), cold.c (emptying caches). */
 #ifndef CLT_OPENCL_INTERNAL_H
@@ -48,6 +49,13 @@ int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error)
 
 /* --- executor.c: a device with its context, queue, clock, and cache of uploaded inputs --- */
 
+/* A plan's program. */
+typedef struct clt_program {
+  cl_program program;
+  cl_kernel *kernels; /* one per launch: each has arguments of its own */
+  size_t n_kernels;
+} clt_program;
+
 struct clt_executor {
   clt_device_info info;
   cl_device_id device;
@@ -66,9 +74,9 @@ struct clt_executor {
   void *fault_user;
   struct {
     double begun_s;
-    double *phase_s;       /* the member of a measurement's phases that it adds to; NULL: nothing runs */
-    const clt_data *other; /* the data of a verification on other data, else NULL */
-  } run;                   /* the current run */
+    double *phase_s;   /* the member of a measurement's phases that it adds to; NULL: nothing runs */
+    const char *check; /* the name of the check that it belongs to; NULL: none */
+  } run;               /* the current run */
   cl_kernel probe;         /* the empty kernel; NULL: not needed yet */
   struct {
     struct clt_input *first; /* newest first */
@@ -80,6 +88,15 @@ struct clt_executor {
     cl_mem memory;
     size_t n_items;
   } other;                               /* pushes a run's data out of the caches */
+  struct {
+    cl_kernel kernel; /* leaves garbage in local memory; NULL: not needed yet */
+    cl_mem sink;
+    bool failed; /* the device does not run it */
+  } garbage;
+  struct {
+    clt_plan *plan; /* NULL: not needed yet */
+    clt_program program;
+  } references[2];                       /* programs that make references: the stated kernel; the default configuration */
   struct clt_object *objects;            /* all existing objects: a run may have damaged any of them */
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
@@ -159,6 +176,7 @@ typedef struct clt_binding {
   const clt_plan_arg *arg;
   const clt_array *array; /* NULL: the data has no array of this name, or there is no data */
   clt_object object;
+  const clt_object *lent; /* scratch memory of other bindings, used instead of `object`; NULL: none */
   clt_input *input;
   cl_sampler sampler;
   bool verified;  /* is compared with a reference */
@@ -181,17 +199,13 @@ bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void
 /* The kernel's argument: the binding's own object, else its input's; NULL: the argument is no memory. */
 const clt_object *clt_binding_object(const clt_binding *binding);
 
-/* A plan's program. */
-typedef struct clt_program {
-  cl_program program;
-  cl_kernel *kernels; /* one per launch: each has arguments of its own */
-  size_t n_kernels;
-} clt_program;
-
-/* Makes all objects. data is nullable: inputs are then zeros. verify: results will be compared. Release also after a
- * failure. */
+/* Makes all objects. data is nullable: inputs are then zeros. verify: results will be compared. lender (nullable):
+ * bindings of the same plan whose scratch memory is used, with what runs have left in it. Release also after a failure.
+ */
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
-                      bool verify, clt_measurement *m, clt_error *error);
+                      bool verify, const clt_bindings *lender, clt_measurement *m, clt_error *error);
+/* Whether an argument is memory without content or result. */
+bool clt_binding_is_scratch(const clt_binding *binding);
 void clt_bindings_release(clt_bindings *bindings, clt_executor *executor);
 
 /* Sets the arguments of all launches. */
@@ -313,11 +327,26 @@ struct clt_prepared {
   const clt_plan *plan;
   clt_plan *own_plan; /* freed with this; NULL: the plan is the caller's */
   clt_program program;
+  clt_program mirrored; /* in which work-items and groups do the work of the opposite ones; not built: not needed yet */
   clt_bindings bindings;
   double first_run_s; /* a lower bound; 0: not known */
   size_t n_together;  /* runs that are timed as one, so that they take enough ticks of the device's clock */
   clt_rng rng;        /* draws the runs that are not poisoned */
 };
+
+/* Binds the arguments, runs the program once and checks the result. first_run_s: receives the time of a program's first
+ * run; NULL if it has run before. lender: see clt_bindings_init; its scratch memory keeps its content. */
+int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
+                    const clt_plan *plan, const clt_data *data, bool compare, const clt_bindings *lender,
+                    clt_measurement *m, clt_error *error);
+
+/* --- check.c --- */
+
+/* Puts the name of the check before the log of a failure. */
+void clt_name_check(clt_measurement *m, const char *check);
+void clt_executor_free_checks(clt_executor *executor);
+
+/* --- executor.c: faults --- */
 
 /* Calls the fault callback (clt_executor_on_fault), with the time and the data of the current run. */
 void clt_tell_fault(const clt_executor *executor, clt_measurement *m);

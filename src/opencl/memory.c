@@ -291,7 +291,7 @@ int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_m
   DL_FOREACH(executor->objects, object) {
     bool own = false;
     for (size_t i = 0; i < bindings->n; i++)
-      own |= object == &bindings->items[i].object ||
+      own |= object == &bindings->items[i].object || object == bindings->items[i].lent ||
              (bindings->items[i].input && object == &bindings->items[i].input->object);
     if (check_guards(object, own, executor, rc ? NULL : m)) rc = CLT_REJECTED;
   }

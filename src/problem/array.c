@@ -169,6 +169,31 @@ static double half_to_double(uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
+#define LOAD(type)            \
+  {                           \
+    type x;                   \
+    memcpy(&x, at, sizeof x); \
+    return (double)x;         \
+  }
+double clt_load_number(const void *at, clt_element_base base) {
+  uint16_t bits;
+  switch (base) {
+    case CLT_ELEMENT_CHAR: LOAD(int8_t)
+    case CLT_ELEMENT_UCHAR: LOAD(uint8_t)
+    case CLT_ELEMENT_SHORT: LOAD(int16_t)
+    case CLT_ELEMENT_USHORT: LOAD(uint16_t)
+    case CLT_ELEMENT_INT: LOAD(int32_t)
+    case CLT_ELEMENT_UINT: LOAD(uint32_t)
+    case CLT_ELEMENT_LONG: LOAD(int64_t)
+    case CLT_ELEMENT_ULONG: LOAD(uint64_t)
+    case CLT_ELEMENT_FLOAT: LOAD(float)
+    case CLT_ELEMENT_DOUBLE: LOAD(double)
+    case CLT_ELEMENT_HALF: break;
+  }
+  memcpy(&bits, at, sizeof bits);
+  return half_to_double(bits);
+}
+
 #define SAME(x) (x)
 #define CONVERTER(name, type, convert)                            \
   static void name(double *out, const void *in) {                 \
@@ -281,7 +306,7 @@ bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *
 
 /* The root mean square of an array's finite numbers other than 0; 0 if there are none. Scaled by the largest number, so
  * that squares do not overflow. */
-static double root_mean_square(const clt_array *array) {
+static double root_mean_square(const clt_array *array, double *out_largest) {
   const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
   double block[BLOCK], largest = 0, sum = 0, count = 0;
   for (int summing = 0; summing < 2; summing++) {
@@ -297,15 +322,22 @@ static double root_mean_square(const clt_array *array) {
       }
     }
   }
+  *out_largest = largest;
   return count > 0 ? largest * sqrt(sum / count) : 0;
 }
 
 void clt_array_scale_tolerance(clt_array *array) {
-  if (!(array->scales_tolerance || array->hostile) || array->reference == NULL) return;
-  const double scale = array->absolute_tolerance > 0 || array->hostile ? root_mean_square(array) : 0;
+  const bool widens = array->widening != CLT_WIDEN_NOT;
+  if (!(array->scales_tolerance || widens) || array->reference == NULL) return;
+  double largest = 0;
+  const double scale = array->absolute_tolerance > 0 || widens ? root_mean_square(array, &largest) : 0;
   if (array->scales_tolerance && scale > 0 && scale < 1) array->absolute_tolerance *= scale;
-  if (array->hostile) array->absolute_tolerance = fmax(array->absolute_tolerance, array->relative_tolerance * scale);
-  array->scales_tolerance = array->hostile = false;
+  if (widens)
+    array->absolute_tolerance =
+        fmax(array->absolute_tolerance,
+             array->relative_tolerance * (array->widening == CLT_WIDEN_TO_LARGEST ? largest : scale));
+  array->scales_tolerance = false;
+  array->widening = CLT_WIDEN_NOT;
 }
 
 void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {

@@ -1,6 +1,7 @@
 /* The data set of an instance: generating it, and sharing one copy with all worker processes through files. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,22 +9,123 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "problem/parts.h"
 
+/* --- recipes --- */
+
+const clt_recipe clt_own_inputs = {CLT_INPUTS_OWN};
+
+uint64_t clt_recipe_seed(const clt_recipe *recipe) {
+  return recipe->inputs == CLT_INPUTS_OWN ? CLT_OWN_SEED : 64 * (uint64_t)recipe->inputs + recipe->variant;
+}
+
+bool clt_recipe_varies(const clt_recipe *recipe, const char *name) {
+  return recipe->inputs != CLT_INPUTS_OWN && (recipe->only == NULL || strcmp(recipe->only, name) == 0);
+}
+
+const char *clt_recipe_name(const clt_recipe *recipe) {
+  static _Thread_local char name[40];
+  static const char *const ranges[] = {"ends of the range", "range of the type", "negative integers"},
+                           *const specials[] = {"NaN", "infinities", "ties and zeros of both signs"};
+  switch (recipe->inputs) {
+    case CLT_INPUTS_OWN: return "the file's inputs";
+    case CLT_INPUTS_OTHER: return "other inputs";
+    case CLT_INPUTS_NUDGED: return "nudged inputs";
+    case CLT_INPUTS_SPIKES: break;
+    case CLT_INPUTS_RANGE: return ranges[recipe->variant];
+    case CLT_INPUTS_SPECIAL: return specials[recipe->variant];
+  }
+  snprintf(name, sizeof name, "spikes %u", recipe->variant + 1);
+  return name;
+}
+
+/* Whether the file states a scalar as a number, which a check may replace by another. */
+static bool is_free_scalar(const clt_problem *problem, const clt_argument *argument, double *value) {
+  if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT || !argument->fill.value ||
+      argument->fill.stays)
+    return false;
+  const char *text = problem->expressions[argument->fill.value].text;
+  char *end;
+  *value = clt_strtod(text, &end);
+  return end != text && *end == 0;
+}
+
+bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
+  const clt_inputs inputs = recipe->inputs;
+  bool applies = inputs == CLT_INPUTS_OWN;
+  for (size_t i = 0; i < problem->n_arguments; i++) {
+    const clt_argument *argument = &problem->arguments[i];
+    const clt_element_base base = argument->plan.element.base;
+    const clt_fill *fill = &argument->fill;
+    const bool is_real = base >= CLT_ELEMENT_HALF, is_signed = !is_real && base % 2 == 0;
+    double value;
+    if (!clt_recipe_varies(recipe, argument->name)) continue;
+    if (is_free_scalar(problem, argument, &value)) applies = applies || inputs == CLT_INPUTS_OTHER;
+    if (!clt_holds_data(argument) || fill->kind == CLT_FILL_NONE || fill->stays) continue;
+    const bool drawn = clt_fill_is_drawn(fill), mild = fill->never_hostile, module = fill->kind == CLT_FILL_MODULE;
+    switch (inputs) {
+      case CLT_INPUTS_OWN:
+      case CLT_INPUTS_OTHER: applies = true; break;
+      case CLT_INPUTS_NUDGED: applies = applies || !module; break;
+      case CLT_INPUTS_SPIKES: applies = applies || (!module && (drawn || is_real)); break;
+      case CLT_INPUTS_RANGE:
+        if (mild || module) break;
+        if (recipe->variant == CLT_RANGE_SIGNED)
+          applies = applies || is_signed;
+        else
+          applies = applies || drawn || (is_real && recipe->variant == CLT_RANGE_ENDS);
+        break;
+      case CLT_INPUTS_SPECIAL:
+        if (mild || module) break;
+        applies = applies || is_real || (drawn && recipe->variant == CLT_SPECIAL_TIES);
+        break;
+    }
+  }
+  return applies;
+}
+
+clt_reference_kind clt_data_reference_kind(const clt_instance *instance, const clt_recipe *recipe) {
+  const clt_reference_kind kind = instance->problem->reference.kind;
+  if (kind != CLT_REFERENCE_NONE && recipe->judged) return CLT_REFERENCE_DEFAULT;
+  return kind == CLT_REFERENCE_FILE && recipe->inputs != CLT_INPUTS_OWN ? CLT_REFERENCE_NONE : kind;
+}
+
 /* --- arrays without content --- */
 
-/* One array per argument name with input or reference, in the order of the arguments. */
-static int new_without_content(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
+static clt_widening widening_of(const clt_recipe *recipe) {
+  const clt_inputs inputs = recipe->inputs;
+  if (inputs == CLT_INPUTS_OWN || inputs == CLT_INPUTS_NUDGED) return CLT_WIDEN_NOT;
+  const bool all_magnitudes = inputs == CLT_INPUTS_RANGE && recipe->variant == CLT_RANGE_TYPE;
+  return inputs == CLT_INPUTS_SPIKES || all_magnitudes ? CLT_WIDEN_TO_LARGEST : CLT_WIDEN_TO_TYPICAL;
+}
+
+/* One array per argument name with input or reference, in the order of the arguments; and the scalars that differ from
+ * the file. */
+static int new_without_content(clt_data **out, const clt_instance *instance, const clt_recipe *recipe,
+                               clt_error *error) {
   const clt_problem *problem = instance->problem;
-  const clt_reference_kind kind = problem->reference.kind;
+  const clt_reference_kind kind = clt_data_reference_kind(instance, recipe);
   clt_data *data = calloc(1, sizeof *data);
   if (data == NULL) return clt_fail_memory(error);
   *out = data;
-  data->seed = seed;
+  data->recipe = *recipe;
+  data->seed = clt_recipe_seed(recipe);
   data->instance = instance;
   data->arrays = clt_new_array(problem->n_arguments, sizeof *data->arrays);
-  int rc = data->arrays ? CLT_OK : clt_fail_memory(error);
+  data->scalars = clt_new_array(problem->n_arguments, sizeof *data->scalars);
+  int rc = data->arrays && data->scalars ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) {
+    const clt_argument *argument = &problem->arguments[i];
+    const bool is_real = argument->plan.element.base >= CLT_ELEMENT_HALF;
+    double value;
+    if (!is_free_scalar(problem, argument, &value) || !clt_recipe_varies(recipe, argument->name)) continue;
+    if (!is_real && recipe->integers_stay) continue;
+    clt_rng rng;
+    clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
+    data->scalars[data->n_scalars++] = (clt_data_scalar){argument->name, clt_vary_scalar(value, is_real, recipe, &rng)};
+  }
   if (rc == CLT_OK && problem->reference.verify_function && kind != CLT_REFERENCE_NONE)
     rc = clt_module_find_function(&data->verify, problem->reference.verify_module, problem->reference.verify_function,
                                   error);
@@ -35,15 +137,14 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
     if (!clt_holds_data(argument) || entries.first != argument || !(filled || verified)) continue;
     clt_calculation c = {instance, NULL, error, CLT_OK};
     clt_array *array = &data->arrays[data->n_arrays++];
-    *array =
-        (clt_array){.element = argument->plan.element,
-                    .bytes = argument->plan.element.bytes,
-                    .input = filled,
-                    .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
-                    .absolute_tolerance = argument->absolute_tolerance,
-                    .relative_tolerance = argument->relative_tolerance,
-                    .scales_tolerance = !argument->absolute_is_stated,
-                    .hostile = seed == CLT_HOSTILE_SEED};
+    *array = (clt_array){.element = argument->plan.element,
+                         .bytes = argument->plan.element.bytes,
+                         .input = filled,
+                         .verified = verified && kind != CLT_REFERENCE_NONE,
+                         .absolute_tolerance = argument->absolute_tolerance,
+                         .relative_tolerance = argument->relative_tolerance,
+                         .scales_tolerance = !argument->absolute_is_stated,
+                         .widening = widening_of(recipe)};
     clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;
@@ -81,7 +182,8 @@ static int view_new(module_view *view, const clt_instance *instance, const clt_d
     const clt_argument *argument = &problem->arguments[i];
     clt_calculation c = {instance, slots, NULL, CLT_OK};
     if (argument->plan.kind != CLT_ARG_SCALAR || !argument->fill.value) continue;
-    double value = clt_evaluate_number(&c, argument->fill.value);
+    const double *given = clt_data_scalar_value(data, argument->name);
+    double value = given ? *given : clt_evaluate_number(&c, argument->fill.value);
     if (c.rc == CLT_OK) view->scalars[(*n)++] = (clt_module_scalar){argument->name, value};
   }
   for (size_t i = 0; slots && i < problem->n_parameters; i++)
@@ -109,14 +211,20 @@ static int new_content(void **out, const clt_array *array, clt_error *error) {
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
+const double *clt_data_scalar_value(const clt_data *data, const char *name) {
+  for (size_t i = 0; i < data->n_scalars; i++)
+    if (strcmp(data->scalars[i].name, name) == 0) return &data->scalars[i].value;
+  return NULL;
+}
+
+int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, clt_error *error) {
   const clt_reference *reference = &instance->problem->reference;
-  const bool by_module = reference->kind == CLT_REFERENCE_MODULE;
-  const bool by_files = reference->kind == CLT_REFERENCE_FILE && seed == 1;
+  const clt_reference_kind kind = clt_data_reference_kind(instance, recipe);
+  const bool by_module = kind == CLT_REFERENCE_MODULE, by_files = kind == CLT_REFERENCE_FILE;
   clt_data *data = NULL;
   module_view view = {0};
   clt_module_call *call = &view.call;
-  int rc = new_without_content(&data, instance, seed, error);
+  int rc = new_without_content(&data, instance, recipe, error);
   if (rc == CLT_OK) rc = view_new(&view, instance, data, NULL, error);
   /* Generators of a module can read the arrays before their own. */
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
@@ -125,7 +233,8 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     if (fill == NULL) continue;
     if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
     call->target = show_array(&view, array, array->data);
-    rc = clt_fill_array(instance, fill, array, array->data, call, error);
+    const bool stays = recipe->integers_stay && !clt_fill_is_drawn(fill) && array->element.base < CLT_ELEMENT_HALF;
+    rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
   }
   call->n_arrays = 0;
   /* For the reference function, the verified arrays begin with their content before the run. */
@@ -149,7 +258,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     if ((rc = new_content(&array->reference, array, error)) != CLT_OK) break;
     call->n_arrays = 0;
     call->target = show_array(&view, array, array->reference);
-    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, call, error);
+    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, &clt_own_inputs, call, error);
   }
   view_release(&view);
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) clt_array_scale_tolerance(&data->arrays[i]);
@@ -219,6 +328,7 @@ void clt_data_free(clt_data *data) {
     free(array->name);
   }
   free(data->arrays);
+  free(data->scalars);
   free(data);
 }
 
@@ -265,9 +375,10 @@ static int map_content(void **out, size_t bytes, const char *path, clt_error *er
   return rc;
 }
 
-int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, const char *folder, clt_error *error) {
+int clt_data_map(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, const char *folder,
+                 clt_error *error) {
   clt_data *data = NULL;
-  int rc = new_without_content(&data, instance, seed, error);
+  int rc = new_without_content(&data, instance, recipe, error);
   for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
     clt_array *array = &data->arrays[i / 2];
     char *path = content_path(folder, i);

@@ -5,9 +5,81 @@
 #define CLT_PROBLEM_DATA_H
 
 #include <clatune/log.h>
+#include <clatune/measurement.h>
 #include <clatune/module.h>
 
 #include "problem/plan.h"
+
+/* --- what a data set contains --- */
+
+/* Other inputs are for the checks of a winner (problem/checks.h, docs/explanation/trust.md). */
+typedef enum clt_inputs {
+  CLT_INPUTS_OWN,    /* as the file says */
+  CLT_INPUTS_OTHER,  /* all redrawn, also constants, formulas, data files and scalars */
+  CLT_INPUTS_NUDGED, /* the file's, with a few elements changed by much */
+  CLT_INPUTS_SPIKES, /* a tiny background, and a few elements at the bound, of which variant / 2 says which dominates
+                        all sums and maxima. Odd variants: the background is at the bound, and the spikes are near 0 */
+  CLT_INPUTS_RANGE,  /* both signs, ends of ranges, extremes: see clt_range */
+  CLT_INPUTS_SPECIAL /* see clt_special */
+} clt_inputs;
+
+/* Variants of CLT_INPUTS_RANGE. */
+typedef enum clt_range {
+  CLT_RANGE_ENDS,  /* reals between -bound and bound, 0, denormals; integers from 0 to their bound */
+  CLT_RANGE_TYPE,  /* integers over the whole of their type; reals of magnitudes up to 1000 bounds */
+  CLT_RANGE_SIGNED /* signed integers from -bound to bound */
+} clt_range;
+
+/* Variants of CLT_INPUTS_SPECIAL. */
+typedef enum clt_special {
+  CLT_SPECIAL_NAN,
+  CLT_SPECIAL_INFINITY,
+  CLT_SPECIAL_TIES /* many equal numbers, zeros of both signs */
+} clt_special;
+
+typedef struct clt_recipe {
+  clt_inputs inputs;
+  unsigned variant;
+  bool integers_stay; /* scalars, constants and data files of integers are as the file states them */
+  const char *only;   /* the name of the only argument that differs from the file; NULL: all */
+  bool judged;        /* the result of the configuration `judge` is the reference, whatever the file states */
+  clt_config judge;
+} clt_recipe;
+extern const clt_recipe clt_own_inputs;
+
+#define CLT_OWN_SEED 1
+/* What generators and reference functions get as a seed: CLT_OWN_SEED, or another number for each recipe. */
+uint64_t clt_recipe_seed(const clt_recipe *recipe);
+/* Whether an argument may differ from the file. */
+bool clt_recipe_varies(const clt_recipe *recipe, const char *name);
+/* "other inputs", "spikes 3"; static memory of the thread. */
+const char *clt_recipe_name(const clt_recipe *recipe);
+/* Whether some argument of the problem differs from the file, and is not as with CLT_INPUTS_OTHER. */
+bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe);
+
+/* One check of a prepared configuration: it runs on these inputs (clt_executor_verify). */
+typedef struct clt_check {
+  clt_recipe recipe;
+  bool mirrored; /* with work-items and groups in the opposite order */
+} clt_check;
+#define CLT_MAX_CHECKS 32 /* of one size */
+
+/* What a check showed. */
+typedef struct clt_check_answer {
+  bool done;         /* false: not reached */
+  bool impossible;   /* the inputs or their reference cannot be made */
+  clt_reason reason; /* of a failure; CLT_REASON_NONE: passed */
+  char *log;         /* owned; why it failed or is impossible; nullable */
+  double took_s;     /* with making its inputs */
+} clt_check_answer;
+
+typedef enum clt_widening { CLT_WIDEN_NOT, CLT_WIDEN_TO_TYPICAL, CLT_WIDEN_TO_LARGEST } clt_widening;
+
+/* A scalar argument with another value than the file's. */
+typedef struct clt_data_scalar {
+  const char *name; /* borrowed from the problem */
+  double value;
+} clt_data_scalar;
 
 /* One logical array. data is NULL until it is generated or mapped. */
 typedef struct clt_array {
@@ -24,12 +96,15 @@ typedef struct clt_array {
   double absolute_tolerance,
       relative_tolerance; /* correct: |r - ref| <= absolute + relative * |ref|, or both are NaN */
   bool scales_tolerance;  /* the absolute tolerance is the default, and not yet scaled to the reference */
-  bool hostile;           /* the data are hostile, and the tolerance does not yet allow for cancellation */
+  clt_widening widening;  /* how the tolerance is yet to allow for cancellation */
 } clt_array;
 
 typedef struct clt_data {
   clt_array *arrays;
   size_t n_arrays;
+  clt_data_scalar *scalars;
+  size_t n_scalars;
+  clt_recipe recipe; /* `only` borrowed */
   uint64_t seed;
   const clt_instance *instance; /* borrowed */
   clt_module_function verify;   /* checks results instead of a comparison; NULL: none */
@@ -56,16 +131,14 @@ bool clt_problem_has_reference(const clt_problem *problem);
  * one if the default violates a constraint. */
 clt_config clt_instance_reference_configuration(const clt_instance *instance);
 
-/* Generates the inputs. seed 1: the usual data. CLT_HOSTILE_SEED: "Random" inputs are hostile
- * (docs/reference/problem-file.md). Other seeds: other data for the second verification of finalists. Inputs from files
- * are the same for all seeds.
- *
- * Fills references of the kinds MODULE and FILE. For KERNEL and DEFAULT, the caller runs the reference plan and sets
- * clt_array.reference (malloc'ed). A reference from a file is valid only for seed 1: for other seeds, `verified` is
- * cleared. */
-#define CLT_HOSTILE_SEED 3
-#define CLT_FINALIST_SEED(hostile) ((hostile) ? CLT_HOSTILE_SEED : 2)
-int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
+/* Generates the inputs that a recipe asks for. Fills references of the kinds MODULE and FILE. For KERNEL and DEFAULT,
+ * and for a judged recipe, the caller runs a plan and sets clt_array.reference (malloc'ed). A reference from a file is
+ * valid only for the file's own inputs: for others that are not judged, `verified` is cleared. */
+int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, clt_error *error);
+/* What makes the reference for a recipe. */
+clt_reference_kind clt_data_reference_kind(const clt_instance *instance, const clt_recipe *recipe);
+/* The value of a scalar argument in a data set; NULL: that of the plan. */
+const double *clt_data_scalar_value(const clt_data *data, const char *name);
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
 
@@ -90,7 +163,8 @@ const char *clt_problem_quality_unit(const clt_problem *problem);
 /* Share one copy of the data between workers: clt_data_save writes all arrays into folder (one file per array and kind,
  * mode 0600), clt_data_map maps them read-only in another process. */
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error);
-int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, const char *folder, clt_error *error);
+int clt_data_map(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, const char *folder,
+                 clt_error *error);
 
 /* Convert between a logical array and its stored form, which has the border of the argument and arg->bytes bytes. */
 void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical);
@@ -113,9 +187,9 @@ typedef struct clt_comparison {
 bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result);
 
 /* Scales a default absolute tolerance, which is for results of magnitude 1, to the reference: multiplies it by the root
- * mean square of the reference's finite numbers other than 0, if that is below 1. With hostile data, in which numbers
- * of both signs cancel, it becomes at least the relative tolerance times that root mean square. Does nothing without a
- * reference, or if called again. */
+ * mean square of the reference's finite numbers other than 0, if that is below 1. With inputs in which numbers of both
+ * signs or of all magnitudes cancel, it becomes at least the relative tolerance times that root mean square, or times
+ * the largest number. Does nothing without a reference, or if called again. */
 void clt_array_scale_tolerance(clt_array *array);
 
 /* Warns if a comparison with the reference proves little: if it is NaN or 0 everywhere, or most of its other numbers

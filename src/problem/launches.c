@@ -73,18 +73,43 @@ bool clt_problem_allows(const clt_problem *problem, const int64_t *sizes) {
   return true;
 }
 
+struct clt_size_tester {
+  const clt_problem *problem;
+  clt_value values[CLT_MAX_PARAMETERS], *slots; /* of the parameters; one per size */
+  clt_instance *fixed;
+  clt_space_builder *builder;
+};
+
+void clt_size_tester_free(clt_size_tester *tester) {
+  if (tester == NULL) return;
+  clt_space_builder_free(tester->builder);
+  clt_instance_free(tester->fixed);
+  free(tester->slots);
+  free(tester);
+}
+
+clt_size_tester *clt_size_tester_new(const clt_instance *instance, clt_config config) {
+  clt_size_tester *tester = calloc(1, sizeof *tester);
+  if (tester == NULL) return NULL;
+  tester->problem = instance->problem;
+  tester->slots = clt_new_array(instance->problem->n_passed, sizeof *tester->slots);
+  clt_instance_slots(instance, config, tester->values);
+  if (tester->slots && !fix_values(&tester->fixed, &tester->builder, instance, tester->values, NULL)) return tester;
+  clt_size_tester_free(tester);
+  return NULL;
+}
+
+bool clt_size_tester_holds(clt_size_tester *tester, const int64_t *sizes) {
+  if (!clt_problem_allows(tester->problem, sizes)) return false;
+  for (size_t i = 0; i < tester->problem->n_passed; i++)
+    tester->slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
+  return clt_space_builder_holds(tester->builder, tester->slots);
+}
+
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes) {
-  const clt_problem *problem = instance->problem;
-  clt_value values[CLT_MAX_PARAMETERS], *slots = clt_new_array(problem->n_passed, sizeof *slots);
-  clt_instance *fixed = NULL;
-  clt_space_builder *builder = NULL;
-  bool valid = slots != NULL && clt_problem_allows(problem, sizes);
-  for (size_t i = 0; i < problem->n_passed && valid; i++) slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
-  clt_instance_slots(instance, config, values);
-  valid = valid && !fix_values(&fixed, &builder, instance, values, NULL) && clt_space_builder_holds(builder, slots);
-  clt_space_builder_free(builder);
-  clt_instance_free(fixed);
-  free(slots);
+  clt_size_tester *tester = clt_size_tester_new(instance, config);
+  const bool valid = tester && clt_size_tester_holds(tester, sizes);
+  clt_size_tester_free(tester);
   return valid;
 }
 

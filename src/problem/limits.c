@@ -31,6 +31,7 @@ static int holds_always(const limits *l, const clt_expr *expr, size_t most) {
   clt_value values[CLT_MAX_PARAMETERS], value;
   size_t n = 1, n_slots = clt_expr_n_slots(expr);
   bool failed = false;
+  if (l->instance->fixed && n_slots > 0) return -1; /* its slots are sizes, which have no list of values */
   for (size_t i = 0; i < n_slots; i++)
     if (!clt_size_multiply(&n, n, l->instance->parameters[clt_expr_slot(expr, i)].n_values) || n > most) return -1;
   for (size_t k = 0; k < n; k++) {

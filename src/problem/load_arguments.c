@@ -7,6 +7,12 @@
 
 /* --- content --- */
 
+/* Whether "Type" is "custom", T1's name for elements of TypeSize bytes. */
+static bool node_is_custom(const clt_node *node) {
+  const char *type = json_string_value(json_object_get(node->json, "Type"));
+  return type && strcmp(type, "custom") == 0;
+}
+
 static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, REPETITION, SCRIPT, BINARY_HDF, ABSENT };
   static const clt_fill_kind kinds[] = {CLT_FILL_CONSTANT, CLT_FILL_RANDOM, CLT_FILL_MODULE,
@@ -20,7 +26,8 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
       CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"), usual);
   clt_fill fill = {.kind = kinds[type],
                    .seed = clt_read_integer(node, "RandomSeed", 0),
-                   .never_hostile = !clt_read_flag(node, "HostileData", true)};
+                   .never_hostile = !clt_read_flag(node, "HostileData", true),
+                   .stays = !clt_read_flag(node, "Vary", true) || node_is_custom(node)};
   if (!clt_node_ok(node)) return fill;
   if (type == CONSTANT || type == RANDOM) {
     fill.value = clt_load_expression(problem, node, "FillValue");
@@ -92,12 +99,6 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
     if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
   if (clt_element_parse(&argument->plan.element, name) != CLT_OK)
     clt_node_fail(&type_place, "\"%s\" is not an OpenCL type; use one such as float, uchar4 or int", type);
-}
-
-/* Whether "Type" is "custom", T1's name for elements of TypeSize bytes. */
-static bool node_is_custom(const clt_node *node) {
-  const char *type = json_string_value(json_object_get(node->json, "Type"));
-  return type && strcmp(type, "custom") == 0;
 }
 
 /* Reads "Size" and "Border", and checks the element type of images. */
@@ -216,7 +217,7 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
                          CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
-                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Generator",
+                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Vary", "Generator",
                                    "Module", "When", "Border", "BorderMode", "ChannelType", "Output", "Normalised",
                                    "Addressing", "Filter", "AbsoluteTolerance", "RelativeTolerance"),
                          false))

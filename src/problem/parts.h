@@ -3,6 +3,7 @@
 #define CLT_PROBLEM_PARTS_H
 
 #include <clatune/module.h>
+#include <clatune/rng.h>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -75,6 +76,7 @@ typedef struct clt_fill {
   const char *module, *function;
   int64_t seed;
   bool never_hostile; /* "HostileData" is false */
+  bool stays;         /* "Vary" is false, or the content is a structure: the same in all checks */
 } clt_fill;
 
 typedef struct clt_argument {
@@ -341,16 +343,25 @@ char *clt_kernel_path(const clt_problem *problem, const char *file);
 /* Adds a file to a hash, and once each file that it may include from its own folder or from `folder` (NULL: none). */
 int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error);
 
-/* --- data (array.c, fill.c) --- */
+/* --- data (array.c, fill.c, vary.c, module.c) --- */
 
 /* Stores a number as an element's base type, saturated to its range. */
 void clt_store_number(void *at, clt_element_base base, double number);
+double clt_load_number(const void *at, clt_element_base base);
 
 /* Fills a logical array. call has the arrays and scalars that a module's function may read. */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
-                   const clt_module_call *call, clt_error *error);
+                   const clt_recipe *recipe, const clt_module_call *call, clt_error *error);
+bool clt_fill_is_drawn(const clt_fill *fill); /* random numbers of a stated range, not stated numbers */
 
-/* Finds a function of a module. A module in C is compiled first. Modules stay loaded (fill.c). */
+/* Changes the file's own content of an array to what a recipe asks for (vary.c). drawn: the content is random between 0
+ * and bound, with another seed already. mild: only values of the declared range. Returns CLT_OK or CLT_E_MEMORY. */
+int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe, bool drawn, double bound, bool mild,
+                   clt_rng *rng);
+/* The value of a scalar that the file states as a number. */
+double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, clt_rng *rng);
+
+/* Finds a function of a module. A module in C is compiled first. Modules stay loaded (module.c). */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
 #endif

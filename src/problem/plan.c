@@ -342,27 +342,52 @@ void clt_plan_free(clt_plan *plan) {
   free(plan);
 }
 
-/* --- at smaller sizes --- */
+/* --- at other sizes --- */
 
-/* The same configuration in another space, in canonical form; CLT_CONFIG_NONE: it is not valid there. */
-static clt_config translate_config(const clt_space *to, const clt_space *from, clt_config config) {
-  const clt_space_match match = clt_space_match_new(from, to);
+clt_config clt_instance_translate(const clt_instance *to, const clt_instance *from, clt_config config) {
+  const clt_space_match match = clt_space_match_new(from->space, to->space);
   config = clt_space_translate(&match, config);
-  return config != CLT_CONFIG_NONE && clt_space_contains(to, config) ? clt_space_canonical(to, config)
-                                                                     : CLT_CONFIG_NONE;
+  return config != CLT_CONFIG_NONE && clt_space_contains(to->space, config) ? clt_space_canonical(to->space, config)
+                                                                            : CLT_CONFIG_NONE;
 }
 
-/* The number of work-items of all launches; NaN: the configuration cannot be launched. */
-static double count_items(const clt_instance *instance, clt_config config) {
+clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config config) {
+  clt_plan_extent out = {0};
   clt_plan *plan = NULL;
-  double n = 0;
-  if (clt_plan_new(&plan, instance, config, NULL)) return NAN;
+  if (clt_plan_new(&plan, instance, config, NULL)) return (clt_plan_extent){.items = NAN};
   for (size_t l = 0; l < plan->n_launches; l++) {
     const clt_plan_launch *launch = &plan->launches[l];
-    n += (double)launch->global[0] * (double)launch->global[1] * (double)launch->global[2] * launch->repeat;
+    const double items = (double)launch->global[0] * (double)launch->global[1] * (double)launch->global[2];
+    const double local = (double)launch->local[0] * (double)launch->local[1] * (double)launch->local[2];
+    out.items += items * launch->repeat;
+    if (launch->has_local && local > 0) out.groups += items / local * launch->repeat;
+  }
+  for (size_t i = 0; i < plan->n_args; i++) {
+    if (plan->args[i].kind == CLT_ARG_LOCAL || plan->args[i].kind == CLT_ARG_SCALAR) continue;
+    out.bytes += (double)plan->args[i].bytes;
+    out.largest_bytes = fmax(out.largest_bytes, (double)plan->args[i].bytes);
   }
   clt_plan_free(plan);
-  return n;
+  return out;
+}
+
+int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
+                        const int64_t *sizes, clt_error *error) {
+  const size_t n = instance->problem->n_passed;
+  clt_size *named = clt_new_array(n, sizeof *named);
+  clt_instance *made = NULL;
+  if (named == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) named[i] = (clt_size){clt_instance_size(instance, i).name, sizes[i]};
+  int rc = clt_instance_new(&made, instance->problem, named, n, clt_instance_device(instance), error);
+  free(named);
+  if (rc) return rc;
+  *out_config = clt_instance_translate(made, instance, config);
+  if (*out_config == CLT_CONFIG_NONE || isnan(clt_instance_extent(made, *out_config).items)) {
+    clt_instance_free(made);
+    return clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid at these sizes");
+  }
+  *out = made;
+  return CLT_OK;
 }
 
 int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
@@ -388,8 +413,8 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
         changed = changed || halved;
       }
       if (!changed || clt_instance_new(&made, problem, tried, n, device, NULL)) continue;
-      const clt_config translated = translate_config(made->space, instance->space, config);
-      const double n_items = translated == CLT_CONFIG_NONE ? NAN : count_items(made, translated);
+      const clt_config translated = clt_instance_translate(made, instance, config);
+      const double n_items = translated == CLT_CONFIG_NONE ? NAN : clt_instance_extent(made, translated).items;
       if (isnan(n_items)) {
         clt_instance_free(made);
         continue;
@@ -405,7 +430,7 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
   int rc = CLT_OK;
   if (*out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
   if (rc == CLT_OK && isinf(items)) {
-    *out_config = translate_config((*out)->space, instance->space, config);
+    *out_config = clt_instance_translate(*out, instance, config);
     if (*out_config == CLT_CONFIG_NONE)
       rc = clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid on this device");
   }

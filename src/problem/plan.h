@@ -116,6 +116,11 @@ bool clt_problem_allows(const clt_problem *problem, const int64_t *sizes);
 /* Whether a configuration would be valid at other sizes, given one per problem parameter. Also false if this is
  * unknown: the values of the parameters depend on sizes, or memory runs out. The instance must have a device. */
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes);
+/* The same for many sizes; NULL if it is unknown. Borrows the instance's problem. */
+typedef struct clt_size_tester clt_size_tester;
+clt_size_tester *clt_size_tester_new(const clt_instance *instance, clt_config config);
+bool clt_size_tester_holds(clt_size_tester *tester, const int64_t *sizes);
+void clt_size_tester_free(clt_size_tester *tester);
 
 /* Copies launches with their texts into one malloc'ed block. NULL: out of memory, or n is 0. */
 clt_launch_sizes *clt_launch_sizes_copy(const clt_launch_sizes *launches, size_t n);
@@ -144,6 +149,20 @@ int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config
  * the reference data. CLT_E_NOT_FOUND: the reference is not a kernel. */
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
 void clt_plan_free(clt_plan *plan);
+
+/* Makes an instance of the same problem and device at other sizes, one per problem parameter. *out_config is the
+ * canonical form of the configuration there. CLT_E_NO_VALID: it is not valid there, or cannot be launched. */
+int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
+                        const int64_t *sizes, clt_error *error);
+/* The same configuration in another instance, in canonical form; CLT_CONFIG_NONE: it is not valid there. */
+clt_config clt_instance_translate(const clt_instance *to, const clt_instance *from, clt_config config);
+
+/* Work-items and work-groups (0: the driver chooses) of all launches, and bytes of all arguments; items NaN: the
+ * configuration cannot be launched. */
+typedef struct clt_plan_extent {
+  double items, groups, bytes, largest_bytes;
+} clt_plan_extent;
+clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config config);
 
 /* Makes an instance at smaller sizes on a device, for checks of a configuration. Halves the sizes as long as the
  * configuration stays valid and can be launched, until it has at most most_items work-items (INFINITY: halves once).

@@ -32,7 +32,7 @@ void clt_tune_result_free(clt_tune_result *result) {
   clt_measurement_release(&result->best);
   clt_measurement_release(&result->default_measurement);
   clt_measurement_release(&result->timed_beside);
-  free(result->second_size);
+  clt_check_results_clear(&result->checks, &result->n_checks);
   for (size_t i = 0; i < result->n_notes; i++) free(result->notes[i]);
   free(result->notes);
   free(result);

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "measurement/objective.h"
+#include "problem/checks.h"
 #include "problem/guidance.h"
 #include "store/store.h"
 #include "worker/lock.h"
@@ -186,13 +187,38 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
                     const clt_contest_policy *policy, clt_measurement *out, clt_error *error);
 
 /* Without a contest, for `clatune verify`: handles the configurations one after the other: prepares, verifies on the
- * usual data and on hostile data, and runs once more (unless settings->finalists is 0). With a contest, for `clatune
- * measure`: the other data are not hostile, and all configurations are timed together in its rounds. Also used of the
- * settings: evaluator, its settings, log, user and stop. out[i] is the caller's, unless there is an error; *quality
- * (nullable) is the problem's figure of quality, NaN if it has none. */
+ * problem's input and on ends of ranges, and runs once more (unless settings->finalists is 0). With a contest, for
+ * `clatune measure`: verifies on other inputs instead, and all configurations are timed together in its rounds. Also
+ * used of the settings: evaluator, its settings, log, user and stop. out[i] is the caller's, unless there is an error;
+ * *quality (nullable) is the problem's figure of quality, NaN if it has none. */
 int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,
                        size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
                        clt_error *error);
+
+/* --- the check plan (verify.c) --- */
+
+typedef struct clt_checking {
+  const clt_instance *instance;
+  const clt_tune_settings *settings; /* used: evaluator, its settings, log, user and stop */
+  double run_s;                      /* estimated time of a run; chooses the sizes */
+  double limit_s;                    /* of the checks at other sizes; what does not fit is left out */
+  bool thorough;                     /* each size becomes the large one in turn, and without limit_s */
+  double check_s;                    /* the least time of a check so far; 0: none */
+  clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
+  /* Called when memory is short, before one more attempt. */
+  int (*make_room)(void *user, clt_error *error);
+  void *user;
+  clt_check_result *results; /* out */
+  size_t n_results, capacity;
+} clt_checking;
+
+/* Makes the checks of the plan. *m, which is correct on the problem's own input, fails if its result is wrong in one
+ * that the default configuration passes; its log then has sizes and inputs. */
+int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error);
+void clt_check_results_clear(clt_check_result **results, size_t *n);
+/* The check of finalists at the tuning's own sizes. */
+clt_check clt_finalist_check(const clt_instance *instance);
+
 /* Runs a configuration on the same data, without comparing its result. CLT_E_AGAIN after limit_s. */
 int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_config config,
                    const clt_tune_settings *settings, double limit_s, clt_error *error);
@@ -261,10 +287,13 @@ typedef struct clt_session {
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
+  clt_check finalist_check;        /* of each finalist, at the tuning's sizes */
+  clt_check_answer finalist_answer;
   clt_sources sources;
   bool predicted;       /* the first source is the model's predictions */
   double improved_cost; /* at the latest improvement by more than the tolerance; 0: nothing correct yet */
   int64_t improved_at;  /* number of evaluations at that improvement */
+  clt_config accused; /* see clt_checking */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;
@@ -272,11 +301,10 @@ typedef struct clt_session {
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
 /* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
-/* Verifies the prospective winner on hostile data at smaller sizes, or, if that is not possible, at the same sizes
- * (verify.c). It fails if its result is wrong there and the default configuration's is not. */
+/* Makes the checks of the plan for the prospective winner (verify.c). It fails if its result is wrong in one that the
+ * default configuration passes. */
 int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error *error);
-/* Verifies the fastest on other data and compares them in rounds; the winner is also verified on hostile data and at a
- * second size. CLT_E_VERIFY if none is left. */
+/* Verifies the fastest on other inputs and compares them in rounds; the winner must also pass the check plan. CLT_E_VERIFY if none is left. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
 /* result.c */

@@ -225,6 +225,10 @@ static int find_sources(clt_session *s, clt_error *error) {
 
 static int open_evaluator(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
+  const clt_instance *instance = settings->instance;
+  const bool has_kernel =
+      instance && s->evaluator->measures_device && !clt_problem_is_command(clt_instance_problem(instance));
+  if (has_kernel) s->finalist_check = clt_finalist_check(instance);
   clt_evaluator_setup setup = {.instance = settings->instance,
                                .space = s->loop.space,
                                .recording = settings->recording,
@@ -241,6 +245,9 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .waited_s = &s->result->waited_s,
                                .unbound = &s->unbound,
                                .steps = settings->steps,
+                               .checks = &s->finalist_check,
+                               .n_checks = has_kernel,
+                               .answers = &s->finalist_answer,
                                .more_devices = settings->more_devices,
                                .n_more_devices = settings->n_more_devices};
   void *state = clt_new_array(1, s->evaluator->state_size);
@@ -454,6 +461,7 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
   clt_session s = {.settings = &copy,
                    .result = clt_result_new(),
                    .first = CLT_CONFIG_NONE,
+                   .accused = CLT_CONFIG_NONE,
                    .start_s = clt_now_s(),
                    .load = clt_load_now()};
   if (s.result == NULL) return clt_fail_memory(error);
@@ -467,6 +475,7 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
   }
   if (s.evaluator_state) s.evaluator->close(s.evaluator_state); /* ends what is under way */
   free(s.evaluator_state);
+  free(s.finalist_answer.log);
   int summed = clt_session_summarise(&s, error);
   free(s.evaluator_options);
   free(s.ranked);

@@ -1,8 +1,9 @@
-/* Verifies or times given configurations, and verifies a prospective winner. */
+/* Verifies or times given configurations, and runs the check plan of a prospective winner. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/plugin.h"
@@ -30,7 +31,6 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
   rounds.waited_s = setup.waited_s = &waited_s;
   setup.instance = instance;
   setup.space = clt_instance_space(instance);
-  setup.hostile = contest == NULL;
   setup.stop = settings->stop;
   setup.steps = settings->steps;
   setup.log = settings->log;
@@ -60,7 +60,12 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
                        size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
                        clt_error *error) {
   const clt_objective *objective = contest ? contest->objective : NULL;
-  const clt_evaluator_setup setup = {.quality = quality, .energy = objective && clt_objective_needs_energy(objective)};
+  const clt_check hostile = {{CLT_INPUTS_RANGE, CLT_RANGE_ENDS}},
+                  check = contest ? clt_finalist_check(instance) : hostile;
+  const clt_evaluator_setup setup = {.quality = quality,
+                                     .energy = objective && clt_objective_needs_energy(objective),
+                                     .checks = &check,
+                                     .n_checks = !clt_problem_is_command(clt_instance_problem(instance))};
   if (quality) *quality = NAN;
   return keep_configs(out, setup, instance, configs, n, contest, settings, error);
 }
@@ -71,83 +76,324 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
   return keep_configs(out, watched, instance, &config, 1, NULL, settings, error);
 }
 
-/* Verifies the configuration of *m, which is `config` in this instance, also on hostile data. *m fails if its result is
- * wrong and the default configuration's is not. sizes: the instance's sizes, NULL if they are those of the search.
- * *known: whether the result could be checked. */
-static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_instance *instance, clt_config config,
-                     const char *sizes, clt_error *error) {
-  const char *at = sizes ? " at " : "", *where = sizes ? sizes : "";
-  clt_tune_settings settings = *s->settings;
-  clt_config standard = clt_instance_default(instance);
-  clt_measurement seen, beside;
-  clt_error why = {0};
-  bool shared = false;
-  settings.evaluator = s->evaluator->name;
+/* --- the check plan --- */
+
+#define RUN_S 5e-4 /* a run of a ragged stage takes at most about so long */
+#define LEAST_ITEMS 256.0
+#define MOST_ITEMS 65536.0
+#define MOST_ELEMENTS 16777216.0 /* 2^24: above it not every integer is a float */
+#define LARGE_SHARE 0.3          /* of the time limit: estimates of a large stage are rough */
+#define MEMORY_SHARE 0.125       /* of the device's memory */
+#define MOST_BYTES 2e9
+#define MOST_ROUNDS 4
+/* Of a search's time, and at least so long: limits of what is checked at large sizes. */
+#define CHECKS_SHARE 0.03
+#define CHECKS_S 1.5
+
+clt_check clt_finalist_check(const clt_instance *instance) {
+  clt_check check = {{CLT_INPUTS_OTHER}};
+  if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
+    check.recipe.judged = true;
+    check.recipe.judge = clt_instance_reference_configuration(instance);
+  }
+  return check;
+}
+
+void clt_check_results_clear(clt_check_result **results, size_t *n) {
+  for (size_t i = 0; i < *n; i++) {
+    free((*results)[i].sizes);
+    free((*results)[i].inputs);
+    free((*results)[i].why);
+  }
+  free(*results);
+  *results = NULL;
+  *n = 0;
+}
+
+/* why: nullable, copied. */
+static int add_result(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool mirrored,
+                      bool passed, const char *why, clt_error *error) {
+  if (clt_grow(&c->results, &c->capacity, c->n_results + 1, sizeof *c->results)) return clt_fail_memory(error);
+  const clt_reference_kind kind = clt_instance_reference_kind(instance);
+  clt_check_result *result = &c->results[c->n_results];
+  *result = (clt_check_result){.sizes = clt_instance_sizes_text(instance),
+                               .own_sizes = instance == c->instance,
+                               .inputs = strdup(clt_recipe_name(recipe)),
+                               .mirrored = mirrored,
+                               .by_default = recipe->judged || kind == CLT_REFERENCE_DEFAULT,
+                               .passed = passed,
+                               .why = why ? strdup(why) : NULL};
+  c->n_results++;
+  return result->sizes && result->inputs && (!why || result->why) ? CLT_OK : clt_fail_memory(error);
+}
+
+/* Prepares `config` on `inputs` and makes checks, each of which gets an answer. CLT_E_AGAIN: the limit of time has
+ * passed; the answers so far stand. */
+static int run_checks(clt_measurement *seen, clt_check_answer *answers, clt_checking *c, const clt_instance *instance,
+                      clt_config config, const clt_recipe *inputs, const clt_check *checks, size_t n, double limit_s,
+                      clt_error *error) {
+  clt_tune_settings settings = *c->settings;
+  const clt_evaluator_setup setup = {
+      .checks = checks, .n_checks = n, .answers = answers, .lenient = true, .inputs = inputs, .limit_s = limit_s};
   settings.finalists = 0;
   settings.log = NULL; /* already logged */
-  clt_measurement_init(&seen, config);
-  clt_measurement_init(&beside, standard);
-  int rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
-  if (rc == CLT_E_OPENCL && s->evaluator->keep &&
-      s->evaluator_state) { /* perhaps because the finalists use the memory */
-    why = (clt_error){0};
-    rc = s->evaluator->keep(s->evaluator_state, NULL, 0, NULL, &why);
-    if (rc == CLT_OK) rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
+  clt_measurement_init(seen, config);
+  int rc = keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
+  if (rc != CLT_E_OPENCL || c->make_room == NULL) return rc;
+  *error = (clt_error){0};
+  rc = c->make_room(c->user, error);
+  if (rc == CLT_OK) rc = keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
+  return rc;
+}
+
+static void clear_answers(clt_check_answer *answers, size_t n) {
+  for (size_t i = 0; i < n; i++) free(answers[i].log);
+  memset(answers, 0, n * sizeof *answers);
+}
+
+/* Failures of the kernel, as opposed to limits of the device at other sizes. */
+static bool is_fault(clt_reason reason) {
+  return reason == CLT_REASON_WRONG_OUTPUT || reason == CLT_REASON_OUT_OF_BOUNDS || reason == CLT_REASON_RUN_CRASH ||
+         reason == CLT_REASON_RUN_TIMEOUT || reason == CLT_REASON_RUN_ERROR;
+}
+
+static const char *log_of(const clt_check_answer *a) { return a->log ? a->log : clt_reason_text(a->reason); }
+
+/* A check of a stage, which is made again with other inputs or another judge if it proves nothing. */
+typedef struct attempt {
+  clt_check check;
+  const char *why; /* static: why it is not as planned */
+  bool settled;
+} attempt;
+
+/* What is next for a check that the default configuration does not pass or that cannot be made: other inputs, or the
+ * default as the judge. False: nothing is left. */
+static bool weaken(attempt *a, const clt_instance *instance, clt_config standard) {
+  clt_recipe *recipe = &a->check.recipe;
+  const clt_reference_kind kind = clt_instance_reference_kind(instance);
+  const bool moves = recipe->inputs == CLT_INPUTS_OTHER || recipe->inputs == CLT_INPUTS_RANGE;
+  if (moves && !recipe->integers_stay) {
+    recipe->integers_stay = true;
+    a->why = "integers that the file states stay as they are: with others the default configuration fails";
+    return true;
   }
-  const bool right = rc == CLT_OK && clt_measurement_correct(&seen);
-  /* A configuration need not build or launch at another size. */
-  bool wrong = rc == CLT_OK && (seen.reason == CLT_REASON_WRONG_OUTPUT || seen.reason == CLT_REASON_OUT_OF_BOUNDS ||
-                                seen.reason == CLT_REASON_RUN_CRASH);
-  const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
-  if (wrong && clt_space_contains(clt_instance_space(instance), standard)) {
-    shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
-    if (!shared) rc = clt_verify_configs(&beside, NULL, instance, &standard, 1, NULL, &settings, &why);
-    shared = shared || !clt_measurement_correct(&beside);
-    if (rc) wrong = false, text = why.message; /* not known whether the default is wrong as well */
+  if (recipe->judged || kind == CLT_REFERENCE_DEFAULT) return false;
+  recipe->judged = true;
+  recipe->judge = standard;
+  recipe->integers_stay = false;
+  a->why = "the reference does not follow these inputs";
+  return true;
+}
+
+/* Makes the checks of a stage, in rounds: what the winner fails, the default configuration tries; what it fails too is
+ * weakened and tried again by the winner. *wrong: the winner is wrong, and *m has failed. *unfit: the stage proves
+ * nothing, as the default configuration does not work there. */
+static int check_stage(bool *wrong, bool *unfit, clt_checking *c, clt_measurement *m, const clt_check_stage *stage,
+                       double limit_s, clt_error *error) {
+  const clt_instance *instance = stage->instance ? stage->instance : c->instance;
+  const clt_space *space = clt_instance_space(instance);
+  const clt_config standard = clt_instance_default(instance);
+  const bool has_standard = clt_space_contains(space, standard),
+             is_standard = clt_space_canonical(space, standard) == stage->config;
+  attempt attempts[CLT_MAX_CHECKS];
+  char *sizes = clt_instance_sizes_text(instance);
+  const double began_s = clt_now_s();
+  size_t n_left = stage->n_checks;
+  int rc = sizes ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; i < stage->n_checks; i++) attempts[i] = (attempt){.check = stage->checks[i]};
+  for (int round = 0; rc == CLT_OK && !*wrong && !*unfit && (n_left > 0 || round == 0) && round < MOST_ROUNDS;
+       round++) {
+    clt_check checks[CLT_MAX_CHECKS], failed[CLT_MAX_CHECKS];
+    clt_check_answer answers[CLT_MAX_CHECKS] = {0}, others[CLT_MAX_CHECKS] = {0};
+    size_t of_check[CLT_MAX_CHECKS], of_failed[CLT_MAX_CHECKS], n = 0, n_failed = 0;
+    clt_measurement seen, beside;
+    clt_error why = {0};
+    for (size_t i = 0; i < stage->n_checks; i++)
+      if (!attempts[i].settled) of_check[n] = i, checks[n++] = attempts[i].check;
+    const double left_s = limit_s > 0 ? fmax(limit_s - (clt_now_s() - began_s), 0.1) : 0;
+    int done = run_checks(&seen, answers, c, instance, stage->config, &stage->inputs, checks, n, left_s, &why);
+    const bool late = done == CLT_E_AGAIN, prepared = done == CLT_OK && clt_measurement_correct(&seen);
+    const bool base_fault = done == CLT_OK && is_fault(seen.reason);
+    if (done == CLT_E_STOPPED || done == CLT_E_MEMORY) rc = clt_fail(error, done, "%s", why.message);
+    if (rc == CLT_OK && !prepared && !late && !base_fault) {
+      /* A configuration need not build or launch at other sizes. */
+      const char *text = done ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
+      for (size_t k = 0; rc == CLT_OK && (k < n || k == 0); k++)
+        rc = add_result(c, instance, n ? &checks[k].recipe : &stage->inputs, n && checks[k].mirrored, false, text,
+                        error);
+      n_left = 0;
+    }
+    /* What the winner fails, the default tries. */
+    for (size_t k = 0; k < n; k++)
+      if (answers[k].done && is_fault(answers[k].reason)) of_failed[n_failed] = k, failed[n_failed++] = checks[k];
+    clt_measurement_init(&beside, standard);
+    bool base_shared = false;
+    if (rc == CLT_OK && (n_failed > 0 || base_fault) && has_standard && !is_standard) {
+      int tried = run_checks(&beside, others, c, instance, standard, &stage->inputs, failed, n_failed, 0, &why);
+      if (tried == CLT_E_STOPPED || tried == CLT_E_MEMORY) rc = clt_fail(error, tried, "%s", why.message);
+      base_shared = tried != CLT_OK || !clt_measurement_correct(&beside);
+    } else if (is_standard) {
+      base_shared = base_fault;
+    }
+    if (rc == CLT_OK && base_fault && !base_shared) {
+      char *log = clt_format("at %s: %s", *sizes ? sizes : "the same sizes", seen.log ? seen.log : "");
+      clt_measurement_fail(m, seen.reason, log);
+      free(log);
+      *wrong = true;
+    } else if (rc == CLT_OK && base_shared && (base_fault || n_failed > 0) && stage->instance) {
+      rc = add_result(c, instance, &stage->inputs, false, false, "the default configuration fails at these sizes",
+                      error);
+      *unfit = true;
+      n_left = 0;
+    }
+    for (size_t k = 0, f = 0; rc == CLT_OK && !*wrong && !*unfit && prepared + late > 0 && k < n; k++) {
+      attempt *a = &attempts[of_check[k]];
+      const clt_recipe recipe = a->check.recipe;
+      const bool fails = f < n_failed && of_failed[f] == k;
+      const clt_check_answer *other = fails ? &others[f++] : NULL;
+      const bool shared =
+          fails && (is_standard || base_shared ||
+                    (has_standard && (!other->done || other->impossible || other->reason != CLT_REASON_NONE)));
+      if (fails && !shared) {
+        char *log = clt_format("%s%s%s%s", *sizes ? "at " : "", sizes, *sizes ? ": " : "", log_of(&answers[k]));
+        clt_measurement_fail(m, answers[k].reason, log);
+        free(log);
+        if (recipe.judged || clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) c->accused = m->config;
+        *wrong = true;
+      } else if (!answers[k].done) {
+        rc = add_result(c, instance, &recipe, a->check.mirrored, false, late ? "no time was left" : "not reached",
+                        error);
+        a->settled = true;
+      } else if (answers[k].reason == CLT_REASON_NONE && !answers[k].impossible) {
+        rc = add_result(c, instance, &recipe, a->check.mirrored, true, a->why, error);
+        a->settled = true;
+      } else if (late || round + 1 == MOST_ROUNDS || !weaken(a, instance, standard)) {
+        rc = add_result(c, instance, &recipe, a->check.mirrored, false, log_of(&answers[k]), error);
+        a->settled = true;
+      }
+      n_left -= a->settled;
+    }
+    if (rc == CLT_OK && !*wrong && !*unfit && n == 0 && prepared)
+      rc = add_result(c, instance, &stage->inputs, false, true, NULL, error);
+    if (rc == CLT_OK && !*wrong && n == 0 && late)
+      rc = add_result(c, instance, &stage->inputs, false, false, "it takes too long", error);
+    for (size_t k = 0; k < n; k++)
+      if (answers[k].took_s > 0 && (c->check_s == 0 || answers[k].took_s < c->check_s)) c->check_s = answers[k].took_s;
+    clear_answers(answers, n);
+    clear_answers(others, n_failed);
+    clt_measurement_release(&seen);
+    clt_measurement_release(&beside);
   }
-  *known = right || wrong;
-  if (rc == CLT_E_STOPPED || rc == CLT_E_MEMORY) {
-    if (error && error->code == 0) *error = why;
-  } else if (wrong && shared) {
-    clt_log(
-        s->settings->log, s->settings->user, CLT_LOG_WARNING,
-        "the winner's result is wrong with hostile data%s%s; the default configuration is wrong with this data too, "
-        "so the winner is not rejected: %.300s",
-        at, where, text);
-  } else if (wrong) {
-    char *log = sizes ? clt_format("at %s: %s", sizes, text) : strdup(text);
-    clt_measurement_fail(m, CLT_REASON_WRONG_OUTPUT, log);
-    free(log);
-  } else if (!right) {
-    clt_log(s->settings->log, s->settings->user, CLT_LOG_INFO,
-            "the winner cannot be verified with hostile data%s%s: %.300s", at, where, text);
-  } else if (sizes) {
-    s->result->second_size = strdup(sizes);
+  free(sizes);
+  return rc;
+}
+
+/* The product of the sizes that are no small numbers. */
+static double count_elements(const clt_instance *instance) {
+  double n = 1;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    const int64_t size = clt_instance_size(instance, i).value;
+    if (size > 8) n *= (double)size;
   }
-  clt_measurement_release(&seen);
-  clt_measurement_release(&beside);
-  return rc == CLT_E_STOPPED || rc == CLT_E_MEMORY ? rc : CLT_OK;
+  return n;
+}
+
+/* At most so many elements that memory suffices and the stage takes about limit_s, judging by a smaller one. */
+static double elements_within(const clt_checking *c, const clt_check_stage *ragged, double limit_s) {
+  const clt_plan_extent extent = clt_instance_extent(ragged->instance, ragged->config);
+  const double elements = count_elements(ragged->instance);
+  const clt_device_info *device = clt_instance_device(c->instance);
+  const double memory = fmin(MEMORY_SHARE * (double)device->global_memory_bytes, MOST_BYTES);
+  const double by_memory = elements * memory / fmax(extent.bytes, 1);
+  const double by_time = elements * LARGE_SHARE * limit_s / fmax(c->check_s, 1e-5);
+  return fmin(MOST_ELEMENTS, fmin(by_memory, by_time));
+}
+
+/* Gives a stage its checks. Data files are no reference for other inputs: there the default configuration judges. */
+static void choose_checks(clt_check_stage *stage, const clt_instance *instance, clt_config config) {
+  const clt_instance *at = stage->instance ? stage->instance : instance;
+  stage->n_checks =
+      clt_checks_list(stage->checks, clt_instance_problem(instance), clt_instance_assumes_finite(instance, config));
+  if (clt_instance_reference_kind(instance) != CLT_REFERENCE_FILE) return;
+  const clt_config judge = clt_instance_default(at);
+  for (size_t i = 0; i < stage->n_checks; i++)
+    stage->checks[i].recipe.judged = true, stage->checks[i].recipe.judge = judge;
+  if (stage->instance) stage->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .judged = true, .judge = judge};
+}
+
+/* All checks: at ragged sizes, else at even ones, else at the tuning's own. Then one or more at large sizes. */
+int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
+  const clt_instance *instance = c->instance;
+  const double items = clt_instance_extent(instance, m->config).items;
+  const double few = fmin(fmax(items * RUN_S / fmax(c->run_s, 1e-7), LEAST_ITEMS), MOST_ITEMS);
+  clt_check_stage stage = {0};
+  bool wrong = false, unfit = true, even = false;
+  int rc = CLT_OK;
+  for (clt_sizes_kind kind = CLT_SIZES_RAGGED; rc == CLT_OK && unfit && !wrong;
+       kind = kind == CLT_SIZES_RAGGED ? CLT_SIZES_EVEN : CLT_SIZES_OWN) {
+    clt_stage_release(&stage);
+    stage = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = m->config};
+    even = kind == CLT_SIZES_EVEN;
+    if (kind == CLT_SIZES_RAGGED) rc = clt_stage_new_ragged(&stage, instance, m->config, few, error);
+    if (kind == CLT_SIZES_EVEN) rc = clt_stage_new_even(&stage, instance, m->config, error);
+    if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
+    unfit = false;
+    choose_checks(&stage, instance, m->config);
+    rc = check_stage(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : 2 * c->limit_s, error);
+  }
+  size_t n_turns = 0;
+  for (size_t i = 0; stage.instance && i < clt_instance_n_sizes(instance); i++)
+    n_turns += clt_instance_size(instance, i).value > 8;
+  if (!c->thorough && n_turns > 1) n_turns = 1;
+  for (size_t turn = 0; rc == CLT_OK && !wrong && turn < n_turns; turn++) {
+    const double limit_s = c->thorough ? 60 : c->limit_s;
+    clt_check_stage large;
+    rc = clt_stage_new_large(&large, instance, m->config, elements_within(c, &stage, limit_s), turn, even,
+                             error);
+    large.inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
+                                .integers_stay = true,
+                                .judged = clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE};
+    if (rc == CLT_OK && large.instance) {
+      large.inputs.judge = clt_instance_default(large.instance);
+      rc = check_stage(&wrong, &unfit, c, m, &large, limit_s, error);
+    }
+    clt_stage_release(&large);
+  }
+  clt_stage_release(&stage);
+  return rc;
+}
+
+/* --- of a session --- */
+
+static int make_room(void *user, clt_error *error) {
+  clt_session *s = user;
+  if (s->evaluator->keep == NULL || s->evaluator_state == NULL) return CLT_OK;
+  return s->evaluator->keep(s->evaluator_state, NULL, 0, NULL, error);
 }
 
 int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
   const clt_instance *instance = s->settings->instance;
-  clt_instance *smaller = NULL;
-  clt_config config;
-  bool known = false;
-  if (instance == NULL || !s->evaluator->measures_device || clt_problem_is_command(clt_instance_problem(instance)))
+  clt_tune_result *result = s->result;
+  clt_tune_settings settings = *s->settings;
+  if (instance == NULL || !s->evaluator->measures_device || clt_problem_is_command(clt_instance_problem(instance)) ||
+      clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE)
     return CLT_OK;
-  free(s->result->second_size);
-  s->result->second_size = NULL;
-  /* If there is no smaller instance, its own sizes are used. */
-  int rc =
-      clt_instance_new_smaller(&smaller, &config, instance, m->config, clt_instance_device(instance), INFINITY, NULL);
-  rc = rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
-  char *own = clt_instance_sizes_text(instance), *others = smaller ? clt_instance_sizes_text(smaller) : NULL;
-  if (rc == CLT_OK && own && others && strcmp(own, others) != 0)
-    rc = verify_in(s, &known, m, smaller, config, others, error);
-  if (rc == CLT_OK && !known) rc = verify_in(s, &known, m, instance, m->config, NULL, error);
-  clt_instance_free(smaller);
-  free(own);
-  free(others);
+  settings.evaluator = s->evaluator->name;
+  clt_checking c = {.instance = instance,
+                    .settings = &settings,
+                    .run_s = m->time_s,
+                    .limit_s = fmax(CHECKS_S, CHECKS_SHARE * (clt_now_s() - s->start_s)),
+                    .accused = s->accused,
+                    .make_room = make_room,
+                    .user = s};
+  clt_check_results_clear(&result->checks, &result->n_checks);
+  int rc = CLT_OK;
+  if (s->finalist_answer.done && clt_recipe_applies(clt_instance_problem(instance), &s->finalist_check.recipe))
+    rc = add_result(&c, instance, &s->finalist_check.recipe, false, !s->finalist_answer.impossible,
+                    s->finalist_answer.log, error);
+  if (rc == CLT_OK) rc = clt_check_config(&c, m, error);
+  s->accused = c.accused;
+  result->checks = c.results;
+  result->n_checks = c.n_results;
   return rc;
 }

@@ -24,7 +24,8 @@ struct clt_kept {
   size_t n_preparations;
   size_t n_killings;           /* how often other processes were killed while it was timed */
   bool wanted;                 /* by the current call: prepared again if its worker is lost */
-  bool verified;               /* on the other data, unless that is impossible */
+  size_t n_checked;            /* of the setup's checks */
+  double check_begun_s;
   clt_measurement measurement; /* of the preparation; with a failure reason the finalist is out */
   clt_measurement answer;      /* to the latest request; config CLT_CONFIG_NONE: none */
 };
@@ -51,8 +52,10 @@ static bool is_ready(const clt_kept *k) {
   return k->generation != 0 && k->generation == k->worker->generation && k->worker->process.alive;
 }
 
-/* Whether it must still be prepared or verified for the current call. */
-static bool is_unfinished(const clt_kept *k) { return k->wanted && !has_failed(k) && !(k->verified && is_ready(k)); }
+/* Whether it must still be prepared or checked for the current call. */
+static bool is_unfinished(const clt_pool *pool, const clt_kept *k) {
+  return k->wanted && !has_failed(k) && !(k->n_checked == pool->setup.evaluator.n_checks && is_ready(k));
+}
 
 /* --- requests --- */
 
@@ -62,7 +65,7 @@ static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   const char *printed = worker->process.printed.bytes;
-  if (rc == 0 && pool->setup.evaluator.hostile && clt_measurement_correct(&k->answer) && printed && *printed)
+  if (rc == 0 && pool->setup.evaluator.lenient && clt_measurement_correct(&k->answer) && printed && *printed)
     k->answer.log = strndup(printed, MOST_PRINTED);
   if (rc == 0 && outcome->reply) pool->setbacks = 0;
   return rc;
@@ -93,41 +96,53 @@ static bool take_answer(clt_pool *pool, clt_kept *k, clt_measurement *out) {
   return !failed;
 }
 
-/* Each process loads the other data once; the first one makes them. */
-static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+/* Each process loads the data of a check; the first one makes them. */
+static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  clt_check_answer *answers = pool->setup.evaluator.answers;
   clt_error why = {0};
+  const size_t check = worker->loaded_check;
   (void)error;
   if (outcome->reply && strcmp(clt_json_string(outcome->reply, "reply"), "ok") == 0) {
-    worker->further_generation = worker->generation;
-    pool->further_made = true;
+    worker->loaded_generation = worker->generation;
+    pool->check_made[check] = true;
     return CLT_OK;
   }
   if (outcome->reply) clt_message_to_error(outcome->reply, &why);
-  clt_pool_log(pool, CLT_LOG_WARNING, "finalists cannot be verified on other data: %s",
-               outcome->reply ? why.message : outcome->text);
-  pool->further_failed = true;
+  const char *text = outcome->reply ? why.message : outcome->text;
+  pool->check_failed[check] = true;
+  if (answers && !answers[check].done)
+    answers[check] = (clt_check_answer){.done = true, .impossible = true, .log = strdup(text ? text : "")};
+  if (!pool->setup.evaluator.lenient)
+    clt_pool_log(pool, CLT_LOG_WARNING, "finalists cannot be verified on other inputs: %s", text);
   return CLT_OK;
 }
 
 static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   clt_pool_worker *worker = k->worker;
-  bool loaded = worker->further_generation == worker->generation, making = false;
+  const clt_check *check = &pool->setup.evaluator.checks[k->n_checked];
+  const size_t c = k->n_checked;
+  const bool loaded = worker->loaded_generation == worker->generation && worker->loaded_check == c;
+  bool making = false;
   json_t *request;
-  if (is_ready(k) && pool->further_failed) return k->verified = true, CLT_OK;
+  if (is_ready(k) && pool->check_failed[c]) return k->n_checked++, CLT_OK;
   if (is_ready(k) && loaded) {
-    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", (int)k->slot, "seed",
-                        CLT_FINALIST_SEED(pool->setup.evaluator.hostile));
+    request = json_pack("{s:s, s:i, s:i, s:b}", "request", "verify", "slot", (int)k->slot, "set", 2, "mirrored",
+                        check->mirrored);
     return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
   }
   if (is_ready(k)) {
-    for (size_t i = 0; i < pool->n_workers; i++) making = making || pool->workers[i].done == note_further;
-    if (making && !pool->further_made) return CLT_OK;
-    return clt_pool_request(
-        pool, worker,
-        clt_pool_data_request(pool, (uint64_t)CLT_FINALIST_SEED(pool->setup.evaluator.hostile), !pool->further_made),
-        CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
+    for (size_t i = 0; i < pool->n_workers; i++)
+      making = making || (pool->workers[i].done == note_loaded && pool->workers[i].loaded_check == c);
+    if (making && !pool->check_made[c]) return CLT_OK;
+    worker->loaded_check = c;
+    worker->loaded_generation = 0;
+    k->check_begun_s = clt_now_s();
+    return clt_pool_request(pool, worker, clt_pool_data_request(pool, check, !pool->check_made[c]), CLT_PHASE_VERIFY,
+                            NULL, CLT_LOAD_NOISE, note_loaded, error);
   }
-  if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
+  /* Each check may end the worker once. */
+  const size_t n_endings = pool->setup.evaluator.lenient ? pool->setup.evaluator.n_checks : 0;
+  if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS + n_endings) {
     clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH,
                          "the workers that prepared it repeatedly ended unexpectedly");
     return CLT_OK;
@@ -143,10 +158,32 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
 }
 
+/* Takes the answer to a check whose failure does not make the configuration fail. */
+static void note_check(clt_pool *pool, clt_kept *k) {
+  clt_measurement answer = k->answer;
+  clt_measurement_init(&k->answer, CLT_CONFIG_NONE);
+  pool->setup.evaluator.answers[k->n_checked++] =
+      (clt_check_answer){.done = true,
+                         .reason = answer.reason,
+                         .log = answer.log ? strdup(answer.log) : NULL,
+                         .took_s = clt_now_s() - k->check_begun_s};
+  if (answer.reason == CLT_REASON_NONE) {
+    k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
+  } else if (answer.reason != CLT_REASON_WRONG_OUTPUT) {
+    k->generation = 0;
+    if (k->worker->process.alive && clt_pool_taints(answer.reason)) clt_pool_replace(pool, k->worker);
+  }
+  clt_measurement_release(&answer);
+}
+
 /* Takes the answer to a request of make_wanted_ready, if any. */
 static void note_progress(clt_pool *pool, clt_kept *k) {
   clt_measurement answer;
   bool preparing = k->generation == 0;
+  if (!preparing && pool->setup.evaluator.lenient && k->answer.config != CLT_CONFIG_NONE) {
+    note_check(pool, k);
+    return;
+  }
   clt_measurement_init(&answer, k->config);
   if (!take_answer(pool, k, &answer)) return;
   if (preparing) {
@@ -154,7 +191,8 @@ static void note_progress(clt_pool *pool, clt_kept *k) {
     k->measurement = answer;
     k->generation = k->worker->generation;
   } else {
-    k->verified = true;
+    if (pool->setup.evaluator.answers) pool->setup.evaluator.answers[k->n_checked].done = true;
+    k->n_checked++;
     k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
     k->measurement.phases.verify_s += answer.phases.verify_s;
     clt_measurement_release(&answer);
@@ -181,22 +219,22 @@ static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept 
     k->slot = slot;
   }
   k->generation = 0; /* nothing is prepared there yet */
-  k->verified = false;
+  k->n_checked = 0;
   const size_t n_needed = (size_t)(k->worker - pool->workers) + 1;
   if (pool->n_workers < n_needed) pool->n_workers = n_needed;
 }
 
-/* Prepares and verifies the wanted finalists, at most as many at a time as the search has workers. */
+/* Prepares and checks the wanted finalists, at most as many at a time as the search has workers. */
 static int make_wanted_ready(clt_pool *pool, clt_error *error) {
   for (;;) {
     size_t n_under_way = 0;
     bool any = false;
-    for (size_t i = 0; i < pool->n_kept; i++) any = any || is_unfinished(&pool->kept[i]);
+    for (size_t i = 0; i < pool->n_kept; i++) any = any || is_unfinished(pool, &pool->kept[i]);
     if (!any) return CLT_OK;
     int rc = await_lock(pool, CLT_LOCK_SHARED, error);
     for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
       clt_kept *k = &pool->kept[i];
-      if (!is_unfinished(k)) continue;
+      if (!is_unfinished(pool, k)) continue;
       if (n_under_way++ == pool->setup.n_workers) break;
       if (k->worker->stage == CLT_STAGE_REFUSED) {
         place_kept(pool, pool->kept, pool->n_kept, k);
@@ -282,7 +320,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   free_kept(pool->kept, pool->n_kept);
   pool->kept = list;
   pool->n_kept = n;
-  pool->further_failed = false;
+  memset(pool->check_failed, 0, sizeof pool->check_failed);
   int rc = make_wanted_ready(pool, error);
   size_t n_crashed = 0;
   for (size_t i = 0; i < n; i++)

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "measurement/statistics.h"
-#include "problem/data.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 
@@ -233,6 +232,31 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
   t.min_runs = (unsigned)min_runs;
   t.max_runs = (unsigned)max_runs;
   *out = t;
+  return CLT_OK;
+}
+
+json_t *clt_message_from_recipe(const clt_recipe *r) {
+  return json_pack("{s:i, s:i, s:I, s:b, s:s?}", "inputs", (int)r->inputs, "variant", (int)r->variant, "judge",
+                   r->judged ? (json_int_t)r->judge : -1, "integers_stay", r->integers_stay, "only", r->only);
+}
+
+int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error) {
+  int64_t inputs, variant, judge = -1;
+  int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_SPECIAL, error);
+  if (rc == CLT_OK)
+    rc = clt_message_integer(&variant, message, "variant", 0,
+                             inputs == CLT_INPUTS_RANGE     ? CLT_RANGE_SIGNED
+                             : inputs == CLT_INPUTS_SPECIAL ? CLT_SPECIAL_TIES
+                                                            : CLT_MAX_CHECKS,
+                             error);
+  if (rc == CLT_OK) rc = clt_message_integer(&judge, message, "judge", -1, INT64_MAX, error);
+  if (rc) return rc;
+  *out = (clt_recipe){.inputs = (clt_inputs)inputs,
+                      .variant = (unsigned)variant,
+                      .judged = judge >= 0,
+                      .judge = judge >= 0 ? (clt_config)judge : CLT_CONFIG_NONE,
+                      .integers_stay = json_is_true(json_object_get(message, "integers_stay")),
+                      .only = json_string_value(json_object_get(message, "only"))};
   return CLT_OK;
 }
 

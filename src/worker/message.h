@@ -13,9 +13,10 @@
 #include "base/json.h"
 #include "device/device.h"
 #include "opencl/timing.h"
+#include "problem/data.h"
 
 #define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
-#define CLT_PROTOCOL_VERSION 1
+#define CLT_PROTOCOL_VERSION 2
 #define CLT_WORKER_FD 3                /* the worker's end of the socket pair */
 #define CLT_COMMAND_TRADE "--commands" /* the argument of a worker that runs programs */
 #define CLT_WORKER_SLOTS 64            /* prepared configurations that a worker can keep */
@@ -65,6 +66,10 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 
 json_t *clt_message_from_timing(const clt_timing_policy *timing);
 int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error);
+
+/* out->only is borrowed from the message. */
+json_t *clt_message_from_recipe(const clt_recipe *recipe);
+int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error);
 
 /* clt_message_to_error copies the other side's error to *error and returns its code (never 0). */
 json_t *clt_message_from_error(const clt_error *error);

@@ -323,12 +323,14 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
 
 static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
 
-json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
+json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make) {
+  const clt_evaluator_setup *setup = &pool->setup.evaluator;
+  const clt_recipe *recipe = check ? &check->recipe : setup->inputs ? setup->inputs : &clt_own_inputs;
   char folder[4096];
-  const clt_pool *maker = seed == 1 && pool->setup.data_of ? pool->setup.data_of : pool;
-  snprintf(folder, sizeof folder, "%s/data-%llu", maker->folder.path, (unsigned long long)seed);
-  return json_pack("{s:s, s:I, s:o, s:b}", "request", "data", "seed", (json_int_t)seed, "folder", clt_json_text(folder),
-                   "make", make);
+  const clt_pool *maker = check == NULL && pool->setup.data_of ? pool->setup.data_of : pool;
+  snprintf(folder, sizeof folder, "%s/data-%zu", maker->folder.path, check ? 1 + (size_t)(check - setup->checks) : 0);
+  return json_pack("{s:s, s:i, s:o, s:o, s:b}", "request", "data", "set", check ? 2 : 1, "recipe",
+                   clt_message_from_recipe(recipe), "folder", clt_json_text(folder), "make", make);
 }
 
 /* Whether a worker that probed the device got no response; why: the reason. */
@@ -492,7 +494,7 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
     if (!made && (being_made || !clt_pool_may_make_data(pool, worker))) return CLT_OK;
     worker->makes_data = !made;
     worker->stage = CLT_STAGE_LOADING;
-    return clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,
+    return clt_pool_request(pool, worker, clt_pool_data_request(pool, NULL, worker->makes_data), CLT_PHASE_VERIFY, NULL,
                             start_load(pool), note_started, error);
   }
   return CLT_OK;

@@ -12,6 +12,7 @@
 #include <clatune/sys/evaluator.h>
 
 #include "base/file.h"
+#include "problem/data.h"
 #include "worker/lock.h"
 #include "worker/process.h"
 
@@ -130,8 +131,9 @@ struct clt_pool_worker {
   int probe;           /* opening it asks whether the device still answers, for the n-th time in a row; 0: not asked */
   size_t n_prepared;   /* configurations that its process was asked to prepare */
   uint64_t generation; /* counts its processes */
-  uint64_t further_generation; /* the process (generation) that has loaded the finalists' data; 0: none */
-  clt_outcome_fn done;         /* called when the request in flight ends */
+  uint64_t loaded_generation; /* the process (generation) that has loaded the data of a check; 0: none */
+  size_t loaded_check;
+  clt_outcome_fn done; /* called when the request in flight ends */
   void *done_data;
   clt_load load;
 };
@@ -145,8 +147,8 @@ struct clt_pool {
   char *cache; /* PoCL's compiler cache, shared by all workers: finalists' processes find the search's builds there */
   size_t n_cached; /* prepared configurations since it was emptied, which is done while none is being prepared */
   clt_device_lock lock;
-  bool data_made, further_made; /* data_made: for the search; further_made: for the finalists */
-  bool further_failed;
+  bool data_made; /* for the search */
+  bool check_made[CLT_MAX_CHECKS], check_failed[CLT_MAX_CHECKS]; /* the data of each check */
   bool no_heap_checks; /* the driver crashes under them */
   int setbacks;        /* workers in a row that ended without a configuration being to blame */
   bool in_doubt;       /* something failed on the device, and it has not answered since */
@@ -182,7 +184,8 @@ void clt_pool_break(clt_pool *pool, int rc, const clt_error *why);
 void clt_pool_kill(clt_pool *pool); /* kills all its processes, without waiting for their end */
 /* Begins the next step of starting a worker, if one is due, without waiting for its end. */
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
-json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
+/* check: one of the setup's; NULL: the data for preparing and timing. */
+json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make);
 /* Sends a request, which it takes over; done is called when it ends, in any way. limits NULL: those of work on the
  * host. */
 int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,

@@ -18,7 +18,6 @@
 
 #define MOST_PROBLEMS 50 /* tunings per process, because drivers leak some memory with each */
 #define GIVE_UP_S 5.0    /* time limit for a worker to release its problem */
-#define DATA_SEEDS 4
 
 /* The kept workers, if any, with their folder and the compiler's cache. cache NULL: nothing is kept. */
 static _Thread_local struct {
@@ -98,8 +97,8 @@ void clt_pool_leave_reserve(clt_pool *pool) {
     end_workers(pool->spare, pool->n_spare);
   } else {
     end_reserve();
-    for (int seed = 1; seed <= DATA_SEEDS; seed++) {
-      snprintf(path, sizeof path, "%s/data-%d", pool->folder.path, seed);
+    for (int set = 0; set <= CLT_MAX_CHECKS; set++) {
+      snprintf(path, sizeof path, "%s/data-%d", pool->folder.path, set);
       clt_remove_tree(path, false);
     }
     if (!reserve.keeps_builds) clt_remove_tree(pool->cache, true), pool->n_cached = 0;

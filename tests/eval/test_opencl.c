@@ -127,8 +127,13 @@ static void open_run(run *r, bench *b, const clt_device_info *device, const char
   r->type = clt_evaluator_find(evaluator);
   r->state = calloc(1, r->type->state_size);
   r->options = calloc(1, r->type->options_size);
-  clt_evaluator_setup setup = {
-      .instance = r->instance, .space = clt_instance_space(r->instance), .log = count_warnings, .log_user = b};
+  static const clt_check other = {{CLT_INPUTS_OTHER}};
+  clt_evaluator_setup setup = {.instance = r->instance,
+                               .space = clt_instance_space(r->instance),
+                               .checks = &other,
+                               .n_checks = 1,
+                               .log = count_warnings,
+                               .log_user = b};
   if (clt_options_parse(r->options, r->type->options_size, r->type->options, r->type->n_options, settings, n, &error) ||
       r->type->open(r->state, &setup, r->options, &r->limits, &error))
     fail_msg("%s", error.message);

@@ -243,7 +243,7 @@ static int run(bench *b, clt_config config, clt_error *error) {
   if (rc == CLT_OK) rc = clt_executor_prepare(b->executor, &prepared, plan, b->usual, &m, error);
   if (rc == CLT_OK) count(b, config, &m, "first input");
   if (rc == CLT_OK && clt_measurement_correct(&m)) {
-    rc = clt_executor_verify(b->executor, prepared, b->further, &m, error);
+    rc = clt_executor_verify(b->executor, prepared, b->further, false, &m, error);
     if (rc == CLT_OK) count(b, config, &m, "second input");
     b->right += rc == CLT_OK && clt_measurement_correct(&m);
   }
@@ -283,8 +283,8 @@ static int run_extremes(bench *b, const trial *t, size_t which, bool in_turn, cl
 static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, bool in_turn, clt_error *error) {
   int rc =
       clt_instance_new(&b->instance, problem, t->sizes[which], t->n_sizes, clt_executor_device(b->executor), error);
-  if (rc == CLT_OK) rc = clt_data_new(&b->usual, b->instance, 1, error);
-  if (rc == CLT_OK) rc = clt_data_new(&b->further, b->instance, 2, error);
+  if (rc == CLT_OK) rc = clt_data_new(&b->usual, b->instance, &clt_own_inputs, error);
+  if (rc == CLT_OK) rc = clt_data_new(&b->further, b->instance, &(clt_recipe){CLT_INPUTS_OTHER}, error);
   if (rc == CLT_OK) rc = run_sampled(b, t->n_sampled, t->n_sampled > 1 ? 7 : 7 + which, error);
   /* Builds are what takes long. Where one configuration is sampled, the others are those of small work-groups. */
   if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0)) rc = run_extremes(b, t, which, in_turn && t->n_sampled > 1, error);

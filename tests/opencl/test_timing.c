@@ -299,7 +299,7 @@ static other_data *make_other(const bench *b, float add, float wrong) {
   other_data *other = calloc(1, sizeof *other);
   assert_non_null(other);
   memcpy(other->arrays, b->arrays, sizeof other->arrays);
-  other->data = (clt_data){other->arrays, 2, 2};
+  other->data = (clt_data){.arrays = other->arrays, .n_arrays = 2, .recipe = {CLT_INPUTS_OTHER}, .seed = 2};
   for (int i = 0; i < N; i++) other->out[i] = (other->in[i] = (float)i + add) + wrong;
   other->arrays[0].data = other->in;
   other->arrays[1].reference = other->out;
@@ -311,12 +311,12 @@ static void other_data_is_verified_and_the_first_stays(void **state) {
   slow_copy(b, 10);
   bench_prepare(b, CLT_REASON_NONE);
   other_data *good = make_other(b, 5, 0), *bad = make_other(b, 9, 1);
-  assert_int_equal(clt_executor_verify(b->executor, b->prepared, &good->data, &b->m, &b->error), 0);
+  assert_int_equal(clt_executor_verify(b->executor, b->prepared, &good->data, false, &b->m, &b->error), 0);
   assert_int_equal(b->m.reason, CLT_REASON_NONE);
   clt_executor_forget(b->executor, &good->data);
   free(good);
   bench_time(b, 1, 1, CLT_REASON_NONE); /* on the first data again */
-  assert_int_equal(clt_executor_verify(b->executor, b->prepared, &bad->data, &b->m, &b->error), 0);
+  assert_int_equal(clt_executor_verify(b->executor, b->prepared, &bad->data, false, &b->m, &b->error), 0);
   assert_int_equal(b->m.reason, CLT_REASON_WRONG_OUTPUT);
   clt_executor_forget(b->executor, &bad->data);
   free(bad);

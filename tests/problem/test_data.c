@@ -22,7 +22,16 @@ static clt_problem *with_arguments(const char *arguments, const char *more) {
 static clt_data *data_of(const clt_instance *instance, uint64_t seed) {
   clt_data *data = NULL;
   clt_error error = {0};
-  if (clt_data_new(&data, instance, seed, &error) != CLT_OK) fail_msg("%s", error.message);
+  const clt_recipe recipe = {seed == 1 ? CLT_INPUTS_OWN : CLT_INPUTS_OTHER};
+  if (clt_data_new(&data, instance, &recipe, &error) != CLT_OK) fail_msg("%s", error.message);
+  return data;
+}
+
+static clt_data *data_from(const clt_instance *instance, clt_inputs inputs, unsigned variant) {
+  const clt_recipe recipe = {inputs, variant};
+  clt_data *data = NULL;
+  clt_error error = {0};
+  if (clt_data_new(&data, instance, &recipe, &error) != CLT_OK) fail_msg("%s", error.message);
   return data;
 }
 
@@ -31,7 +40,7 @@ static void expect_failure(const char *arguments, const char *more, int code, co
   clt_error error = {0};
   clt_problem *problem = with_arguments(arguments, more);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  int rc = clt_data_new(&data, instance, 1, &error);
+  int rc = clt_data_new(&data, instance, &clt_own_inputs, &error);
   if (rc != code || strstr(error.message, message) == NULL) fail_msg("%d: %s", rc, error.message);
   assert_null(data);
   clt_instance_free(instance);
@@ -134,7 +143,7 @@ static void hostile_numbers_have_signs_zeros_denormals_and_ends(void **state) {
                      "{\"Name\": \"h\", \"Type\": \"half\", " VECTOR "\"Size\": 3, \"FillType\": \"Random\"}",
                      "");
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  clt_data *data = data_of(instance, CLT_HOSTILE_SEED);
+  clt_data *data = data_from(instance, CLT_INPUTS_RANGE, CLT_RANGE_ENDS);
   const kinds x = kinds_of(data, "x", 4), y = kinds_of(data, "y", 1);
   assert_true(x.negative > 400 && x.negative < 700 && x.zero > 100 && x.denormal > 100 && x.end > 100);
   assert_true(y.negative == 0 && y.denormal == 0 && y.end < 10);
@@ -524,7 +533,7 @@ static void only_default_tolerances_follow_the_reference(void **state) {
     clt_data *data = data_of(instance, 1), *mapped = NULL;
     assert_true(fabs(data->arrays[0].absolute_tolerance / cases[i].expected - 1) < 1e-6);
     assert_int_equal(clt_data_save(data, scratch, NULL), 0);
-    assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, NULL), 0);
+    assert_int_equal(clt_data_map(&mapped, instance, &clt_own_inputs, scratch, NULL), 0);
     assert_true(mapped->arrays[0].absolute_tolerance == data->arrays[0].absolute_tolerance);
     unlink(scratch_path("array0.reference"));
     clt_data_free(mapped);
@@ -545,7 +554,7 @@ static void saved_data_is_mapped_as_it_was(void **state) {
   assert_int_equal(clt_data_save(data, scratch, NULL), 0);
   assert_int_equal(stat(scratch_path("array0.data"), &status), 0);
   assert_int_equal(status.st_mode & 0777, 0600);
-  assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, NULL), 0);
+  assert_int_equal(clt_data_map(&mapped, instance, &clt_own_inputs, scratch, NULL), 0);
   assert_int_equal(mapped->n_arrays, data->n_arrays);
   for (size_t i = 0; i < data->n_arrays; i++) {
     const clt_array *a = &data->arrays[i], *b = &mapped->arrays[i];
@@ -558,10 +567,10 @@ static void saved_data_is_mapped_as_it_was(void **state) {
   mapped = NULL;
   assert_int_equal(truncate(scratch_path("array0.data"), 5), 0);
   clt_error error = {0};
-  assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, &error), CLT_E_FORMAT);
+  assert_int_equal(clt_data_map(&mapped, instance, &clt_own_inputs, scratch, &error), CLT_E_FORMAT);
   assert_non_null(strstr(error.message, "must have 48 bytes, but has 5"));
   unlink(scratch_path("array0.data"));
-  assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, NULL), CLT_E_IO);
+  assert_int_equal(clt_data_map(&mapped, instance, &clt_own_inputs, scratch, NULL), CLT_E_IO);
   assert_null(mapped);
   clt_data_free(data);
   clt_instance_free(instance);

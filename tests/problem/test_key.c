@@ -244,7 +244,7 @@ static int try_to_generate(clt_error *error) {
   clt_data *data = NULL;
   clt_problem *problem = scratch_problem(text);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  int rc = clt_data_new(&data, instance, 1, error);
+  int rc = clt_data_new(&data, instance, &clt_own_inputs, error);
   clt_data_free(data);
   clt_instance_free(instance);
   clt_problem_free(problem);

@@ -17,6 +17,9 @@ CLT_BEGIN_C
 #define CLT_EVALUATOR_ABI 1 /* increases with each incompatible change of this header */
 
 struct clt_recording; /* clatune/recording.h */
+struct clt_recipe;    /* checks are clatune's own (src/problem/data.h); other evaluators may ignore them */
+struct clt_check;
+struct clt_check_answer;
 
 /* The input of an evaluator; borrowed until close. */
 typedef struct clt_evaluator_setup {
@@ -25,7 +28,13 @@ typedef struct clt_evaluator_setup {
   const struct clt_recording *recording; /* for replay; otherwise NULL */
   uint64_t seed;
   bool energy;              /* measure energy_J too; CLT_E_UNSUPPORTED: the device has no counter */
-  bool hostile;             /* keep verifies on hostile data (docs/reference/problem-file.md) */
+  /* keep checks each configuration with these after it has prepared it; none: it only prepares them. answers: nullable,
+   * an entry for each check. lenient: keep gets one configuration, which a failed check does not make fail. */
+  const struct clt_check *checks;
+  size_t n_checks;
+  struct clt_check_answer *answers;
+  bool lenient;
+  const struct clt_recipe *inputs;  /* of preparing and timing; NULL: the problem's own */
   double *quality;          /* receives the problem's quality ("Quality") once it is known; nullable */
   const volatile int *stop; /* polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED; nullable */
   clt_log_fn log;           /* nullable */
@@ -80,8 +89,8 @@ typedef struct clt_evaluator_type {
 
   /* For comparing finalists; nullable together, and then finalists are not compared.
    *
-   * keep: prepares n configurations together, verifies them on other data if there are any, and keeps them ready until
-   * the next keep (n may be 0), submit or close. Configurations that are kept already stay as they are. out[i] belongs
+   * keep: prepares n configurations together, makes the setup's checks, and keeps them ready until the next keep (n may
+   * be 0), submit or close. Configurations that are kept already stay as they are. out[i] belongs
    * to configs[i] and has no runs; its reason tells why it cannot be kept. CLT_REASON_OUT_OF_MEMORY may be caused by
    * the other configurations. While something is submitted: CLT_E_ARGUMENT.
    *

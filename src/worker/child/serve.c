@@ -16,7 +16,7 @@
 #include "worker/child/child.h"
 #include "worker/message.h"
 
-#define DATA_SETS 4
+#define DATA_SETS 2 /* of preparing and timing; of the present check */
 
 typedef struct prepared_slot {
   clt_prepared *prepared; /* NULL: empty */
@@ -30,7 +30,8 @@ typedef struct server {
   bool measuring; /* the current request is for a measurement */
   clt_instance *instance;
   clt_executor *executor;
-  clt_data *data[DATA_SETS]; /* by seed - 1 */
+  clt_data *data[DATA_SETS]; /* by set - 1 */
+  char *only[DATA_SETS];     /* clt_recipe.only of each */
   prepared_slot slots[CLT_WORKER_SLOTS];
 } server;
 
@@ -129,30 +130,34 @@ static void add_warning(void *list, clt_log_level level, const char *text) {
 }
 
 static int serve_data(server *s, const json_t *request, json_t **out, clt_error *error) {
-  int64_t seed;
+  int64_t set;
+  clt_recipe recipe;
   double quality = NAN;
   const char *folder = clt_json_string(request, "folder");
   if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no problem");
-  int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
+  int rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
+  if (rc == 0) rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), error);
   if (rc) return rc;
-  clt_data **slot = &s->data[seed - 1], *made = NULL;
+  clt_data **slot = &s->data[set - 1], *made = NULL;
   json_t *warnings = NULL;
   if (*slot) clt_executor_forget(s->executor, *slot);
   clt_data_free(*slot);
   *slot = NULL;
+  free(s->only[set - 1]);
+  recipe.only = s->only[set - 1] = recipe.only ? strdup(recipe.only) : NULL;
   if (json_is_true(json_object_get(request, "make"))) {
     clt_remove_tree(folder, false); /* remains of a worker that did not finish */
     if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "create the folder", folder);
-    rc = clt_reference_data(&made, s->executor, s->instance, (uint64_t)seed, error);
+    rc = clt_reference_data(&made, s->executor, s->instance, &recipe, error);
     if (rc == 0) rc = clt_data_save(made, folder, error);
     /* Last, so that changes to the arrays by a module's function have no effect. */
-    if (rc == 0 && seed == 1) rc = clt_data_quality(&quality, s->instance, made, error);
+    if (rc == 0 && set == 1) rc = clt_data_quality(&quality, s->instance, made, error);
     if (made) clt_executor_forget(s->executor, made);
     clt_data_free(made);
   }
-  if (rc == 0) rc = clt_data_map(slot, s->instance, (uint64_t)seed, folder, error);
+  if (rc == 0) rc = clt_data_map(slot, s->instance, &recipe, folder, error);
   if (rc) return rc;
-  if (seed == 1 && json_is_true(json_object_get(request, "make"))) {
+  if (set == 1 && json_is_true(json_object_get(request, "make"))) {
     warnings = json_array();
     for (size_t i = 0; warnings && !(*slot)->verify && i < (*slot)->n_arrays; i++)
       clt_array_warn(&(*slot)->arrays[i], add_warning, warnings);
@@ -219,14 +224,15 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
 
 static int serve_verify(server *s, const json_t *request, json_t **out, clt_error *error) {
   prepared_slot *slot = NULL;
-  int64_t seed;
+  int64_t set;
   clt_measurement m;
   int rc = find_slot(&slot, s, request, true, error);
-  if (rc == 0) rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
+  if (rc == 0) rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
   if (rc) return rc;
-  if (s->data[seed - 1] == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no data of that seed");
+  if (s->data[set - 1] == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker does not have that set of data");
   clt_measurement_init(&m, slot->measurement.config);
-  rc = clt_executor_verify(s->executor, slot->prepared, s->data[seed - 1], &m, error);
+  rc = clt_executor_verify(s->executor, slot->prepared, s->data[set - 1],
+                           json_is_true(json_object_get(request, "mirrored")), &m, error);
   if (rc == 0) *out = reply_measurement(&m);
   clt_measurement_release(&m);
   return rc;
@@ -243,7 +249,7 @@ static int serve_close(server *s, const json_t *request, json_t **out, clt_error
     clt_executor_reset(kept = s->executor);
   else
     clt_executor_free(s->executor);
-  for (size_t i = 0; i < DATA_SETS; i++) clt_data_free(s->data[i]);
+  for (size_t i = 0; i < DATA_SETS; i++) clt_data_free(s->data[i]), free(s->only[i]);
   clt_problem *problem =
       s->instance ? (clt_problem *)clt_instance_problem(s->instance) : NULL; /* owned by this process */
   clt_instance_free(s->instance);

@@ -1,0 +1,45 @@
+/* problem/checks.h - the check plan: the inputs, sizes and launches with which a prospective winner is checked
+ * (docs/explanation/trust.md). session/verify.c runs it. */
+#ifndef CLT_PROBLEM_CHECKS_H
+#define CLT_PROBLEM_CHECKS_H
+
+#include "problem/data.h"
+
+typedef enum clt_sizes_kind {
+  CLT_SIZES_OWN,    /* the instance's own sizes; used with all checks if no other sizes are possible */
+  CLT_SIZES_RAGGED, /* smaller, odd, unequal, and no multiples of the values of tuning parameters */
+  CLT_SIZES_EVEN,   /* unequal multiples of a power of two, for problems that are not defined at others */
+  CLT_SIZES_LARGE   /* one size far above the instance's, and 2^24 elements or more, as memory and time allow */
+} clt_sizes_kind;
+
+/* One instance with its checks. */
+typedef struct clt_check_stage {
+  clt_sizes_kind kind;
+  clt_instance *instance; /* owned; NULL: no such sizes are possible, or the instance's own */
+  clt_config config;      /* there */
+  clt_recipe inputs;      /* on which the configuration is prepared */
+  clt_check checks[CLT_MAX_CHECKS];
+  size_t n_checks;
+  char *note; /* sizes that were replaced because a condition excludes them, or why there is no such stage; nullable */
+} clt_check_stage;
+
+/* All checks that differ for this problem. judge: nullable; the configuration whose result is the reference where the
+ * stated one is data files. fast_math: leaves out NaN and infinities. Returns their number. */
+size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool fast_math);
+/* Whether a configuration is built with options that promise that no NaN or infinity occurs. */
+bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config);
+
+/* Makes the stage with ragged sizes, of at most about most_items work-items, but not of only a few groups. */
+int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_items,
+                         clt_error *error);
+int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_error *error);
+/* Makes the stage with large sizes. most_elements: of the product of all sizes; turn: which of the sizes is the long
+ * one; even: multiples of a power of two. */
+int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
+                        size_t turn, bool even, clt_error *error);
+void clt_stage_release(clt_check_stage *stage);
+
+/* What a check is there to find: static text. */
+const char *clt_check_purpose(const clt_check *check);
+
+#endif

@@ -1,0 +1,76 @@
+"""Tunes the cases of tests/checks/cases and prints which wrong kernels win and which right ones are refused.
+
+  run.py [--device NAME] [--oclgrind] [--jobs N] [--cases MODULE.py ...] [NAME ...]"""
+import argparse
+import concurrent.futures
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from case import cases, write  # noqa: E402
+
+CLATUNE = os.environ.get("CLATUNE", str(HERE.parent.parent / "build" / "src" / "cli" / "clatune"))
+
+
+def load(files):
+    for file in files:
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def tune(name, device, oclgrind):
+    """What the tuning says: the answer, and its warnings."""
+    with tempfile.TemporaryDirectory(prefix="clatune-check-") as folder:
+        write(name, folder)
+        run = subprocess.run([CLATUNE, "tune", "p.json", "--device", device, "--searcher", "exhaustive", "--budget", "2", "--json",
+                              "--no-store", "--oclgrind", "auto" if oclgrind else "no"],
+                             cwd=folder, text=True, capture_output=True, timeout=600,
+                             env={**os.environ, "TMPDIR": folder})
+        answer = json.loads(run.stdout) if run.stdout.startswith("{") else {}
+        return answer, run.stderr, run.returncode
+
+
+def judge(name, device, oclgrind):
+    """(ok, text): ok is whether the right configuration won."""
+    answer, said, code = tune(name, device, oclgrind)
+    wrong = cases[name]["wrong"]
+    why = [line for line in said.splitlines() if "finalist" in line and "warning" in line]
+    if not answer.get("best"):
+        return None, f"exit code {code}: {said[-300:]}"
+    fast = answer["best"]["configuration"]["fast"]
+    if fast == 1:
+        left = "; ".join(sorted({f"{c['inputs']}: {(c['why'] or '')[:90]}" for c in answer["checks"] if not c["passed"]}))
+        return not wrong, f"fast=1 wins [{left}]"
+    if wrong or why:
+        return wrong, why[0][-220:] if why else "the fast one was refused in the search or is not faster"
+    return None, "fast=1 is not faster"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="pocl")
+    parser.add_argument("--oclgrind", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--cases", nargs="*", type=pathlib.Path, default=sorted((HERE / "cases").glob("*.py")))
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    load(arguments.cases)
+    names = arguments.names or list(cases)
+    counts = {}
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for name, (ok, text) in zip(names, pool.map(lambda n: judge(n, arguments.device, arguments.oclgrind), names)):
+            label = {True: "ok", False: "BAD", None: "UNCLEAR"}[ok]
+            counts[(cases[name]["wrong"], label)] = counts.get((cases[name]["wrong"], label), 0) + 1
+            print(f"{label:8}{'wrong' if cases[name]['wrong'] else 'right':6} {cases[name]['kind']:15} {name}: {text}", flush=True)
+    for (wrong, label), n in sorted(counts.items()):
+        print(f"{'wrong' if wrong else 'right'} kernels {label}: {n}")
+
+
+if __name__ == "__main__":
+    main()
