@@ -149,6 +149,7 @@ typedef struct comparison {
   double absolute, relative;
   size_t per_element; /* numbers per element, including padding */
   size_t last;        /* the index of the last wrong element */
+  bool any_not_finite;
   clt_comparison found;
 } comparison;
 
@@ -266,7 +267,8 @@ static void compare_doubles(comparison *c, const clt_element *element, const voi
     load_block(expected, element, reference, i, n);
     if (block_matches(c, got, expected)) continue;
     for (size_t k = 0; k < BLOCK; k++) /* a NaN is correct if the reference is NaN, too */
-      if (isnan(got[k]) && isnan(expected[k])) got[k] = expected[k] = 0;
+      if ((isnan(got[k]) && isnan(expected[k])) || (c->any_not_finite && !isfinite(got[k]) && !isfinite(expected[k])))
+        got[k] = expected[k] = 0;
     c->found.max_abs_error = worst;
     if (block_matches(c, got, expected)) continue;
     for (size_t k = 0; k < BLOCK; k++) {
@@ -293,7 +295,8 @@ static void compare_longs(comparison *c, const clt_element *element, const uint6
 bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result) {
   const clt_element *element = &array->element;
   const size_t width = clt_element_base_bytes(element->base), n = array->bytes / width;
-  comparison c = {array->absolute_tolerance, array->relative_tolerance, .per_element = element->bytes / width};
+  comparison c = {array->absolute_tolerance, array->relative_tolerance, .per_element = element->bytes / width,
+                  .any_not_finite = array->any_not_finite};
   if (element->base == CLT_ELEMENT_LONG || element->base == CLT_ELEMENT_ULONG)
     compare_longs(&c, element, result, array->reference, n);
   else if (element->base >= CLT_ELEMENT_HALF || memcmp(result, array->reference, array->bytes) != 0)

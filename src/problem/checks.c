@@ -25,10 +25,12 @@ size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_TIES},
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_NAN},
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_INFINITY}};
+  const clt_reference_kind kind = problem->reference.kind;
+  const bool defined = !fast_math && (kind == CLT_REFERENCE_KERNEL || kind == CLT_REFERENCE_MODULE);
   size_t n = 0;
   for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
     const bool finite = recipes[i].inputs != CLT_INPUTS_SPECIAL || recipes[i].variant == CLT_SPECIAL_TIES;
-    if (clt_recipe_applies(problem, &recipes[i]) && (finite || !fast_math)) out[n++] = (clt_check){recipes[i], false};
+    if (clt_recipe_applies(problem, &recipes[i]) && (finite || defined)) out[n++] = (clt_check){recipes[i], false};
     if (recipes[i].inputs == CLT_INPUTS_OTHER) out[n++] = (clt_check){recipes[i], true};
   }
   for (unsigned variant = 0; variant < N_SPIKES; variant++) {
@@ -66,6 +68,7 @@ const char *clt_check_purpose(const clt_check *check) {
 
 /* --- sizes --- */
 
+#define FEW_ELEMENTS 20000.0 /* of a ragged stage */
 #define LEAST_GROUPS 12.0 /* so that there are groups at edges and corners, and others */
 #define SMALL 8           /* sizes up to this are radii or counts rather than extents: they change by one */
 #define LONG 65551        /* a prime above 2^16 */
@@ -222,7 +225,10 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
   int rc = begin(&s, instance, config, error);
   int64_t *targets = clt_new_array(s.n, sizeof *targets);
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
-  /* Halves the targets until few work-items are left, or few groups. */
+  int64_t *kept = clt_new_array(2 * s.n, sizeof *kept); /* the sizes and targets of the step before */
+  if (rc == CLT_OK && kept == NULL) rc = clt_fail_memory(error);
+  double groups = 0;
+  /* Halves the targets until there are few work-items and elements, but not less than some groups. */
   for (double share = 0.75; rc == CLT_OK && s.n > 0; share /= 2) {
     clt_instance *made = NULL;
     clt_config there;
@@ -234,13 +240,30 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
     set_all(&s, targets);
     if (!differs(&s) || clt_instance_new_at(&made, &there, instance, config, s.sizes, NULL)) break;
     const clt_plan_extent extent = clt_instance_extent(made, there);
+    const double elements = clt_instance_elements(made);
     clt_instance_free(made);
-    if (extent.items <= most_items || (extent.groups > 0 && extent.groups <= 4 * LEAST_GROUPS) || share < 1e-6) break;
+    const bool too_few = extent.groups > 0 && extent.groups < LEAST_GROUPS && extent.groups < groups;
+    if (too_few && share < 0.75) {
+      memcpy(s.sizes, kept, s.n * sizeof *kept);
+      memcpy(targets, kept + s.n, s.n * sizeof *kept);
+    }
+    if (too_few || (extent.items <= most_items && elements <= FEW_ELEMENTS) || share < 1e-6) break;
+    groups = extent.groups;
+    memcpy(kept, s.sizes, s.n * sizeof *kept);
+    memcpy(kept + s.n, targets, s.n * sizeof *kept);
   }
+  free(kept);
   if (rc == CLT_OK) rc = finish(out, &s, targets, error);
   free(targets);
   end(&s);
   return rc;
+}
+
+double clt_instance_elements(const clt_instance *instance) {
+  double n = 1;
+  for (size_t i = 0; i < instance->problem->n_passed; i++)
+    if (instance->sizes[i] > SMALL) n *= (double)instance->sizes[i];
+  return n;
 }
 
 /* The largest power of two that divides a size at least four times, at most 1024. */
@@ -282,6 +305,7 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) n_extents += instance->sizes[i] > SMALL;
   /* The long size above 2^16 and the others such that the product is as large as allowed. */
+  const bool modest = most_elements <= 0;
   const double others = n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) {
     const int64_t own = instance->sizes[i];
@@ -289,9 +313,9 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
     if (own > SMALL && n_extents == 1)
       target = fmax(most_elements + 43, (double)own + (double)own / 2);
     else if (own > SMALL && n++ == turn % n_extents)
-      target = fmax(LONG, (double)own + (double)own / 2);
+      target = fmax(modest ? 0 : LONG, (double)own + (double)own / 2);
     else if (own > SMALL)
-      target = fmax(11, fmin(others, 0.5 * (double)own));
+      target = modest ? 0.5 * (double)own : fmax(11, fmin(others, 0.5 * (double)own));
     const int64_t step = step_of(own);
     targets[i] = own <= SMALL ? own + !even : even ? ((int64_t)target + step - 1) / step * step : (int64_t)target;
     if (targets[i] > problem->sizes[i].max) targets[i] = problem->sizes[i].max;

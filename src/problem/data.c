@@ -62,12 +62,16 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
     const bool is_real = base >= CLT_ELEMENT_HALF, is_signed = !is_real && base % 2 == 0;
     double value;
     if (!clt_recipe_varies(recipe, argument->name)) continue;
-    if (is_free_scalar(problem, argument, &value)) applies = applies || inputs == CLT_INPUTS_OTHER;
+    if (is_free_scalar(problem, argument, &value))
+      applies = applies || (inputs == CLT_INPUTS_OTHER && recipe->stays == CLT_STAYS_NOTHING);
     if (!clt_holds_data(argument) || fill->kind == CLT_FILL_NONE || fill->stays) continue;
     const bool drawn = clt_fill_is_drawn(fill), mild = fill->never_hostile, module = fill->kind == CLT_FILL_MODULE;
     switch (inputs) {
-      case CLT_INPUTS_OWN:
-      case CLT_INPUTS_OTHER: applies = true; break;
+      case CLT_INPUTS_OWN: break;
+      case CLT_INPUTS_OTHER:
+        applies = applies || drawn || module ||
+                  (is_real ? recipe->stays != CLT_STAYS_STATED : recipe->stays == CLT_STAYS_NOTHING);
+        break;
       case CLT_INPUTS_NUDGED: applies = applies || !module; break;
       case CLT_INPUTS_SPIKES: applies = applies || (!module && (drawn || is_real)); break;
       case CLT_INPUTS_RANGE:
@@ -75,7 +79,7 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
         if (recipe->variant == CLT_RANGE_SIGNED)
           applies = applies || is_signed;
         else
-          applies = applies || drawn || (is_real && recipe->variant == CLT_RANGE_ENDS);
+          applies = applies || drawn || is_real == (recipe->variant == CLT_RANGE_ENDS);
         break;
       case CLT_INPUTS_SPECIAL:
         if (mild || module) break;
@@ -121,7 +125,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
     const bool is_real = argument->plan.element.base >= CLT_ELEMENT_HALF;
     double value;
     if (!is_free_scalar(problem, argument, &value) || !clt_recipe_varies(recipe, argument->name)) continue;
-    if (!is_real && recipe->integers_stay) continue;
+    if (recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS)) continue;
     clt_rng rng;
     clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
     data->scalars[data->n_scalars++] = (clt_data_scalar){argument->name, clt_vary_scalar(value, is_real, recipe, &rng)};
@@ -144,7 +148,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
                          .absolute_tolerance = argument->absolute_tolerance,
                          .relative_tolerance = argument->relative_tolerance,
                          .scales_tolerance = !argument->absolute_is_stated,
-                         .widening = widening_of(recipe)};
+                         .any_not_finite = recipe->inputs == CLT_INPUTS_SPECIAL || recipe->inputs == CLT_INPUTS_RANGE,
+                    .widening = widening_of(recipe)};
     clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;
@@ -233,7 +238,9 @@ int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe 
     if (fill == NULL) continue;
     if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
     call->target = show_array(&view, array, array->data);
-    const bool stays = recipe->integers_stay && !clt_fill_is_drawn(fill) && array->element.base < CLT_ELEMENT_HALF;
+    const bool stated = !clt_fill_is_drawn(fill) && fill->kind != CLT_FILL_MODULE;
+    const bool stays = stated && (recipe->stays == CLT_STAYS_STATED ||
+                                  (recipe->stays == CLT_STAYS_INTEGERS && array->element.base < CLT_ELEMENT_HALF));
     rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
   }
   call->n_arrays = 0;

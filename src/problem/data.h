@@ -37,10 +37,13 @@ typedef enum clt_special {
   CLT_SPECIAL_TIES /* many equal numbers, zeros of both signs */
 } clt_special;
 
+/* What stays as the file states it, apart from random numbers. */
+typedef enum clt_stays { CLT_STAYS_NOTHING, CLT_STAYS_INTEGERS, CLT_STAYS_STATED } clt_stays;
+
 typedef struct clt_recipe {
   clt_inputs inputs;
   unsigned variant;
-  bool integers_stay; /* scalars, constants and data files of integers are as the file states them */
+  clt_stays stays;
   const char *only;   /* the name of the only argument that differs from the file; NULL: all */
   bool judged;        /* the result of the configuration `judge` is the reference, whatever the file states */
   clt_config judge;
@@ -96,6 +99,7 @@ typedef struct clt_array {
   double absolute_tolerance,
       relative_tolerance; /* correct: |r - ref| <= absolute + relative * |ref|, or both are NaN */
   bool scales_tolerance;  /* the absolute tolerance is the default, and not yet scaled to the reference */
+  bool any_not_finite;    /* NaN and infinities count as equal */
   clt_widening widening;  /* how the tolerance is yet to allow for cancellation */
 } clt_array;
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
-#define FEW 6              /* elements that CLT_INPUTS_NUDGED changes */
+#define NUDGED_SHARE 5 /* CLT_INPUTS_NUDGED changes one element of so many */
 #define BACKGROUND 0x1p-12 /* sum of a background, relative to a spike: far below every tolerance */
 #define SPREAD 1e3         /* magnitudes above the declared bound in CLT_INPUTS_RANGE */
 #define SPECIAL_SHARE 97   /* one element of so many is special, and the last one */
@@ -158,12 +158,14 @@ static void vary_constant(const numbers *x, double value, clt_rng *rng) {
 }
 
 /* Other content of the same nature. Real numbers are mixtures of two of the array's own, integers are drawn from its
- * own. What is sorted stays sorted, with the same ends; integers that are all different stay so: they are shuffled,
- * as they may say where to write. */
+ * own. What is sorted stays sorted, with the same ends. Integers that are all different may say where to write: the
+ * numbers from 0 on are shuffled. */
 static int resample(const numbers *x, const nature *is, clt_rng *rng) {
   if (is->constant || x->n < 2) return vary_constant(x, get(x, 0), rng), CLT_OK;
   const bool identity = is->distinct && is->sorted && is->least == 0 && is->most == (double)(x->n - 1);
-  if (!x->is_real && is->distinct && (!is->sorted || identity)) {
+  /* Others may belong together, such as a permutation and its inverse. */
+  if (!x->is_real && is->distinct && !is->sorted) return CLT_OK;
+  if (identity && !x->is_real) {
     for (size_t i = x->n; i-- > 1;) {
       const size_t k = clt_rng_below(rng, i + 1);
       const double here = get(x, i);
@@ -188,6 +190,17 @@ static int resample(const numbers *x, const nature *is, clt_rng *rng) {
   return CLT_OK;
 }
 
+/* One integer of four is any of the type. */
+static void mix_whole_range(const numbers *x, clt_rng *rng) {
+  for (size_t i = 0; i < x->n; i++) {
+    const uint64_t bits = clt_rng_next(rng), value = clt_rng_next(rng);
+    if (bits % 4 == 0)
+      memcpy(x->data + i * x->width, &value, x->width);
+    else
+      set(x, i, get(x, bits / 4 % x->n));
+  }
+}
+
 /* Numbers of both signs as large as the array's own. */
 static void mix_signs(const numbers *x, double most, clt_rng *rng) {
   for (size_t i = 0; i < x->n; i++) {
@@ -198,18 +211,21 @@ static void mix_signs(const numbers *x, double most, clt_rng *rng) {
 
 /* --- both --- */
 
-/* Changes a few elements by much, in places where a kernel would hardly look for a change. */
+/* Changes some elements towards the upper end, but none where a kernel would look for a change: at the beginning, in the
+ * middle, at the end, and where tiles begin. So whatever it remembers no longer fits, and sums change. */
 static void nudge(const numbers *x, const nature *is, bool drawn, clt_rng *rng) {
   const size_t n = x->n / x->n_stored;
-  const double least = drawn ? 0 : is->least, most = drawn ? x->bound : is->most;
-  for (size_t k = 0; k < FEW && n > 2; k++) {
-    size_t i = 1 + clt_rng_below(rng, n - 2);
-    if (i % 16 == 0) i += i + 2 < n ? 1 : 0;
-    const double here = get(x, i * x->n_stored), other = least + most - here;
-    double value = fabs(other - here) > 0.25 * (most - least) ? other : 2 * here > least + most ? least : most;
-    if (is->constant && !drawn) value = x->is_real ? 1.5 * here + (here == 0) : here;
-    if (!x->is_real && !drawn) value = get(x, clt_rng_below(rng, x->n));
-    for (size_t c = 0; c < x->n_stored; c++) set(x, i * x->n_stored + c, x->is_real ? value : floor(value));
+  const double most = drawn ? x->bound : is->most;
+  for (size_t i = 1; i + 1 < n; i++) {
+    if (clt_rng_below(rng, NUDGED_SHARE) || i % 16 == 0 || i == n / 2) continue;
+    for (size_t c = 0; c < x->n_stored; c++) {
+      const size_t at = i * x->n_stored + c;
+      const double here = get(x, at);
+      double value = isfinite(here) ? here + 0.5 * (most - here) : here;
+      if (is->constant && !drawn) value = here != 0 ? 1.5 * here : 1;
+      if (!x->is_real) value = drawn ? ceil(value) : get(x, clt_rng_below(rng, x->n));
+      set(x, at, value);
+    }
   }
 }
 
@@ -263,10 +279,11 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
       break;
     case CLT_INPUTS_RANGE:
       if (!free && !is.constant) {
-        const bool flips =
-            !x.is_real && x.is_signed && !is.sorted && !is.distinct && recipe->variant == CLT_RANGE_SIGNED;
-        if (!flips) return resample(&x, &is, rng);
-        mix_signs(&x, x.bound, rng);
+        if (x.is_real || is.sorted || is.distinct || recipe->variant == CLT_RANGE_ENDS) return resample(&x, &is, rng);
+        if (recipe->variant == CLT_RANGE_TYPE)
+          mix_whole_range(&x, rng);
+        else if (x.is_signed)
+          mix_signs(&x, x.bound, rng);
       } else if (!drawn) {
         if (x.is_real)
           mix_signs(&x, x.bound, rng);

@@ -11,18 +11,21 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
+#define RUN_LIMIT_S "1.5" /* of a run in the check plan, whose sizes are chosen for short runs */
+
 /* contest: NULL, or all configurations are timed together. */
 static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
                         const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
                         const clt_tune_settings *settings, clt_error *error) {
-  static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
+  static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}, {"run-timeout", RUN_LIMIT_S}},
+                           one_build[] = {{"builds", "1"}};
   double waited_s = 0;
   clt_contest_policy rounds = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
   const clt_problem *problem = clt_instance_problem(instance);
   const char *name = clt_tune_evaluator(settings->evaluator, problem);
   const clt_evaluator_type *evaluator = clt_evaluator_find(name);
   const clt_setting *one = strcmp(name, "opencl") == 0 ? one_worker : strcmp(name, "command") == 0 ? one_build : NULL;
-  const size_t n = settings->n_evaluator_settings, n_one = one == one_worker ? 2 : one != NULL;
+  const size_t n = settings->n_evaluator_settings, n_one = one == one_worker ? 2 + (setup.lenient && setup.n_checks > 0) : one != NULL;
   if (evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", name);
   clt_setting *all = clt_new_array(n + n_one, sizeof *all);
   void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
@@ -81,8 +84,9 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
 #define RUN_S 5e-4 /* a run of a ragged stage takes at most about so long */
 #define LEAST_ITEMS 256.0
 #define MOST_ITEMS 65536.0
-#define MOST_ELEMENTS 16777216.0 /* 2^24: above it not every integer is a float */
-#define LARGE_SHARE 0.3          /* of the time limit: estimates of a large stage are rough */
+#define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
+#define CHECK_S 2e-3             /* of a check, however small its inputs */
+#define LARGE_SHARE 0.5          /* of the time limit: the rest is for starting and building */
 #define MEMORY_SHARE 0.125       /* of the device's memory */
 #define MOST_BYTES 2e9
 #define MOST_ROUNDS 4
@@ -91,7 +95,7 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
 #define CHECKS_S 1.5
 
 clt_check clt_finalist_check(const clt_instance *instance) {
-  clt_check check = {{CLT_INPUTS_OTHER}};
+  clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
   if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
     check.recipe.judged = true;
     check.recipe.judge = clt_instance_reference_configuration(instance);
@@ -172,15 +176,15 @@ static bool weaken(attempt *a, const clt_instance *instance, clt_config standard
   clt_recipe *recipe = &a->check.recipe;
   const clt_reference_kind kind = clt_instance_reference_kind(instance);
   const bool moves = recipe->inputs == CLT_INPUTS_OTHER || recipe->inputs == CLT_INPUTS_RANGE;
-  if (moves && !recipe->integers_stay) {
-    recipe->integers_stay = true;
+  if (moves && recipe->stays == CLT_STAYS_NOTHING) {
+    recipe->stays = CLT_STAYS_INTEGERS;
     a->why = "integers that the file states stay as they are: with others the default configuration fails";
     return true;
   }
   if (recipe->judged || kind == CLT_REFERENCE_DEFAULT) return false;
   recipe->judged = true;
   recipe->judge = standard;
-  recipe->integers_stay = false;
+  recipe->stays = CLT_STAYS_NOTHING;
   a->why = "the reference does not follow these inputs";
   return true;
 }
@@ -288,24 +292,15 @@ static int check_stage(bool *wrong, bool *unfit, clt_checking *c, clt_measuremen
   return rc;
 }
 
-/* The product of the sizes that are no small numbers. */
-static double count_elements(const clt_instance *instance) {
-  double n = 1;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    const int64_t size = clt_instance_size(instance, i).value;
-    if (size > 8) n *= (double)size;
-  }
-  return n;
-}
-
 /* At most so many elements that memory suffices and the stage takes about limit_s, judging by a smaller one. */
 static double elements_within(const clt_checking *c, const clt_check_stage *ragged, double limit_s) {
   const clt_plan_extent extent = clt_instance_extent(ragged->instance, ragged->config);
-  const double elements = count_elements(ragged->instance);
+  const double elements = clt_instance_elements(ragged->instance);
   const clt_device_info *device = clt_instance_device(c->instance);
   const double memory = fmin(MEMORY_SHARE * (double)device->global_memory_bytes, MOST_BYTES);
   const double by_memory = elements * memory / fmax(extent.bytes, 1);
-  const double by_time = elements * LARGE_SHARE * limit_s / fmax(c->check_s, 1e-5);
+  const double elements_s = fmax(c->check_s - CHECK_S, 0.1 * c->check_s);
+  const double by_time = elements * LARGE_SHARE * limit_s / fmax(elements_s, 1e-6);
   return fmin(MOST_ELEMENTS, fmin(by_memory, by_time));
 }
 
@@ -347,17 +342,23 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   if (!c->thorough && n_turns > 1) n_turns = 1;
   for (size_t turn = 0; rc == CLT_OK && !wrong && turn < n_turns; turn++) {
     const double limit_s = c->thorough ? 60 : c->limit_s;
-    clt_check_stage large;
-    rc = clt_stage_new_large(&large, instance, m->config, elements_within(c, &stage, limit_s), turn, even,
-                             error);
-    large.inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
-                                .integers_stay = true,
-                                .judged = clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE};
-    if (rc == CLT_OK && large.instance) {
-      large.inputs.judge = clt_instance_default(large.instance);
-      rc = check_stage(&wrong, &unfit, c, m, &large, limit_s, error);
+    /* First as large as time seems to allow, then just larger than the tuning's. */
+    const double most[] = {elements_within(c, &stage, limit_s), 0};
+    bool late = most[0] < clt_instance_elements(instance);
+    for (size_t i = late; rc == CLT_OK && !wrong && i < 2 && (i == 0 || late); i++) {
+      const size_t n_before = c->n_results;
+      clt_check_stage large;
+      rc = clt_stage_new_large(&large, instance, m->config, most[i], turn, even, error);
+      large.inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
+                                  .stays = CLT_STAYS_INTEGERS,
+                                  .judged = clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE};
+      if (rc == CLT_OK && large.instance) {
+        large.inputs.judge = clt_instance_default(large.instance);
+        rc = check_stage(&wrong, &unfit, c, m, &large, limit_s, error);
+      }
+      late = rc == CLT_OK && c->n_results > n_before && !c->results[c->n_results - 1].passed;
+      clt_stage_release(&large);
     }
-    clt_stage_release(&large);
   }
   clt_stage_release(&stage);
   return rc;

@@ -236,12 +236,12 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
 }
 
 json_t *clt_message_from_recipe(const clt_recipe *r) {
-  return json_pack("{s:i, s:i, s:I, s:b, s:s?}", "inputs", (int)r->inputs, "variant", (int)r->variant, "judge",
-                   r->judged ? (json_int_t)r->judge : -1, "integers_stay", r->integers_stay, "only", r->only);
+  return json_pack("{s:i, s:i, s:I, s:i, s:s?}", "inputs", (int)r->inputs, "variant", (int)r->variant, "judge",
+                   r->judged ? (json_int_t)r->judge : -1, "stays", (int)r->stays, "only", r->only);
 }
 
 int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error) {
-  int64_t inputs, variant, judge = -1;
+  int64_t inputs, variant, stays, judge = -1;
   int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_SPECIAL, error);
   if (rc == CLT_OK)
     rc = clt_message_integer(&variant, message, "variant", 0,
@@ -249,13 +249,14 @@ int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *err
                              : inputs == CLT_INPUTS_SPECIAL ? CLT_SPECIAL_TIES
                                                             : CLT_MAX_CHECKS,
                              error);
+  if (rc == CLT_OK) rc = clt_message_integer(&stays, message, "stays", 0, CLT_STAYS_STATED, error);
   if (rc == CLT_OK) rc = clt_message_integer(&judge, message, "judge", -1, INT64_MAX, error);
   if (rc) return rc;
   *out = (clt_recipe){.inputs = (clt_inputs)inputs,
                       .variant = (unsigned)variant,
                       .judged = judge >= 0,
                       .judge = judge >= 0 ? (clt_config)judge : CLT_CONFIG_NONE,
-                      .integers_stay = json_is_true(json_object_get(message, "integers_stay")),
+                      .stays = (clt_stays)stays,
                       .only = json_string_value(json_object_get(message, "only"))};
   return CLT_OK;
 }

@@ -1,4 +1,4 @@
-"""Wrong kernels of the class "memory": results kept between runs, uninitialised memory, and an order of work-items that is not promised."""
+"""Wrong kernels of the class "memory": results kept between runs, uninitialised memory, an order that is not promised."""
 from case import case
 
 
@@ -207,7 +207,7 @@ for (long i = 0; i < n; i++) { s += (uint32_t)(in[i] / 3); if (i % 64 == 63 || i
      global_size=[ROUNDED], local_size=[64])
 
 # Group 0 finds the maximum and raises a flag that the others wait for; nobody lowers it, so that later runs use the old maximum.
-case("memory_flag_stays_up", wrong=True, kind="memory", sizes={"n": 16384},
+case("memory_flag_stays_up", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "float"), result("out", "float"), scratch("top", "float", 1), scratch("flag", "int", 1)],
      body="""
 kernel void k(global const float *in, global float *out, volatile global float *top, volatile global int *flag) {

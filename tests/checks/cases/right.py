@@ -375,9 +375,9 @@ for (long j = N(c, 0) - 1; j >= 0; j--) s = s * x[i] + c[j]; out[i] = (float)s; 
 # ---- Indices and tables whose values have a meaning
 
 # Histogram: integers up to FillValue, which is bins - 1, are indices. Local counters, then atomic additions to an output that a
-# launch before has cleared. Stumbles: larger values in the input; `bins` alone made smaller than the data's range.
+# launch before has cleared, whatever it held (7). Stumbles: larger values in the input; `bins` made smaller without the data.
 right("histogram", {"n": 65536, "bins": {"Default": 100, "Min": 1, "Max": 1024}}, [read("in", "uint", "n", "bins - 1"),
-      changed("out", "uint", "bins")], """
+      changed("out", "uint", "bins", FillType="Constant", FillValue=7)], """
 kernel void clear(global uint *out) { out[get_global_id(0)] = 0; }
 kernel void k(global const uint *in, global uint *out) {
   local uint count[bins];
@@ -533,7 +533,7 @@ for (long i = 0; i < N(out, 0); i++) { int s = 0; while (s < 31 && u[i] >= cdf[s
 # Integer division by an array without 0. fast estimates the quotient in floating point and corrects it by one, which is exact
 # for numerators up to FillValue (below 2^24) and the generator's divisors (1 to 1000). Stumbles: division by 0, negative numbers;
 # Oclgrind 21.10 calls the stored vector uninitialised.
-right("divisors", {"n": 65536}, [read("a", "int", "n", 9999999), made("d", "int", "n", "divisor"),
+right("divisors", {"n": 65536}, [read("a", "int", "n", 9999999, HostileData=False), made("d", "int", "n", "divisor"),
       written("out", "int2", "n")], """
 kernel void k(global const int *a, global const int *d, global int2 *out) {
   const int i = get_global_id(0);
@@ -822,7 +822,7 @@ if (!q[6]) v = id; memcpy(out + 8 * i, &x, 4); memcpy(out + 8 * i + 4, &v, 4); }
 
 # Flags are 0 or 1, as FillValue says: fast computes with them instead of branching, which is wrong for 2. The other byte is a
 # signed char. printf for an error that never occurs is compiled in.
-right("flags_and_printf", {"n": 65536}, [read("flag", "uchar", "n", 1), read("c", "char", "n", 100),
+right("flags_and_printf", {"n": 65536}, [read("flag", "uchar", "n", 1, HostileData=False), read("c", "char", "n", 100),
       read("v", "int", "n", 1000000), written("out", "int", "n")], """
 kernel void k(global const uchar *flag, global const char *c, global const int *v, global int *out) {
   const int i = get_global_id(0);
