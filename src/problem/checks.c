@@ -71,7 +71,7 @@ const char *clt_check_purpose(const clt_check *check) {
 #define FEW_ELEMENTS 20000.0 /* of a ragged stage */
 #define LEAST_GROUPS 12.0 /* so that there are groups at edges and corners, and others */
 #define SMALL 8           /* sizes up to this are radii or counts rather than extents: they change by one */
-#define LONG 65551        /* a prime above 2^16 */
+#define LONG 131101       /* a prime above 2^17 */
 #define NEAR 64           /* how far to look for a prime that is allowed */
 #define FAR 1024          /* and for any number */
 
@@ -148,7 +148,10 @@ static void set_all(search *s, const int64_t *targets) {
     s->sizes[i] = own[i];
     equal = equal && own[i] == own[0];
   }
-  for (size_t i = 0; i < s->n; i++) any |= set_nearest(s, i, targets[i]) && s->sizes[i] != own[i];
+  /* What shrinks comes first, so that what grows fits into memory. */
+  for (int grows = 0; grows < 2; grows++)
+    for (size_t i = 0; i < s->n; i++)
+      if ((targets[i] > own[i]) == grows) any |= set_nearest(s, i, targets[i]) && s->sizes[i] != own[i];
   if (any || !equal || s->n < 2 || !s->tester) return;
   for (int64_t d = 0; d <= FAR; d++) {
     for (size_t i = 0; i < s->n; i++) s->sizes[i] = targets[0] - d > 0 ? targets[0] - d : own[i];
@@ -295,7 +298,7 @@ int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_c
 }
 
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        size_t turn, bool even, clt_error *error) {
+                        double factor, size_t turn, bool even, clt_error *error) {
   const clt_problem *problem = instance->problem;
   search s;
   size_t n_extents = 0, n = 0;
@@ -305,26 +308,26 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) n_extents += instance->sizes[i] > SMALL;
   /* The long size above 2^16 and the others such that the product is as large as allowed. */
-  const bool modest = most_elements <= 0;
-  const double others = n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
+  const double others = factor <= 0 && n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) {
     const int64_t own = instance->sizes[i];
     double target = (double)own;
     if (own > SMALL && n_extents == 1)
-      target = fmax(most_elements + 43, (double)own + (double)own / 2);
+      target = factor > 0 ? factor * (double)own : fmax(most_elements + 43, 1.5 * (double)own);
     else if (own > SMALL && n++ == turn % n_extents)
-      target = fmax(modest ? 0 : LONG, (double)own + (double)own / 2);
+      target = factor > 0 ? factor * (double)own : fmax(LONG, 1.5 * (double)own);
     else if (own > SMALL)
-      target = modest ? 0.5 * (double)own : fmax(11, fmin(others, 0.5 * (double)own));
+      target = factor > 0 ? 0.5 * (double)own : fmax(11, others);
     const int64_t step = step_of(own);
     targets[i] = own <= SMALL ? own + !even : even ? ((int64_t)target + step - 1) / step * step : (int64_t)target;
     if (targets[i] > problem->sizes[i].max) targets[i] = problem->sizes[i].max;
   }
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) s.sizes[i] = instance->sizes[i];
-  if (rc == CLT_OK && even)
-    for (size_t i = 0; i < s.n; i++) try_size(&s, i, targets[i]);
-  else if (rc == CLT_OK && s.n > 0)
-    set_all(&s, targets);
+  if (rc == CLT_OK && s.n > 0 && !even) set_all(&s, targets);
+  for (size_t i = 0; rc == CLT_OK && even && i < 2 * s.n; i++) {
+    const size_t k = i % s.n;
+    if ((targets[k] > instance->sizes[k]) == (i >= s.n)) try_size(&s, k, targets[k]);
+  }
   if (rc == CLT_OK) rc = finish(out, &s, targets, error);
   free(targets);
   end(&s);

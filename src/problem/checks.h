@@ -33,10 +33,11 @@ bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config
 int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_items,
                          clt_error *error);
 int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_error *error);
-/* Makes the stage with large sizes. most_elements: of the product of all sizes; 0: one size is half as large again. turn: which of the sizes is the long
+/* Makes the stage with large sizes: one size above 2^17, such that the product of all is about most_elements; or, with
+ * a factor above 0, one size so many times the instance's, and the others half. turn: which of the sizes is the long
  * one; even: multiples of a power of two. */
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        size_t turn, bool even, clt_error *error);
+                        double factor, size_t turn, bool even, clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
 void clt_stage_release(clt_check_stage *stage);

@@ -358,8 +358,8 @@ bool clt_fill_is_drawn(const clt_fill *fill); /* random numbers of a stated rang
  * and bound, with another seed already. mild: only values of the declared range. Returns CLT_OK or CLT_E_MEMORY. */
 int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe, bool drawn, double bound, bool mild,
                    clt_rng *rng);
-/* The value of a scalar that the file states as a number. */
-double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, clt_rng *rng);
+/* The value of a scalar that the file states as a number. index: among these scalars. */
+double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng);
 
 /* Finds a function of a module. A module in C is compiled first. Modules stay loaded (module.c). */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);

@@ -305,12 +305,12 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
   return CLT_OK;
 }
 
-double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, clt_rng *rng) {
-  const double unit = clt_rng_unit(rng);
+double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng) {
+  const double unit = clt_rng_unit(rng), further = (double)(index / 2);
   if (recipe->inputs != CLT_INPUTS_OTHER && recipe->inputs != CLT_INPUTS_RANGE) return value;
   if (is_real) return value != 0 ? value * (0.6 + 0.3 * unit) : 0.5 + 0.5 * unit;
-  /* Counts and strides: once fewer, once more. */
-  if (recipe->inputs == CLT_INPUTS_OTHER)
-    return value > 1 ? ceil(value / 2) + floor(unit * floor(value / 2)) : value + 1;
-  return value > 1 ? value + 1 : value - 1;
+  /* Counts and strides: once fewer, once more; those with equal values get different ones. */
+  const bool fewer = (recipe->inputs == CLT_INPUTS_OTHER) == (index % 2 == 0);
+  if (fewer && value > 1) return fmax(1, ceil(value / 2) + floor(unit * floor(value / 2)) - further);
+  return fewer ? value - 1 : value + 1 + further;
 }

@@ -86,9 +86,10 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
 #define MOST_ITEMS 65536.0
 #define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
 #define CHECK_S 2e-3             /* of a check, however small its inputs */
-#define LARGE_SHARE 0.5          /* of the time limit: the rest is for starting and building */
+#define LARGE_SHARE 4.0          /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
 #define MEMORY_SHARE 0.125       /* of the device's memory */
 #define MOST_BYTES 2e9
+#define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
 /* Of a search's time, and at least so long: limits of what is checked at large sizes. */
 #define CHECKS_SHARE 0.03
@@ -233,7 +234,8 @@ static int check_stage(bool *wrong, bool *unfit, clt_checking *c, clt_measuremen
     clt_measurement_init(&beside, standard);
     bool base_shared = false;
     if (rc == CLT_OK && (n_failed > 0 || base_fault) && has_standard && !is_standard) {
-      int tried = run_checks(&beside, others, c, instance, standard, &stage->inputs, failed, n_failed, 0, &why);
+      int tried = run_checks(&beside, others, c, instance, standard, &stage->inputs, failed, n_failed,
+                             DEFAULT_PATIENCE * limit_s, &why);
       if (tried == CLT_E_STOPPED || tried == CLT_E_MEMORY) rc = clt_fail(error, tried, "%s", why.message);
       base_shared = tried != CLT_OK || !clt_measurement_correct(&beside);
     } else if (is_standard) {
@@ -342,13 +344,14 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   if (!c->thorough && n_turns > 1) n_turns = 1;
   for (size_t turn = 0; rc == CLT_OK && !wrong && turn < n_turns; turn++) {
     const double limit_s = c->thorough ? 60 : c->limit_s;
-    /* First as large as time seems to allow, then just larger than the tuning's. */
-    const double most[] = {elements_within(c, &stage, limit_s), 0};
-    bool late = most[0] < clt_instance_elements(instance);
-    for (size_t i = late; rc == CLT_OK && !wrong && i < 2 && (i == 0 || late); i++) {
+    /* First as large as time seems to allow, then in proportion to the tuning's. */
+    static const double factors[] = {0, 4, 1.5};
+    const double most = elements_within(c, &stage, limit_s);
+    bool late = true;
+    for (size_t i = most < clt_instance_elements(instance); rc == CLT_OK && !wrong && late && i < 3; i++) {
       const size_t n_before = c->n_results;
       clt_check_stage large;
-      rc = clt_stage_new_large(&large, instance, m->config, most[i], turn, even, error);
+      rc = clt_stage_new_large(&large, instance, m->config, most, factors[i], turn, even, error);
       large.inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
                                   .stays = CLT_STAYS_INTEGERS,
                                   .judged = clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE};
