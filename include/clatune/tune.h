@@ -73,6 +73,7 @@ typedef struct clt_tune_result {
   int64_t n_machine_busy;    /* steps that got more time than their limit, as the machine was busy */
   clt_check_result *checks;  /* n_checks checks of the best (docs/explanation/trust.md) */
   size_t n_checks;
+  double checks_s; /* wall seconds of the checks at other sizes, of all prospective winners */
   char **notes; /* n_notes remarks on the result: what disturbed the measurements and what to do, or why the fastest
                    configuration of the search is not the best */
   size_t n_notes;

@@ -45,7 +45,7 @@ static void print_alike(const clt_check_result *checks, size_t n, size_t i, int 
          length < 300 ? length : 300, first->why ? first->why : "");
 }
 
-void cli_print_checks(const clt_check_result *checks, size_t n, int width, bool in_contest) {
+void cli_print_checks(const char *title, const clt_check_result *checks, size_t n, int width) {
   size_t n_passed = 0, n_default = 0;
   bool mirrored = false, elsewhere = false;
   for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ void cli_print_checks(const clt_check_result *checks, size_t n, int width, bool 
     mirrored = mirrored || (checks[i].passed && checks[i].mirrored);
     elsewhere = elsewhere || (checks[i].passed && !checks[i].own_sizes);
   }
-  printf("%-*s", width, "verified");
+  printf("%-*s", width, title);
   if (n_passed == 0) {
     printf("on one input only\n");
   } else {
@@ -72,8 +72,7 @@ void cli_print_checks(const clt_check_result *checks, size_t n, int width, bool 
       if (checks[i].sizes[0]) printf(" at %s", checks[i].sizes);
       between = ", ";
     }
-    printf("%s%s\n", mirrored ? ", also in the opposite order" : "",
-           elsewhere || !in_contest ? ", in a fresh process" : "");
+    printf("%s%s\n", mirrored ? ", also in the opposite order" : "", elsewhere ? ", in a fresh process" : "");
   }
   if (n_default > 0 && n_default == n_passed)
     printf("%-*sthe default configuration, whose result counts as correct on other inputs\n", width, "judge");

@@ -243,10 +243,9 @@ const char *cli_median_of(char out[200], const clt_objective *objective, const c
 
 /* The problem's figure of quality as {"name", "unit", "value"}: null if it has none; the value is null if not known. As
  * text: a line whose label is padded to `width`; nothing if the problem has none. */
-/* checks.c: the checks of a configuration. in_contest: those at the tuning's sizes were made in the finalists'
- * processes. *other_sizes: the first ones at which it passed; NULL: none. */
+/* checks.c: the checks of a configuration. *other_sizes: the first ones at which it passed; NULL: none. */
 json_t *cli_json_checks(const clt_check_result *checks, size_t n);
-void cli_print_checks(const clt_check_result *checks, size_t n, int width, bool in_contest);
+void cli_print_checks(const char *title, const clt_check_result *checks, size_t n, int width);
 bool cli_checked_elsewhere(const clt_check_result *checks, size_t n, const char **other_sizes);
 
 json_t *cli_json_quality(const clt_problem *problem, double value);

@@ -60,7 +60,7 @@ static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
     if (!clt_problem_has_reference(problem)) printf("verified            %s\n", cli_unchecked_program);
     return;
   }
-  cli_print_checks(r->checks, r->n_checks, 20, true);
+  cli_print_checks("verified", r->checks, r->n_checks, 20);
   printf("races               %s%s%s\n",
          strcmp(tuning->race_check, "not checked") == 0 ? "not checked with Oclgrind"
          : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind found none"
@@ -339,6 +339,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "verified_on_one_input", json_boolean(!checked));
   json_object_set_new(out, "second_size", other_sizes ? clt_json_text(other_sizes) : json_null());
   json_object_set_new(out, "checks", cli_json_checks(r->checks, r->n_checks));
+  json_object_set_new(out, "checks_s", clt_json_real(r->checks_s));
   json_object_set_new(out, "race_check", json_string(tuning->race_check));
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);

@@ -63,6 +63,13 @@ static clt_config *choose_configurations(size_t *n, const cli_arguments *argumen
 
 /* --- the verdict --- */
 
+/* The checks of a single configuration beyond its own input. */
+typedef struct plan_result {
+  clt_checking checking;
+  clt_margin *margins;
+  size_t n_margins;
+} plan_result;
+
 /* The result for one configuration; findings is Oclgrind's log, NULL without Oclgrind. */
 typedef struct verdict {
   clt_measurement m;
@@ -117,21 +124,49 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   free(configuration);
 }
 
-static json_t *verdict_json(const clt_instance *instance, const verdict *v, double quality) {
+static json_t *verdict_json(const clt_instance *instance, const verdict *v, double quality, const plan_result *plan) {
   const clt_problem *problem = clt_instance_problem(instance);
   const bool own = is_own_reference(instance, &v->m);
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b, s:b}", "configuration",
+  json_t *margins = json_array();
+  for (size_t i = 0; i < plan->n_margins; i++)
+    json_array_append_new(
+        margins, json_pack("{s:s, s:o, s:o}", "argument", plan->margins[i].argument, "last",
+                           clt_json_real(plan->margins[i].last), "middle", clt_json_real(plan->margins[i].middle)));
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b, s:b, s:o, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), v->m.config), "options",
                    cli_json_best_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
                    clt_reason_name(v->m.reason), "violation", v->violation, "max_abs_error",
                    clt_json_real(own ? NAN : v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log",
                    v->m.log, "oclgrind", v->findings, "reference", clt_problem_has_reference(problem), "own_reference",
-                   own);
+                   own, "checks", cli_json_checks(plan->checking.results, plan->checking.n_results), "margins",
+                   margins);
+}
+
+/* "about 0.02 %" of an element's value. */
+static void print_margins(const plan_result *plan) {
+  for (size_t i = 0; i < plan->n_margins; i++) {
+    const clt_margin *m = &plan->margins[i];
+    const double least = fmin(isnan(m->last) ? INFINITY : m->last, isnan(m->middle) ? INFINITY : m->middle);
+    if (!isfinite(least)) continue;
+    if (least >= 1) {
+      printf("%-16s'%s': the comparison notices a change of one element by about %.2g %% of its value\n",
+             i ? "" : "sensitivity", m->argument, least > 1e20 ? 0 : 100 / least);
+    } else if (least == 0) {
+      printf("%-16s'%s': an element left out changes nothing in the result\n", i ? "" : "sensitivity", m->argument);
+    } else {
+      printf("%-16s'%s': a missing element would not be noticed on the file's inputs", i ? "" : "sensitivity",
+             m->argument);
+      if (m->relative_tolerance > 0)
+        printf("; a \"RelativeTolerance\" of %.1g would notice it, if rounding errors are below that",
+               0.5 * m->relative_tolerance * least);
+      printf("\n");
+    }
+  }
 }
 
 /* Prints the result of one configuration; of a sample, the incorrect configurations and their number. */
 static int print_verdicts(const clt_instance *instance, const verdict *verdicts, size_t n, double quality,
-                          bool is_sample, bool as_json) {
+                          bool is_sample, const plan_result *plan, bool as_json) {
   size_t n_right = 0;
   double largest = 0;
   bool any_own = false;
@@ -142,7 +177,7 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
     if (clt_measurement_correct(&v->m)) largest = fmax(largest, v->m.max_abs_error);
     any_own = any_own || is_own_reference(instance, &v->m);
     if (as_json)
-      json_array_append_new(all, verdict_json(instance, v, quality));
+      json_array_append_new(all, verdict_json(instance, v, quality, plan));
     else if (!is_sample || !is_right(v))
       print_verdict(instance, v);
   }
@@ -154,6 +189,9 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
   else if (is_sample)
     printf("verified        %zu of %zu random configurations; their largest difference from the reference %.3g%s\n",
            n_right, n, largest, any_own ? "; one of them is itself the reference" : "");
+  if (!as_json && plan->checking.n_results > 0 && is_right(&verdicts[0]))
+    cli_print_checks("checks", plan->checking.results, plan->checking.n_results, 16);
+  if (!as_json) print_margins(plan);
   if (!as_json && verdicts[0].violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
   json_decref(all);
   return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
@@ -224,6 +262,54 @@ static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_i
   }
 }
 
+/* --- the check plan --- */
+
+/* Prints which checks a winner must pass, without making them. */
+static int print_plan(clt_checking *c, clt_config config, const plan_result *result) {
+  static const char *const kinds[] = {"the problem's sizes", "smaller, odd, unequal", "multiples of a power of two",
+                                      "larger, as time and memory allow"};
+  clt_check_stage stages[3];
+  size_t n = 0;
+  cli_check(clt_check_stages(stages, &n, c, config, &cli_error));
+  const clt_check finalist = clt_finalist_check(c->instance);
+  char *own = clt_instance_sizes_text(c->instance);
+  printf("every finalist, at %s\n  %-42s %s\n", own && *own ? own : "the problem's sizes",
+         clt_recipe_name(&finalist.recipe), clt_check_purpose(&finalist));
+  free(own);
+  for (size_t i = 0; i < n; i++) {
+    const clt_check_stage *stage = &stages[i];
+    char *sizes = clt_instance_sizes_text(stage->instance ? stage->instance : c->instance);
+    if (stage->n_checks == 0 && stage->instance == NULL) {
+      printf("no sizes that are %s: %s\n", kinds[stage->kind], stage->note ? stage->note : "");
+    } else {
+      printf("the winner, at %s (%s%s%s)\n", sizes && *sizes ? sizes : "its own inputs' size", kinds[stage->kind],
+             stage->note ? "; " : "", stage->note ? stage->note : "");
+      if (stage->n_checks == 0)
+        printf("  %-42s %s\n", clt_recipe_name(&stage->inputs), "narrow indices, fixed tables, limits of groups");
+    }
+    for (size_t k = 0; k < stage->n_checks; k++) {
+      char name[100];
+      snprintf(name, sizeof name, "%s%s", clt_recipe_name(&stage->checks[k].recipe),
+               stage->checks[k].mirrored ? " in the opposite order" : "");
+      printf("  %-42s %s\n", name, clt_check_purpose(&stage->checks[k]));
+    }
+    free(sizes);
+    clt_stage_release(&stages[i]);
+  }
+  if (clt_instance_assumes_finite(c->instance, config))
+    printf("left out: NaN and infinities, as the compiler option promises that there are none\n");
+  else if (clt_instance_reference_kind(c->instance) == CLT_REFERENCE_DEFAULT ||
+           clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE)
+    printf("left out: NaN and infinities, as no kernel or function says what they must give\n");
+  printf("judge: %s\n", clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE
+                            ? "the default configuration, as the reference is data files"
+                        : clt_instance_reference_kind(c->instance) == CLT_REFERENCE_DEFAULT
+                            ? "the default configuration, as the problem has no reference"
+                            : "the reference; if it does not follow the inputs, the default configuration");
+  print_margins(result);
+  return 0;
+}
+
 static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
 
 static int run_verify(const cli_arguments *arguments) {
@@ -265,14 +351,29 @@ static int run_verify(const cli_arguments *arguments) {
                          NULL);
   else
     verify_all(verdicts, n, &quality, instance, configs, &oclgrind, &settings);
+  /* The default configuration judges, so the plan proves little about it. */
+  plan_result plan = {.checking = {.instance = instance,
+                                   .settings = &settings,
+                                   .run_s = verdicts[0].m.time_s,
+                                   .limit_s = 10,
+                                   .thorough = true,
+                                   .accused = CLT_CONFIG_NONE}};
+  const bool plans = !is_sample && oclgrind.log == NULL && !clt_problem_is_command(subject.problem) &&
+                     clt_measurement_correct(&verdicts[0].m) &&
+                     clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
+  if (plans && !cli_given(arguments, "plan")) cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
+  if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));
+  if (plans && cli_given(arguments, "plan")) return print_plan(&plan.checking, configs[0], &plan);
   while (wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
   if (wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
     warn_of_arguments(instance, configs[wrong], &quiet);
-  int rc = print_verdicts(instance, verdicts, n, quality, is_sample, cli_given(arguments, "json"));
+  int rc = print_verdicts(instance, verdicts, n, quality, is_sample, &plan, cli_given(arguments, "json"));
   for (size_t i = 0; i < n; i++) {
     clt_measurement_release(&verdicts[i].m);
     free(verdicts[i].findings);
   }
+  clt_check_results_clear(&plan.checking.results, &plan.checking.n_results);
+  free(plan.margins);
   return rc;
 }
 
@@ -280,6 +381,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     {"configuration", "\"a=1 b=2\"", "the configuration to check; missing parameters have their default values"},
+    {"plan", NULL, "prints which checks the winner of a tuning must pass and what each finds, without making them"},
     {"sample", "N", "checks N random valid configurations instead of one; prints the incorrect ones and their number"},
     CLI_FLAG_SEED,
     {"oclgrind", NULL,
@@ -293,13 +395,14 @@ const cli_command cli_verify = {
     .name = "verify",
     .summary = "checks a problem file and its default configuration",
     .synopsis =
-        "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\" | --sample N] [--oclgrind] [--json]",
+        "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\" | --sample N] [--plan] [--oclgrind] "
+        "[--json]",
     .description =
         "Checks a problem file, then builds and runs its default configuration (or the given one, or a random sample) "
         "and\n"
-        "compares the result with the reference, on usual and on hostile input data. Prints the kernel's own output. "
-        "The\n"
-        "exit code is 5 if a configuration fails, gives an incorrect result, or Oclgrind finds a fault.",
+        "compares the result with the reference. A single configuration must also pass the check plan: other inputs,\n"
+        "sizes and orders of work-items. Prints the kernel's own output. The exit code is 5 if a configuration fails, "
+        "gives an incorrect result, or Oclgrind finds a fault.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_verify,

@@ -286,8 +286,7 @@ int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *e
   executor->run.begun_s = started;
   executor->run.phase_s = first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s;
   int rc = clt_bindings_init(bindings, executor, plan, data, compare, lender, m, error);
-  if (rc == 0)
-    rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
+  if (rc == 0) rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
   if (rc == 0) rc = clt_bindings_set(bindings, program, plan, m);
   if (rc == 0) {
     if (first_run_s == NULL) clt_executor_announce(executor, CLT_PHASE_RUNNING);

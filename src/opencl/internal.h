@@ -77,7 +77,7 @@ struct clt_executor {
     double *phase_s;   /* the member of a measurement's phases that it adds to; NULL: nothing runs */
     const char *check; /* the name of the check that it belongs to; NULL: none */
   } run;               /* the current run */
-  cl_kernel probe;         /* the empty kernel; NULL: not needed yet */
+  cl_kernel probe;     /* the empty kernel; NULL: not needed yet */
   struct {
     struct clt_input *first; /* newest first */
     size_t bytes;            /* of all */
@@ -87,7 +87,7 @@ struct clt_executor {
     cl_kernel kernel; /* reads all of `memory`; NULL: not needed yet */
     cl_mem memory;
     size_t n_items;
-  } other;                               /* pushes a run's data out of the caches */
+  } other; /* pushes a run's data out of the caches */
   struct {
     cl_kernel kernel; /* leaves garbage in local memory; NULL: not needed yet */
     cl_mem sink;
@@ -96,9 +96,9 @@ struct clt_executor {
   struct {
     clt_plan *plan; /* NULL: not needed yet */
     clt_program program;
-  } references[2];                       /* programs that make references: the stated kernel; the default configuration */
-  struct clt_object *objects;            /* all existing objects: a run may have damaged any of them */
-  uint64_t next_salt;                    /* of guard bands */
+  } references[2];            /* programs that make references: the stated kernel; the default configuration */
+  struct clt_object *objects; /* all existing objects: a run may have damaged any of them */
+  uint64_t next_salt;         /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
   uint64_t types_of;              /* hash of the source whose types were last compared with arguments; 0: none */

@@ -305,6 +305,21 @@ bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *
   return out->n_wrong == 0;
 }
 
+double clt_array_margin(const clt_array *array, const void *other) {
+  const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
+  const comparison c = {array->absolute_tolerance, array->relative_tolerance};
+  double mine[BLOCK], others[BLOCK], margin = 0;
+  for (size_t i = 0; i < n; i += BLOCK) {
+    load_block(mine, &array->element, array->reference, i, n);
+    load_block(others, &array->element, other, i, n);
+    for (size_t k = 0; k < BLOCK; k++) {
+      const double d = difference(others[k], mine[k]);
+      if (d > 0 && !(isnan(mine[k]) && isnan(others[k]))) margin = fmax(margin, d / allowed(&c, mine[k]));
+    }
+  }
+  return margin;
+}
+
 /* --- how much a reference can prove --- */
 
 /* The root mean square of an array's finite numbers other than 0; 0 if there are none. Scaled by the largest number, so

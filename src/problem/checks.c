@@ -62,6 +62,7 @@ const char *clt_check_purpose(const clt_check *check) {
       return check->recipe.variant % 2 ? "an element left out of a minimum" : "an element left out of a sum or maximum";
     case CLT_INPUTS_RANGE: return ranges[check->recipe.variant];
     case CLT_INPUTS_SPECIAL: return specials[check->recipe.variant];
+    case CLT_INPUTS_OMITTED: return "a tolerance that hides a missing element";
   }
   return "";
 }
@@ -69,11 +70,11 @@ const char *clt_check_purpose(const clt_check *check) {
 /* --- sizes --- */
 
 #define FEW_ELEMENTS 20000.0 /* of a ragged stage */
-#define LEAST_GROUPS 12.0 /* so that there are groups at edges and corners, and others */
-#define SMALL 8           /* sizes up to this are radii or counts rather than extents: they change by one */
-#define LONG 131101       /* a prime above 2^17 */
-#define NEAR 64           /* how far to look for a prime that is allowed */
-#define FAR 1024          /* and for any number */
+#define LEAST_GROUPS 12.0    /* so that there are groups at edges and corners, and others */
+#define SMALL 8              /* sizes up to this are radii or counts rather than extents: they change by one */
+#define LONG 131101          /* a prime above 2^17 */
+#define NEAR 64              /* how far to look for a prime that is allowed */
+#define FAR 1024             /* and for any number */
 
 typedef struct search {
   const clt_instance *instance;
@@ -332,6 +333,24 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
   free(targets);
   end(&s);
   return rc;
+}
+
+size_t clt_instance_inputs(const char **out, size_t most, const clt_instance *instance) {
+  const clt_problem *problem = instance->problem;
+  size_t n = 0;
+  for (size_t i = 0; i < problem->n_arguments && n < most; i++) {
+    const clt_entries entries = clt_problem_entries(problem, problem->arguments[i].name);
+    const bool reads = clt_holds_data(&problem->arguments[i]) && entries.fill && !entries.fill->stays;
+    if (reads && entries.first == &problem->arguments[i]) out[n++] = problem->arguments[i].name;
+  }
+  return n;
+}
+
+double clt_instance_relative_tolerance(const clt_instance *instance) {
+  double most = 0;
+  for (size_t i = 0; i < instance->problem->n_arguments; i++)
+    if (instance->problem->arguments[i].output) most = fmax(most, instance->problem->arguments[i].relative_tolerance);
+  return most;
 }
 
 void clt_stage_release(clt_check_stage *stage) {

@@ -40,6 +40,10 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
                         double factor, size_t turn, bool even, clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
+/* The names of the arrays that a kernel reads, at most `most`; returns their number. */
+size_t clt_instance_inputs(const char **out, size_t most, const clt_instance *instance);
+/* The largest "RelativeTolerance" of the outputs. */
+double clt_instance_relative_tolerance(const clt_instance *instance);
 void clt_stage_release(clt_check_stage *stage);
 
 /* What a check is there to find: static text. */

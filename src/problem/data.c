@@ -36,6 +36,7 @@ const char *clt_recipe_name(const clt_recipe *recipe) {
     case CLT_INPUTS_SPIKES: break;
     case CLT_INPUTS_RANGE: return ranges[recipe->variant];
     case CLT_INPUTS_SPECIAL: return specials[recipe->variant];
+    case CLT_INPUTS_OMITTED: return recipe->variant ? "a middle element left out" : "the last element left out";
   }
   snprintf(name, sizeof name, "spikes %u", recipe->variant + 1);
   return name;
@@ -72,17 +73,18 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
         applies = applies || drawn || module ||
                   (is_real ? recipe->stays != CLT_STAYS_STATED : recipe->stays == CLT_STAYS_NOTHING);
         break;
-      case CLT_INPUTS_NUDGED: applies = applies || !module; break;
-      case CLT_INPUTS_SPIKES: applies = applies || (!module && (drawn || is_real)); break;
+      case CLT_INPUTS_OMITTED: applies = applies || argument->plan.access != CLT_WRITE_ONLY; break;
+      case CLT_INPUTS_NUDGED: applies = applies || !module || is_real; break;
+      case CLT_INPUTS_SPIKES: applies = applies || drawn || is_real; break;
       case CLT_INPUTS_RANGE:
-        if (mild || module) break;
+        if (mild || (module && !is_real)) break;
         if (recipe->variant == CLT_RANGE_SIGNED)
           applies = applies || is_signed;
         else
           applies = applies || drawn || is_real == (recipe->variant == CLT_RANGE_ENDS);
         break;
       case CLT_INPUTS_SPECIAL:
-        if (mild || module) break;
+        if (mild || (module && !is_real)) break;
         applies = applies || is_real || (drawn && recipe->variant == CLT_SPECIAL_TIES);
         break;
     }
@@ -100,7 +102,7 @@ clt_reference_kind clt_data_reference_kind(const clt_instance *instance, const c
 
 static clt_widening widening_of(const clt_recipe *recipe) {
   const clt_inputs inputs = recipe->inputs;
-  if (inputs == CLT_INPUTS_OWN || inputs == CLT_INPUTS_NUDGED) return CLT_WIDEN_NOT;
+  if (inputs == CLT_INPUTS_OWN || inputs == CLT_INPUTS_NUDGED || inputs == CLT_INPUTS_OMITTED) return CLT_WIDEN_NOT;
   const bool all_magnitudes = inputs == CLT_INPUTS_RANGE && recipe->variant == CLT_RANGE_TYPE;
   return inputs == CLT_INPUTS_SPIKES || all_magnitudes ? CLT_WIDEN_TO_LARGEST : CLT_WIDEN_TO_TYPICAL;
 }
@@ -128,7 +130,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
     if (recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS)) continue;
     clt_rng rng;
     clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
-    data->scalars[data->n_scalars++] = (clt_data_scalar){argument->name, clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng)};
+    data->scalars[data->n_scalars++] =
+        (clt_data_scalar){argument->name, clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng)};
   }
   if (rc == CLT_OK && problem->reference.verify_function && kind != CLT_REFERENCE_NONE)
     rc = clt_module_find_function(&data->verify, problem->reference.verify_module, problem->reference.verify_function,
@@ -149,7 +152,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
                          .relative_tolerance = argument->relative_tolerance,
                          .scales_tolerance = !argument->absolute_is_stated,
                          .any_not_finite = recipe->inputs == CLT_INPUTS_SPECIAL || recipe->inputs == CLT_INPUTS_RANGE,
-                    .widening = widening_of(recipe)};
+                         .widening = widening_of(recipe)};
     clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;

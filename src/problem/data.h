@@ -14,13 +14,15 @@
 
 /* Other inputs are for the checks of a winner (problem/checks.h, docs/explanation/trust.md). */
 typedef enum clt_inputs {
-  CLT_INPUTS_OWN,    /* as the file says */
-  CLT_INPUTS_OTHER,  /* all redrawn, also constants, formulas, data files and scalars */
-  CLT_INPUTS_NUDGED, /* the file's, with a few elements changed by much */
-  CLT_INPUTS_SPIKES, /* a tiny background, and a few elements at the bound, of which variant / 2 says which dominates
-                        all sums and maxima. Odd variants: the background is at the bound, and the spikes are near 0 */
-  CLT_INPUTS_RANGE,  /* both signs, ends of ranges, extremes: see clt_range */
-  CLT_INPUTS_SPECIAL /* see clt_special */
+  CLT_INPUTS_OWN,     /* as the file says */
+  CLT_INPUTS_OTHER,   /* all redrawn, also constants, formulas, data files and scalars */
+  CLT_INPUTS_NUDGED,  /* the file's, with a few elements changed by much */
+  CLT_INPUTS_SPIKES,  /* a tiny background, and a few elements at the bound, of which variant / 2 says which dominates
+                         all sums and maxima. Odd variants: the background is at the bound, and the spikes are near 0 */
+  CLT_INPUTS_RANGE,   /* both signs, ends of ranges, extremes: see clt_range */
+  CLT_INPUTS_SPECIAL, /* see clt_special */
+  CLT_INPUTS_OMITTED  /* the file's, with one element of one argument set to 0: its last, or (variant 1) one in the
+                         middle. Shows whether the comparison notices that an element is left out */
 } clt_inputs;
 
 /* Variants of CLT_INPUTS_RANGE. */
@@ -44,8 +46,8 @@ typedef struct clt_recipe {
   clt_inputs inputs;
   unsigned variant;
   clt_stays stays;
-  const char *only;   /* the name of the only argument that differs from the file; NULL: all */
-  bool judged;        /* the result of the configuration `judge` is the reference, whatever the file states */
+  const char *only; /* the name of the only argument that differs from the file; NULL: all */
+  bool judged;      /* the result of the configuration `judge` is the reference, whatever the file states */
   clt_config judge;
 } clt_recipe;
 extern const clt_recipe clt_own_inputs;
@@ -73,6 +75,7 @@ typedef struct clt_check_answer {
   bool impossible;   /* the inputs or their reference cannot be made */
   clt_reason reason; /* of a failure; CLT_REASON_NONE: passed */
   char *log;         /* owned; why it failed or is impossible; nullable */
+  double margin;     /* with CLT_INPUTS_OMITTED: how many times the tolerance the reference changes; NaN: unknown */
   double took_s;     /* with making its inputs */
 } clt_check_answer;
 
@@ -189,6 +192,9 @@ typedef struct clt_comparison {
 
 /* Compares a logical result with the reference. Returns whether every element is within the tolerance. */
 bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result);
+
+/* How far another reference is from this one, as a multiple of the tolerance: the largest of all numbers. */
+double clt_array_margin(const clt_array *array, const void *other);
 
 /* Scales a default absolute tolerance, which is for results of magnitude 1, to the reference: multiplies it by the root
  * mean square of the reference's finite numbers other than 0, if that is below 1. With inputs in which numbers of both

@@ -187,12 +187,16 @@ bool clt_fill_is_drawn(const clt_fill *fill) {
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_recipe *recipe, const clt_module_call *call, clt_error *error) {
   const bool drawn = clt_fill_is_drawn(fill), stays = fill->stays || !clt_recipe_varies(recipe, array->name);
-  const bool nudged = recipe->inputs == CLT_INPUTS_NUDGED;
+  const bool nudged = recipe->inputs == CLT_INPUTS_NUDGED || recipe->inputs == CLT_INPUTS_OMITTED;
   clt_module_call own = *call;
   double bound = 1;
   if (stays || nudged || !(drawn || fill->kind == CLT_FILL_MODULE)) own.seed = CLT_OWN_SEED;
   int rc = fill_own(instance, fill, array, data, &own, own.seed, &bound, error);
-  if (rc || stays || fill->kind == CLT_FILL_MODULE || fill->kind == CLT_FILL_NONE) return rc;
+  /* What a generator makes may have a structure, so integers only get its other seeds. */
+  const bool is_real = array->element.base >= CLT_ELEMENT_HALF, omits = recipe->inputs == CLT_INPUTS_OMITTED;
+  const bool of_module =
+      fill->kind == CLT_FILL_MODULE && !omits && (!is_real || recipe->inputs == CLT_INPUTS_OTHER);
+  if (rc || stays || of_module || fill->kind == CLT_FILL_NONE) return rc;
   clt_rng rng;
   clt_rng_init(&rng, ~seed_of(fill, array, call->seed));
   rc = clt_vary_array(array, data, recipe, drawn, bound, fill->never_hostile, &rng);

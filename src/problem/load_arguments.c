@@ -217,9 +217,9 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
                          CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
-                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Vary", "Generator",
-                                   "Module", "When", "Border", "BorderMode", "ChannelType", "Output", "Normalised",
-                                   "Addressing", "Filter", "AbsoluteTolerance", "RelativeTolerance"),
+                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Vary",
+                                   "Generator", "Module", "When", "Border", "BorderMode", "ChannelType", "Output",
+                                   "Normalised", "Addressing", "Filter", "AbsoluteTolerance", "RelativeTolerance"),
                          false))
       return;
     problem->n_arguments++;

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
-#define NUDGED_SHARE 5 /* CLT_INPUTS_NUDGED changes one element of so many */
+#define NUDGED_SHARE 5     /* CLT_INPUTS_NUDGED changes one element of so many */
 #define BACKGROUND 0x1p-12 /* sum of a background, relative to a spike: far below every tolerance */
 #define SPREAD 1e3         /* magnitudes above the declared bound in CLT_INPUTS_RANGE */
 #define SPECIAL_SHARE 97   /* one element of so many is special, and the last one */
@@ -211,8 +211,8 @@ static void mix_signs(const numbers *x, double most, clt_rng *rng) {
 
 /* --- both --- */
 
-/* Changes some elements towards the upper end, but none where a kernel would look for a change: at the beginning, in the
- * middle, at the end, and where tiles begin. So whatever it remembers no longer fits, and sums change. */
+/* Changes some elements towards the upper end, but none where a kernel would look for a change: at the beginning, in
+ * the middle, at the end, and where tiles begin. So whatever it remembers no longer fits, and sums change. */
 static void nudge(const numbers *x, const nature *is, bool drawn, clt_rng *rng) {
   const size_t n = x->n / x->n_stored;
   const double most = drawn ? x->bound : is->most;
@@ -227,6 +227,13 @@ static void nudge(const numbers *x, const nature *is, bool drawn, clt_rng *rng) 
       set(x, at, value);
     }
   }
+}
+
+/* Sets one element to 0, the last or one in the middle that is not 0 already. */
+static void omit(const numbers *x, unsigned variant) {
+  size_t i = variant ? x->n / 2 : x->n - 1;
+  while (i > 0 && get(x, i) == 0) i--;
+  set(x, i, 0);
 }
 
 /* Variants: NaN; infinities; and zeros of both signs with many equal numbers. */
@@ -297,6 +304,7 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
         draw_ends(&x, rng);
       }
       break;
+    case CLT_INPUTS_OMITTED: omit(&x, recipe->variant); break;
     case CLT_INPUTS_SPECIAL:
       if (!drawn && resample(&x, &is, rng)) return CLT_E_MEMORY;
       if (free) add_special(&x, recipe->variant, rng);

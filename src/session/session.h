@@ -215,7 +215,18 @@ typedef struct clt_checking {
 /* Makes the checks of the plan. *m, which is correct on the problem's own input, fails if its result is wrong in one
  * that the default configuration passes; its log then has sizes and inputs. */
 int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error);
+/* How well the comparison notices that one element of an input is left out: the change of the correct result, as a
+ * multiple of the tolerance. Below 1: it would not be noticed. */
+typedef struct clt_margin {
+  const char *argument; /* borrowed from the problem */
+  double last, middle;  /* of the last element, and of one in the middle; NaN: unknown */
+  double relative_tolerance;
+} clt_margin;
+/* *out is malloc'ed; one for each input array. */
+int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config config, clt_error *error);
 void clt_check_results_clear(clt_check_result **results, size_t *n);
+/* The stages that clt_check_config begins with (n_stages at most 3): ragged, even if there are no ragged ones, large. */
+int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, clt_config config, clt_error *error);
 /* The check of finalists at the tuning's own sizes. */
 clt_check clt_finalist_check(const clt_instance *instance);
 

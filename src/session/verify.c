@@ -25,7 +25,8 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
   const char *name = clt_tune_evaluator(settings->evaluator, problem);
   const clt_evaluator_type *evaluator = clt_evaluator_find(name);
   const clt_setting *one = strcmp(name, "opencl") == 0 ? one_worker : strcmp(name, "command") == 0 ? one_build : NULL;
-  const size_t n = settings->n_evaluator_settings, n_one = one == one_worker ? 2 + (setup.lenient && setup.n_checks > 0) : one != NULL;
+  const size_t n = settings->n_evaluator_settings,
+               n_one = one == one_worker ? 2 + (setup.lenient && setup.n_checks > 0) : one != NULL;
   if (evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", name);
   clt_setting *all = clt_new_array(n + n_one, sizeof *all);
   void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
@@ -86,8 +87,9 @@ int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_confi
 #define MOST_ITEMS 65536.0
 #define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
 #define CHECK_S 2e-3             /* of a check, however small its inputs */
-#define LARGE_SHARE 4.0          /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
-#define MEMORY_SHARE 0.125       /* of the device's memory */
+#define LARGE_SHARE \
+  4.0 /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
+#define MEMORY_SHARE 0.125 /* of the device's memory */
 #define MOST_BYTES 2e9
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
@@ -318,11 +320,62 @@ static void choose_checks(clt_check_stage *stage, const clt_instance *instance, 
   if (stage->instance) stage->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .judged = true, .judge = judge};
 }
 
+int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config config, clt_error *error) {
+  clt_check checks[CLT_MAX_CHECKS];
+  clt_check_answer answers[CLT_MAX_CHECKS] = {0};
+  const char *names[CLT_MAX_CHECKS / 2];
+  clt_measurement seen;
+  const size_t n_names = clt_instance_inputs(names, CLT_MAX_CHECKS / 2, c->instance);
+  const clt_recipe by_default = {.judged = clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE,
+                                 .judge = clt_instance_reference_configuration(c->instance)};
+  for (size_t i = 0; i < 2 * n_names; i++) {
+    checks[i] = (clt_check){by_default, false};
+    checks[i].recipe.inputs = CLT_INPUTS_OMITTED;
+    checks[i].recipe.variant = i % 2;
+    checks[i].recipe.only = names[i / 2];
+  }
+  clt_margin *margins = clt_new_array(n_names, sizeof *margins);
+  int rc = margins ? run_checks(&seen, answers, c, c->instance, config, &clt_own_inputs, checks, 2 * n_names, 0, error)
+                   : clt_fail_memory(error);
+  if (rc) return free(margins), rc;
+  for (size_t i = 0; i < n_names; i++) {
+    const clt_check_answer *last = &answers[2 * i], *middle = &answers[2 * i + 1];
+    margins[i] = (clt_margin){names[i], last->done && !last->impossible ? last->margin : NAN,
+                              middle->done && !middle->impossible ? middle->margin : NAN,
+                              clt_instance_relative_tolerance(c->instance)};
+  }
+  clear_answers(answers, 2 * n_names);
+  clt_measurement_release(&seen);
+  *out = margins;
+  *n = n_names;
+  return CLT_OK;
+}
+
+static double few_items(const clt_checking *c, clt_config config) {
+  const double items = clt_instance_extent(c->instance, config).items;
+  return fmin(fmax(items * RUN_S / fmax(c->run_s, 1e-7), LEAST_ITEMS), MOST_ITEMS);
+}
+
+int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, clt_config config, clt_error *error) {
+  size_t n = 0;
+  int rc = clt_stage_new_ragged(&out[n++], c->instance, config, few_items(c, config), error);
+  const bool even = rc == CLT_OK && out[0].instance == NULL;
+  if (even) rc = clt_stage_new_even(&out[n++], c->instance, config, error);
+  const bool own = rc == CLT_OK && out[n - 1].instance == NULL;
+  if (rc == CLT_OK && own) out[n++] = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = config};
+  if (rc == CLT_OK) choose_checks(&out[n - 1], c->instance, config);
+  if (rc == CLT_OK && !own) {
+    rc = clt_stage_new_large(&out[n++], c->instance, config, MOST_ELEMENTS, 0, 0, even, error);
+    out[n - 1].inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS};
+  }
+  *n_stages = n;
+  return rc;
+}
+
 /* All checks: at ragged sizes, else at even ones, else at the tuning's own. Then one or more at large sizes. */
 int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   const clt_instance *instance = c->instance;
-  const double items = clt_instance_extent(instance, m->config).items;
-  const double few = fmin(fmax(items * RUN_S / fmax(c->run_s, 1e-7), LEAST_ITEMS), MOST_ITEMS);
+  const double few = few_items(c, m->config);
   clt_check_stage stage = {0};
   bool wrong = false, unfit = true, even = false;
   int rc = CLT_OK;
@@ -395,7 +448,9 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
   if (s->finalist_answer.done && clt_recipe_applies(clt_instance_problem(instance), &s->finalist_check.recipe))
     rc = add_result(&c, instance, &s->finalist_check.recipe, false, !s->finalist_answer.impossible,
                     s->finalist_answer.log, error);
+  const double began_s = clt_now_s();
   if (rc == CLT_OK) rc = clt_check_config(&c, m, error);
+  result->checks_s += clt_now_s() - began_s;
   s->accused = c.accused;
   result->checks = c.results;
   result->n_checks = c.n_results;

@@ -22,9 +22,9 @@ struct clt_kept {
   size_t slot;             /* in that worker */
   uint64_t generation;     /* of the process that holds it; 0: not prepared */
   size_t n_preparations;
-  size_t n_killings;           /* how often other processes were killed while it was timed */
-  bool wanted;                 /* by the current call: prepared again if its worker is lost */
-  size_t n_checked;            /* of the setup's checks */
+  size_t n_killings; /* how often other processes were killed while it was timed */
+  bool wanted;       /* by the current call: prepared again if its worker is lost */
+  size_t n_checked;  /* of the setup's checks */
   double check_begun_s;
   clt_measurement measurement; /* of the preparation; with a failure reason the finalist is out */
   clt_measurement answer;      /* to the latest request; config CLT_CONFIG_NONE: none */
@@ -103,6 +103,7 @@ static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   const size_t check = worker->loaded_check;
   (void)error;
   if (outcome->reply && strcmp(clt_json_string(outcome->reply, "reply"), "ok") == 0) {
+    if (answers) answers[check].margin = clt_json_number(outcome->reply, "margin");
     worker->loaded_generation = worker->generation;
     pool->check_made[check] = true;
     return CLT_OK;
@@ -162,11 +163,11 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
 static void note_check(clt_pool *pool, clt_kept *k) {
   clt_measurement answer = k->answer;
   clt_measurement_init(&k->answer, CLT_CONFIG_NONE);
-  pool->setup.evaluator.answers[k->n_checked++] =
-      (clt_check_answer){.done = true,
-                         .reason = answer.reason,
-                         .log = answer.log ? strdup(answer.log) : NULL,
-                         .took_s = clt_now_s() - k->check_begun_s};
+  clt_check_answer *out = &pool->setup.evaluator.answers[k->n_checked++];
+  out->done = true;
+  out->reason = answer.reason;
+  out->log = answer.log ? strdup(answer.log) : NULL;
+  out->took_s = clt_now_s() - k->check_begun_s;
   if (answer.reason == CLT_REASON_NONE) {
     k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
   } else if (answer.reason != CLT_REASON_WRONG_OUTPUT) {

@@ -242,7 +242,7 @@ json_t *clt_message_from_recipe(const clt_recipe *r) {
 
 int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error) {
   int64_t inputs, variant, stays, judge = -1;
-  int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_SPECIAL, error);
+  int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_OMITTED, error);
   if (rc == CLT_OK)
     rc = clt_message_integer(&variant, message, "variant", 0,
                              inputs == CLT_INPUTS_RANGE     ? CLT_RANGE_SIGNED

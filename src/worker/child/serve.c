@@ -16,7 +16,8 @@
 #include "worker/child/child.h"
 #include "worker/message.h"
 
-#define DATA_SETS 2 /* of preparing and timing; of the present check */
+#define MOST_MARGIN 1e30 /* of integers without a tolerance; JSON has no infinity */
+#define DATA_SETS 2      /* of preparing and timing; of the present check */
 
 typedef struct prepared_slot {
   clt_prepared *prepared; /* NULL: empty */
@@ -162,7 +163,17 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
     for (size_t i = 0; warnings && !(*slot)->verify && i < (*slot)->n_arrays; i++)
       clt_array_warn(&(*slot)->arrays[i], add_warning, warnings);
   }
-  *out = json_pack("{s:s, s:o*, s:o}", "reply", "ok", "warnings", warnings, "quality", clt_json_real(quality));
+  double margin = NAN;
+  if (set == 2 && recipe.inputs == CLT_INPUTS_OMITTED && s->data[0]) {
+    margin = 0;
+    for (size_t i = 0; i < (*slot)->n_arrays; i++) {
+      const clt_array *own = &s->data[0]->arrays[i], *other = &(*slot)->arrays[i];
+      if (own->reference && other->reference)
+        margin = fmin(fmax(margin, clt_array_margin(own, other->reference)), MOST_MARGIN);
+    }
+  }
+  *out = json_pack("{s:s, s:o*, s:o, s:o}", "reply", "ok", "warnings", warnings, "quality", clt_json_real(quality),
+                   "margin", clt_json_real(margin));
   return CLT_OK;
 }
 
