@@ -14,6 +14,7 @@ typedef struct cli_tuning {
   cli_progress progress;
   bool quiet;
   bool needs_race_check;  /* --oclgrind yes */
+  bool told_oddity;       /* a finding of Oclgrind that does not count has been reported */
   double race_check_s;    /* seconds that the check has taken so far */
   const char *race_check; /* its result: "passed", "failed" (the default configuration too) or "not checked" */
   char race_reason[1024]; /* why it is not checked; "" if Oclgrind did not run */

@@ -125,6 +125,7 @@ static bool try_size(search *s, size_t index, int64_t size) {
  * two or a power of two. False: it stays as it was. */
 static bool set_nearest(search *s, size_t index, int64_t target) {
   if (!s->tester) return try_size(s, index, target);
+  if (target <= SMALL + 1 && try_size(s, index, target)) return true;
   for (int64_t d = 0; d <= NEAR; d++)
     for (int side = 0; side < 2; side++) {
       const int64_t size = side ? target + d : target - d;

@@ -130,8 +130,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
     if (recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS)) continue;
     clt_rng rng;
     clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
-    data->scalars[data->n_scalars++] =
-        (clt_data_scalar){argument->name, clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng)};
+    const double varied = clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng);
+    data->scalars[data->n_scalars++] = (clt_data_scalar){argument->name, varied};
   }
   if (rc == CLT_OK && problem->reference.verify_function && kind != CLT_REFERENCE_NONE)
     rc = clt_module_find_function(&data->verify, problem->reference.verify_module, problem->reference.verify_function,

@@ -1,6 +1,7 @@
 """Kernels in two variants, to test what clatune checks of a winner. A case is one problem with the tuning parameter `fast`:
 0 is correct and slow, 1 is faster, and correct in a RIGHT case and wrong in a WRONG one."""
 import json
+import math
 import pathlib
 
 # Work whose result is never used, which the compiler cannot see: some 10 times the time of the rest.
@@ -47,9 +48,26 @@ MODULE = """#include <clatune/module.h>
 """
 
 
-def write(name, folder):
-    """Writes the files of a case; returns the path of its problem file."""
+def with_groups_of(sizes, most):
+    """Local sizes of at most so many work-items in all, by halving the first dimensions."""
+    sizes = list(sizes)
+    for d in range(len(sizes)):
+        while isinstance(sizes[d], int) and sizes[d] > 1 and product(sizes) > most:
+            sizes[d] //= 2
+    return sizes
+
+
+def product(sizes):
+    return math.prod(s for s in sizes if isinstance(s, int))
+
+
+def write(name, folder, most_items=None):
+    """Writes the files of a case; returns the path of its problem file. most_items: work-groups of at most so many
+    work-items, if the kernel's text does not mention its own number."""
     c = cases[name]
+    local = c["local_size"] or []
+    if most_items and product(local) > most_items and not any(str(s) in c["body"] for s in local if isinstance(s, int) and s > 1):
+        c = {**c, "local_size": with_groups_of(local, most_items)}
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     parameters = [{"Name": n, **(v if isinstance(v, dict) else {"Default": v})} for n, v in c["sizes"].items()]

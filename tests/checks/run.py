@@ -1,6 +1,7 @@
-"""Tunes the cases of tests/checks/cases and prints which wrong kernels win and which right ones are refused.
+"""Tunes the cases of tests/checks/cases and prints which wrong kernels win and which right ones are refused. Exit code 1: one
+that KNOWN does not have.
 
-  run.py [--device NAME] [--oclgrind] [--jobs N] [--cases MODULE.py ...] [NAME ...]"""
+  run.py [--device NAME] [--oclgrind] [--jobs N] [--every N] [--cases MODULE.py ...] [NAME ...]"""
 import argparse
 import concurrent.futures
 import importlib.util
@@ -18,6 +19,12 @@ from case import cases, write  # noqa: E402
 CLATUNE = os.environ.get("CLATUNE", str(HERE.parent.parent / "build" / "src" / "cli" / "clatune"))
 
 
+# Wrong kernels that win, each named in docs/explanation/trust.md.
+KNOWN = {"maximum_of_sorted_rows", "missing_low_bits_of_sum", "special_nan_test_promised_away"}
+# rusticl on llvmpipe ends loops after 65,536 iterations, so there the slow kernel is wrong at large sizes or always.
+KNOWN_ON = {"rusticl": {"row_by_float_division", "row_sums_in_16_bits", "gemv_constant_matrix_transposed"}}
+
+
 def load(files):
     for file in files:
         spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -27,7 +34,7 @@ def load(files):
 def tune(name, device, oclgrind):
     """What the tuning says: the answer, and its warnings."""
     with tempfile.TemporaryDirectory(prefix="clatune-check-") as folder:
-        write(name, folder)
+        write(name, folder, 32 if device == "rusticl" else None)
         run = subprocess.run([CLATUNE, "tune", "p.json", "--device", device, "--searcher", "exhaustive", "--budget", "2", "--json",
                               "--no-store", "--oclgrind", "auto" if oclgrind else "no"],
                              cwd=folder, text=True, capture_output=True, timeout=600,
@@ -41,6 +48,8 @@ def judge(name, device, oclgrind):
     answer, said, code = tune(name, device, oclgrind)
     wrong = cases[name]["wrong"]
     why = [line for line in said.splitlines() if "finalist" in line and "warning" in line]
+    if not answer.get("best") and "at most 32 work-items" in said:
+        return None, "does not run on this device"
     if not answer.get("best"):
         return None, f"exit code {code}: {said[-300:]}"
     fast = answer["best"]["configuration"]["fast"]
@@ -58,19 +67,23 @@ def main():
     parser.add_argument("--oclgrind", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cases", nargs="*", type=pathlib.Path, default=sorted((HERE / "cases").glob("*.py")))
+    parser.add_argument("--every", type=int, default=1, help="only every N-th case, and the known ones never")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     load(arguments.cases)
-    names = arguments.names or list(cases)
-    counts = {}
+    names = arguments.names or [n for n in list(cases)[::arguments.every] if arguments.every == 1 or n not in KNOWN]
+    counts, unknown, known = {}, [], KNOWN | KNOWN_ON.get(arguments.device, set())
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for name, (ok, text) in zip(names, pool.map(lambda n: judge(n, arguments.device, arguments.oclgrind), names)):
+            if ok is False and name not in known:
+                unknown.append(name)
             label = {True: "ok", False: "BAD", None: "UNCLEAR"}[ok]
             counts[(cases[name]["wrong"], label)] = counts.get((cases[name]["wrong"], label), 0) + 1
             print(f"{label:8}{'wrong' if cases[name]['wrong'] else 'right':6} {cases[name]['kind']:15} {name}: {text}", flush=True)
     for (wrong, label), n in sorted(counts.items()):
         print(f"{'wrong' if wrong else 'right'} kernels {label}: {n}")
+    return 1 if unknown else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
