@@ -275,6 +275,16 @@ static json_t *places_json(const cli_subject *subject) {
   return out;
 }
 
+static void add_checks(json_t *out, const cli_tuning *tuning, const clt_tune_result *r) {
+  const char *other_sizes;
+  const bool checked = cli_checked_elsewhere(r->checks, r->n_checks, &other_sizes);
+  json_object_set_new(out, "verified_on_one_input", json_boolean(!checked));
+  json_object_set_new(out, "second_size", other_sizes ? clt_json_text(other_sizes) : json_null());
+  json_object_set_new(out, "checks", cli_json_checks(r->checks, r->n_checks));
+  json_object_set_new(out, "checks_s", clt_json_real(r->checks_s));
+  json_object_set_new(out, "race_check", json_string(tuning->race_check));
+}
+
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   const clt_problem *problem = subject->problem;
@@ -334,13 +344,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
-  const char *other_sizes;
-  const bool checked = cli_checked_elsewhere(r->checks, r->n_checks, &other_sizes);
-  json_object_set_new(out, "verified_on_one_input", json_boolean(!checked));
-  json_object_set_new(out, "second_size", other_sizes ? clt_json_text(other_sizes) : json_null());
-  json_object_set_new(out, "checks", cli_json_checks(r->checks, r->n_checks));
-  json_object_set_new(out, "checks_s", clt_json_real(r->checks_s));
-  json_object_set_new(out, "race_check", json_string(tuning->race_check));
+  add_checks(out, tuning, r);
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);
   json_object_set_new(out, "certainty",

@@ -5,7 +5,6 @@
 #define CLT_PROBLEM_DATA_H
 
 #include <clatune/log.h>
-#include <clatune/measurement.h>
 #include <clatune/module.h>
 
 #include "problem/plan.h"
@@ -68,16 +67,6 @@ typedef struct clt_check {
   bool mirrored; /* with work-items and groups in the opposite order */
 } clt_check;
 #define CLT_MAX_CHECKS 32 /* of one size */
-
-/* What a check showed. */
-typedef struct clt_check_answer {
-  bool done;         /* false: not reached */
-  bool impossible;   /* the inputs or their reference cannot be made */
-  clt_reason reason; /* of a failure; CLT_REASON_NONE: passed */
-  char *log;         /* owned; why it failed or is impossible; nullable */
-  double margin;     /* with CLT_INPUTS_OMITTED: how many times the tolerance the reference changes; NaN: unknown */
-  double took_s;     /* with making its inputs */
-} clt_check_answer;
 
 typedef enum clt_widening { CLT_WIDEN_NOT, CLT_WIDEN_TO_TYPICAL, CLT_WIDEN_TO_LARGEST } clt_widening;
 

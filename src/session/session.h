@@ -195,7 +195,14 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
                        size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
                        clt_error *error);
 
-/* --- the check plan (verify.c) --- */
+/* Opens the evaluator of the settings with this setup (of which only these members are used: quality, energy, checks,
+ * n_checks, answers, lenient, inputs, no_reference, limit_s), prepares and checks configurations, and closes it.
+ * contest: NULL, or all configurations are timed together. */
+int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
+                     const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
+                     const clt_tune_settings *settings, clt_error *error);
+
+/* --- the check plan (checks.c) --- */
 
 typedef struct clt_checking {
   const clt_instance *instance;
@@ -205,6 +212,7 @@ typedef struct clt_checking {
   bool thorough;                     /* each size becomes the large one in turn, and without limit_s */
   double check_s;                    /* the least time of a check so far; 0: none */
   clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
+  bool allied;                       /* out: the accused agree with each other */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
   void *user;
@@ -225,7 +233,8 @@ typedef struct clt_margin {
 /* *out is malloc'ed; one for each input array. */
 int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config config, clt_error *error);
 void clt_check_results_clear(clt_check_result **results, size_t *n);
-/* The stages that clt_check_config begins with (n_stages at most 3): ragged, even if there are no ragged ones, large. */
+/* The stages that clt_check_config begins with (n_stages at most 3): ragged, even if there are no ragged ones, large.
+ */
 int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, clt_config config, clt_error *error);
 /* The check of finalists at the tuning's own sizes. */
 clt_check clt_finalist_check(const clt_instance *instance);
@@ -298,13 +307,13 @@ typedef struct clt_session {
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
-  clt_check finalist_check;        /* of each finalist, at the tuning's sizes */
+  clt_check finalist_check;                  /* of each finalist, at the tuning's sizes */
   clt_check_answer finalist_answer;
   clt_sources sources;
   bool predicted;       /* the first source is the model's predictions */
   double improved_cost; /* at the latest improvement by more than the tolerance; 0: nothing correct yet */
   int64_t improved_at;  /* number of evaluations at that improvement */
-  clt_config accused; /* see clt_checking */
+  clt_config accused;   /* see clt_checking */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;
@@ -312,10 +321,11 @@ typedef struct clt_session {
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
 /* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
-/* Makes the checks of the plan for the prospective winner (verify.c). It fails if its result is wrong in one that the
+/* Makes the checks of the plan for the prospective winner (checks.c). It fails if its result is wrong in one that the
  * default configuration passes. */
 int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error *error);
-/* Verifies the fastest on other inputs and compares them in rounds; the winner must also pass the check plan. CLT_E_VERIFY if none is left. */
+/* Verifies the fastest on other inputs and compares them in rounds; the winner must also pass the check plan.
+ * CLT_E_VERIFY if none is left. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
 /* result.c */

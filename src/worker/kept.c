@@ -2,6 +2,7 @@
  * and timed on request. A finalist that damages its process's memory ends only that process. */
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,16 @@ static bool is_unfinished(const clt_pool *pool, const clt_kept *k) {
 }
 
 /* --- requests --- */
+
+json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make) {
+  const clt_evaluator_setup *setup = &pool->setup.evaluator;
+  const clt_recipe *recipe = check ? &check->recipe : setup->inputs ? setup->inputs : &clt_own_inputs;
+  char folder[4096];
+  const clt_pool *maker = check == NULL && pool->setup.data_of ? pool->setup.data_of : pool;
+  snprintf(folder, sizeof folder, "%s/data-%zu", maker->folder.path, check ? 1 + (size_t)(check - setup->checks) : 0);
+  return json_pack("{s:s, s:i, s:o, s:o, s:b}", "request", "data", "set", check ? 2 : 1, "recipe",
+                   clt_message_from_recipe(recipe), "folder", clt_json_text(folder), "make", make);
+}
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;

@@ -323,16 +323,6 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
 
 static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
 
-json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make) {
-  const clt_evaluator_setup *setup = &pool->setup.evaluator;
-  const clt_recipe *recipe = check ? &check->recipe : setup->inputs ? setup->inputs : &clt_own_inputs;
-  char folder[4096];
-  const clt_pool *maker = check == NULL && pool->setup.data_of ? pool->setup.data_of : pool;
-  snprintf(folder, sizeof folder, "%s/data-%zu", maker->folder.path, check ? 1 + (size_t)(check - setup->checks) : 0);
-  return json_pack("{s:s, s:i, s:o, s:o, s:b}", "request", "data", "set", check ? 2 : 1, "recipe",
-                   clt_message_from_recipe(recipe), "folder", clt_json_text(folder), "make", make);
-}
-
 /* Whether a worker that probed the device got no response; why: the reason. */
 static bool is_unanswered(const clt_pool_worker *worker, const clt_outcome *outcome, clt_error *why) {
   if (outcome->reply == NULL) /* heap checks and signals from outside have other causes */

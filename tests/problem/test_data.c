@@ -22,7 +22,7 @@ static clt_problem *with_arguments(const char *arguments, const char *more) {
 static clt_data *data_of(const clt_instance *instance, uint64_t seed) {
   clt_data *data = NULL;
   clt_error error = {0};
-  const clt_recipe recipe = {seed == 1 ? CLT_INPUTS_OWN : CLT_INPUTS_OTHER};
+  const clt_recipe recipe = {.inputs = seed == 1 ? CLT_INPUTS_OWN : CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED};
   if (clt_data_new(&data, instance, &recipe, &error) != CLT_OK) fail_msg("%s", error.message);
   return data;
 }
@@ -348,8 +348,8 @@ static void modules_generate_input_and_reference(void **state) {
     clt_data *data = data_of(instance, seed);
     const clt_array *out = clt_data_find(data, "out"), *sum = clt_data_find(data, "sum");
     assert_true(out->verified && !out->input && out->data == NULL);
-    assert_true(((float *)out->reference)[11] == (float)seed * 2.5f + 6);
-    assert_true(((float *)sum->reference)[11] == (float)seed + 10);
+    assert_true(((float *)out->reference)[11] == (float)data->seed * 2.5f + 6);
+    assert_true(((float *)sum->reference)[11] == (float)data->seed + 10);
     assert_true(((float *)sum->data)[11] == 10);
     clt_data_free(data);
   }

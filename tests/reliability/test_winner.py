@@ -14,22 +14,42 @@ class Winner(SimulatedTest):
         self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024 and a == 2")
         answer = self.tune()
         self.assertEqual(answer["best"]["configuration"]["a"], 1)
-        self.assertEqual(answer["second_size"], "n=512")
+        self.assertRegex(answer["second_size"], r"^n=\d+$")
         said = self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite").stderr
-        self.assertIn("finalist a=2 b=0: the result differs from the reference: at n=512: ", said)
+        self.assertRegex(said, r"finalist a=2 b=0: the result differs from the reference: at n=\d+: ")
         why = "the best of the search, a=2 b=0 (3.333 us), failed as a finalist: the result differs from the reference"
         self.assertIn(why, answer["notes"])
         self.assertIn(why, self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--no-store").stdout)
 
+    def test_a_winner_that_is_wrong_at_a_larger_size_is_out(self):
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n > 1024 and a == 2")
+        self.assertEqual(self.tune()["best"]["configuration"]["a"], 1)
+
+    def test_a_winner_that_is_right_at_even_sizes_only_is_out(self):
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n % 2 and a == 2")
+        self.assertEqual(self.tune()["best"]["configuration"]["a"], 1)
+
     def test_what_the_default_gets_wrong_too_is_held_against_nobody(self):
-        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024")
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n != 1024")
         answer = self.tune()
         self.assertEqual(answer["best"]["configuration"]["a"], 2)
         self.assertIsNone(answer["second_size"])
+        passed = [c for c in answer["checks"] if c["passed"]]
+        self.assertTrue(passed and all(c["sizes"] == "n=1024" for c in passed))  # all inputs, at the tuning's size
+        failed = [c["why"] for c in answer["checks"] if not c["passed"]]
+        self.assertTrue(failed and all(why == "the default configuration fails at these sizes" for why in failed))
+
+    def test_checks_that_pass_stay_those_of_the_winner(self):
+        """The fastest passes; a later candidate that fails does not take its checks away."""
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n != 1024 and a == 2")
+        answer = self.tune()
+        self.assertEqual(answer["best"]["configuration"]["a"], 1)
+        self.assertGreater(sum(c["passed"] for c in answer["checks"]), 15)
+        self.assertTrue(any(c["opposite_order"] for c in answer["checks"]))
 
     def test_sizes_that_cannot_be_are_left_out(self):
-        self.edit("copy.json", '"Min": 1', '"Min": 1000')
-        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024")
+        self.edit("copy.json", '"Min": 1', '"Min": 1024, "Max": 1024')
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n != 1024")
         answer = self.tune()
         self.assertEqual((answer["best"]["configuration"]["a"], answer["second_size"]), (2, None))
 
@@ -41,9 +61,10 @@ class Winner(SimulatedTest):
         self.assertEqual((answer["verified_on_one_input"], answer["second_size"]), (True, None))
         arguments = ("tune", "copy.json", "--device", "Simulated", "--no-store")
         text = self.clatune(*arguments, "--finalists", "0").stdout
-        self.assertIn("on one input only; not checked for races", text)
+        self.assertRegex(text, "verified +on one input only\nraces +not checked with Oclgrind\n")
         text = self.clatune(*arguments).stdout
-        self.assertIn("on other input data and at n=512; not checked for races", text)
+        self.assertRegex(text, r"verified +on 1 other input at n=1024, 1\d other inputs at n=\d+, 1 other input at n=\d+, "
+                               "also in the opposite order, in a fresh process\nraces +not checked with Oclgrind\n")
 
     def test_oclgrind_that_is_asked_for_is_needed(self):
         for choice, code in (("yes", 3), ("perhaps", 2)):

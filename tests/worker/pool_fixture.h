@@ -54,7 +54,9 @@ static inline int tear_down(void **state) {
 }
 
 static inline clt_pool_setup pool_setup(const fixture *f) {
-  return (clt_pool_setup){.n_workers = 2,
+  static const clt_check other = {{CLT_INPUTS_OTHER}};
+  return (clt_pool_setup){.evaluator = {.checks = &other, .n_checks = 1},
+                          .n_workers = 2,
                           .n_slots = 2,
                           .open = f->open,
                           .lock_key = "cpu",

@@ -19,7 +19,16 @@ CLT_BEGIN_C
 struct clt_recording; /* clatune/recording.h */
 struct clt_recipe;    /* checks are clatune's own (src/problem/data.h); other evaluators may ignore them */
 struct clt_check;
-struct clt_check_answer;
+
+/* What a check showed. */
+typedef struct clt_check_answer {
+  bool done;         /* false: not reached */
+  bool impossible;   /* the inputs or their reference cannot be made */
+  clt_reason reason; /* of a failure; CLT_REASON_NONE: passed */
+  char *log;         /* owned by the caller; why it failed or is impossible; nullable */
+  double margin;     /* of an input with a missing element: how many times the tolerance the correct result changes */
+  double took_s;     /* with making its inputs */
+} clt_check_answer;
 
 /* The input of an evaluator; borrowed until close. */
 typedef struct clt_evaluator_setup {
@@ -27,15 +36,15 @@ typedef struct clt_evaluator_setup {
   const clt_space *space;                /* never NULL */
   const struct clt_recording *recording; /* for replay; otherwise NULL */
   uint64_t seed;
-  bool energy;              /* measure energy_J too; CLT_E_UNSUPPORTED: the device has no counter */
+  bool energy; /* measure energy_J too; CLT_E_UNSUPPORTED: the device has no counter */
   /* keep checks each configuration with these after it has prepared it; none: it only prepares them. answers: nullable,
    * an entry for each check. lenient: keep gets one configuration, which a failed check does not make fail. */
   const struct clt_check *checks;
   size_t n_checks;
-  struct clt_check_answer *answers;
+  clt_check_answer *answers;
   bool lenient;
-  const struct clt_recipe *inputs;  /* of preparing and timing; NULL: the problem's own */
-  double *quality;          /* receives the problem's quality ("Quality") once it is known; nullable */
+  const struct clt_recipe *inputs; /* of preparing and timing; NULL: the problem's own */
+  double *quality;                 /* receives the problem's quality ("Quality") once it is known; nullable */
   const volatile int *stop; /* polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED; nullable */
   clt_log_fn log;           /* nullable */
   void *log_user;
