@@ -374,6 +374,7 @@ static int run_verify(const cli_arguments *arguments) {
   }
   clt_check_results_clear(&plan.checking.results, &plan.checking.n_results);
   free(plan.margins);
+  free(plan.checking.unfollowed);
   return rc;
 }
 

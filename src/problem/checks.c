@@ -80,6 +80,7 @@ typedef struct search {
   const clt_instance *instance;
   clt_config config;
   clt_size_tester *tester; /* NULL: only by making an instance */
+  int64_t twice;           /* 2: sizes are twice a prime, 1: primes */
   int64_t *sizes;          /* chosen so far; those not chosen yet are the instance's */
   size_t n;
 } search;
@@ -104,9 +105,9 @@ static bool is_allowed(const search *s) {
 static bool is_ragged(const search *s, size_t index, int64_t size) {
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_instance_slots(s->instance, s->config, slots);
-  if (!is_prime(size)) return false;
+  if (size % s->twice || !is_prime(size / s->twice)) return false;
   for (size_t i = 0; i < s->instance->problem->n_parameters; i++)
-    if (slots[i].type == CLT_INT && slots[i].integer > 1 && slots[i].integer % size == 0) return false;
+    if (slots[i].type == CLT_INT && slots[i].integer > 1 && slots[i].integer % (size / s->twice) == 0) return false;
   for (size_t i = 0; i < s->n; i++)
     if (i != index && s->sizes[i] == size) return false;
   return true;
@@ -165,7 +166,7 @@ static void set_all(search *s, const int64_t *targets) {
 static int64_t small_step(int64_t size, int64_t least) { return size > 1 && size - 1 >= least ? size - 1 : size + 1; }
 
 static int begin(search *s, const clt_instance *instance, clt_config config, clt_error *error) {
-  *s = (search){instance, config, clt_size_tester_new(instance, config), NULL, instance->problem->n_passed};
+  *s = (search){instance, config, clt_size_tester_new(instance, config), 1, NULL, instance->problem->n_passed};
   s->sizes = clt_new_array(s->n, sizeof *s->sizes);
   return s->sizes ? CLT_OK : clt_fail_memory(error);
 }
@@ -299,38 +300,57 @@ int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_c
   return rc;
 }
 
-int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double factor, size_t turn, bool even, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  search s;
+static void choose_large(int64_t *targets, const search *s, double most_elements, clt_growth growth, size_t turn,
+                         bool even) {
+  const clt_instance *instance = s->instance;
   size_t n_extents = 0, n = 0;
+  for (size_t i = 0; i < s->n; i++) n_extents += instance->sizes[i] > SMALL;
+  /* The long size above 2^17 and the others such that the product is as large as allowed. */
+  const double others = n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
+  for (size_t i = 0; i < s->n; i++) {
+    static const double long_factors[] = {[CLT_GROWS_4] = 4, [CLT_GROWS_HALF] = 1.5, [CLT_GROWS_OTHERS] = 0.25},
+                        other_factors[] = {[CLT_GROWS_4] = 0.5, [CLT_GROWS_HALF] = 0.5, [CLT_GROWS_OTHERS] = 2};
+    const double own = (double)instance->sizes[i];
+    const bool is_long = own > SMALL && n++ == turn % n_extents;
+    double target = own;
+    if (growth != CLT_GROWS_FULLY)
+      target = fmax(own * (is_long ? long_factors : other_factors)[growth], SMALL + 3);
+    else if (is_long && n_extents == 1)
+      target = fmax(most_elements, 1.5 * own);
+    else
+      target = is_long ? fmax(LONG, 1.5 * own) : fmax(SMALL + 3, others);
+    const int64_t step = step_of(instance->sizes[i]), least = (int64_t)target;
+    targets[i] = own <= SMALL ? instance->sizes[i] + !even : even ? (least + step - 1) / step * step : least;
+    if (targets[i] > instance->problem->sizes[i].max) targets[i] = instance->problem->sizes[i].max;
+  }
+}
+
+int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
+                        double most_bytes, clt_growth growth, size_t turn, bool even, clt_error *error) {
+  search s;
   *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
   int rc = begin(&s, instance, config, error);
   int64_t *targets = clt_new_array(s.n, sizeof *targets);
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < s.n; i++) n_extents += instance->sizes[i] > SMALL;
-  /* The long size above 2^16 and the others such that the product is as large as allowed. */
-  const double others = factor <= 0 && n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
-  for (size_t i = 0; rc == CLT_OK && i < s.n; i++) {
-    const int64_t own = instance->sizes[i];
-    double target = (double)own;
-    if (own > SMALL && n_extents == 1)
-      target = factor > 0 ? factor * (double)own : fmax(most_elements + 43, 1.5 * (double)own);
-    else if (own > SMALL && n++ == turn % n_extents)
-      target = factor > 0 ? factor * (double)own : fmax(LONG, 1.5 * (double)own);
-    else if (own > SMALL)
-      target = factor > 0 ? 0.5 * (double)own : fmax(11, others);
-    const int64_t step = step_of(own);
-    targets[i] = own <= SMALL ? own + !even : even ? ((int64_t)target + step - 1) / step * step : (int64_t)target;
-    if (targets[i] > problem->sizes[i].max) targets[i] = problem->sizes[i].max;
+  const double most_items = 4 * most_elements;
+  s.twice = 2; /* a remainder that the ragged sizes do not have */
+  /* Work and memory may grow faster than the sizes: then fewer elements are tried. */
+  for (bool fits = false; rc == CLT_OK && s.n > 0 && !fits; most_elements /= 4) {
+    clt_stage_release(out);
+    *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
+    choose_large(targets, &s, most_elements, growth, turn, even);
+    for (size_t i = 0; i < s.n; i++) s.sizes[i] = instance->sizes[i];
+    if (!even) set_all(&s, targets);
+    for (size_t i = 0; even && i < 2 * s.n; i++) {
+      const size_t k = i % s.n;
+      if ((targets[k] > instance->sizes[k]) == (i >= s.n)) try_size(&s, k, targets[k]);
+    }
+    rc = finish(out, &s, targets, error);
+    if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) break;
+    if (out->instance == NULL) continue;
+    const clt_plan_extent extent = clt_instance_extent(out->instance, out->config);
+    fits = extent.bytes <= most_bytes && extent.items <= most_items;
   }
-  for (size_t i = 0; rc == CLT_OK && i < s.n; i++) s.sizes[i] = instance->sizes[i];
-  if (rc == CLT_OK && s.n > 0 && !even) set_all(&s, targets);
-  for (size_t i = 0; rc == CLT_OK && even && i < 2 * s.n; i++) {
-    const size_t k = i % s.n;
-    if ((targets[k] > instance->sizes[k]) == (i >= s.n)) try_size(&s, k, targets[k]);
-  }
-  if (rc == CLT_OK) rc = finish(out, &s, targets, error);
   free(targets);
   end(&s);
   return rc;
@@ -343,6 +363,19 @@ size_t clt_instance_inputs(const char **out, size_t most, const clt_instance *in
     const clt_entries entries = clt_problem_entries(problem, problem->arguments[i].name);
     const bool reads = clt_holds_data(&problem->arguments[i]) && entries.fill && !entries.fill->stays;
     if (reads && entries.first == &problem->arguments[i]) out[n++] = problem->arguments[i].name;
+  }
+  return n;
+}
+
+size_t clt_instance_varying(const char **out, size_t most, const clt_instance *instance) {
+  const clt_problem *problem = instance->problem;
+  size_t n = 0;
+  for (size_t i = 0; i < problem->n_arguments && n < most; i++) {
+    const clt_recipe alone = {.inputs = CLT_INPUTS_OTHER, .only = problem->arguments[i].name};
+    const clt_entries entries = clt_problem_entries(problem, problem->arguments[i].name);
+    const bool drawn = entries.fill && clt_fill_is_drawn(entries.fill);
+    const bool first = !clt_holds_data(&problem->arguments[i]) || entries.first == &problem->arguments[i];
+    if (!drawn && first && clt_recipe_applies(problem, &alone)) out[n++] = problem->arguments[i].name;
   }
   return n;
 }

@@ -33,15 +33,24 @@ bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config
 int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_items,
                          clt_error *error);
 int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_error *error);
-/* Makes the stage with large sizes: one size above 2^17, such that the product of all is about most_elements; or, with
- * a factor above 0, one size so many times the instance's, and the others half. turn: which of the sizes is the long
- * one; even: multiples of a power of two. */
+/* How sizes grow in a large stage. */
+typedef enum clt_growth {
+  CLT_GROWS_FULLY, /* one size above 2^17, such that the product of all is about most_elements */
+  CLT_GROWS_4,     /* one size to four times the instance's, the others to half */
+  CLT_GROWS_HALF,  /* one size by half, the others to half */
+  CLT_GROWS_OTHERS /* all but one size to twice, that one to a quarter */
+} clt_growth;
+
+/* Makes the stage with large sizes, of at most about most_bytes. turn: which of the sizes is the long one; even:
+ * multiples of a power of two, else twice a prime. */
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double factor, size_t turn, bool even, clt_error *error);
+                        double most_bytes, clt_growth growth, size_t turn, bool even, clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
 /* The names of the arrays that a kernel reads, at most `most`; returns their number. */
 size_t clt_instance_inputs(const char **out, size_t most, const clt_instance *instance);
+/* The names of the arguments that CLT_INPUTS_OTHER changes besides random numbers. */
+size_t clt_instance_varying(const char **out, size_t most, const clt_instance *instance);
 /* The largest "RelativeTolerance" of the outputs. */
 double clt_instance_relative_tolerance(const clt_instance *instance);
 void clt_stage_release(clt_check_stage *stage);

@@ -84,8 +84,8 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
           applies = applies || drawn || is_real == (recipe->variant == CLT_RANGE_ENDS);
         break;
       case CLT_INPUTS_SPECIAL:
-        if (mild || (module && !is_real)) break;
-        applies = applies || is_real || (drawn && recipe->variant == CLT_SPECIAL_TIES);
+        if (module && !is_real) break;
+        applies = applies || (recipe->variant == CLT_SPECIAL_TIES ? is_real || drawn : is_real && !mild);
         break;
     }
   }

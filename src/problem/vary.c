@@ -237,12 +237,12 @@ static void omit(const numbers *x, unsigned variant) {
 }
 
 /* Variants: NaN; infinities; and zeros of both signs with many equal numbers. */
-static void add_special(const numbers *x, unsigned variant, clt_rng *rng) {
+static void add_special(const numbers *x, unsigned variant, bool mild, clt_rng *rng) {
   for (size_t i = 0; i < x->n; i++) {
     const bool chosen = clt_rng_below(rng, SPECIAL_SHARE) == 0 || i == x->n - 1;
     const uint64_t which = clt_rng_below(rng, 4);
     if (variant == CLT_SPECIAL_TIES)
-      set(x, i, which == 0 ? 0 : which == 1 ? (x->is_real ? -0.0 : 0) : which == 2 ? x->bound : floor(x->bound / 2));
+      set(x, i, which == 0 ? 0 : which == 1 ? (x->is_real && !mild ? -0.0 : 0) : which == 2 ? x->bound : floor(x->bound / 2));
     else if (chosen && x->is_real)
       set(x, i, variant == CLT_SPECIAL_NAN ? NAN : which % 2 ? INFINITY : -INFINITY);
   }
@@ -264,7 +264,8 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
   nature is = {.finite = true};
   clt_inputs inputs = recipe->inputs;
   if (x.n == 0) return CLT_OK;
-  if (mild && (inputs == CLT_INPUTS_RANGE || inputs == CLT_INPUTS_SPECIAL)) inputs = CLT_INPUTS_OTHER;
+  const bool ties = inputs == CLT_INPUTS_SPECIAL && recipe->variant == CLT_SPECIAL_TIES;
+  if (mild && (inputs == CLT_INPUTS_RANGE || (inputs == CLT_INPUTS_SPECIAL && !ties))) inputs = CLT_INPUTS_OTHER;
   if (!drawn) {
     if (find_nature(&is, &x)) return CLT_E_MEMORY;
     x.bound = fmax(fabs(is.least), fabs(is.most));
@@ -307,7 +308,7 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
     case CLT_INPUTS_OMITTED: omit(&x, recipe->variant); break;
     case CLT_INPUTS_SPECIAL:
       if (!drawn && resample(&x, &is, rng)) return CLT_E_MEMORY;
-      if (free) add_special(&x, recipe->variant, rng);
+      if (free) add_special(&x, recipe->variant, mild, rng);
       break;
   }
   return CLT_OK;

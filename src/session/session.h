@@ -212,6 +212,7 @@ typedef struct clt_checking {
   bool thorough;                     /* each size becomes the large one in turn, and without limit_s */
   double check_s;                    /* the least time of a check so far; 0: none */
   clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
+  char *unfollowed;                  /* in, out: which arguments the reference does not follow; owned, nullable */
   bool allied;                       /* out: the accused agree with each other */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
@@ -314,6 +315,7 @@ typedef struct clt_session {
   double improved_cost; /* at the latest improvement by more than the tolerance; 0: nothing correct yet */
   int64_t improved_at;  /* number of evaluations at that improvement */
   clt_config accused;   /* see clt_checking */
+  char *unfollowed;
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;

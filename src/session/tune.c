@@ -476,6 +476,7 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
   if (s.evaluator_state) s.evaluator->close(s.evaluator_state); /* ends what is under way */
   free(s.evaluator_state);
   free(s.finalist_answer.log);
+  free(s.unfollowed);
   int summed = clt_session_summarise(&s, error);
   free(s.evaluator_options);
   free(s.ranked);

@@ -1,0 +1,308 @@
+/* Makes the checks of one stage of the check plan: by the winner, and by the default configuration what it fails. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "problem/guidance.h"
+#include "session/check_stage.h"
+
+#define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
+#define MOST_ROUNDS 4
+
+int clt_checking_add(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool mirrored,
+                     bool passed, const char *why, clt_error *error) {
+  if (clt_grow(&c->results, &c->capacity, c->n_results + 1, sizeof *c->results)) return clt_fail_memory(error);
+  const clt_reference_kind kind = clt_instance_reference_kind(instance);
+  clt_check_result *result = &c->results[c->n_results];
+  *result = (clt_check_result){.sizes = clt_instance_sizes_text(instance),
+                               .own_sizes = instance == c->instance,
+                               .inputs = strdup(clt_recipe_name(recipe)),
+                               .mirrored = mirrored,
+                               .by_default = recipe->judged || kind == CLT_REFERENCE_DEFAULT,
+                               .passed = passed,
+                               .why = why ? strdup(why) : NULL};
+  c->n_results++;
+  return result->sizes && result->inputs && (!why || result->why) ? CLT_OK : clt_fail_memory(error);
+}
+
+int clt_checking_run(clt_measurement *seen, clt_check_answer *answers, clt_checking *c, const clt_instance *instance,
+                     clt_config config, const clt_recipe *inputs, const clt_check *checks, size_t n, double limit_s,
+                     clt_error *error) {
+  clt_tune_settings settings = *c->settings;
+  const clt_evaluator_setup setup = {
+      .checks = checks, .n_checks = n, .answers = answers, .lenient = true, .inputs = inputs, .limit_s = limit_s};
+  settings.finalists = 0;
+  settings.log = NULL; /* already logged */
+  clt_measurement_init(seen, config);
+  int rc = clt_keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
+  if (rc != CLT_E_OPENCL || c->make_room == NULL) return rc;
+  *error = (clt_error){0};
+  rc = c->make_room(c->user, error);
+  if (rc == CLT_OK) rc = clt_keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
+  return rc;
+}
+
+void clt_check_answers_clear(clt_check_answer *answers, size_t n) {
+  for (size_t i = 0; i < n; i++) free(answers[i].log);
+  memset(answers, 0, n * sizeof *answers);
+}
+
+/* Failures of the kernel, as opposed to limits of the device at other sizes. */
+static bool is_fault(clt_reason reason) {
+  return reason == CLT_REASON_WRONG_OUTPUT || reason == CLT_REASON_OUT_OF_BOUNDS || reason == CLT_REASON_RUN_CRASH ||
+         reason == CLT_REASON_RUN_TIMEOUT || reason == CLT_REASON_RUN_ERROR;
+}
+
+static const char *log_of(const clt_check_answer *a) { return a->log ? a->log : clt_reason_text(a->reason); }
+
+/* A check of a stage, which is made again with other inputs or another judge if it proves nothing. */
+typedef struct attempt {
+  clt_check check;
+  const char *why; /* borrowed: why it is not as planned; NULL: it is */
+  bool settled;
+} attempt;
+
+/* Where the checks of a stage are made, and by whom. */
+typedef struct site {
+  clt_checking *c;
+  const clt_check_stage *stage;
+  const clt_instance *instance;
+  clt_config standard; /* the default configuration there */
+  bool has_standard, is_standard;
+  char *sizes;
+  double limit_s, began_s;
+  attempt attempts[CLT_MAX_CHECKS];
+} site;
+
+/* One round: the checks that are not settled, made by the winner, and by the default what the winner fails. */
+typedef struct trial {
+  attempt *attempts[CLT_MAX_CHECKS];
+  clt_check checks[CLT_MAX_CHECKS];
+  clt_check_answer answers[CLT_MAX_CHECKS], of_default[CLT_MAX_CHECKS];
+  size_t n;
+  clt_measurement winner; /* on the inputs of the stage */
+  bool prepared, late;    /* neither: it cannot run there, or fails on the inputs of the stage */
+  bool default_works;     /* on the inputs of the stage; true: not tried */
+  char why[1100];         /* why it cannot run */
+} trial;
+
+static int pass_on(int code, const clt_error *why, clt_error *error) {
+  return code == CLT_E_STOPPED || code == CLT_E_MEMORY ? clt_fail(error, code, "%s", why->message) : CLT_OK;
+}
+
+static int try_winner(trial *t, site *s, clt_error *error) {
+  clt_error why = {0};
+  *t = (trial){.default_works = true};
+  for (size_t i = 0; i < s->stage->n_checks; i++)
+    if (!s->attempts[i].settled) t->attempts[t->n] = &s->attempts[i], t->checks[t->n++] = s->attempts[i].check;
+  const double left_s = s->limit_s > 0 ? fmax(s->limit_s - (clt_now_s() - s->began_s), 0.1) : 0;
+  const int done = clt_checking_run(&t->winner, t->answers, s->c, s->instance, s->stage->config, &s->stage->inputs,
+                                    t->checks, t->n, left_s, &why);
+  t->late = done == CLT_E_AGAIN;
+  t->prepared = done == CLT_OK && clt_measurement_correct(&t->winner);
+  snprintf(t->why, sizeof t->why, "%s",
+           done            ? why.message
+           : t->winner.log ? t->winner.log
+                           : clt_reason_text(t->winner.reason));
+  for (size_t k = 0; k < t->n; k++) {
+    const double took_s = t->answers[k].took_s;
+    if (took_s > 0 && (s->c->check_s == 0 || took_s < s->c->check_s)) s->c->check_s = took_s;
+  }
+  return pass_on(done, &why, error);
+}
+
+/* What the winner fails, the default configuration tries. */
+static int try_default(trial *t, site *s, clt_error *error) {
+  clt_check failed[CLT_MAX_CHECKS];
+  clt_check_answer answers[CLT_MAX_CHECKS] = {0};
+  size_t places[CLT_MAX_CHECKS], n = 0;
+  clt_measurement seen;
+  clt_error why = {0};
+  const bool fails = !t->prepared && !t->late;
+  for (size_t k = 0; k < t->n; k++)
+    if (t->answers[k].done && is_fault(t->answers[k].reason)) places[n] = k, failed[n++] = t->checks[k];
+  if (n == 0 && !fails) return CLT_OK;
+  if (s->is_standard) { /* it has tried already */
+    t->default_works = !fails;
+    for (size_t i = 0; i < n; i++)
+      t->of_default[places[i]] = (clt_check_answer){.done = true, .reason = t->answers[places[i]].reason};
+    return CLT_OK;
+  }
+  for (size_t i = 0; i < n; i++) t->of_default[places[i]].done = true; /* without a default the reference decides */
+  if (!s->has_standard) return CLT_OK;
+  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->standard, &s->stage->inputs, failed, n,
+                                    DEFAULT_PATIENCE * s->limit_s, &why);
+  t->default_works = done == CLT_OK && clt_measurement_correct(&seen);
+  for (size_t i = 0; i < n; i++) t->of_default[places[i]] = answers[i];
+  clt_measurement_release(&seen);
+  return pass_on(done, &why, error);
+}
+
+static void release_trial(trial *t) {
+  clt_check_answers_clear(t->answers, t->n);
+  clt_check_answers_clear(t->of_default, t->n);
+  clt_measurement_release(&t->winner);
+}
+
+/* Which arguments the reference does not follow, if the default configuration is right: each varies alone. */
+static const char *name_unfollowed(site *s, const clt_recipe *recipe) {
+  const char *names[CLT_MAX_CHECKS];
+  clt_check checks[CLT_MAX_CHECKS];
+  clt_check_answer answers[CLT_MAX_CHECKS] = {0};
+  clt_measurement seen;
+  clt_text text = {0};
+  if (s->c->unfollowed) return s->c->unfollowed;
+  const size_t n = clt_instance_varying(names, CLT_MAX_CHECKS, s->instance);
+  for (size_t i = 0; i < n; i++) {
+    checks[i] = (clt_check){*recipe, false};
+    checks[i].recipe.only = names[i];
+  }
+  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->standard, &s->stage->inputs, checks, n,
+                                    DEFAULT_PATIENCE * s->limit_s, &(clt_error){0});
+  clt_text_add(&text, "the reference does not follow");
+  const size_t before = text.n;
+  for (size_t i = 0; i < n; i++)
+    if (answers[i].done && answers[i].reason == CLT_REASON_WRONG_OUTPUT)
+      clt_text_printf(&text, "%s '%s'", text.n > before ? "," : "", names[i]);
+  if (text.n == before) clt_text_add(&text, " these inputs");
+  if (done == CLT_OK || done == CLT_E_AGAIN) clt_text_take(&s->c->unfollowed, &text, NULL);
+  clt_text_release(&text);
+  clt_check_answers_clear(answers, n);
+  clt_measurement_release(&seen);
+  return s->c->unfollowed ? s->c->unfollowed : "the reference does not follow these inputs";
+}
+
+/* What is next for a check that the default configuration does not pass or that cannot be made: other inputs, or the
+ * default as the judge. False: nothing is left. */
+static bool weaken(attempt *a, site *s) {
+  clt_recipe *recipe = &a->check.recipe;
+  const clt_reference_kind kind = clt_instance_reference_kind(s->instance);
+  const bool moves = recipe->inputs == CLT_INPUTS_OTHER || recipe->inputs == CLT_INPUTS_RANGE;
+  if (moves && recipe->stays == CLT_STAYS_NOTHING) {
+    recipe->stays = CLT_STAYS_INTEGERS;
+    a->why = "integers that the file states stay as they are: with others the default configuration fails";
+    return true;
+  }
+  if (recipe->judged || kind == CLT_REFERENCE_DEFAULT || !s->has_standard) return false;
+  recipe->stays = CLT_STAYS_NOTHING;
+  a->why =
+      recipe->inputs == CLT_INPUTS_OTHER ? name_unfollowed(s, recipe) : "the reference does not follow these inputs";
+  recipe->judged = true;
+  recipe->judge = s->standard;
+  return true;
+}
+
+/* Notes a configuration that only the default configuration calls incorrect. If there was another before, it is asked:
+ * if both agree, the default may be the incorrect one. */
+static int accuse(site *s, clt_config config, const clt_check *check, clt_error *error) {
+  clt_checking *c = s->c;
+  const clt_config before = c->accused == CLT_CONFIG_NONE || c->accused == config
+                                ? CLT_CONFIG_NONE
+                                : clt_instance_translate(s->instance, c->instance, c->accused);
+  clt_check again = *check;
+  clt_check_answer answer = {0};
+  clt_measurement seen;
+  clt_error why = {0};
+  c->accused = config;
+  if (before == CLT_CONFIG_NONE || c->allied) return CLT_OK;
+  again.recipe.judged = true;
+  again.recipe.judge = before;
+  const int done =
+      clt_checking_run(&seen, &answer, c, s->instance, s->stage->config, &s->stage->inputs, &again, 1, 0, &why);
+  c->allied = done == CLT_OK && answer.done && !answer.impossible && answer.reason == CLT_REASON_NONE;
+  clt_measurement_release(&seen);
+  clt_check_answers_clear(&answer, 1);
+  return pass_on(done, &why, error);
+}
+
+/* Says what the k-th check of a round showed, or changes it for the next round. */
+static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_measurement *m, bool is_last,
+                        clt_error *error) {
+  attempt *a = t->attempts[k];
+  const clt_check check = a->check;
+  const clt_check_answer *answer = &t->answers[k], *other = &t->of_default[k];
+  const bool fails = answer->done && is_fault(answer->reason);
+  a->settled = true;
+  if (fails && other->done && !other->impossible && other->reason == CLT_REASON_NONE) {
+    char *log = clt_format("%s%s%s%s", *s->sizes ? "at " : "", s->sizes, *s->sizes ? ": " : "", log_of(answer));
+    clt_measurement_fail(m, answer->reason, log);
+    free(log);
+    *wrong = true;
+    const bool by_default = check.recipe.judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
+    return by_default ? accuse(s, m->config, &check, error) : CLT_OK;
+  }
+  const bool passed = answer->done && answer->reason == CLT_REASON_NONE && !answer->impossible;
+  const bool unclear = fails || (answer->done && answer->impossible);
+  if (unclear && !t->late && !is_last && weaken(a, s)) {
+    a->settled = false;
+    return CLT_OK;
+  }
+  return clt_checking_add(s->c, s->instance, &check.recipe, check.mirrored, passed,
+                          passed         ? a->why
+                          : answer->done ? log_of(answer)
+                          : t->late      ? "no time was left"
+                                         : "not reached",
+                          error);
+}
+
+/* If the winner does not run, or fails on the inputs of the stage, or the stage proves nothing. *ends: that is so. */
+static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const trial *t, clt_measurement *m,
+                        clt_error *error) {
+  const clt_recipe *inputs = &s->stage->inputs;
+  const bool fault = !t->prepared && !t->late && is_fault(t->winner.reason);
+  *ends = true;
+  if (fault && t->default_works) {
+    char *log = clt_format("at %s: %s", *s->sizes ? s->sizes : "the same sizes", t->why);
+    clt_measurement_fail(m, t->winner.reason, log);
+    free(log);
+    *wrong = true;
+    return CLT_OK;
+  }
+  if (!t->default_works) {
+    *unfit = s->stage->instance != NULL;
+    return clt_checking_add(s->c, s->instance, inputs, false, false, "the default configuration fails at these sizes",
+                            error);
+  }
+  if (!t->prepared && !t->late) return clt_checking_add(s->c, s->instance, inputs, false, false, t->why, error);
+  if (t->n == 0)
+    return clt_checking_add(s->c, s->instance, inputs, false, t->prepared, t->prepared ? NULL : "it takes too long",
+                            error);
+  *ends = false;
+  return CLT_OK;
+}
+
+int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measurement *m, const clt_check_stage *stage,
+                        double limit_s, clt_error *error) {
+  site s = {.c = c,
+            .stage = stage,
+            .instance = stage->instance ? stage->instance : c->instance,
+            .limit_s = limit_s,
+            .began_s = clt_now_s()};
+  const clt_space *space = clt_instance_space(s.instance);
+  s.standard = clt_instance_default(s.instance);
+  s.has_standard = clt_space_contains(space, s.standard);
+  s.is_standard = clt_space_canonical(space, s.standard) == stage->config;
+  s.sizes = clt_instance_sizes_text(s.instance);
+  int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; i < stage->n_checks; i++) s.attempts[i] = (attempt){.check = stage->checks[i]};
+  bool ends = false;
+  for (int round = 0; rc == CLT_OK && !ends && round < MOST_ROUNDS; round++) {
+    trial t;
+    rc = try_winner(&t, &s, error);
+    if (rc == CLT_OK) rc = try_default(&t, &s, error);
+    if (rc == CLT_OK) rc = settle_stage(&ends, wrong, unfit, &s, &t, m, error);
+    for (size_t k = 0; rc == CLT_OK && !ends && !*wrong && k < t.n; k++)
+      rc = settle_check(wrong, &s, &t, k, m, round + 1 == MOST_ROUNDS, error);
+    bool all = true;
+    for (size_t i = 0; i < stage->n_checks; i++) all = all && s.attempts[i].settled;
+    ends = ends || *wrong || all;
+    release_trial(&t);
+  }
+  free(s.sizes);
+  return rc;
+}
