@@ -74,17 +74,17 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
                   (is_real ? recipe->stays != CLT_STAYS_STATED : recipe->stays == CLT_STAYS_NOTHING);
         break;
       case CLT_INPUTS_OMITTED: applies = applies || argument->plan.access != CLT_WRITE_ONLY; break;
-      case CLT_INPUTS_NUDGED: applies = applies || !module || is_real; break;
-      case CLT_INPUTS_SPIKES: applies = applies || drawn || is_real; break;
+      case CLT_INPUTS_NUDGED: applies = applies || !module; break;
+      case CLT_INPUTS_SPIKES: applies = applies || (!module && (drawn || is_real)); break;
       case CLT_INPUTS_RANGE:
-        if (mild || (module && !is_real)) break;
+        if (mild || module) break;
         if (recipe->variant == CLT_RANGE_SIGNED)
           applies = applies || is_signed;
         else
           applies = applies || drawn || is_real == (recipe->variant == CLT_RANGE_ENDS);
         break;
       case CLT_INPUTS_SPECIAL:
-        if (module && !is_real) break;
+        if (module) break;
         applies = applies || (recipe->variant == CLT_SPECIAL_TIES ? is_real || drawn : is_real && !mild);
         break;
     }
