@@ -113,13 +113,13 @@ static const char *find_kind(const char *findings, const char *const *kinds, siz
 
 /* A fault of the kernel; other messages are about Oclgrind's own limits. */
 static const char *find_fault(const char *findings) {
-  static const char *const kinds[] = {"Read-write data race", "Write-write data race", "Invalid read", "Invalid write of",
-                                      "Work-group divergence"};
+  static const char *const kinds[] = {"Read-write data race", "Write-write data race", "Invalid read",
+                                      "Invalid write of", "Work-group divergence"};
   return find_kind(findings, kinds, sizeof kinds / sizeof *kinds);
 }
 
-/* What need not be a fault: Oclgrind 21.10 calls many correct kernels uninitialised (4 of the 45 in tests/checks), and a
- * kernel may restore an input that it writes to. The checks of the winner find both if results depend on it. */
+/* What need not be a fault: Oclgrind 21.10 calls many correct kernels uninitialised (4 of the 45 in tests/checks), and
+ * a kernel may restore an input that it writes to. The checks of the winner find both if results depend on it. */
 static const char *find_oddity(const char *findings) {
   static const char *const kinds[] = {"Invalid write to read-only buffer", "Uninitialized value"};
   return find_kind(findings, kinds, sizeof kinds / sizeof *kinds);
