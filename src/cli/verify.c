@@ -331,6 +331,9 @@ static int run_verify(const cli_arguments *arguments) {
     cli_keep(&oclgrind, end_oclgrind);
     setenv("CLATUNE_DEVICE", "oclgrind", 0);
   }
+  if (cli_given(arguments, "plan") &&
+      (cli_given(arguments, "sample") || cli_given(arguments, "oclgrind") || cli_given(arguments, "json")))
+    cli_usage("--plan excludes --sample, --oclgrind and --json");
   cli_subject subject = cli_subject_load(arguments, arguments->positional[0]);
   if (oclgrind.log && !clt_problem_is_command(subject.problem)) {
     const char *typed = cli_text(arguments, "device");
@@ -351,7 +354,6 @@ static int run_verify(const cli_arguments *arguments) {
                          NULL);
   else
     verify_all(verdicts, n, &quality, instance, configs, &oclgrind, &settings);
-  /* The default configuration judges, so the plan proves little about it. */
   plan_result plan = {.checking = {.instance = instance,
                                    .settings = &settings,
                                    .run_s = verdicts[0].m.time_s,
@@ -382,7 +384,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     {"configuration", "\"a=1 b=2\"", "the configuration to check; missing parameters have their default values"},
-    {"plan", NULL, "prints which checks the winner of a tuning must pass and what each finds, without making them"},
+    {"plan", NULL, "only prints which checks the winner of a tuning must pass, and what each finds"},
     {"sample", "N", "checks N random valid configurations instead of one; prints the incorrect ones and their number"},
     CLI_FLAG_SEED,
     {"oclgrind", NULL,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "device/device.h"
@@ -34,6 +35,7 @@ typedef struct inprocess_state {
   clt_data *of_check[CLT_MAX_CHECKS]; /* NULL: not made yet */
   char *failure[CLT_MAX_CHECKS];      /* why it cannot be made */
   bool submitted;
+  double opened_s;
   clt_config config; /* the submitted configuration */
   kept_kernel *kept;
   size_t n_kept;
@@ -64,7 +66,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   const inprocess_options *o = given;
   const clt_device_info *device = setup->instance ? clt_instance_device(setup->instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'in-process' needs a problem and a device");
-  *s = (inprocess_state){.setup = *setup};
+  *s = (inprocess_state){.setup = *setup, .opened_s = clt_now_s()};
   *limits = (clt_evaluator_limits){1, 1};
   int rc = clt_run_options_policy(&s->policy, &o->runs, setup, error);
   if (rc == 0 && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
@@ -111,7 +113,8 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 /* Makes a check. *m fails if the result is wrong, unless the setup has answers. */
 static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_error *error) {
   const clt_check *check = &s->setup.checks[c];
-  clt_check_answer answer = {.done = true};
+  clt_check_answer answer = {.done = true, .margin = NAN};
+  const double began_s = clt_now_s();
   clt_measurement *m = &k->measurement, seen;
   clt_error why = {0};
   if (s->of_check[c] == NULL && s->failure[c] == NULL &&
@@ -128,9 +131,16 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
   answer.impossible = s->failure[c] != NULL;
   answer.reason = seen.reason;
   const char *log = s->failure[c] ? s->failure[c] : seen.log;
-  if (rc == 0 && s->setup.answers && !s->setup.answers[c].done) {
+  const bool tells = s->setup.lenient || answer.impossible || seen.reason == CLT_REASON_NONE;
+  if (rc == 0 && s->setup.answers && tells && !s->setup.answers[c].done) {
     answer.log = log ? strdup(log) : NULL;
+    answer.took_s = clt_now_s() - began_s;
     s->setup.answers[c] = answer;
+  }
+  if (s->setup.lenient && s->of_check[c]) {
+    clt_executor_forget(s->executor, s->of_check[c]);
+    clt_data_free(s->of_check[c]);
+    s->of_check[c] = NULL;
   }
   if (rc == 0 && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
     clt_measurement_fail(m, seen.reason, seen.log);
@@ -145,8 +155,12 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
   clt_measurement *m = &k->measurement;
   int rc =
       clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, false, s->data, m, error);
-  for (size_t c = 0; rc == 0 && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++)
+  const double limit_s = s->setup.limit_s;
+  for (size_t c = 0; rc == 0 && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++) {
+    if (limit_s > 0 && clt_now_s() - s->opened_s > limit_s)
+      return clt_fail(error, CLT_E_AGAIN, "the time limit of %.0f s is exceeded", limit_s);
     rc = check_finalist(s, k, c, error);
+  }
   return rc;
 }
 

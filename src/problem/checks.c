@@ -234,6 +234,7 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
   int64_t *kept = clt_new_array(2 * s.n, sizeof *kept); /* the sizes and targets of the step before */
   if (rc == CLT_OK && kept == NULL) rc = clt_fail_memory(error);
   double groups = 0;
+  bool groups_known = false; /* a step has been kept */
   /* Halves the targets until there are few work-items and elements, but not less than some groups. */
   for (double share = 0.75; rc == CLT_OK && s.n > 0; share /= 2) {
     clt_instance *made = NULL;
@@ -244,7 +245,10 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
       if (own > SMALL && targets[i] >= own) targets[i] = own - 1;
     }
     set_all(&s, targets);
-    if (!differs(&s) || clt_instance_new_at(&made, &there, instance, config, s.sizes, NULL)) break;
+    if (!differs(&s) || clt_instance_new_at(&made, &there, instance, config, s.sizes, NULL)) {
+      if (groups_known) memcpy(s.sizes, kept, s.n * sizeof *kept), memcpy(targets, kept + s.n, s.n * sizeof *kept);
+      break;
+    }
     const clt_plan_extent extent = clt_instance_extent(made, there);
     const double elements = clt_instance_elements(made);
     clt_instance_free(made);
@@ -255,6 +259,7 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
     }
     if (too_few || (extent.items <= most_items && elements <= FEW_ELEMENTS) || share < 1e-6) break;
     groups = extent.groups;
+    groups_known = true;
     memcpy(kept, s.sizes, s.n * sizeof *kept);
     memcpy(kept + s.n, targets, s.n * sizeof *kept);
   }
@@ -346,10 +351,15 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
       if ((targets[k] > instance->sizes[k]) == (i >= s.n)) try_size(&s, k, targets[k]);
     }
     rc = finish(out, &s, targets, error);
-    if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) break;
-    if (out->instance == NULL) continue;
-    const clt_plan_extent extent = clt_instance_extent(out->instance, out->config);
-    fits = extent.bytes <= most_bytes && extent.items <= most_items;
+    const clt_plan_extent extent =
+        out->instance ? clt_instance_extent(out->instance, out->config) : (clt_plan_extent){0};
+    fits = out->instance && extent.bytes <= most_bytes && extent.items <= most_items;
+    if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) {
+      if (extent.bytes <= most_bytes) break;
+      clt_stage_release(out);
+      *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config, .note = strdup("it needs too much memory")};
+      break;
+    }
   }
   free(targets);
   end(&s);

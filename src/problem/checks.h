@@ -23,8 +23,7 @@ typedef struct clt_check_stage {
   char *note; /* sizes that were replaced because a condition excludes them, or why there is no such stage; nullable */
 } clt_check_stage;
 
-/* All checks that differ for this problem. judge: nullable; the configuration whose result is the reference where the
- * stated one is data files. fast_math: leaves out NaN and infinities. Returns their number. */
+/* All checks that differ for this problem. fast_math: leaves out NaN and infinities. Returns their number. */
 size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool fast_math);
 /* Whether a configuration is built with options that promise that no NaN or infinity occurs. */
 bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config);

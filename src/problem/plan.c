@@ -365,7 +365,6 @@ clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config con
   for (size_t i = 0; i < plan->n_args; i++) {
     if (plan->args[i].kind == CLT_ARG_LOCAL || plan->args[i].kind == CLT_ARG_SCALAR) continue;
     out.bytes += (double)plan->args[i].bytes;
-    out.largest_bytes = fmax(out.largest_bytes, (double)plan->args[i].bytes);
   }
   clt_plan_free(plan);
   return out;

@@ -160,7 +160,7 @@ clt_config clt_instance_translate(const clt_instance *to, const clt_instance *fr
 /* Work-items and work-groups (0: the driver chooses) of all launches, and bytes of all arguments; items NaN: the
  * configuration cannot be launched. */
 typedef struct clt_plan_extent {
-  double items, groups, bytes, largest_bytes;
+  double items, groups, bytes;
 } clt_plan_extent;
 clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config config);
 

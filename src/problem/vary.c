@@ -69,8 +69,8 @@ static void draw_whole_range(const numbers *x, clt_rng *rng) {
 }
 
 static void draw_signed(const numbers *x, clt_rng *rng) {
-  for (size_t i = 0; i < x->n; i++)
-    set(x, i, floor((2 * clt_rng_unit(rng) - 1) * (x->bound + 1)) + (x->is_signed ? 0 : 1));
+  const double bound = floor(x->bound);
+  for (size_t i = 0; i < x->n; i++) set(x, i, floor(clt_rng_unit(rng) * (2 * bound + 1)) - bound);
 }
 
 /* The elements that get a spike, at most MOST_SPIKES: where tiles, rows and the array begin and end, and random ones.
@@ -83,8 +83,11 @@ static size_t choose_spikes(size_t out[MOST_SPIKES], const numbers *x, clt_rng *
                            128,   255,   256,   1023,      1024,      row / 2,   n - 1 - row / 2,
                            1,     2,     7,     8};
   size_t n_out = 0, first = n / 2 / (row + 1) * (row + 1); /* near the middle of a diagonal */
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (places[i] < n) out[n_out++] = places[i];
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    bool there = places[i] >= n;
+    for (size_t k = 0; k < n_out; k++) there = there || out[k] == places[i];
+    if (!there) out[n_out++] = places[i];
+  }
   out[n_out++] = first < n ? first : 0;
   while (n_out < MOST_SPIKES) out[n_out++] = clt_rng_below(rng, n);
   return n_out;
@@ -153,7 +156,7 @@ static void vary_constant(const numbers *x, double value, clt_rng *rng) {
     if (x->is_real)
       set(x, i, value != 0 ? value * (0.5 + unit) : 2 * unit - 1);
     else
-      set(x, i, value != 0 ? floor(value / 2) + floor(unit * (fabs(value) + 1)) : floor(4 * unit));
+      set(x, i, value != 0 ? floor(value - fabs(value) / 2) + floor(unit * (fabs(value) + 1)) : floor(4 * unit));
   }
 }
 
@@ -193,11 +196,8 @@ static int resample(const numbers *x, const nature *is, clt_rng *rng) {
 /* One integer of four is any of the type. */
 static void mix_whole_range(const numbers *x, clt_rng *rng) {
   for (size_t i = 0; i < x->n; i++) {
-    const uint64_t bits = clt_rng_next(rng), value = clt_rng_next(rng);
-    if (bits % 4 == 0)
-      memcpy(x->data + i * x->width, &value, x->width);
-    else
-      set(x, i, get(x, bits / 4 % x->n));
+    const uint64_t value = clt_rng_next(rng);
+    if (clt_rng_below(rng, 4) == 0) memcpy(x->data + i * x->width, &value, x->width);
   }
 }
 
@@ -242,7 +242,11 @@ static void add_special(const numbers *x, unsigned variant, bool mild, clt_rng *
     const bool chosen = clt_rng_below(rng, SPECIAL_SHARE) == 0 || i == x->n - 1;
     const uint64_t which = clt_rng_below(rng, 4);
     if (variant == CLT_SPECIAL_TIES)
-      set(x, i, which == 0 ? 0 : which == 1 ? (x->is_real && !mild ? -0.0 : 0) : which == 2 ? x->bound : floor(x->bound / 2));
+      set(x, i,
+          which == 0   ? 0
+          : which == 1 ? (x->is_real && !mild ? -0.0 : 0)
+          : which == 2 ? x->bound
+                       : floor(x->bound / 2));
     else if (chosen && x->is_real)
       set(x, i, variant == CLT_SPECIAL_NAN ? NAN : which % 2 ? INFINITY : -INFINITY);
   }
@@ -272,7 +276,7 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
     if (x.bound == 0 || !is.finite) x.bound = 1;
   }
   /* Integers that are stated may say where to read and write: they keep to the values that are there. */
-  const bool free = drawn || (x.is_real && !is.sorted);
+  const bool is_free = drawn || (x.is_real && !is.sorted);
   switch (inputs) {
     case CLT_INPUTS_OWN: break;
     case CLT_INPUTS_OTHER:
@@ -282,12 +286,13 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
       if (drawn || !is.sorted || is.constant) nudge(&x, &is, drawn, rng);
       break;
     case CLT_INPUTS_SPIKES:
-      if (!free && !(is.constant && x.is_real)) return resample(&x, &is, rng);
+      if (!is_free && !(is.constant && x.is_real)) return resample(&x, &is, rng);
       draw_spikes(&x, recipe->variant, rng);
       break;
     case CLT_INPUTS_RANGE:
-      if (!free && !is.constant) {
+      if (!is_free && !is.constant) {
         if (x.is_real || is.sorted || is.distinct || recipe->variant == CLT_RANGE_ENDS) return resample(&x, &is, rng);
+        if (recipe->variant == CLT_RANGE_TYPE && resample(&x, &is, rng)) return CLT_E_MEMORY;
         if (recipe->variant == CLT_RANGE_TYPE)
           mix_whole_range(&x, rng);
         else if (x.is_signed)
@@ -308,7 +313,7 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
     case CLT_INPUTS_OMITTED: omit(&x, recipe->variant); break;
     case CLT_INPUTS_SPECIAL:
       if (!drawn && resample(&x, &is, rng)) return CLT_E_MEMORY;
-      if (free) add_special(&x, recipe->variant, mild, rng);
+      if (is_free) add_special(&x, recipe->variant, mild, rng);
       break;
   }
   return CLT_OK;

@@ -42,6 +42,7 @@ int clt_checking_run(clt_measurement *seen, clt_check_answer *answers, clt_check
   int rc = clt_keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
   if (rc != CLT_E_OPENCL || c->make_room == NULL) return rc;
   *error = (clt_error){0};
+  clt_check_answers_clear(answers, n);
   rc = c->make_room(c->user, error);
   if (rc == CLT_OK) rc = clt_keep_configs(seen, setup, instance, &config, 1, NULL, &settings, error);
   return rc;
@@ -88,6 +89,7 @@ typedef struct trial {
   clt_measurement winner; /* on the inputs of the stage */
   bool prepared, late;    /* neither: it cannot run there, or fails on the inputs of the stage */
   bool default_works;     /* on the inputs of the stage; true: not tried */
+  bool default_late;      /* it ran out of time */
   char why[1100];         /* why it cannot run */
 } trial;
 
@@ -116,6 +118,13 @@ static int try_winner(trial *t, site *s, clt_error *error) {
   return pass_on(done, &why, error);
 }
 
+/* Whether the winner fails on the inputs of the stage. At large sizes a long run is no fault. */
+static bool fails_inputs(const trial *t, const site *s) {
+  const clt_reason reason = t->winner.reason;
+  const bool large = s->stage->kind == CLT_SIZES_LARGE;
+  return !t->prepared && !t->late && is_fault(reason) && !(large && reason == CLT_REASON_RUN_TIMEOUT);
+}
+
 /* What the winner fails, the default configuration tries. */
 static int try_default(trial *t, site *s, clt_error *error) {
   clt_check failed[CLT_MAX_CHECKS];
@@ -123,7 +132,7 @@ static int try_default(trial *t, site *s, clt_error *error) {
   size_t places[CLT_MAX_CHECKS], n = 0;
   clt_measurement seen;
   clt_error why = {0};
-  const bool fails = !t->prepared && !t->late;
+  const bool fails = fails_inputs(t, s);
   for (size_t k = 0; k < t->n; k++)
     if (t->answers[k].done && is_fault(t->answers[k].reason)) places[n] = k, failed[n++] = t->checks[k];
   if (n == 0 && !fails) return CLT_OK;
@@ -137,7 +146,8 @@ static int try_default(trial *t, site *s, clt_error *error) {
   if (!s->has_standard) return CLT_OK;
   const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->standard, &s->stage->inputs, failed, n,
                                     DEFAULT_PATIENCE * s->limit_s, &why);
-  t->default_works = done == CLT_OK && clt_measurement_correct(&seen);
+  t->default_late = done == CLT_E_AGAIN;
+  t->default_works = t->default_late || (done == CLT_OK && clt_measurement_correct(&seen));
   for (size_t i = 0; i < n; i++) t->of_default[places[i]] = answers[i];
   clt_measurement_release(&seen);
   return pass_on(done, &why, error);
@@ -254,8 +264,13 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
 static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const trial *t, clt_measurement *m,
                         clt_error *error) {
   const clt_recipe *inputs = &s->stage->inputs;
-  const bool fault = !t->prepared && !t->late && is_fault(t->winner.reason);
+  const bool fault = fails_inputs(t, s);
   *ends = true;
+  if (fault && t->default_late) {
+    *unfit = s->stage->instance != NULL;
+    return clt_checking_add(s->c, s->instance, inputs, false, false,
+                            "it fails, but the default configuration takes too long to judge that", error);
+  }
   if (fault && t->default_works) {
     char *log = clt_format("at %s: %s", *s->sizes ? s->sizes : "the same sizes", t->why);
     clt_measurement_fail(m, t->winner.reason, log);
@@ -268,7 +283,10 @@ static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const tri
     return clt_checking_add(s->c, s->instance, inputs, false, false, "the default configuration fails at these sizes",
                             error);
   }
-  if (!t->prepared && !t->late) return clt_checking_add(s->c, s->instance, inputs, false, false, t->why, error);
+  if (!t->prepared && !t->late) { /* a configuration need not build or launch at other sizes */
+    *unfit = s->stage->instance != NULL;
+    return clt_checking_add(s->c, s->instance, inputs, false, false, t->why, error);
+  }
   if (t->n == 0)
     return clt_checking_add(s->c, s->instance, inputs, false, t->prepared, t->prepared ? NULL : "it takes too long",
                             error);

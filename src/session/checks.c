@@ -86,6 +86,7 @@ int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config c
   int rc =
       margins ? clt_checking_run(&seen, answers, c, c->instance, config, &clt_own_inputs, checks, 2 * n_names, 0, error)
               : clt_fail_memory(error);
+  if (rc) clt_check_answers_clear(answers, 2 * n_names);
   if (rc) return free(margins), rc;
   for (size_t i = 0; i < n_names; i++) {
     const clt_check_answer *last = &answers[2 * i], *middle = &answers[2 * i + 1];
@@ -165,7 +166,9 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
         large.inputs.judge = clt_instance_default(large.instance);
         rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       }
-      late = rc == CLT_OK && c->n_results > n_before && !c->results[c->n_results - 1].passed;
+      late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
+      if (rc == CLT_OK && large.instance == NULL && large.note && growth == CLT_GROWS_HALF)
+        rc = clt_checking_add(c, instance, &large.inputs, false, false, large.note, error);
       clt_stage_release(&large);
     }
   }
@@ -224,7 +227,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
   int rc = CLT_OK;
   if (s->finalist_answer.done && clt_recipe_applies(clt_instance_problem(instance), &s->finalist_check.recipe))
     rc = clt_checking_add(&c, instance, &s->finalist_check.recipe, false, !s->finalist_answer.impossible,
-                          s->finalist_answer.log, error);
+                          s->finalist_answer.impossible ? s->finalist_answer.log : NULL, error);
   const double began_s = clt_now_s();
   if (rc == CLT_OK) rc = clt_check_config(&c, m, error);
   result->checks_s += clt_now_s() - began_s;

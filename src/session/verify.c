@@ -67,6 +67,7 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
   const clt_evaluator_setup setup = {.quality = quality,
                                      .energy = objective && clt_objective_needs_energy(objective),
                                      .checks = &check,
+                                     .printed = contest == NULL,
                                      .n_checks = !clt_problem_is_command(clt_instance_problem(instance))};
   if (quality) *quality = NAN;
   return clt_keep_configs(out, setup, instance, configs, n, contest, settings, error);

@@ -76,7 +76,7 @@ static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   const char *printed = worker->process.printed.bytes;
-  if (rc == 0 && pool->setup.evaluator.lenient && clt_measurement_correct(&k->answer) && printed && *printed)
+  if (rc == 0 && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer) && printed && *printed)
     k->answer.log = strndup(printed, MOST_PRINTED);
   if (rc == 0 && outcome->reply) pool->setbacks = 0;
   return rc;
@@ -119,11 +119,14 @@ static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
     pool->check_made[check] = true;
     return CLT_OK;
   }
+  if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK; /* another process tries again */
   if (outcome->reply) clt_message_to_error(outcome->reply, &why);
   const char *text = outcome->reply ? why.message : outcome->text;
   pool->check_failed[check] = true;
-  if (answers && !answers[check].done)
+  if (answers) {
+    free(answers[check].log);
     answers[check] = (clt_check_answer){.done = true, .impossible = true, .log = strdup(text ? text : "")};
+  }
   if (!pool->setup.evaluator.lenient)
     clt_pool_log(pool, CLT_LOG_WARNING, "finalists cannot be verified on other inputs: %s", text);
   return CLT_OK;
