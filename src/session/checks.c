@@ -16,13 +16,15 @@
 #define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
 #define CHECK_S 2e-3             /* of a check, however small its inputs */
 #define LARGE_SHARE \
-  4.0 /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
+  2.0 /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
 #define MEMORY_SHARE 0.125 /* of the device's memory */
 #define MOST_BYTES 2e9
 #define THOROUGH_S 60.0 /* the limit of a large stage for `clatune verify` */
 /* Of a search's time, and at least so long: limits of what is checked at large sizes. */
 #define CHECKS_SHARE 0.03
-#define CHECKS_S 1.5
+#define CHECKS_S 3.0
+#define SMALL_S 20.0 /* the limit of all checks at small sizes, which take about a second unless the machine is busy \
+                      */
 
 clt_check clt_finalist_check(const clt_instance *instance) {
   clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
@@ -192,7 +194,7 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
     unfit = false;
     choose_checks(&stage, instance, m->config);
-    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : 2 * c->limit_s, error);
+    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, c->limit_s), error);
   }
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
