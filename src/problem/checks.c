@@ -305,7 +305,7 @@ int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_c
   return rc;
 }
 
-static void choose_large(int64_t *targets, const search *s, double most_elements, clt_growth growth, size_t turn,
+static void choose_large(int64_t *targets, const search *s, double most_elements, clt_size_growth growth, size_t turn,
                          bool even) {
   const clt_instance *instance = s->instance;
   size_t n_extents = 0, n = 0;
@@ -331,7 +331,7 @@ static void choose_large(int64_t *targets, const search *s, double most_elements
 }
 
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, clt_growth growth, size_t turn, bool even, clt_error *error) {
+                        double most_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error) {
   search s;
   *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
   int rc = begin(&s, instance, config, error);

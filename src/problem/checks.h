@@ -33,17 +33,17 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
                          clt_error *error);
 int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_error *error);
 /* How sizes grow in a large stage. */
-typedef enum clt_growth {
+typedef enum clt_size_growth {
   CLT_GROWS_FULLY, /* one size above 2^17, such that the product of all is about most_elements */
   CLT_GROWS_4,     /* one size to four times the instance's, the others to half */
   CLT_GROWS_HALF,  /* one size by half, the others to half */
   CLT_GROWS_OTHERS /* all but one size to twice, that one to a quarter */
-} clt_growth;
+} clt_size_growth;
 
 /* Makes the stage with large sizes, of at most about most_bytes. turn: which of the sizes is the long one; even:
  * multiples of a power of two, else twice a prime. */
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, clt_growth growth, size_t turn, bool even, clt_error *error);
+                        double most_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
 /* The names of the arrays that a kernel reads, at most `most`; returns their number. */

@@ -23,8 +23,7 @@
 /* Of a search's time, and at least so long: limits of what is checked at large sizes. */
 #define CHECKS_SHARE 0.03
 #define CHECKS_S 3.0
-#define SMALL_S 20.0 /* the limit of all checks at small sizes, which take about a second unless the machine is busy \
-                      */
+#define SMALL_S 20.0 /* of all checks at small sizes, which take a second if the machine is idle */
 
 clt_check clt_finalist_check(const clt_instance *instance) {
   clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
@@ -155,7 +154,7 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) n_extents += clt_instance_size(instance, i).value > 8;
   for (size_t turn = 0; rc == CLT_OK && !*wrong && turn < n_extents && (turn == 0 || c->thorough); turn++) {
     bool late = true, unfit = false;
-    for (clt_growth growth = most < clt_instance_elements(instance) ? CLT_GROWS_4 : CLT_GROWS_FULLY;
+    for (clt_size_growth growth = most < clt_instance_elements(instance) ? CLT_GROWS_4 : CLT_GROWS_FULLY;
          rc == CLT_OK && !*wrong && growth <= CLT_GROWS_OTHERS; growth++) {
       const size_t n_before = c->n_results;
       clt_check_stage large;
