@@ -1,8 +1,8 @@
 /* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
- * sizes that no tile divides, on sizes that tiles divide, and others that matter. The arguments are a problem's name, or
- * that of a folder of them, and how many are sampled of each size, if not as many as below (extremes are then tried on all
- * sizes, and not each on one); 77: there is no device. Work-
- * items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
+ * sizes that no tile divides, on sizes that tiles divide, and others that matter. The arguments are a problem's name,
+ * or that of a folder of them, and how many are sampled of each size, if not as many as below (extremes are then tried
+ * on all sizes, and not each on one); 77: there is no device. Work- items stay under 65,536 loop iterations, because
+ * llvmpipe silently ends all loops there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,43 +107,44 @@ static const trial trials[] = {
      3,
      1,
      {0}},
-    {"polybench/fdtd-2d",
-     {{{"nx", 37}, {"ny", 80}, {"steps", 3}}, {{"nx", 83}, {"ny", 71}, {"steps", 2}}},
-     3,
-     1,
-     {0}},
-    /* Numbers that follow from the other sizes (count, in the modules) stand behind them. Work-groups of 16 are those that
-     * rusticl takes. */
+    {"polybench/fdtd-2d", {{{"nx", 37}, {"ny", 80}, {"steps", 3}}, {{"nx", 83}, {"ny", 71}, {"steps", 2}}}, 3, 1, {0}},
+    /* Numbers that follow from the other sizes (count, in the modules) stand behind them. Work-groups of 16 are those
+     * that rusticl takes. */
     {"families/spmv/csr_scalar",
-     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}},
+      {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
      4,
      2,
      {"wg=16 rows=4 interleave=1 sums=4 unroll=2", "wg=16 rows=1 interleave=0 sums=1 unroll=1"}},
     {"families/spmv/csr_vector",
-     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}},
+      {{"kind", 4}, {"n", 203}, {"degree", 5}, {"nonzeros", 803}}},
      4,
      2,
      {"wg=16 lanes=4 rows=2 vec=2 tree=1", "wg=16 lanes=16 rows=1 vec=8 tree=0"}},
     {"families/spmv/ell",
-     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"longest_row", 7}}, {{"kind", 3}, {"n", 200}, {"degree", 3}, {"longest_row", 21}}},
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"longest_row", 7}},
+      {{"kind", 3}, {"n", 200}, {"degree", 3}, {"longest_row", 21}}},
      4,
      2,
      {"wg=16 vec=4 rows=2 interleave=1 unroll=2 stop=1", "wg=16 vec=1 rows=1 interleave=0 unroll=1 stop=0"}},
     {"families/spmv/dia",
-     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"n_diagonals", 7}}, {{"kind", 2}, {"n", 331}, {"degree", 6}, {"n_diagonals", 6}}},
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"n_diagonals", 7}},
+      {{"kind", 2}, {"n", 331}, {"degree", 6}, {"n_diagonals", 6}}},
      4,
      2,
      {"wg=16 vec=4 rows=2 interleave=1 unroll=2 pad_x=1 constant_offsets=1",
       "wg=16 vec=2 rows=1 interleave=0 unroll=1 pad_x=0 constant_offsets=0"}},
     {"families/spmv/sell",
-     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"sell_elements", 12468}}, {{"kind", 4}, {"n", 203}, {"degree", 5}, {"sell_elements", 12396}}},
+     {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"sell_elements", 12468}},
+      {{"kind", 4}, {"n", 203}, {"degree", 5}, {"sell_elements", 12396}}},
      4,
      2,
      {"chunk=4 sigma=256 wg=16 vec=4 unroll=2 stop=1", "chunk=16 sigma=1 wg=16 vec=1 unroll=1 stop=0"}},
-#define HISTOGRAM_SIZES \
+#define HISTOGRAM_SIZES                                       \
   {{{"kind", 0}, {"n", 20011}, {"bins", 300}, {"spread", 1}}, \
-   {{"kind", 5}, {"n", 9000}, {"bins", 5}, {"spread", 7}}, \
-   {{"kind", 1}, {"n", 9999}, {"bins", 1}, {"spread", 3}}}, \
+   {{"kind", 5}, {"n", 9000}, {"bins", 5}, {"spread", 7}},    \
+   {{"kind", 1}, {"n", 9999}, {"bins", 1}, {"spread", 3}}},   \
       4, 1
     {"families/histogram/global_even", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
     {"families/histogram/global_dynamic", HISTOGRAM_SIZES, {"wg=16 items=8 vec=2 groups=16 combine=1 copies=4"}},
@@ -152,7 +153,7 @@ static const trial trials[] = {
     {"families/histogram/sorted_even", HISTOGRAM_SIZES, {"wg=16 items=8 radix_bits=3 groups=16 local_sums=1"}},
     {"families/histogram/sorted_dynamic", HISTOGRAM_SIZES, {"wg=16 items=8 radix_bits=3 groups=16 local_sums=1"}},
 /* One, two and several passes of merging, nothing to do, and something to do in some places. */
-#define SORT_SIZES \
+#define SORT_SIZES                                                 \
   {{{"kind", 0}, {"n", 20011}, {"key_bits", 32}, {"disorder", 0}}, \
    {{"kind", 4}, {"n", 10007}, {"key_bits", 64}, {"disorder", 3}}, \
    {{"kind", 6}, {"n", 9000}, {"key_bits", 17}, {"disorder", 9}}}, \
@@ -169,43 +170,80 @@ static const trial trials[] = {
      SORT_SIZES,
      {"wg=16 items=8 radix_bits=5 groups=16 staged=1", "wg=16 items=8 radix_bits=8 groups=4 staged=0"}},
 #define TRANSPOSE_SIZES(rows_a, columns_a, divisor_a, rows_b, columns_b, divisor_b) \
-  {{{"rows", rows_a}, {"columns", columns_a}, {"divisor", divisor_a}}, \
-   {{"rows", rows_b}, {"columns", columns_b}, {"divisor", divisor_b}}}, \
+  {{{"rows", rows_a}, {"columns", columns_a}, {"divisor", divisor_a}},              \
+   {{"rows", rows_b}, {"columns", columns_b}, {"divisor", divisor_b}}},             \
       3, 1
-    {"families/transpose/c2r", TRANSPOSE_SIZES(60, 84, 12, 101, 37, 1), {"wg=16 groups=8 width=4 row_local=1 column_local=1 fast_division=1 unroll=1"}},
-    {"families/transpose/r2c", TRANSPOSE_SIZES(48, 70, 2, 61, 33, 1), {"wg=16 groups=8 width=4 row_local=1 column_local=1 fast_division=1 unroll=1"}},
-    {"families/transpose/wide", TRANSPOSE_SIZES(24, 300, 12, 1, 70, 1), {"wg=16 items=2 rows_at_once=1 column_local=1 fast_division=1 unroll=1"}},
-    {"families/transpose/tall", TRANSPOSE_SIZES(500, 24, 4, 211, 37, 1), {"wg=16 items=2 rows_at_once=4 column_local=1 fast_division=1 unroll=1"}},
-#define GRAPH(kind, degree, vertices, edges, levels, origin) \
-  {{"kind", kind}, {"size", 100}, {"degree", degree}, {"seed", 7}, {"vertices", vertices}, {"edges", edges}, {"levels", levels}, {"origin", origin}}
+    {"families/transpose/c2r",
+     TRANSPOSE_SIZES(60, 84, 12, 101, 37, 1),
+     {"wg=16 groups=8 width=4 row_local=1 column_local=1 fast_division=1 unroll=1"}},
+    {"families/transpose/r2c",
+     TRANSPOSE_SIZES(48, 70, 2, 61, 33, 1),
+     {"wg=16 groups=8 width=4 row_local=1 column_local=1 fast_division=1 unroll=1"}},
+    {"families/transpose/wide",
+     TRANSPOSE_SIZES(24, 300, 12, 1, 70, 1),
+     {"wg=16 items=2 rows_at_once=1 column_local=1 fast_division=1 unroll=1"}},
+    {"families/transpose/tall",
+     TRANSPOSE_SIZES(500, 24, 4, 211, 37, 1),
+     {"wg=16 items=2 rows_at_once=4 column_local=1 fast_division=1 unroll=1"}},
+#define GRAPH(kind, degree, vertices, edges, levels, origin)                                                  \
+  {                                                                                                           \
+    {"kind", kind}, {"size", 100}, {"degree", degree}, {"seed", 7}, {"vertices", vertices}, {"edges", edges}, \
+        {"levels", levels}, {                                                                                 \
+      "origin", origin                                                                                        \
+    }                                                                                                         \
+  }
 #define R_MAT GRAPH(0, 6, 128, 466, 4, 0)
 #define ERDOS_RENYI GRAPH(1, 4, 100, 394, 6, 50)
 #define ROADS GRAPH(2, 5, 96, 242, 12, 8)
 #define POWER_LAW GRAPH(3, 7, 100, 590, 4, 92)
 #define STENCIL GRAPH(4, 8, 90, 1366, 5, 19)
     {"families/bfs/expand_contract", {R_MAT, ROADS}, 8, 1, {"wg=16 groups=2 items=2 team=4 local_queue=1 peek=1"}},
-    {"families/bfs/contract_expand", {ERDOS_RENYI, POWER_LAW}, 8, 1, {"wg=16 groups=2 items=2 team=4 history=64 peek=1"}},
-    {"families/bfs/two_phase", {ROADS, STENCIL}, 8, 1, {"wg=16 groups=2 items=2 team=4 local_queue=1 history=256 peek=1"}},
+    {"families/bfs/contract_expand",
+     {ERDOS_RENYI, POWER_LAW},
+     8,
+     1,
+     {"wg=16 groups=2 items=2 team=4 history=64 peek=1"}},
+    {"families/bfs/two_phase",
+     {ROADS, STENCIL},
+     8,
+     1,
+     {"wg=16 groups=2 items=2 team=4 local_queue=1 history=256 peek=1"}},
     {"families/bfs/iterative", {POWER_LAW, R_MAT}, 8, 1, {"wg=16 items=2 team=4 pull=1 interleave=1"}},
     {"families/bfs/fused", {STENCIL, ERDOS_RENYI}, 8, 1, {"wg=16 team=4 queue_local=256 peek=1"}},
-#define SYSTEM(kind, unknowns, nonzeros) \
-  {"kind", kind}, {"size", 203}, {"spread", 2}, {"dominance", 300}, {"contrast", 1}, {"seed", 7}, {"unknowns", unknowns}, {"nonzeros", nonzeros}
+#define SYSTEM(kind, unknowns, nonzeros)                                                          \
+  {"kind", kind}, {"size", 203}, {"spread", 2}, {"dominance", 300}, {"contrast", 1}, {"seed", 7}, \
+      {"unknowns", unknowns}, {                                                                   \
+    "nonzeros", nonzeros                                                                          \
+  }
 #define PLANE SYSTEM(0, 196, 924)
 #define BAND SYSTEM(2, 203, 1025)
 #define BLOCKS SYSTEM(3, 196, 5776)
 #define ONE_WAY_BAND SYSTEM(5, 203, 1025)
-#define IN_BLOCKS(method, two, four, eight) {method "_2", two}, {method "_4", four}, {method "_8", eight}
+#define IN_BLOCKS(method, two, four, eight) \
+  {method "_2", two}, {method "_4", four}, { method "_8", eight }
 #define SMALL_SOLVER "wg=16 groups=4 team=4 unroll=2 chunked=1"
     {"families/solvers/cg_jacobi", {{PLANE, {"cg_jacobi", 13}}, {BLOCKS, {"cg_jacobi", 10}}}, 9, 1, {SMALL_SOLVER}},
-    {"families/solvers/cg_blocks", {{BAND, IN_BLOCKS("cg_block", 11, 11, 10)}, {BLOCKS, IN_BLOCKS("cg_block", 10, 8, 8)}}, 11, 1, {SMALL_SOLVER " block=8"}},
+    {"families/solvers/cg_blocks",
+     {{BAND, IN_BLOCKS("cg_block", 11, 11, 10)}, {BLOCKS, IN_BLOCKS("cg_block", 10, 8, 8)}},
+     11,
+     1,
+     {SMALL_SOLVER " block=8"}},
     {"families/solvers/cg_inverse", {{PLANE, {"cg_inverse", 7}}, {BAND, {"cg_inverse", 6}}}, 9, 1, {SMALL_SOLVER}},
-    {"families/solvers/bicgstab_jacobi", {{PLANE, {"bicgstab_jacobi", 9}}, {ONE_WAY_BAND, {"bicgstab_jacobi", 8}}}, 9, 1, {SMALL_SOLVER}},
+    {"families/solvers/bicgstab_jacobi",
+     {{PLANE, {"bicgstab_jacobi", 9}}, {ONE_WAY_BAND, {"bicgstab_jacobi", 8}}},
+     9,
+     1,
+     {SMALL_SOLVER}},
     {"families/solvers/bicgstab_blocks",
      {{BLOCKS, IN_BLOCKS("bicgstab_block", 7, 5, 5)}, {ONE_WAY_BAND, IN_BLOCKS("bicgstab_block", 8, 8, 7)}},
      11,
      1,
      {SMALL_SOLVER " block=8"}},
-    {"families/solvers/bicgstab_inverse", {{PLANE, {"bicgstab_inverse", 4}}, {ONE_WAY_BAND, {"bicgstab_inverse", 4}}}, 9, 1, {SMALL_SOLVER}},
+    {"families/solvers/bicgstab_inverse",
+     {{PLANE, {"bicgstab_inverse", 4}}, {ONE_WAY_BAND, {"bicgstab_inverse", 4}}},
+     9,
+     1,
+     {SMALL_SOLVER}},
 };
 
 /* What one size of one problem on one device needs. */
@@ -265,8 +303,8 @@ static int run_sampled(bench *b, size_t n, uint64_t seed, clt_error *error) {
   return rc;
 }
 
-/* Extremes that this device or this size does not allow are left out. In turn: each on one size alone, the first from its
- * place on that allows it. */
+/* Extremes that this device or this size does not allow are left out. In turn: each on one size alone, the first from
+ * its place on that allows it. */
 static int run_extremes(bench *b, const trial *t, size_t which, bool in_turn, clt_error *error) {
   const clt_space *space = clt_instance_space(b->instance);
   int rc = CLT_OK;
@@ -280,14 +318,17 @@ static int run_extremes(bench *b, const trial *t, size_t which, bool in_turn, cl
   return rc;
 }
 
-static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, bool in_turn, clt_error *error) {
+static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, bool in_turn,
+                    clt_error *error) {
   int rc =
       clt_instance_new(&b->instance, problem, t->sizes[which], t->n_sizes, clt_executor_device(b->executor), error);
   if (rc == CLT_OK) rc = clt_data_new(&b->usual, b->instance, &clt_own_inputs, error);
-  if (rc == CLT_OK) rc = clt_data_new(&b->further, b->instance, &(clt_recipe){CLT_INPUTS_OTHER}, error);
+  if (rc == CLT_OK)
+    rc = clt_data_new(&b->further, b->instance, &(clt_recipe){CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}, error);
   if (rc == CLT_OK) rc = run_sampled(b, t->n_sampled, t->n_sampled > 1 ? 7 : 7 + which, error);
   /* Builds are what takes long. Where one configuration is sampled, the others are those of small work-groups. */
-  if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0)) rc = run_extremes(b, t, which, in_turn && t->n_sampled > 1, error);
+  if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0))
+    rc = run_extremes(b, t, which, in_turn && t->n_sampled > 1, error);
   clt_executor_forget(b->executor, NULL);
   clt_data_free(b->further);
   clt_data_free(b->usual);
@@ -302,7 +343,8 @@ static int run_device(const trial *t, const clt_problem *problem, clt_executor *
   bench b = {.executor = executor};
   int rc = CLT_OK;
   while (b.n_trials < MAX_TRIED && t->sizes[b.n_trials][0].name) b.n_trials++;
-  for (size_t which = 0; rc == CLT_OK && which < b.n_trials; which++) rc = run_size(&b, t, problem, which, in_turn, error);
+  for (size_t which = 0; rc == CLT_OK && which < b.n_trials; which++)
+    rc = run_size(&b, t, problem, which, in_turn, error);
   clt_executor_reset(executor);
   printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, clt_executor_device(executor)->name,
          b.right, b.wrong, b.refused);
@@ -316,7 +358,8 @@ static int run_problem(const trial *t, clt_executor *const *executors, size_t n_
   snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
   clt_problem *problem = NULL;
   int rc = clt_problem_new(&problem, path, error);
-  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, executors[i], in_turn, wrong, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++)
+    rc = run_device(t, problem, executors[i], in_turn, wrong, error);
   clt_problem_free(problem);
   return rc;
 }
@@ -346,7 +389,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < n_devices; i++) clt_executor_free(executors[i]);
   free(devices);
   if (rc == CLT_OK && n_tried == 0)
-    return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench|families/NAME [N]\n", argv[0]), 2;
+    return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank|polybench|families/NAME [N]\n", argv[0]),
+           2;
   if (rc == CLT_OK && n_devices == 0) return 77;
   return rc != CLT_OK || wrong > 0;
 }
