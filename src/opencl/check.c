@@ -50,6 +50,7 @@ static void leave_garbage(clt_executor *executor) {
   size_t n_groups = GARBAGE_GROUPS * (size_t)info->compute_units;
   const cl_uint zeros[4] = {0}, n = (cl_uint)(bytes / sizeof(cl_uint));
   cl_int status = CL_SUCCESS;
+  cl_event event = NULL;
   if (executor->garbage.failed || n == 0) return;
   if (executor->garbage.kernel == NULL) {
     executor->garbage.kernel = clt_own_kernel(executor, GARBAGE_TEXT, "clatune_garbage", &status);
@@ -64,7 +65,10 @@ static void leave_garbage(clt_executor *executor) {
   if (status == CL_SUCCESS) status = clSetKernelArg(kernel, 1, sizeof n, &n);
   if (status == CL_SUCCESS) status = clSetKernelArg(kernel, 2, sizeof executor->garbage.sink, &executor->garbage.sink);
   if (status == CL_SUCCESS)
-    status = clEnqueueNDRangeKernel(executor->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    status = clEnqueueNDRangeKernel(executor->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
+  if (status == CL_SUCCESS) status = clFlush(executor->queue);
+  if (status == CL_SUCCESS) status = clt_cl_await(event, CL_COMPLETE);
+  if (event) clReleaseEvent(event);
   if (clFinish(executor->queue) != CL_SUCCESS || status != CL_SUCCESS) executor->garbage.failed = true;
 }
 

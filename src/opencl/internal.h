@@ -296,6 +296,10 @@ bool clt_clock_possible(double device_s, double host_s);
  * may have been kept from its core during a single one. */
 bool clt_clock_agrees(double device_s, double host_s);
 
+/* Waits until a command has reached a state (CL_RUNNING, CL_COMPLETE); the queue must be flushed. Polls, because
+ * waiting in the driver may keep a processor busy. Some drivers never report that a command runs. */
+cl_int clt_cl_await(cl_event event, cl_int wanted);
+
 /* One run: all launches, including repeats. */
 typedef struct clt_run {
   double host_s; /* from before the first was enqueued until all have ended */

@@ -106,8 +106,7 @@ typedef struct batch {
   cl_ulong start_ns, end_ns; /* start of the first launch and end of the last; 0: none yet */
 } batch;
 
-/* Polls, because waiting in the driver may keep a processor busy. Some drivers never report that a command runs. */
-static cl_int await_state(cl_event event, cl_int wanted) {
+cl_int clt_cl_await(cl_event event, cl_int wanted) {
   for (const double began_s = clt_now_s();;) {
     cl_int state = CL_COMPLETE;
     cl_int status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -129,7 +128,7 @@ static int harvest_batch(batch *b, const clt_executor *executor, clt_measurement
   const bool looks = b->n % BATCH && !executor->exact_end && executor->info.type != CLT_DEVICE_CPU;
   cl_int status = looks ? clFlush(executor->queue) : CL_SUCCESS;
   double batch_s = 0;
-  if (looks && status == CL_SUCCESS) status = await_state(b->events[b->n - 1], CL_COMPLETE);
+  if (looks && status == CL_SUCCESS) status = clt_cl_await(b->events[b->n - 1], CL_COMPLETE);
   if (b->n > 0 && status == CL_SUCCESS) status = clFinish(executor->queue);
   for (cl_uint i = 0; status >= 0 && i < b->n; i++) {
     cl_int state = CL_COMPLETE;
@@ -233,7 +232,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
         rc = enqueue_launch(&b, executor, program->kernels[j], plan, &plan->launches[j], r, m);
         if (rc || r > 0) continue;
         cl_int status = clFlush(executor->queue);
-        if (status == CL_SUCCESS) status = await_state(b.events[0], CL_RUNNING);
+        if (status == CL_SUCCESS) status = clt_cl_await(b.events[0], CL_RUNNING);
         if (status < 0) rc = reject_run(executor, status, m);
         clt_executor_announce(executor, CLT_PHASE_RUNNING);
         double began_s = clt_now_s();
