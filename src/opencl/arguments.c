@@ -137,6 +137,11 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
+/* Whether an argument is memory without content or result. */
+static bool is_scratch(const clt_binding *binding) {
+  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
+}
+
 /* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
                          const clt_binding *lender, clt_measurement *m, clt_error *error) {
@@ -169,7 +174,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
-  if (lender && clt_binding_is_scratch(binding)) return binding->lent = clt_binding_object(lender), CLT_OK;
+  if (lender && is_scratch(binding)) return binding->lent = clt_binding_object(lender), CLT_OK;
   status = clt_object_new(&binding->object, executor, arg, clt_arg_flags(arg));
   return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "allocate", status, m, error);
 }
@@ -196,10 +201,6 @@ void clt_bindings_release(clt_bindings *bindings, clt_executor *executor) {
   clt_inputs_shrink(executor, executor->inputs.limit_bytes);
   free(bindings->items);
   *bindings = (clt_bindings){0};
-}
-
-bool clt_binding_is_scratch(const clt_binding *binding) {
-  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
 }
 
 const clt_object *clt_binding_object(const clt_binding *binding) {

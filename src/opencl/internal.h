@@ -204,8 +204,6 @@ const clt_object *clt_binding_object(const clt_binding *binding);
  */
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
                       bool verify, const clt_bindings *lender, clt_measurement *m, clt_error *error);
-/* Whether an argument is memory without content or result. */
-bool clt_binding_is_scratch(const clt_binding *binding);
 void clt_bindings_release(clt_bindings *bindings, clt_executor *executor);
 
 /* Sets the arguments of all launches. */

@@ -53,6 +53,11 @@ static bool is_free_scalar(const clt_problem *problem, const clt_argument *argum
   return end != text && *end == 0;
 }
 
+/* Whether content that the file states stays as it is. */
+static bool keeps_stated(const clt_recipe *recipe, bool is_real) {
+  return recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS);
+}
+
 bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
   const clt_inputs inputs = recipe->inputs;
   bool applies = inputs == CLT_INPUTS_OWN;
@@ -127,7 +132,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
     const bool is_real = argument->plan.element.base >= CLT_ELEMENT_HALF;
     double value;
     if (!is_free_scalar(problem, argument, &value) || !clt_recipe_varies(recipe, argument->name)) continue;
-    if (recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS)) continue;
+    if (keeps_stated(recipe, is_real)) continue;
     clt_rng rng;
     clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
     const double varied = clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng);
@@ -242,8 +247,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe 
     if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
     call->target = show_array(&view, array, array->data);
     const bool stated = !clt_fill_is_drawn(fill) && fill->kind != CLT_FILL_MODULE;
-    const bool stays = stated && (recipe->stays == CLT_STAYS_STATED ||
-                                  (recipe->stays == CLT_STAYS_INTEGERS && array->element.base < CLT_ELEMENT_HALF));
+    const bool stays = stated && keeps_stated(recipe, array->element.base >= CLT_ELEMENT_HALF);
     rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
   }
   call->n_arrays = 0;

@@ -208,8 +208,8 @@ typedef struct clt_checking {
   const clt_instance *instance;
   const clt_tune_settings *settings; /* used: evaluator, its settings, log, user and stop */
   double run_s;                      /* estimated time of a run; chooses the sizes */
-  double limit_s;                    /* of the checks at other sizes; what does not fit is left out */
-  bool thorough;                     /* each size becomes the large one in turn, and without limit_s */
+  double aim_s;                      /* about how long the checks at large sizes take */
+  bool thorough;                     /* each size becomes the large one in turn, whatever time that takes */
   double check_s;                    /* the least time of a check so far; 0: none */
   clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
   char *unfollowed;                  /* in, out: which arguments the reference does not follow; owned, nullable */
