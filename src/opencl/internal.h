@@ -331,9 +331,10 @@ struct clt_prepared {
   clt_program program;
   clt_program mirrored; /* in which work-items and groups do the work of the opposite ones; not built: not needed yet */
   clt_bindings bindings;
-  double first_run_s; /* a lower bound; 0: not known */
-  size_t n_together;  /* runs that are timed as one, so that they take enough ticks of the device's clock */
-  clt_rng rng;        /* draws the runs that are not poisoned */
+  double first_run_s;  /* a lower bound; 0: not known */
+  size_t n_together;   /* runs that are timed as one, so that they take enough ticks of the device's clock */
+  clt_rng rng;         /* draws the runs that are not poisoned */
+  unsigned n_verified; /* checks so far */
 };
 
 /* Binds the arguments, runs the program once and checks the result. first_run_s: receives the time of a program's first

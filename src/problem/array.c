@@ -344,6 +344,32 @@ static double root_mean_square(const clt_array *array, double *out_largest) {
   return count > 0 ? largest * sqrt(sum / count) : 0;
 }
 
+/* A sum of many numbers adds rounding errors of its own to those of the numbers. A result that moves further than
+ * MOST_ROUNDING of the largest number jumps, as at a threshold, which says nothing about the others. */
+#define ROUNDINGS 16.0
+#define MOST_ROUNDING 0.01
+
+bool clt_array_allow_rounding(clt_array *array, const void *shaken) {
+  const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
+  double mine[BLOCK], others[BLOCK], most = 0, sum = 0, count = 0, largest;
+  if (array->element.base < CLT_ELEMENT_HALF) return true;
+  const double typical = root_mean_square(array, &largest);
+  for (size_t i = 0; i < n; i += BLOCK) {
+    load_block(mine, &array->element, array->reference, i, n);
+    load_block(others, &array->element, shaken, i, n);
+    for (size_t k = 0; k < BLOCK; k++) {
+      const double moved = fabs(mine[k] - others[k]);
+      if (!isfinite(moved) || mine[k] == 0) continue;
+      most = fmax(most, moved);
+      sum += moved * moved;
+      count++;
+    }
+  }
+  array->rounding = fmin(ROUNDINGS * most, MOST_ROUNDING * largest);
+  array->absolute_tolerance = fmax(array->absolute_tolerance, array->rounding);
+  return count == 0 || ROUNDINGS * sqrt(sum / count) <= MOST_ROUNDING * typical;
+}
+
 void clt_array_scale_tolerance(clt_array *array) {
   const bool widens = array->widening != CLT_WIDEN_NOT;
   if (!(array->scales_tolerance || widens) || array->reference == NULL) return;
@@ -354,6 +380,7 @@ void clt_array_scale_tolerance(clt_array *array) {
     array->absolute_tolerance =
         fmax(array->absolute_tolerance,
              array->relative_tolerance * (array->widening == CLT_WIDEN_TO_LARGEST ? largest : scale));
+  array->absolute_tolerance = fmax(array->absolute_tolerance, array->rounding);
   array->scales_tolerance = false;
   array->widening = CLT_WIDEN_NOT;
 }

@@ -249,6 +249,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe 
     const bool stated = !clt_fill_is_drawn(fill) && fill->kind != CLT_FILL_MODULE;
     const bool stays = stated && keeps_stated(recipe, array->element.base >= CLT_ELEMENT_HALF);
     rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
+    if (rc == CLT_OK && recipe->shaken) clt_shake_array(array, array->data);
   }
   call->n_arrays = 0;
   /* For the reference function, the verified arrays begin with their content before the run. */
@@ -358,6 +359,30 @@ static char *content_path(const char *folder, size_t index) {
   return clt_format("%s/array%zu.%s", folder, index / 2, index % 2 ? "reference" : "data");
 }
 
+/* One number per array, if any is known. */
+static int save_rounding(const clt_data *data, const char *folder, clt_error *error) {
+  double *numbers = clt_new_array(data->n_arrays, sizeof *numbers), most = 0;
+  char *path = clt_format("%s/rounding", folder);
+  int rc = numbers && path ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) most = fmax(most, numbers[i] = data->arrays[i].rounding);
+  if (rc == CLT_OK && most > 0) rc = clt_file_write(path, numbers, data->n_arrays * sizeof *numbers, error);
+  free(numbers);
+  free(path);
+  return rc;
+}
+
+static int load_rounding(clt_data *data, const char *folder, clt_error *error) {
+  char *path = clt_format("%s/rounding", folder), *bytes = NULL;
+  size_t n = 0;
+  int rc = path ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && access(path, F_OK) == 0) rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
+  for (size_t i = 0; rc == CLT_OK && (i + 1) * sizeof(double) <= n; i++)
+    memcpy(&data->arrays[i].rounding, bytes + i * sizeof(double), sizeof(double));
+  free(bytes);
+  free(path);
+  return rc;
+}
+
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
@@ -368,7 +393,7 @@ int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
     rc = path ? clt_file_write(path, content, array->bytes, error) : clt_fail_memory(error);
     free(path);
   }
-  return rc;
+  return rc == CLT_OK ? save_rounding(data, folder, error) : rc;
 }
 
 /* *out stays NULL if the file does not exist. */
@@ -393,6 +418,7 @@ int clt_data_map(clt_data **out, const clt_instance *instance, const clt_recipe 
                  clt_error *error) {
   clt_data *data = NULL;
   int rc = new_without_content(&data, instance, recipe, error);
+  if (rc == CLT_OK) rc = load_rounding(data, folder, error);
   for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
     clt_array *array = &data->arrays[i / 2];
     char *path = content_path(folder, i);

@@ -322,6 +322,19 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
   return CLT_OK;
 }
 
+void clt_shake_array(const clt_array *array, void *data) {
+  static const double units[] = {0x1p-10, 0x1p-23, 0x1p-52}; /* half, float, double */
+  const clt_element_base base = array->element.base;
+  const size_t width = clt_element_base_bytes(base), n = array->bytes / width;
+  clt_rng rng;
+  clt_rng_init(&rng, n);
+  for (size_t i = 0; base >= CLT_ELEMENT_HALF && i < n; i++) {
+    unsigned char *at = (unsigned char *)data + i * width;
+    const double value = clt_load_number(at, base);
+    clt_store_number(at, base, value * (1 - 2 * units[base - CLT_ELEMENT_HALF] * clt_rng_unit(&rng)));
+  }
+}
+
 double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng) {
   const double unit = clt_rng_unit(rng), further = (double)(index / 2);
   if (recipe->inputs != CLT_INPUTS_OTHER && recipe->inputs != CLT_INPUTS_RANGE) return value;

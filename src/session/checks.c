@@ -24,6 +24,7 @@
 #define CHECKS_SHARE 0.02
 #define CHECKS_S 0.8
 #define PATIENCE 4.0
+#define QUICK 0.5    /* of that: another large size is tried */
 #define SMALL_S 20.0 /* of all checks at small sizes, which take a second if the machine is idle */
 
 clt_check clt_finalist_check(const clt_instance *instance) {
@@ -162,7 +163,7 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
          rc == CLT_OK && !*wrong && growth <= CLT_GROWS_OTHERS; growth++) {
       const size_t n_before = c->n_results;
       clt_check_stage large;
-      if (growth == CLT_GROWS_OTHERS ? n_extents < 2 || clt_now_s() - began_s > aim_s : !late) continue;
+      if (growth == CLT_GROWS_OTHERS ? n_extents < 2 || clt_now_s() - began_s > QUICK * aim_s : !late) continue;
       rc = new_large(&large, c, m->config, most, growth, turn, even, error);
       if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
