@@ -4,8 +4,8 @@ import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
-          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["family"],
-          ["report"], ["layer"], ["cli"]]
+          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"],
+          ["report"], ["cli"], ["farm", "family", "layer"]]
 LEVEL = {component: level for level, components in enumerate(LEVELS) for component in components}
 
 # The component that each public header belongs to.

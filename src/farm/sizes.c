@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "farm/plan.h"
 #include "problem/parts.h"
 #include "space/space.h"
-#include "sweep/sweep.h"
 
 #define MAX_VALUES 65536                   /* of one size */
 #define MAX_COMBINATIONS ((size_t)1 << 24) /* of sizes with values, if there are conditions */
@@ -86,7 +86,7 @@ static void read_values(axes *a, const clt_node *values) {
       x->same_as = find_size(a, text, false, &here);
       continue;
     }
-    x->values = clt_sweep_numbers(&x->n, &here, INT64_MIN, INT64_MAX, MAX_VALUES);
+    x->values = clt_load_integers(&x->n, &here, INT64_MIN, INT64_MAX, MAX_VALUES);
     for (size_t v = 0; v < x->n && clt_node_ok(values); v++) check_range(a, &here, (size_t)i, x->values[v]);
   }
   for (size_t i = 0; i < a->n && clt_node_ok(values); i++) {

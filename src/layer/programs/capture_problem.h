@@ -1,6 +1,6 @@
-/* cli/capture.h - `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders. */
-#ifndef CLT_CLI_CAPTURE_H
-#define CLT_CLI_CAPTURE_H
+/* layer/programs/capture_problem.h - `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders. */
+#ifndef CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
+#define CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
 
 #include "cli/init.h"
 

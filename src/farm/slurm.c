@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/spawn.h"
-#include "cli/sweep.h"
+#include "farm/sweep.h"
 #include "store/pq.h"
 
 #define MOST_SAID 65536

@@ -1,4 +1,4 @@
-/* sweep/queue.h - the tunings of plans as rows of a database that machines share (docs/reference/plan-file.md).
+/* farm/queue.h - the tunings of plans as rows of a database that machines share (docs/reference/plan-file.md).
  *
  * A plan (clt_sweep_share) has a *target* for each kind of device (key and driver) that an agent has, and a row for
  * each of its cells on each target. An agent with such a device claims a row with a lease, timed by the server's clock,
@@ -7,11 +7,11 @@
  *
  * Each function is one statement that can be repeated if it is not known whether it was carried out. Functions return
  * the error codes of clt_pq_run. Texts in rows are not trusted. */
-#ifndef CLT_SWEEP_QUEUE_H
-#define CLT_SWEEP_QUEUE_H
+#ifndef CLT_FARM_QUEUE_H
+#define CLT_FARM_QUEUE_H
 
+#include "farm/plan.h"
 #include "store/pq.h"
-#include "sweep/sweep.h"
 
 #define CLT_QUEUE_ATTEMPTS 3
 #define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */

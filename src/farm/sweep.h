@@ -1,11 +1,11 @@
-/* cli/sweep.h - `clatune sweep`: one row per cell of the plan and device. */
-#ifndef CLT_CLI_SWEEP_H
-#define CLT_CLI_SWEEP_H
+/* farm/sweep.h - `clatune sweep`: one row per cell of the plan and device. */
+#ifndef CLT_FARM_SWEEP_H
+#define CLT_FARM_SWEEP_H
 
 #include <pthread.h>
 
 #include "cli/cli.h"
-#include "sweep/sweep.h"
+#include "farm/plan.h"
 
 /* --- the file of results: one JSON line per finished tuning; only appended to --- */
 
@@ -67,7 +67,7 @@ bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t 
 void cli_sweep_tuning_release(cli_sweep_tuning *tuning);
 void cli_sweep_fail(cli_row *row, const clt_error *error);
 
-/* --- running them (sweep_run.c) --- */
+/* --- running them (run.c) --- */
 
 /* A thread that runs the tunings of one physical device one after the other. */
 typedef struct cli_lane {

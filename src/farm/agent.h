@@ -1,10 +1,10 @@
-/* cli/sweep_farm.h - `clatune sweep` with a database that machines share. */
-#ifndef CLT_CLI_SWEEP_FARM_H
-#define CLT_CLI_SWEEP_FARM_H
+/* farm/agent.h - `clatune sweep` with a database that machines share. */
+#ifndef CLT_FARM_AGENT_H
+#define CLT_FARM_AGENT_H
 
-#include "cli/sweep.h"
-#include "sweep/queue.h"
-#include "sweep/ship.h"
+#include "farm/queue.h"
+#include "farm/ship.h"
+#include "farm/sweep.h"
 
 /* The command's options. */
 typedef struct cli_farm_options {
@@ -16,14 +16,14 @@ typedef struct cli_farm_options {
   clt_sweep_trust trust; /* for plans submitted by others */
 } cli_farm_options;
 
-/* --- sweep_agent.c --- */
+/* --- agent.c --- */
 
 /* Submits the sweep's plan and works on its tunings until all are finished, here or on other machines; then replaces
  * the sweep's devices and rows with those of all machines, and adds the results to its file. Without a plan (--serve):
  * works on all submitted plans until interrupted. Returns 0 or an exit code. */
 int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options);
 
-/* --- sweep_status.c --- */
+/* --- status.c --- */
 
 /* Replaces the sweep's devices and rows with those of the plan in the database. text: the plan's (NULL: written from
  * its files); keeps: adds missing results to the file of results. Exits on an error. */
@@ -38,7 +38,7 @@ int cli_farm_status(const char *url, int64_t withdrawn, bool as_json);
  * malloc'ed, NULL: out of memory. */
 char *cli_farm_row_text(const json_t *row);
 
-/* --- sweep_farm.c: an agent's state --- */
+/* --- lanes.c: an agent's state --- */
 
 #define CLI_FARM_TICK_MS 50 /* the longest delay before a signal is noticed */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/family.h"
+#include "family/report.h"
 
 /* --- on a device --- */
 

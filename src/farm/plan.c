@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/plugin.h"
 #include "eval/evaluators.h"
+#include "farm/plan.h"
 #include "problem/guidance.h"
 #include "problem/parts.h"
 #include "search/search.h"
 #include "space/expr.h"
-#include "sweep/sweep.h"
 
 #define MAX_DEVICES 64
 #define MAX_PROBLEMS 1024
@@ -28,35 +28,7 @@ static size_t count_items(const clt_node *node, size_t most, const char *what) {
   return clt_node_ok(node) ? n : 0;
 }
 
-/* --- numbers and options --- */
-
-int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int64_t max, size_t most) {
-  clt_error cause = {0};
-  clt_value *values = NULL;
-  size_t n = clt_node_count(node);
-  if (node->json == NULL || !clt_node_ok(node)) return NULL;
-  if (json_is_string(node->json))
-    clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
-  int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
-  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++) {
-    clt_node item = clt_node_item(node, i);
-    if (values)
-      numbers[i] = values[i].integer;
-    else if (!clt_json_whole(&numbers[i], item.json))
-      clt_node_fail(&item, json_is_array(node->json)
-                               ? "needs a whole number"
-                               : "needs a whole number, a list of them, or a text such as \"range(1, 11)\"");
-  }
-  free(values);
-  if (n == 0) clt_node_fail(node, "must not be empty");
-  if (n > most) clt_node_fail(node, "has %zu numbers; at most %zu are allowed", n, most);
-  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++)
-    if (numbers[i] < min || numbers[i] > max)
-      clt_node_fail(node, "%lld is out of range; it must be from %lld to %lld", (long long)numbers[i], (long long)min,
-                    (long long)max);
-  *n_out = n;
-  return numbers;
-}
+/* --- options --- */
 
 /* Reads the options of the plug-in `name`, which is given at `place`, and checks them against its table, so that
  * mistakes show before anything is measured. */
@@ -167,7 +139,7 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
 
 static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const char *name, int64_t min) {
   clt_node node = clt_node_member(parent, name);
-  int64_t *numbers = clt_sweep_numbers(n, &node, min, INT64_MAX, MAX_NUMBERS);
+  int64_t *numbers = clt_load_integers(n, &node, min, INT64_MAX, MAX_NUMBERS);
   for (size_t i = 0; i < *n && clt_node_ok(parent); i++)
     for (size_t k = 0; k < i; k++)
       if (numbers[i] == numbers[k]) clt_node_fail(&node, "%lld is listed twice", (long long)numbers[i]);

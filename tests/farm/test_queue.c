@@ -7,8 +7,8 @@
 #include "base/parallel.h"
 #include "session/session.h"
 #include "store/schema.h"
-#include "sweep/queue.h"
-#include "sweep/ship.h"
+#include "farm/queue.h"
+#include "farm/ship.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"}, \"ProblemParameters\": [{\"Name\": \"R\", \"Default\": 64}],\n"

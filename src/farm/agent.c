@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "cli/sweep_farm.h"
+#include "farm/agent.h"
 
 #define SHIP_S 2.0        /* between two pieces of records, or after */
 #define SHIP_PROGRESS 100 /* evaluations */

@@ -11,9 +11,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "farm/plan.h"
 #include "problem/guidance.h"
 #include "problem/parts.h"
-#include "sweep/sweep.h"
 
 #define CELLS "#cells" /* in the text of a plan: name_cells */
 

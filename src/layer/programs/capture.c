@@ -1,6 +1,6 @@
 /* `clatune capture`: lists the kernels that an application launches, and writes a problem folder for the important
  * ones. */
-#include "cli/capture.h"
+#include "layer/programs/capture_problem.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "cli/sweep.h"
 #include "device/device.h"
+#include "farm/sweep.h"
 #include "worker/lock.h"
 #include "worker/reserve.h"
 

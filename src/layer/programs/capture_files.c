@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/capture.h"
+#include "layer/programs/capture_problem.h"
 
 #define MOST_FILES 1000 /* included by one kernel */
 #define MOST_FILE_BYTES ((size_t)64 << 20)

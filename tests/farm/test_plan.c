@@ -2,7 +2,7 @@
 #include "../problem/scratch.h"
 
 #include "device/device.h"
-#include "sweep/sweep.h"
+#include "farm/plan.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"},\n"

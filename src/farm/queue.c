@@ -1,4 +1,4 @@
-#include "sweep/queue.h"
+#include "farm/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* sweep/ship.h - copies records between an agent's own store (a file) and the shared database. Both directions can be
+/* farm/ship.h - copies records between an agent's own store (a file) and the shared database. Both directions can be
  * repeated at any time, because records have the same identity everywhere. */
-#ifndef CLT_SWEEP_SHIP_H
-#define CLT_SWEEP_SHIP_H
+#ifndef CLT_FARM_SHIP_H
+#define CLT_FARM_SHIP_H
 
 #include "base/map.h"
 #include "store/pq_records.h"

@@ -1,6 +1,6 @@
-/* The lanes of an agent: they take tunings from the queue in the database (sweep/queue.h) and store their measurements
+/* The lanes of an agent: they take tunings from the queue in the database (farm/queue.h) and store their measurements
  * in the agent's own file, the outbox. */
-#include "cli/sweep_farm.h"
+#include "farm/agent.h"
 
 #include <math.h>
 #include <poll.h>

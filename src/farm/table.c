@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/sweep.h"
+#include "farm/sweep.h"
 #include "measurement/statistics.h"
 
 /* Medians over the tunings of a line that found something; null where none did. The speed-up is default / best of the

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/sweep_farm.h"
+#include "farm/agent.h"
 
 /* --- the results of a plan --- */
 

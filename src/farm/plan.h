@@ -1,4 +1,4 @@
-/* sweep/sweep.h - many tunings from one plan file (docs/reference/plan-file.md): every device x problem x size x
+/* farm/plan.h - many tunings from one plan file (docs/reference/plan-file.md): every device x problem x size x
  * searcher x budget x seed.
  *
  * A *cell* is one tuning, without the device. For each device and cell the caller makes the instance, gets the settings
@@ -6,8 +6,8 @@
  *
  * A plan names problem files, so it is trusted like them: as a Makefile. A clt_sweep is immutable once loaded and may
  * be read from several threads. */
-#ifndef CLT_SWEEP_SWEEP_H
-#define CLT_SWEEP_SWEEP_H
+#ifndef CLT_FARM_PLAN_H
+#define CLT_FARM_PLAN_H
 
 #include <clatune/tune.h>
 
@@ -120,10 +120,6 @@ void clt_sweep_settings_release(clt_tune_settings *settings);
 int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error);
 
 /* --- internal --- */
-
-/* load.c: reads 1 to `most` whole numbers from min to max: one, a list, or a text as in T1 ("range(1, 11)"). Sets *n.
- * NULL if the member is missing. */
-int64_t *clt_sweep_numbers(size_t *n, const clt_node *node, int64_t min, int64_t max, size_t most);
 
 /* sizes.c: reads "Sizes" of a problem, whose problem and n_sizes are set. */
 void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent);

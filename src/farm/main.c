@@ -1,5 +1,5 @@
 /* `clatune sweep`: the tunings (the plan's cells on each device, filtered by --only and --shard), and its options. */
-#include "cli/sweep_farm.h"
+#include "farm/agent.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "sweep/ship.h"
+#include "farm/ship.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

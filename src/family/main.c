@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/family.h"
 #include "eval/evaluators.h"
+#include "family/report.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"
 

@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "farm/plan.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 #include "space/expr.h"
 #include "space/space.h"
-#include "sweep/sweep.h"
 
 const char *clt_sweep_name(const clt_sweep *sweep) {
   return sweep->name && sweep->name[0] ? sweep->name : sweep->source.path;

@@ -1,6 +1,6 @@
-/* cli/family.h - what the files of 'clatune family' share. */
-#ifndef CLT_CLI_FAMILY_H
-#define CLT_CLI_FAMILY_H
+/* family/report.h - what the files of 'clatune family' share. */
+#ifndef CLT_FAMILY_REPORT_H
+#define CLT_FAMILY_REPORT_H
 
 #include "cli/cli.h"
 #include "family/across.h"

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/capture.h"
+#include "layer/programs/capture_problem.h"
 #include "problem/plan.h"
 
 #define MOST_GROUP 1024      /* along a dimension, unless the application uses more */

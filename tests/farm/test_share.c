@@ -1,7 +1,7 @@
 /* Plans that machines share: the same tunings elsewhere, and nothing that only who wrote them may ask for. */
 #include "../problem/scratch.h"
 
-#include "sweep/sweep.h"
+#include "farm/plan.h"
 
 #define PROBLEM(more)                                                                                              \
   "{\"General\": {\"BenchmarkName\": \"bank\"}, \"ProblemParameters\": [{\"Name\": \"R\", \"Default\": 64}],\n"     \
