@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "eval/evaluators.h"
 #include "family/report.h"
 #include "opencl/timing.h"
@@ -227,13 +228,13 @@ static int run_train(const cli_arguments *arguments) {
                   clt_family_model_save(model, path, &error)))
     rc = path ? cli_report(&error) : cli_failure("out of memory");
   if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->chooser->name, "inputs",
+    rc = cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->scorer->name, "inputs",
                                   (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
   else if (rc == 0)
     printf(
         "trained on          %zu inputs, %zu configurations\nchooser             %s\n"
         "model file          %s\n",
-        table->n_train, table->n_arms, model->chooser->name, path);
+        table->n_train, table->n_arms, model->scorer->name, path);
   if (rc == 0 && across && !cli_given(arguments, "json")) cli_family_print_across(&s, s.devices.n - 1);
   clt_family_model_free(model);
   free(path);
@@ -433,7 +434,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
-const cli_command cli_family = {
+static const cli_command command = {
     .name = "family",
     .summary = "learns which of several kernels is the fastest on an input",
     .synopsis = "measure|train|report FAMILY | select|export MODEL [OPTION...]",
@@ -451,3 +452,5 @@ const cli_command cli_family = {
     .n_positional = {1, 2},
     .run = run_family,
 };
+
+int main(int argc, char **argv) { return cli_program_main(&command, argc, argv); }

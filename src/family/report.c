@@ -57,12 +57,12 @@ int cli_family_report(family_subject *s, const cli_arguments *arguments) {
     const clt_family_chooser *c = s->training.chooser = clt_family_choosers[i];
     if (c->n_settings == 0) {
       if (!cli_given(arguments, "quiet"))
-        cli_message(0, "left out '%s': this clatune was built without libsvm", c->name);
+        cli_message(0, "left out '%s': this clatune was built without libsvm", c->scorer->name);
       continue;
     }
     if (clt_family_judge(figures, &n, &s->table, &s->training, &error)) rc = cli_report(&error);
-    if (rc == 0) json_array_append_new(rows, figures_json(c->name, &figures[CLT_JUDGE_CHOICE]));
-    if (rc == 0 && c == own) memcpy(first, figures, sizeof first), first_name = c->name;
+    if (rc == 0) json_array_append_new(rows, figures_json(c->scorer->name, &figures[CLT_JUDGE_CHOICE]));
+    if (rc == 0 && c == own) memcpy(first, figures, sizeof first), first_name = c->scorer->name;
   }
   s->training.chooser = NULL;
   if (rc == 0 && own == NULL) {
@@ -172,7 +172,7 @@ static int judge_device(json_t *rows, const family_subject *s, size_t device, cl
 int cli_family_report_across(family_subject *s, const cli_arguments *arguments) {
   clt_error error = {0};
   json_t *rows = json_array(), *row;
-  const char *chooser = s->training.chooser ? s->training.chooser->name : "auto";
+  const char *chooser = s->training.chooser ? s->training.chooser->scorer->name : "auto";
   int rc = 0;
   size_t i;
   for (i = 0; rc == 0 && i < s->devices.n; i++) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/command.h"
 #include "device/device.h"
 #include "store/pq.h"
 
@@ -413,7 +414,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_QUIET,
 };
 
-const cli_command cli_sweep_command = {
+static const cli_command command = {
     .name = "sweep",
     .summary = "runs all tunings of a plan file: devices, problems, sizes, searchers, budgets, seeds",
     .synopsis =
@@ -433,3 +434,5 @@ const cli_command cli_sweep_command = {
     .passes = "slurm",
     .run = run_sweep,
 };
+
+int main(int argc, char **argv) { return cli_program_main(&command, argc, argv); }

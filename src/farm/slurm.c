@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/spawn.h"
 #include "farm/sweep.h"
@@ -88,10 +89,13 @@ static const char *make_script(const cli_arguments *arguments) {
       cli_usage("without a shared database each task of an array needs its own shard: add --shard %%a/N");
   if (has_plan) cli_check(clt_sweep_load(&plan, named, &cli_error));
   clt_sweep_free(plan);
-  char *program = realpath("/proc/self/exe", NULL), *path = has_plan ? realpath(named, NULL) : NULL;
+  static const char *const near_program[] = {"../cli/clatune", "clatune", NULL}; /* in a build folder; as installed */
+  char *near = clt_find_near_program(near_program, X_OK), *program = near ? realpath(near, NULL) : NULL;
+  char *path = has_plan ? realpath(named, NULL) : NULL;
   clt_text_add(&script, head);
   if (shard == 0) clt_text_printf(&script, "#SBATCH --array=1-%lld\n", (long long)n_shards);
   add_command(&script, arguments, program ? program : "clatune", path ? path : named);
+  free(near);
   free(program);
   free(path);
   cli_check(clt_text_take(&out, &script, &cli_error));

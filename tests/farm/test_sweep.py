@@ -358,6 +358,7 @@ class Sweep(SimulatedTest):
         self.assertTrue(all(line.count("|") == 12 for line in markdown))
         self.assertIn("no tuning of the plan", self.clatune("sweep", "plan.json", "--only", "seed=9", expect=2).stderr)
         self.assertIn("--format needs", self.clatune("sweep", "plan.json", "--format", "xml", expect=2).stderr)
+        self.assertIn("did you mean 'markdown'?", self.clatune("sweep", "plan.json", "--format", "markdwon", expect=2).stderr)
 
 
 if __name__ == "__main__":

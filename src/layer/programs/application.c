@@ -1,4 +1,3 @@
-/* Runs unmodified applications under the OpenCL layer. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/spawn.h"
-#include "cli/cli.h"
+#include "layer/programs/application.h"
 
 #define LIBRARY "libclatune-layer.so"
 #define LAYERS "OPENCL_LAYERS"
@@ -19,8 +18,8 @@ extern char **environ;
 
 const char *cli_layer_library(void) {
   /* The layer's path in the build tree, or in an installed tree, also if that was moved. */
-  static const char *const near_program[] = {"../layer/" LIBRARY, CLATUNE_LAYER_FROM_PROGRAM "/" LIBRARY,
-                                             "../lib/clatune/" LIBRARY, NULL};
+  static const char *const near_program[] = {LIBRARY, CLATUNE_LAYER_FROM_COMMAND "/" LIBRARY, "../lib/clatune/" LIBRARY,
+                                             NULL};
   char *near = clt_find_near_program(near_program, R_OK);
   char *path = realpath(near ? near : CLATUNE_LAYER_FOLDER "/" LIBRARY, NULL);
   free(near);

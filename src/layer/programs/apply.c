@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "cli/cli.h"
+#include "layer/programs/application.h"
 #include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
@@ -443,7 +443,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
-const cli_command cli_apply = {
+static const cli_command command = {
     .name = "apply",
     .summary = "runs an application with tuned kernels instead of its own",
     .synopsis = "[--check] [FOLDER...] -- APPLICATION [ARGUMENT...] | --write FILE [FOLDER...]",
@@ -465,3 +465,5 @@ const cli_command cli_apply = {
     .passes = "",
     .run = run_apply,
 };
+
+int main(int argc, char **argv) { return cli_program_main(&command, argc, argv); }

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "layer/programs/application.h"
 
 #define MATTERS 0.01 /* smallest share of all kernels' time that is captured by default */
 #define MOST_MANIFEST_BYTES ((size_t)64 << 20)
@@ -333,7 +334,7 @@ static const cli_flag flags[] = {
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
-const cli_command cli_capture = {
+static const cli_command command = {
     .name = "capture",
     .summary = "writes problem files for the kernels of an application",
     .synopsis =
@@ -353,3 +354,5 @@ const cli_command cli_capture = {
     .passes = "",
     .run = run_capture,
 };
+
+int main(int argc, char **argv) { return cli_program_main(&command, argc, argv); }

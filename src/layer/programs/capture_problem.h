@@ -1,4 +1,5 @@
-/* layer/programs/capture_problem.h - `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders. */
+/* layer/programs/capture_problem.h - `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders.
+ */
 #ifndef CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
 #define CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
 

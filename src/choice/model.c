@@ -1,4 +1,4 @@
-/* Models: choosing, and their files. */
+/* Models that 'clatune family train' wrote: reading them, and choosing with them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/reader.h"
-#include "family/family.h"
+#include "choice/choice.h"
 
 #define MAX_MODEL_BYTES ((size_t)256 << 20)
-#define FORMAT_VERSION 1
 
 void clt_family_model_free(clt_family_model *m) {
   if (m == NULL) return;
@@ -30,7 +29,19 @@ void clt_family_model_free(clt_family_model *m) {
   free(m);
 }
 
-double clt_family_margin(const clt_family_model *m) { return m->chooser->predicts_time ? log(1 + CLT_FAMILY_TIE) : 0; }
+bool clt_family_is_name(const char *text) {
+  return text[0] != 0 &&
+         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
+}
+
+bool clt_family_holds(const clt_expr *where, const double *features, size_t n_features) {
+  clt_value slots[CLT_MAX_FEATURES], value;
+  if (where == NULL) return true;
+  for (size_t i = 0; i < n_features; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = features[i]};
+  return clt_expr_eval(where, slots, &value, NULL) == CLT_OK && clt_value_truthy(value);
+}
+
+double clt_family_margin(const clt_family_model *m) { return m->scorer->predicts_time ? log(1 + CLT_FAMILY_TIE) : 0; }
 
 void clt_family_select(clt_family_choice *out, const clt_family_model *m, const double *features) {
   double scores[CLT_MAX_ARMS];
@@ -42,33 +53,11 @@ void clt_family_select(clt_family_choice *out, const clt_family_model *m, const 
   *out = (clt_family_choice){.variant = m->arms[best].variant,
                              .configuration = m->arms[best].configuration,
                              .arm = best,
-                             .predicted_s = outside < 0 && m->chooser->predicts_time ? exp(scores[best]) : NAN,
+                             .predicted_s = outside < 0 && m->scorer->predicts_time ? exp(scores[best]) : NAN,
                              .outside = outside < 0 ? NULL : m->names.all[outside]};
 }
 
-/* --- files --- */
-
-int clt_family_model_save(const clt_family_model *m, const char *path, clt_error *error) {
-  json_t *features = json_array(), *arms = json_array(), *values = json_array();
-  for (size_t i = 0; i < m->n_features; i++) {
-    json_t *scale = json_array();
-    for (size_t k = 0; k < 5; k++) json_array_append_new(scale, clt_json_real(m->scales[i][k]));
-    json_array_append_new(features, json_pack("{s:s, s:o}", "Name", m->names.all[i], "Scale", scale));
-  }
-  for (size_t i = 0; i < m->n_arms; i++)
-    json_array_append_new(arms, json_pack("{s:s, s:s, s:s*}", "Variant", m->arms[i].variant, "Configuration",
-                                          m->arms[i].configuration, "Where", m->arms[i].condition));
-  for (size_t i = 0; i < m->numbers.n; i++) json_array_append_new(values, clt_json_real((double)m->numbers.values[i]));
-  json_t *root =
-      json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:I, s:i, s:o}", "FamilyModel", FORMAT_VERSION, "Family", m->family,
-                "File", clt_json_text(m->path), "Chooser", m->chooser->name, "Features", features, "Arms", arms,
-                "Standard", (json_int_t)m->standard, "Dimension", m->numbers.dim, "Values", values);
-  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  int rc = text ? clt_file_replace(path, text, strlen(text), error) : clt_fail_memory(error);
-  json_decref(root);
-  free(text);
-  return rc;
-}
+/* --- the file --- */
 
 static char *copy(const clt_node *node, const char *text) {
   char *out = text ? strdup(text) : NULL;
@@ -116,15 +105,15 @@ static void read_model(clt_family_model *m, const clt_node *root) {
            values = clt_node_member(root, "Values"), chooser = clt_node_member(root, "Chooser");
   if (!clt_read_object(root, NULL, false)) return;
   const int64_t version = clt_read_integer(root, "FamilyModel", 0);
-  if (version != FORMAT_VERSION)
-    clt_node_fail(root, version > FORMAT_VERSION ? "a newer version of clatune wrote this model"
-                                                 : "is not a model of 'clatune family train'");
+  if (version != CLT_FAMILY_MODEL_VERSION)
+    clt_node_fail(root, version > CLT_FAMILY_MODEL_VERSION ? "a newer version of clatune wrote this model"
+                                                           : "is not a model of 'clatune family train'");
   m->family = copy(root, clt_read_required_text(root, "Family"));
   if (m->family && !clt_is_name(m->family)) clt_node_fail(root, "\"Family\" needs a name");
   const char *path = clt_read_text(root, "File"), *name = clt_read_required_text(root, "Chooser");
   m->path = copy(root, path ? path : "");
-  m->chooser = name ? clt_family_chooser_find(name) : NULL;
-  if (name && m->chooser == NULL) clt_node_fail(&chooser, "there is no chooser \"%.64s\"", name);
+  m->scorer = name ? clt_family_scorer_find(name) : NULL;
+  if (name && m->scorer == NULL) clt_node_fail(&chooser, "there is no chooser \"%.64s\"", name);
   m->n_features = clt_read_list(&features);
   const size_t n_arms = clt_read_list(&arms);
   if (m->n_features == 0 || m->n_features > CLT_MAX_FEATURES)
@@ -157,8 +146,8 @@ static void read_model(clt_family_model *m, const clt_node *root) {
   }
   if (clt_node_ok(root) && (m->standard >= m->n_arms || m->arms[m->standard].condition))
     clt_node_fail(root, "\"Standard\" must be the number of an arm without a \"Where\"");
-  if (clt_node_ok(root) && !m->chooser->fits(&m->numbers, m->n_features, m->n_arms))
-    clt_node_fail(&values, "are not valid for the chooser '%s'; train the model again", m->chooser->name);
+  if (clt_node_ok(root) && !m->scorer->fits(&m->numbers, m->n_features, m->n_arms))
+    clt_node_fail(&values, "are not valid for the chooser '%s'; train the model again", m->scorer->name);
 }
 
 int clt_family_model_new(clt_family_model **out, const char *const **features, const char *path, clt_error *error) {
