@@ -15,41 +15,44 @@
 #include "opencl/timing.h"
 #include "problem/guidance.h"
 
-static void release(family_subject *s) {
+static void release(void *user) {
+  family_subject *s = user;
   clt_family_table_release(&s->table);
   clt_family_across_release(&s->across);
   clt_family_devices_release(&s->devices);
-  clt_family_free(s->family);
 }
 
-static int open_family(clt_family **out, const char *path) {
-  clt_error error = {0};
-  return clt_family_load(out, path, &error) ? cli_report(&error) : 0;
+static void free_family(void *family) { clt_family_free(family); }
+static void free_model(void *model) { clt_family_model_free(model); }
+
+static clt_family *open_family(const char *path) {
+  clt_family *family;
+  cli_check(clt_family_load(&family, path, &cli_error));
+  return cli_keep(family, free_family);
 }
 
-static int require_file(const cli_arguments *arguments, const char *what) {
-  return arguments->n_positional > 1 ? 0 : cli_usage("'clatune family %s' needs %s", arguments->positional[0], what);
+static const char *file_of(const cli_arguments *arguments, const char *what) {
+  if (arguments->n_positional < 2) cli_usage("'clatune family %s' needs %s", arguments->positional[0], what);
+  return arguments->positional[1];
 }
 
-static int begin(family_subject *s, const cli_arguments *arguments, cli_device_need need) {
-  int rc = require_file(arguments, "a family file: clatune family measure|train|report FAMILY");
-  if (rc == 0) rc = open_family(&s->family, arguments->positional[1]);
+static family_subject *begin(const cli_arguments *arguments, cli_device_need need) {
+  family_subject *s = cli_keep(cli_new(1, sizeof *s), release);
+  s->family = open_family(file_of(arguments, "a family file: clatune family measure|train|report FAMILY"));
   s->subject = cli_subject_new(arguments, clt_problem_path(s->family->variants[0].problem), need);
   s->store = need == CLI_DEVICE_REQUIRED ? cli_open_store(arguments) : cli_open_store_to_read(arguments);
   if (s->store == NULL && need != CLI_DEVICE_IF_NAMED) cli_no_store(arguments);
-  return rc;
+  return s;
 }
 
 /* The devices of --sources, then (train) the device that the model is for. */
-static int open_sources(family_subject *s, const cli_arguments *arguments, bool is_target) {
+static void open_sources(family_subject *s, const cli_arguments *arguments, bool is_target) {
   const clt_family_place own = {s->store, s->subject.device};
-  const char **paths = cli_texts(&s->n_sources, arguments, "sources");
-  int rc = 0;
-  s->sources = cli_new(s->n_sources, sizeof *s->sources);
-  for (size_t i = 0; i < s->n_sources; i++) s->sources[i] = cli_read_store(paths[i]);
-  cli_check(
-      clt_family_devices_find(&s->devices, s->family, s->sources, s->n_sources, is_target ? &own : NULL, &cli_error));
-  return rc;
+  size_t n;
+  const char **paths = cli_texts(&n, arguments, "sources");
+  clt_store **stores = cli_new(n, sizeof *stores);
+  for (size_t i = 0; i < n; i++) stores[i] = cli_read_store(paths[i]);
+  cli_check(clt_family_devices_find(&s->devices, s->family, stores, n, is_target ? &own : NULL, &cli_error));
 }
 
 /* --- measure --- */
@@ -64,144 +67,136 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 }
 
 static int run_measure(const cli_arguments *arguments) {
-  family_subject s = {0};
-  clt_family_measured measured;
-  clt_error error = {0};
-  bool quiet = cli_given(arguments, "quiet");
-  const int64_t portfolio = cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
-  const int64_t tune_on = cli_integer(arguments, "tune-on", 4, 1, 64);
-  const int64_t budget = cli_integer(arguments, "budget", 40, 1, INT64_MAX);
-  const int64_t inputs = cli_integer(arguments, "inputs", 0, 1, INT64_MAX);
-  const int64_t seed = cli_integer(arguments, "seed", 1, 0, INT64_MAX);
-  size_t n_settings = 0;
-  const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
   /* Slow configurations are data here, and short runs are compared. The user's options take precedence. */
   static const clt_setting own[] = {{"run-timeout-factor", "0"},
                                     {"max-runs", CLT_TIMING_TEXT(CLT_MAX_RUNS)},
                                     {"steady", "0"},
                                     {"max-run-time", "0.1"}};
   const size_t n_own = sizeof own / sizeof *own;
+  size_t n_settings = 0;
+  const clt_setting *settings = cli_settings(&n_settings, arguments, &clt_evaluators, "opencl");
   clt_setting *all = cli_new(n_settings + n_own, sizeof *all);
   memcpy(all, own, sizeof own);
   if (n_settings) memcpy(all + n_own, settings, n_settings * sizeof *all);
-  int rc = begin(&s, arguments, CLI_DEVICE_REQUIRED);
-  if (rc == 0 && cli_given(arguments, "sources")) rc = open_sources(&s, arguments, false);
-  if (rc == 0) {
-    cli_signals_install();
-    const clt_family_measuring how = {.store = s.store,
-                                      .device = s.subject.device,
-                                      .portfolio = (size_t)portfolio,
-                                      .tune_on = (size_t)tune_on,
-                                      .budget = budget,
-                                      .sources = s.devices.places,
-                                      .n_sources = s.devices.n,
-                                      .n_inputs = (size_t)inputs,
-                                      .train_only = cli_given(arguments, "train-only"),
-                                      .settings = all,
-                                      .n_settings = n_settings + n_own,
-                                      .seed = (uint64_t)seed,
-                                      .tell = on_tell,
-                                      .log = on_log,
-                                      .user = &quiet,
-                                      .stop = cli_signals_flag()};
-    if (clt_family_measure(&measured, s.family, &how, &error))
-      rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
-    if (rc == 0 && cli_given(arguments, "json"))
-      rc = cli_print_json(json_pack("{s:I, s:I, s:I, s:s}", "inputs", (json_int_t)measured.n_inputs, "variants",
+  bool quiet = cli_given(arguments, "quiet");
+  clt_family_measuring how = {.portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO),
+                              .tune_on = (size_t)cli_integer(arguments, "tune-on", 4, 1, 64),
+                              .budget = cli_integer(arguments, "budget", 40, 1, INT64_MAX),
+                              .n_inputs = (size_t)cli_integer(arguments, "inputs", 0, 1, INT64_MAX),
+                              .seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX),
+                              .train_only = cli_given(arguments, "train-only"),
+                              .settings = all,
+                              .n_settings = n_settings + n_own,
+                              .tell = on_tell,
+                              .log = on_log,
+                              .user = &quiet,
+                              .stop = cli_signals_flag()};
+  family_subject *s = begin(arguments, CLI_DEVICE_REQUIRED);
+  if (cli_given(arguments, "sources")) open_sources(s, arguments, false);
+  how.store = s->store;
+  how.device = s->subject.device;
+  how.sources = s->devices.places;
+  how.n_sources = s->devices.n;
+  cli_signals_install();
+  clt_family_measured measured;
+  const int rc = clt_family_measure(&measured, s->family, &how, &cli_error);
+  if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
+  cli_check(rc);
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:I, s:I, s:I, s:s}", "inputs", (json_int_t)measured.n_inputs, "variants",
                                     (json_int_t)measured.n_variants, "arms", (json_int_t)measured.n_arms, "store",
-                                    clt_store_path(s.store)));
-    else if (rc == 0)
-      printf("measured            %zu inputs, %zu variants in %zu configurations\nstored in           %s\n",
-             measured.n_inputs, measured.n_variants, measured.n_arms, clt_store_path(s.store));
-  }
-  release(&s);
-  return rc;
+                                    clt_store_path(s->store)));
+  printf("measured            %zu inputs, %zu variants in %zu configurations\nstored in           %s\n",
+         measured.n_inputs, measured.n_variants, measured.n_arms, clt_store_path(s->store));
+  return CLI_FOUND;
 }
 
 /* --- train and report --- */
 
+/* The index of a name; n if it is not among the names. */
+static size_t find_name(const char *name, const char *const *names, size_t n) {
+  size_t i = 0;
+  while (i < n && strcmp(names[i], name) != 0) i++;
+  return i;
+}
+
 /* The names in a list such as "a,b", as places in `names`; each may be there once. */
-static int read_names(size_t *out, size_t *n, size_t most, const cli_arguments *arguments, const char *flag,
-                      const char *const *names, size_t n_names) {
+static void read_names(size_t *out, size_t *n, size_t most, const cli_arguments *arguments, const char *flag,
+                       const char *const *names, size_t n_names) {
   const char *typed = cli_text(arguments, flag);
-  char guess[CLI_GUESS_BYTES], *known = NULL;
+  char guess[CLI_GUESS_BYTES], *known, *rest = NULL;
   clt_text all = {0};
-  if (typed == NULL) return 0;
-  char *list = strdup(typed);
-  int rc = list ? 0 : cli_failure("out of memory");
+  if (typed == NULL) return;
   for (size_t k = 0; k < n_names; k++) clt_text_printf(&all, "%s%s", k ? ", " : "", names[k]);
   cli_check(clt_text_take(&known, &all, &cli_error));
-  for (char *rest = NULL, *name = list ? strtok_r(list, ",", &rest) : NULL; rc == 0 && name;
-       name = strtok_r(NULL, ",", &rest)) {
-    size_t k = 0;
-    while (k < n_names && strcmp(names[k], name) != 0) k++;
-    for (size_t i = 0; i < *n; i++)
-      if (out[i] == k) rc = cli_usage("--%s names '%s' twice", flag, name);
+  cli_keep_memory(known);
+  char *list = cli_keep_memory(strdup(typed));
+  for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+    const size_t k = find_name(name, names, n_names);
     if (k == n_names)
-      rc = cli_usage("--%s: there is no '%s'%s; choose from %s", flag, name, cli_guess(guess, "", name, names, n_names),
-                     known);
-    else if (rc == 0 && *n == most)
-      rc = cli_usage("--%s takes at most %zu names", flag, most);
-    else if (rc == 0)
-      out[(*n)++] = k;
+      cli_usage("--%s: there is no '%s'%s; choose from %s", flag, name, cli_guess(guess, "", name, names, n_names),
+                known);
+    for (size_t i = 0; i < *n; i++)
+      if (out[i] == k) cli_usage("--%s names '%s' twice", flag, name);
+    if (*n == most) cli_usage("--%s takes at most %zu names", flag, most);
+    out[(*n)++] = k;
   }
-  if (rc == 0 && *n == 0) rc = cli_usage("--%s names nothing", flag);
-  free(known);
-  free(list);
-  return rc;
+  if (*n == 0) cli_usage("--%s names nothing", flag);
 }
 
 /* Reads the devices' features, and which of them --device-features says to compare. */
-static int read_devices(family_subject *s, const cli_arguments *arguments) {
+static void read_devices(family_subject *s, const cli_arguments *arguments) {
   clt_family_devices *d = &s->devices;
   const char *names[CLT_MOST_FEATURES];
-  clt_error error = {0};
-  if (clt_family_devices_read(d, &error)) return cli_report(&error);
+  cli_check(clt_family_devices_read(d, &cli_error));
   for (size_t k = 0; k < d->n_figures; k++) names[k] = d->names[k];
-  return read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
+  read_names(d->given, &d->n_given, CLT_MOST_CHOSEN, arguments, "device-features", names, d->n_figures);
+}
+
+static void note_left_out(const clt_family_table *table) {
+  for (size_t v = 0; v < table->family->n_variants; v++) {
+    size_t a = 0;
+    while (a < table->n_arms && table->arms[a].variant != v) a++;
+    if (a < table->n_arms) continue;
+    cli_message(0,
+                "left out the variant '%s': none of its configurations was measured on nearly all inputs and was "
+                "correct on all of them",
+                table->family->variants[v].name);
+  }
 }
 
 /* Reads --chooser, --features and --seed, and loads the table. A report with --sources loads its tables later. */
-static int begin_training(family_subject *s, const cli_arguments *arguments) {
+static family_subject *begin_training(const cli_arguments *arguments) {
   const bool across = cli_given(arguments, "sources"), report = strcmp(arguments->positional[0], "report") == 0;
-  clt_error error = {0};
-  clt_family_training *t = &s->training;
   const char *chooser = cli_text(arguments, "chooser");
-  int rc = 0;
-  t->seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX);
-  s->portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
-  s->uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
+  clt_family_training t = {.chooser = clt_family_choosers[0],
+                           .seed = (uint64_t)cli_integer(arguments, "seed", 1, 0, INT64_MAX)};
+  const size_t portfolio = (size_t)cli_integer(arguments, "portfolio", 2, 1, CLT_MAX_PORTFOLIO);
+  const double uses = (double)cli_integer(arguments, "uses", 0, 1, INT64_MAX);
   if (across && report && cli_given(arguments, "device"))
     cli_usage("'clatune family report --sources' leaves out each device in turn; leave out --device");
   if (cli_given(arguments, "device-features") && !across)
     cli_usage("--device-features is for models of other devices; add --sources STORE");
-  if (chooser && strcmp(chooser, "auto") != 0 && !(t->chooser = clt_family_chooser_find(chooser)))
-    rc = cli_usage("there is no chooser '%s'; choose time, svm, pairwise or auto", chooser);
-  if (chooser == NULL) t->chooser = clt_family_choosers[0];
-  if (rc == 0 && t->chooser && t->chooser->n_settings == 0)
-    rc = cli_failure("chooser '%s' needs libsvm, which this clatune was built without; choose time", chooser);
-  if (rc == 0) rc = begin(s, arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
-  if (rc == 0)
-    rc = read_names(t->features, &t->n_features, CLT_MAX_FEATURES, arguments, "features", s->family->features,
-                    s->family->n_features);
+  if (chooser) t.chooser = clt_family_chooser_find(chooser);
+  if (chooser && t.chooser == NULL && strcmp(chooser, "auto") != 0)
+    cli_usage("there is no chooser '%s'; choose time, svm, pairwise or auto", chooser);
+  if (t.chooser && t.chooser->n_settings == 0)
+    cli_failure("chooser '%s' needs libsvm, which this clatune was built without; choose time", chooser);
+  family_subject *s = begin(arguments, across && report ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN);
+  read_names(t.features, &t.n_features, CLT_MAX_FEATURES, arguments, "features", s->family->features,
+             s->family->n_features);
+  s->training = t;
+  s->portfolio = portfolio;
+  s->uses = uses;
+  if (across) open_sources(s, arguments, !report);
+  if (across) read_devices(s, arguments);
+  if (across && report) return s;
   const clt_family_place own = {s->store, s->subject.device};
-  if (rc == 0 && across) rc = open_sources(s, arguments, !report);
-  if (rc == 0 && across) rc = read_devices(s, arguments);
-  if (rc == 0 && (across ? !report && clt_family_across_load(&s->across, s->family, &s->devices, s->devices.n - 1,
-                                                             s->portfolio, s->uses, &error)
-                         : clt_family_table_load(&s->table, s->family, &own, 1, 1, s->portfolio, s->uses, &error)))
-    rc = cli_report(&error);
-  const clt_family_table *table = across ? &s->across.table : &s->table; /* without arms: not loaded yet */
-  for (size_t v = 0; rc == 0 && table->n_arms > 0 && v < s->family->n_variants; v++) {
-    size_t a = 0;
-    while (a < table->n_arms && table->arms[a].variant != v) a++;
-    if (a == table->n_arms && !cli_given(arguments, "quiet"))
-      cli_message(0,
-                  "left out the variant '%s': none of its configurations was measured on nearly all inputs and was "
-                  "correct on all of them",
-                  s->family->variants[v].name);
-  }
-  return rc;
+  cli_check(
+      across ? clt_family_across_load(&s->across, s->family, &s->devices, s->devices.n - 1, portfolio, uses, &cli_error)
+             : clt_family_table_load(&s->table, s->family, &own, 1, 1, portfolio, uses, &cli_error));
+  if (!cli_given(arguments, "quiet")) note_left_out(across ? &s->across.table : &s->table);
+  return s;
 }
 
 /* The default path of a family's model: spmv.model.json next to spmv.family.json. malloc'ed. */
@@ -214,180 +209,141 @@ static char *model_path(const char *family) {
 }
 
 static int run_train(const cli_arguments *arguments) {
-  family_subject s = {0};
-  clt_family_model *model = NULL;
-  clt_error error = {0};
-  int rc = begin_training(&s, arguments);
-  const char *typed = cli_text(arguments, "output");
-  char *path = rc ? NULL : typed ? strdup(typed) : model_path(arguments->positional[1]);
+  family_subject *s = begin_training(arguments);
   const bool across = cli_given(arguments, "sources");
-  const clt_family_table *table = across ? &s.across.table : &s.table;
-  if (rc == 0 && (path == NULL ||
-                  (across ? clt_family_across_train(&model, &s.across, &s.training, &error)
-                          : clt_family_train(&model, table, &s.training, &error)) ||
-                  clt_family_model_save(model, path, &error)))
-    rc = path ? cli_report(&error) : cli_failure("out of memory");
-  if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->scorer->name, "inputs",
-                                  (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
-  else if (rc == 0)
-    printf(
-        "trained on          %zu inputs, %zu configurations\nchooser             %s\n"
-        "model file          %s\n",
-        table->n_train, table->n_arms, model->scorer->name, path);
-  if (rc == 0 && across && !cli_given(arguments, "json")) cli_family_print_across(&s, s.devices.n - 1);
-  clt_family_model_free(model);
-  free(path);
-  release(&s);
-  return rc;
+  const char *typed = cli_text(arguments, "output");
+  const char *path = typed ? typed : cli_keep_memory(model_path(arguments->positional[1]));
+  const clt_family_table *table = across ? &s->across.table : &s->table;
+  clt_family_model *model;
+  cli_check(across ? clt_family_across_train(&model, &s->across, &s->training, &cli_error)
+                   : clt_family_train(&model, table, &s->training, &cli_error));
+  cli_keep(model, free_model);
+  cli_check(clt_family_model_save(model, path, &cli_error));
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:s, s:s, s:I, s:I}", "model", path, "chooser", model->scorer->name, "inputs",
+                                    (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
+  printf("trained on          %zu inputs, %zu configurations\nchooser             %s\nmodel file          %s\n",
+         table->n_train, table->n_arms, model->scorer->name, path);
+  if (across) cli_family_print_across(s, s->devices.n - 1);
+  return CLI_FOUND;
 }
 
 static int run_report(const cli_arguments *arguments) {
-  family_subject s = {0};
-  int rc = begin_training(&s, arguments);
-  if (rc == 0)
-    rc = cli_given(arguments, "sources") ? cli_family_report_across(&s, arguments) : cli_family_report(&s, arguments);
-  release(&s);
-  return rc;
+  family_subject *s = begin_training(arguments);
+  return cli_given(arguments, "sources") ? cli_family_report_across(s, arguments) : cli_family_report(s, arguments);
 }
 
 /* --- select and export --- */
 
-static int open_model(clt_family_model **out, const cli_arguments *arguments) {
-  clt_error error = {0};
-  int rc = require_file(arguments, "a model file of 'clatune family train'");
-  return rc ? rc : clt_family_model_new(out, NULL, arguments->positional[1], &error) ? cli_report(&error) : 0;
+static clt_family_model *open_model(const cli_arguments *arguments) {
+  clt_family_model *model;
+  const char *path = file_of(arguments, "a model file of 'clatune family train'");
+  cli_check(clt_family_model_new(&model, NULL, path, &cli_error));
+  return cli_keep(model, free_model);
 }
 
 /* Reads all n numbers of --feature or --input; each must be given exactly once as NAME=NUMBER. whole (nullable): for
  * whole numbers. */
-static int read_assignments(double *out, int64_t *whole, const cli_arguments *arguments, const char *flag,
-                            const char *const *names, size_t n) {
-  char guess[CLI_GUESS_BYTES], *end = NULL;
+static void read_assignments(double *out, int64_t *whole, const cli_arguments *arguments, const char *flag,
+                             const char *const *names, size_t n) {
+  char guess[CLI_GUESS_BYTES], *end = NULL, *text;
   bool given[64] = {false};
   size_t n_typed = 0;
   const char **typed = cli_texts(&n_typed, arguments, flag);
-  int rc = 0;
-  for (size_t i = 0; rc == 0 && i < n_typed; i++) {
-    char *name = strndup(typed[i], strcspn(typed[i], "="));
-    const char *number = typed[i] + strcspn(typed[i], "=") + 1;
-    size_t k = 0;
-    while (name && k < n && strcmp(names[k], name) != 0) k++;
-    if (name == NULL)
-      rc = cli_failure("out of memory");
-    else if (strchr(typed[i], '=') == NULL)
-      rc = cli_usage("option '--%s' needs NAME=NUMBER, not '%s'", flag, typed[i]);
-    else if (k == n)
-      rc = cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
-    else if (given[k])
-      rc = cli_usage("'--%s %s=' is given twice", flag, name);
-    else if (whole && (errno = 0, whole[k] = strtoll(number, &end, 10), errno || end == number || *end))
-      rc = cli_usage("'--%s %s=' needs a whole number, not '%s'", flag, name, number);
-    else if (!whole && ((out[k] = clt_strtod(number, &end)), end == number || *end))
-      rc = cli_usage("'--%s %s=' needs a number, not '%s'", flag, name, number);
+  for (size_t i = 0; i < n_typed; i++) {
+    const char *equals = strchr(typed[i], '=');
+    if (equals == NULL) cli_usage("option '--%s' needs NAME=NUMBER, not '%s'", flag, typed[i]);
+    const char *name = cli_keep_memory(strndup(typed[i], (size_t)(equals - typed[i]))), *number = equals + 1;
+    const size_t k = find_name(name, names, n);
+    if (k == n) cli_usage("there is no %s '%s'%s", flag, name, cli_guess(guess, "", name, names, n));
+    if (given[k]) cli_usage("'--%s %s=' is given twice", flag, name);
+    given[k] = true;
+    errno = 0;
+    if (whole)
+      whole[k] = strtoll(number, &end, 10);
     else
-      given[k] = true;
-    free(name);
+      out[k] = clt_strtod(number, &end);
+    const bool good = end > number && *end == '\0';
+    if (whole && (!good || errno)) cli_usage("'--%s %s=' needs a whole number, not '%s'", flag, name, number);
+    if (!good) cli_usage("'--%s %s=' needs a number, not '%s'", flag, name, number);
   }
   clt_text missing = {0};
-  char *text = NULL;
-  for (size_t i = 0; rc == 0 && i < n; i++)
+  for (size_t i = 0; i < n; i++)
     if (!given[i]) clt_text_printf(&missing, "%s--%s %s=NUMBER", missing.n ? " " : "", flag, names[i]);
   cli_check(clt_text_take(&text, &missing, &cli_error));
-  if (*text) rc = cli_usage("give all numbers; add %s", text);
-  free(text);
-  return rc;
+  cli_keep(text, free);
+  if (*text) cli_usage("give all numbers; add %s", text);
 }
 
-/* The family file next to the model. A model is not trusted, so a family in another folder is not run. malloc'ed; NULL:
- * there is none. */
-static char *family_beside(const clt_family_model *model, const char *model_file) {
+/* The family file next to the model. A model is not trusted, so a family in another folder is not run. */
+static const char *family_beside(const clt_family_model *model, const char *model_file) {
   const char *name = strrchr(model->path, '/');
-  char *folder = clt_path_folder(model_file), *path = folder ? clt_path_join(folder, name ? name + 1 : "") : NULL;
-  free(folder);
-  if (path && name && access(path, R_OK) == 0) return path;
-  free(path);
-  return NULL;
+  const char *folder = cli_keep_memory(clt_path_folder(model_file));
+  const char *path = cli_keep_memory(clt_path_join(folder, name ? name + 1 : ""));
+  if (name == NULL || access(path, R_OK))
+    cli_usage("the family '%s' is not next to its model; name its file with --family FILE", model->family);
+  return path;
 }
 
 /* Computes the features of an input with the functions of the family's module. */
-static int features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
+static void features_of_input(double *features, const clt_family_model *model, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "family");
-  char *beside = typed ? NULL : family_beside(model, arguments->positional[1]);
+  const clt_family *family = open_family(typed ? typed : family_beside(model, arguments->positional[1]));
   int64_t values[64];
-  clt_family *family = NULL;
-  clt_family_input input = {0};
-  clt_error error = {0};
-  int rc = typed || beside
-               ? open_family(&family, typed ? typed : beside)
-               : cli_usage("the family '%s' is not next to its model; name its file with --family FILE", model->family);
-  if (rc == 0) rc = read_assignments(NULL, values, arguments, "input", family->parameters, family->n_parameters);
-  if (rc == 0 && clt_family_input_get(&input, family, values, NULL, NULL, false, &error)) rc = cli_report(&error);
-  for (size_t k = 0; rc == 0 && k < model->n_features; k++) {
-    size_t i = 0;
-    while (i < family->n_features && strcmp(family->features[i], model->names.all[k]) != 0) i++;
+  clt_family_input input;
+  read_assignments(NULL, values, arguments, "input", family->parameters, family->n_parameters);
+  cli_check(clt_family_input_get(&input, family, values, NULL, NULL, false, &cli_error));
+  for (size_t k = 0; k < model->n_features; k++) {
+    const size_t i = find_name(model->names.all[k], family->features, family->n_features);
     if (i == family->n_features)
-      rc = cli_failure("the family has no feature '%s', which the model uses; train the model again",
-                       model->names.all[k]);
-    else
-      features[k] = input.features[i];
+      cli_failure("the family has no feature '%s', which the model uses; train the model again", model->names.all[k]);
+    features[k] = input.features[i];
   }
   clt_family_input_release(&input);
-  clt_family_free(family);
-  free(beside);
-  return rc;
 }
 
 static int run_select(const cli_arguments *arguments) {
-  clt_family_model *model = NULL;
+  const clt_family_model *model = open_model(arguments);
   clt_family_choice choice;
   double features[CLT_MAX_FEATURES] = {0};
   char time[32];
-  int rc = open_model(&model, arguments);
-  if (rc == 0 && cli_given(arguments, "input"))
-    rc = cli_given(arguments, "feature") ? cli_usage("'--input' and '--feature' exclude each other; give one of them")
-                                         : features_of_input(features, model, arguments);
-  else if (rc == 0)
-    rc = read_assignments(features, NULL, arguments, "feature", (const char *const *)model->names.all,
-                          model->n_features);
-  if (rc == 0) clt_family_select(&choice, model, features);
-  if (rc == 0 && cli_given(arguments, "json")) {
+  if (cli_given(arguments, "input") && cli_given(arguments, "feature"))
+    cli_usage("'--input' and '--feature' exclude each other; give one of them");
+  if (cli_given(arguments, "input"))
+    features_of_input(features, model, arguments);
+  else
+    read_assignments(features, NULL, arguments, "feature", (const char *const *)model->names.all, model->n_features);
+  clt_family_select(&choice, model, features);
+  if (cli_given(arguments, "json")) {
     json_t *values = json_object();
     for (size_t i = 0; i < model->n_features; i++)
       json_object_set_new(values, model->names.all[i], clt_json_real(features[i]));
-    rc = cli_print_json(json_pack("{s:s, s:s, s:o, s:s?, s:o}", "variant", choice.variant, "configuration",
-                                  choice.configuration, "predicted_s", clt_json_real(choice.predicted_s), "outside",
-                                  choice.outside, "features", values));
-  } else if (rc == 0) {
-    printf("variant             %s\nconfiguration       %s\n", choice.variant, choice.configuration);
-    if (!isnan(choice.predicted_s)) printf("predicted           %s\n", clt_time_text(time, choice.predicted_s));
-    if (choice.outside)
-      printf(
-          "why                 '%s' is outside the range of the training inputs: the model falls back to the standard "
-          "variant\n",
-          choice.outside);
+    return cli_print_json(json_pack("{s:s, s:s, s:o, s:s?, s:o}", "variant", choice.variant, "configuration",
+                                    choice.configuration, "predicted_s", clt_json_real(choice.predicted_s), "outside",
+                                    choice.outside, "features", values));
   }
-  clt_family_model_free(model);
-  return rc;
+  printf("variant             %s\nconfiguration       %s\n", choice.variant, choice.configuration);
+  if (!isnan(choice.predicted_s)) printf("predicted           %s\n", clt_time_text(time, choice.predicted_s));
+  if (choice.outside)
+    printf(
+        "why                 '%s' is outside the range of the training inputs: the model falls back to the standard "
+        "variant\n",
+        choice.outside);
+  return CLI_FOUND;
 }
 
 static int run_export(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  clt_family_model *model = NULL;
-  clt_error error = {0};
   clt_text text = {0};
-  char *out = NULL;
-  int rc = cli_given(arguments, "c") ? open_model(&model, arguments)
-                                     : cli_usage("'clatune family export' needs --c, the format to write");
-  if (rc == 0 && (clt_family_write_c(&text, model, &error) || clt_text_take(&out, &text, &error)))
-    rc = cli_report(&error);
-  if (rc == 0 && path && clt_file_replace(path, out, strlen(out), &error)) rc = cli_report(&error);
+  char *out;
+  if (!cli_given(arguments, "c")) cli_usage("'clatune family export' needs --c, the format to write");
+  cli_check(clt_family_write_c(&text, open_model(arguments), &cli_error));
+  cli_check(clt_text_take(&out, &text, &cli_error));
+  cli_keep(out, free);
+  if (path) cli_check(clt_file_replace(path, out, strlen(out), &cli_error));
   cli_exact_output();
-  if (rc == 0 && path == NULL) fputs(out, stdout);
-  clt_text_release(&text);
-  free(out);
-  clt_family_model_free(model);
-  return rc;
+  if (path == NULL) fputs(out, stdout);
+  return CLI_FOUND;
 }
 
 /* --- the command --- */

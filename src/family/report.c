@@ -44,63 +44,64 @@ static json_t *costs_json(const family_subject *s) {
   return list;
 }
 
-int cli_family_report(family_subject *s, const cli_arguments *arguments) {
-  clt_error error = {0};
-  json_t *rows = json_array(), *line;
-  size_t n = 0, i;
-  char name[64], time[32];
-  int rc = 0;
+static void print_report(const family_subject *s, const json_t *rows, const json_t *costs, size_t n_judged) {
+  json_t *line;
+  size_t i;
+  char time[32];
+  printf("%s on %s: %zu training inputs, ", s->family->name, s->subject.device->name, s->table.n_train);
+  if (s->table.n == s->table.n_train)
+    printf("judged by nested cross-validation, %zu configurations\n\n", s->table.n_arms);
+  else
+    printf("%zu test inputs, %zu configurations\n\n", n_judged, s->table.n_arms);
+  printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
+  printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
+  json_array_foreach(rows, i, line) print_figures(line);
+  if (json_array_size(costs)) puts("");
+  json_array_foreach(costs, i, line)
+      printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),
+             clt_time_text(time, clt_json_number(line, "mean_s")));
+}
+
+/* Judges a chooser (NULL: auto) and adds its row. */
+static void judge(clt_family_figures figures[CLT_N_JUDGED], size_t *n, json_t *rows, const family_subject *s,
+                  const clt_family_chooser *chooser) {
+  clt_family_training how = s->training;
+  how.chooser = chooser;
+  cli_check(clt_family_judge(figures, n, &s->table, &how, &cli_error));
+  json_array_append_new(rows, figures_json(chooser ? chooser->scorer->name : "auto", &figures[CLT_JUDGE_CHOICE]));
+}
+
+int cli_family_report(const family_subject *s, const cli_arguments *arguments) {
   const clt_family_chooser *own = s->training.chooser;
   clt_family_figures first[CLT_N_JUDGED] = {{0}}, figures[CLT_N_JUDGED];
-  const char *first_name = "auto";
-  for (i = 0; rc == 0 && clt_family_choosers[i]; i++) {
-    const clt_family_chooser *c = s->training.chooser = clt_family_choosers[i];
-    if (c->n_settings == 0) {
-      if (!cli_given(arguments, "quiet"))
-        cli_message(0, "left out '%s': this clatune was built without libsvm", c->scorer->name);
-      continue;
-    }
-    if (clt_family_judge(figures, &n, &s->table, &s->training, &error)) rc = cli_report(&error);
-    if (rc == 0) json_array_append_new(rows, figures_json(c->scorer->name, &figures[CLT_JUDGE_CHOICE]));
-    if (rc == 0 && c == own) memcpy(first, figures, sizeof first), first_name = c->scorer->name;
+  json_t *rows = json_array(), *arms = json_array();
+  size_t n = 0;
+  char name[64];
+  for (size_t i = 0; clt_family_choosers[i]; i++) {
+    const clt_family_chooser *c = clt_family_choosers[i];
+    if (c->n_settings > 0)
+      judge(c == own ? first : figures, &n, rows, s, c);
+    else if (!cli_given(arguments, "quiet"))
+      cli_message(0, "left out '%s': this clatune was built without libsvm", c->scorer->name);
   }
-  s->training.chooser = NULL;
-  if (rc == 0 && own == NULL) {
-    if (clt_family_judge(first, &n, &s->table, &s->training, &error)) rc = cli_report(&error);
-    if (rc == 0) json_array_append_new(rows, figures_json("auto", &first[CLT_JUDGE_CHOICE]));
-  }
+  if (own == NULL) judge(first, &n, rows, s, NULL);
   const clt_family_figures ideal = {1, 0, 0, first[CLT_JUDGE_SINGLE].mean < 1 - 1e-9 ? 1 : NAN};
-  snprintf(name, sizeof name, "measure the top two of %s", first_name);
+  snprintf(name, sizeof name, "measure the top two of %s", own ? own->scorer->name : "auto");
   json_array_append_new(rows, figures_json(name, &first[CLT_JUDGE_TOP_TWO]));
   json_array_append_new(rows, figures_json("single best variant", &first[CLT_JUDGE_SINGLE]));
   json_array_append_new(rows, figures_json("ideal", &ideal));
-  json_t *costs = rc ? NULL : costs_json(s), *arms = json_array();
-  for (i = 0; rc == 0 && i < s->table.n_arms; i++)
+  json_t *costs = costs_json(s);
+  for (size_t i = 0; i < s->table.n_arms; i++)
     json_array_append_new(arms, json_pack("{s:s, s:s}", "variant", s->family->variants[s->table.arms[i].variant].name,
                                           "configuration", s->table.arms[i].configuration));
-  if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:o, s:I, s:I, s:b, s:O, s:O, s:O}", "family", s->family->name, "device",
-                                  cli_json_device(s->subject.device), "learnt_from", (json_int_t)s->table.n_train,
-                                  "judged_by", (json_int_t)n, "nested", s->table.n == s->table.n_train, "arms", arms,
-                                  "rows", rows, "costs", costs));
-  } else if (rc == 0) {
-    printf("%s on %s: %zu training inputs, ", s->family->name, s->subject.device->name, s->table.n_train);
-    if (s->table.n == s->table.n_train)
-      printf("judged by nested cross-validation, %zu configurations\n\n", s->table.n_arms);
-    else
-      printf("%zu test inputs, %zu configurations\n\n", n, s->table.n_arms);
-    printf("%-34s %8s %13s %15s %10s\n", "", "mean of", "> 5 % slower", "> 5 % slower", "gap");
-    printf("%-34s %8s %13s %15s %10s\n", "choice", "the best", "than best", "than single", "closed");
-    json_array_foreach(rows, i, line) print_figures(line);
-    if (json_array_size(costs)) puts("");
-    json_array_foreach(costs, i, line)
-        printf("%-10s %-23s %s\n", clt_json_string(line, "of"), clt_json_string(line, "function"),
-               clt_time_text(time, clt_json_number(line, "mean_s")));
-  }
-  json_decref(rows);
-  json_decref(costs);
-  json_decref(arms);
-  return rc;
+  json_t *document =
+      json_pack("{s:s, s:o, s:I, s:I, s:b, s:o, s:o, s:o}", "family", s->family->name, "device",
+                cli_json_device(s->subject.device), "learnt_from", (json_int_t)s->table.n_train, "judged_by",
+                (json_int_t)n, "nested", s->table.n == s->table.n_train, "arms", arms, "rows", rows, "costs", costs);
+  if (cli_given(arguments, "json")) return cli_print_json(document);
+  print_report(s, rows, costs, n);
+  json_decref(document);
+  return CLI_FOUND;
 }
 
 /* --- learnt on other devices --- */
@@ -143,64 +144,56 @@ static void add_mean(json_t *rows) {
   json_array_append_new(rows, mean);
 }
 
-static int judge_device(json_t *rows, const family_subject *s, size_t device, clt_error *error) {
-  clt_family_across across = {0};
+static void judge_device(json_t *rows, const family_subject *s, size_t device) {
+  clt_family_across across;
   clt_family_figures all[CLT_N_JUDGED], nearest[CLT_N_JUDGED], alike[CLT_N_JUDGED];
   const clt_family_devices *d = &s->devices;
+  const clt_family_training *how = &s->training;
   size_t n = 0;
   const double start_s = clt_now_s();
-  int rc = clt_family_across_load(&across, s->family, d, device, s->portfolio, s->uses, error);
-  if (rc == CLT_OK) rc = clt_family_across_judge(all, &n, &across, CLT_BY_DISTANCE, &s->training, error);
-  if (rc == CLT_OK) rc = clt_family_across_judge(nearest, &n, &across, CLT_NEAREST_ALONE, &s->training, error);
-  if (rc == CLT_OK) rc = clt_family_across_judge(alike, &n, &across, CLT_ALIKE, &s->training, error);
-  if (rc == CLT_OK)
-    json_array_append_new(
-        rows,
-        json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "device", d->all[device].name,
-                  "learnt_from", (json_int_t)across.table.n_train, "judged_by", (json_int_t)n, "arms",
-                  (json_int_t)across.table.n_arms, "mean", clt_json_real(all[CLT_JUDGE_CHOICE].mean),
-                  "slower_than_best", clt_json_real(all[CLT_JUDGE_CHOICE].slow), "top_two",
-                  clt_json_real(all[CLT_JUDGE_TOP_TWO].mean), "nearest_mean",
-                  clt_json_real(nearest[CLT_JUDGE_CHOICE].mean), "single_mean",
-                  clt_json_real(alike[CLT_JUDGE_SINGLE].mean), "nearest", d->all[across.nearest].name, "figures",
-                  figures_of(&across, d), "selection_s", clt_json_real(across.selection_s), "total_s",
-                  clt_json_real(clt_now_s() - start_s)));
+  cli_check(clt_family_across_load(&across, s->family, d, device, s->portfolio, s->uses, &cli_error));
+  cli_check(clt_family_across_judge(all, &n, &across, CLT_BY_DISTANCE, how, &cli_error));
+  cli_check(clt_family_across_judge(nearest, &n, &across, CLT_NEAREST_ALONE, how, &cli_error));
+  cli_check(clt_family_across_judge(alike, &n, &across, CLT_ALIKE, how, &cli_error));
+  json_array_append_new(
+      rows,
+      json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "device", d->all[device].name,
+                "learnt_from", (json_int_t)across.table.n_train, "judged_by", (json_int_t)n, "arms",
+                (json_int_t)across.table.n_arms, "mean", clt_json_real(all[CLT_JUDGE_CHOICE].mean), "slower_than_best",
+                clt_json_real(all[CLT_JUDGE_CHOICE].slow), "top_two", clt_json_real(all[CLT_JUDGE_TOP_TWO].mean),
+                "nearest_mean", clt_json_real(nearest[CLT_JUDGE_CHOICE].mean), "single_mean",
+                clt_json_real(alike[CLT_JUDGE_SINGLE].mean), "nearest", d->all[across.nearest].name, "figures",
+                figures_of(&across, d), "selection_s", clt_json_real(across.selection_s), "total_s",
+                clt_json_real(clt_now_s() - start_s)));
   clt_family_across_release(&across);
-  return rc;
 }
 
-int cli_family_report_across(family_subject *s, const cli_arguments *arguments) {
-  clt_error error = {0};
+int cli_family_report_across(const family_subject *s, const cli_arguments *arguments) {
   json_t *rows = json_array(), *row;
   const char *chooser = s->training.chooser ? s->training.chooser->scorer->name : "auto";
-  int rc = 0;
   size_t i;
-  for (i = 0; rc == 0 && i < s->devices.n; i++) {
+  for (i = 0; i < s->devices.n; i++) {
     if (!cli_given(arguments, "quiet"))
       cli_message(0, "[%zu/%zu] without %s", i + 1, s->devices.n, s->devices.all[i].name);
-    if (judge_device(rows, s, i, &error)) rc = cli_report(&error);
+    judge_device(rows, s, i);
   }
-  if (rc == 0) add_mean(rows);
-  if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:s, s:O}", "family", s->family->name, "chooser", chooser, "devices", rows));
-  } else if (rc == 0) {
-    printf("%s: mean fraction of the best on each device, learnt from the others (chooser '%s')\n\n", s->family->name,
-           chooser);
-    printf("%-32s %8s %8s %8s %8s   %s\n", "", "all", "top", "nearest", "single", "");
-    printf("%-32s %8s %8s %8s %8s   %s\n", "device", "others", "two", "alone", "best",
-           "device features; nearest device");
-    json_array_foreach(rows, i, row) {
-      char *figures = join(json_object_get(row, "figures"));
-      printf("%-32.32s %8.4f %8.4f %8.4f %8.4f", clt_json_string(row, "device"), clt_json_number(row, "mean"),
-             clt_json_number(row, "top_two"), clt_json_number(row, "nearest_mean"),
-             clt_json_number(row, "single_mean"));
-      if (json_object_get(row, "nearest"))
-        printf("   %s (%.2g s); %s", figures && *figures ? figures : "all", clt_json_number(row, "selection_s"),
-               clt_json_string(row, "nearest"));
-      puts("");
-      free(figures);
-    }
+  add_mean(rows);
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:s, s:s, s:o}", "family", s->family->name, "chooser", chooser, "devices", rows));
+  printf("%s: mean fraction of the best on each device, learnt from the others (chooser '%s')\n\n", s->family->name,
+         chooser);
+  printf("%-32s %8s %8s %8s %8s   %s\n", "", "all", "top", "nearest", "single", "");
+  printf("%-32s %8s %8s %8s %8s   %s\n", "device", "others", "two", "alone", "best", "device features; nearest device");
+  json_array_foreach(rows, i, row) {
+    char *figures = join(json_object_get(row, "figures"));
+    printf("%-32.32s %8.4f %8.4f %8.4f %8.4f", clt_json_string(row, "device"), clt_json_number(row, "mean"),
+           clt_json_number(row, "top_two"), clt_json_number(row, "nearest_mean"), clt_json_number(row, "single_mean"));
+    if (json_object_get(row, "nearest"))
+      printf("   %s (%.2g s); %s", figures && *figures ? figures : "all", clt_json_number(row, "selection_s"),
+             clt_json_string(row, "nearest"));
+    puts("");
+    free(figures);
   }
   json_decref(rows);
-  return rc;
+  return CLI_FOUND;
 }

@@ -14,16 +14,14 @@ typedef struct family_subject {
   clt_family_training training;
   size_t portfolio;
   double uses;
-  clt_store **sources; /* n_sources: of --sources */
-  size_t n_sources;
-  clt_family_devices devices;
-  clt_family_across across; /* train --sources */
+  clt_family_devices devices; /* of --sources */
+  clt_family_across across;   /* train --sources */
 } family_subject;
 
 /* report: compares the choosers on the device's own measurements, and prints a table. With --sources: judges, for each
  * device, a model trained on the others. Return an exit code. */
-int cli_family_report(family_subject *subject, const cli_arguments *arguments);
-int cli_family_report_across(family_subject *subject, const cli_arguments *arguments);
+int cli_family_report(const family_subject *subject, const cli_arguments *arguments);
+int cli_family_report_across(const family_subject *subject, const cli_arguments *arguments);
 
 /* Prints the device features that the model uses, and the nearest other device. */
 void cli_family_print_across(const family_subject *subject, size_t device);
