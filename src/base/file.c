@@ -303,7 +303,11 @@ char *clt_find_near_program(const char *const *names, int mode) {
   ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
   if (n <= 0) return NULL;
   path[n] = '\0';
-  return find_beside(strdup(path), names, mode);
+  char *found = find_beside(strdup(path), names, mode), *slash = strrchr(path, '/');
+  if (found || slash == NULL) return found;
+  *slash = '\0';
+  return clt_ends_with(path, "/clatune") ? find_beside(clt_format("%s/" CLATUNE_COMMANDS "/.", path), names, mode)
+                                         : NULL;
 }
 
 char *clt_find_near_library(const char *const *names, int mode) {

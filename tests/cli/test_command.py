@@ -6,8 +6,9 @@ import signal
 import sqlite3
 import subprocess
 import time
+import unittest
 
-from harness import CLATUNE, CliTest, main, until
+from harness import CLATUNE, CliTest, has_program, main, until
 
 PARAMETERS = [{"Name": "a", "Values": [1, 2, 3, 4]}, {"Name": "b", "Values": [0, 1, 2]}]
 
@@ -38,6 +39,7 @@ class CommandTest(CliTest):
         return self.clatune_json("verify", "p.json", "--configuration", configuration, expect=5)["log"]
 
 
+@unittest.skipUnless(has_program("sweep"), "clatune-sweep is not built")
 class Sweep(CommandTest):
     def sweep(self, expect=0, **plan):
         (self.folder / "plan.json").write_text(json.dumps({"Problems": ["p.json"], "Searchers": ["exhaustive"], **plan}))
