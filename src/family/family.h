@@ -10,7 +10,9 @@
 #include <clatune/family.h>
 #include <clatune/tune.h>
 
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
+#include "problem/load.h"
 #include "store/store.h"
 
 #define CLT_MAX_FEATURES 32

@@ -57,7 +57,8 @@ bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double
       out[i] = error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
     } else {
       double p = clt_sign_test(l->costs, c[i].costs, l->n < c[i].n ? l->n : c[i].n);
-      out[i] = p > chance ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+      out[i] = p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+      if (p > chance) out[i] = CLT_STANDING_OPEN;
     }
     decided = decided && out[i] != CLT_STANDING_OPEN;
   }

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "problem/guidance.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "sweep/sweep.h"
 
 #define CELLS "#cells" /* in the text of a plan: name_cells */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "space/space.h"
 #include "sweep/sweep.h"
 
@@ -117,7 +117,7 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
   clt_node_wrap(node, clt_space_builder_new(&builder, &cause), &cause);
   for (size_t i = 0; i < a->n && clt_node_ok(node); i++) {
     const axis *x = &a->axis[i];
-    const clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].standard};
+    const clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].default_value};
     int rc = CLT_OK;
     if (x->same_as >= 0) continue;
     if (x->n == 0) {
