@@ -9,7 +9,7 @@
 #include "cli/serve.h"
 #include "device/device.h"
 #include "format/recording.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 #include "search/search.h"
 #include "space/space.h"
 
@@ -50,7 +50,7 @@ static int list_space(cli_served *s, const clt_node *root, const clt_node *space
   json_decref(problem);
   if (rc == CLT_OK) rc = clt_instance_new(&s->instance, s->problem, NULL, 0, NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < s->problem->n_parameters; i++)
-    if (s->problem->parameters[i].standard) s->standard = clt_instance_default(s->instance);
+    if (s->problem->parameters[i].default_value) s->standard = clt_instance_default(s->instance);
   return rc;
 }
 

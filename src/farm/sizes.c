@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "base/map.h"
+<<<<<<< HEAD:src/farm/sizes.c
 #include "farm/plan.h"
 #include "problem/parts.h"
+=======
+#include "problem/instance.h"
+>>>>>>> h-core-a:src/sweep/sizes.c
 #include "space/space.h"
 
 #define MAX_VALUES 65536                   /* of one size */
@@ -117,7 +121,7 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
   clt_node_wrap(node, clt_space_builder_new(&builder, &cause), &cause);
   for (size_t i = 0; i < a->n && clt_node_ok(node); i++) {
     const axis *x = &a->axis[i];
-    const clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].standard};
+    const clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].default_value};
     int rc = CLT_OK;
     if (x->same_as >= 0) continue;
     if (x->n == 0) {

@@ -14,7 +14,7 @@
 #include "device/device.h"
 #include "format/recording.h"
 #include "measurement/objective.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "space/space.h"
 
 #define MS_PER_S 1e3

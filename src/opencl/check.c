@@ -103,12 +103,6 @@ static int build_mirrored(clt_program *out, clt_executor *executor, const clt_pl
 
 /* --- verifying --- */
 
-void clt_name_check(clt_measurement *m, const char *check) {
-  char *log = clt_format("%s: %s", check, m->log ? m->log : clt_reason_text(m->reason));
-  clt_measurement_fail(m, m->reason, log);
-  free(log);
-}
-
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
                         clt_measurement *measurement, clt_error *error) {
   const clt_plan *plan = prepared->plan;

@@ -8,7 +8,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* --- inputs --- */
 

@@ -11,7 +11,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* --- recipes --- */
 

@@ -33,21 +33,21 @@ typedef struct clt_extent {
 
 typedef struct clt_problem_parameter {
   const char *name;
-  int64_t standard, min, max;
+  int64_t default_value, min, max;
   bool no_macro; /* not passed to the kernel as a macro, so that one build serves all sizes */
 } clt_problem_parameter;
 
 /* values: the T1 text; NULL: the file has a JSON list (list). */
 typedef struct clt_tuning_parameter {
   const char *name, *type, *values, *key; /* the key of "Values" */
-  const json_t *list, *standard;
+  const json_t *list, *default_value;
 } clt_tuning_parameter;
 
-typedef struct clt_alias {
+typedef struct clt_stated_alias {
   clt_expression_id when;
   const char *parameter, *key;
   const json_t *value;
-} clt_alias;
+} clt_stated_alias;
 
 /* A compiler option, or a word of a command. holes are the expressions in its braces. */
 typedef struct clt_compiler_option {
@@ -143,14 +143,13 @@ struct clt_problem {
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;
 
-  clt_problem_parameter
-      *sizes; /* the first n_passed are problem parameters; the others can only be used in expressions */
+  clt_problem_parameter *sizes; /* the first n_passed are problem parameters; the others are for expressions only */
   size_t n_sizes, n_passed;
   clt_tuning_parameter *parameters;
   size_t n_parameters;
   clt_expression_id *conditions;
   size_t n_conditions;
-  clt_alias *aliases;
+  clt_stated_alias *aliases;
   size_t n_aliases;
 
   clt_error not_run;          /* why the kernel cannot be run on generated data; code 0: it can */
@@ -161,8 +160,7 @@ struct clt_problem {
   size_t n_options;
   const char **include_paths; /* absolute */
   size_t n_include_paths;
-  uint64_t known_group; /* size in work-items of a work-group with which an application has launched the kernel; 0:
-                           unknown */
+  uint64_t known_group; /* work-items of a work-group with which an application has launched it; 0: unknown */
   const char *opencl_standard;
   clt_extent problem_size; /* T1; n = 0: none */
   clt_argument *arguments;
@@ -178,6 +176,7 @@ struct clt_problem {
   clt_guidance guidance;
 };
 
+<<<<<<< HEAD
 /* --- the loader: each function reads some members of a node (base/reader.h) --- */
 
 /* load_kernel.c */
@@ -247,6 +246,8 @@ int clt_replace_names(char **out, const char *text, clt_name_replacer replace, c
  * source. */
 const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node);
 
+=======
+>>>>>>> h-core-a
 /* --- looking things up (problem.c) --- */
 
 /* The index of a tuning parameter, or -1. */
@@ -264,10 +265,10 @@ typedef struct clt_entries {
 } clt_entries;
 clt_entries clt_problem_entries(const clt_problem *problem, const char *name);
 
-/* Whether a file looks like a problem file: JSON with a kernel or a command, or a configuration file of Giles' tuner.
- */
+/* Whether a file looks like a problem file: JSON with a kernel or a command, or Giles' configuration file. */
 bool clt_problem_is_file(const char *path);
 
+<<<<<<< HEAD
 /* --- instances (problem.c, expression.c) --- */
 struct clt_instance {
   const clt_problem *problem;
@@ -370,4 +371,6 @@ double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, siz
 /* Finds a function of a module. A module in C is compiled first. Modules stay loaded (module.c). */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
+=======
+>>>>>>> h-core-a
 #endif

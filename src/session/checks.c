@@ -27,15 +27,6 @@
 #define QUICK 0.5    /* of that: another large size is tried */
 #define SMALL_S 20.0 /* of all checks at small sizes, which take a second if the machine is idle */
 
-clt_check clt_finalist_check(const clt_instance *instance) {
-  clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
-  if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
-    check.recipe.judged = true;
-    check.recipe.judge = clt_instance_reference_configuration(instance);
-  }
-  return check;
-}
-
 void clt_check_results_clear(clt_check_result **results, size_t *n) {
   for (size_t i = 0; i < *n; i++) {
     free((*results)[i].sizes);

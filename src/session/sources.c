@@ -142,10 +142,13 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     /* If most records do not match the space, the key is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
-      if (rc == CLT_OK)
-        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s%s%s%s", reading.n,
-                c->d.key.device, c->d.key.driver, c->same_text ? "" : ", with another text or other sizes (",
-                c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
+      if (rc == CLT_OK && c->same_text)
+        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s", reading.n,
+                c->d.key.device, c->d.key.driver);
+      else if (rc == CLT_OK)
+        clt_log(log, log_user, CLT_LOG_INFO,
+                "learns from %zu measurements on %s, driver %s, with another text or other sizes (%s)", reading.n,
+                c->d.key.device, c->d.key.driver, c->d.sizes);
     }
     clt_store_answers_release(&answers);
     free(reading.known);

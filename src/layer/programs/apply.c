@@ -15,7 +15,7 @@
 #include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 
 #define MOST_PROBLEM_BYTES (64 << 20)
 
