@@ -162,10 +162,10 @@ typedef struct clt_constraint {
   clt_constraint_origin origin;
 } clt_constraint;
 
-typedef struct clt_alias {
+typedef struct clt_space_alias {
   clt_expr *when;
   uint32_t parameter, position;
-} clt_alias;
+} clt_space_alias;
 
 struct clt_space_builder {
   clt_parameter *parameters; /* owned: names, and the values in one block with their texts */
@@ -175,7 +175,7 @@ struct clt_space_builder {
   size_t n_constants, constants_capacity;
   clt_constraint *constraints;
   size_t n_constraints, constraints_capacity;
-  clt_alias *aliases;
+  clt_space_alias *aliases;
   size_t n_aliases, aliases_capacity;
 };
 
@@ -185,7 +185,7 @@ struct clt_space {
   size_t n_parameters;
   clt_constraint *constraints;
   size_t n_constraints;
-  clt_alias *aliases;
+  clt_space_alias *aliases;
   size_t n_aliases;
   uint64_t cartesian, valid;
   double build_s;

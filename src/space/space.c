@@ -27,7 +27,7 @@ static void drop_text(const void *owned) { free((void *)(uintptr_t)owned); }
 
 /* Frees the members that both builders and spaces own. */
 static void release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
-                             size_t n_constraints, clt_alias *aliases, size_t n_aliases) {
+                             size_t n_constraints, clt_space_alias *aliases, size_t n_aliases) {
   for (size_t i = 0; i < n_parameters; i++) {
     drop_text(parameters[i].name);
     drop_text(parameters[i].values);
@@ -205,7 +205,7 @@ int clt_space_builder_constraint(clt_space_builder *builder, const char *text, c
 
 int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
                                  clt_error *error) {
-  clt_alias alias = {.when = when};
+  clt_space_alias alias = {.when = when};
   int rc = CLT_OK;
   while (alias.parameter < builder->n_parameters && strcmp(builder->parameters[alias.parameter].name, name) != 0)
     alias.parameter++;

@@ -24,7 +24,7 @@ typedef struct list {
   size_t n, capacity;
 } list;
 
-typedef struct reader {
+typedef struct value_reader {
   const char *text;
   size_t at, end;
   clt_symbol *symbols; /* constants, then the variables of the enclosing loops, whose slots count from 0 */
@@ -40,30 +40,30 @@ typedef struct reader {
   size_t steps;
   int depth;
   clt_error *error;
-} reader;
+} value_reader;
 
-static int read_sequence(reader *r, list *out);
+static int read_sequence(value_reader *r, list *out);
 
 /* --- words --- */
 
-static int report_mistake(reader *r, size_t at, const char *what, const char *detail) {
+static int report_mistake(value_reader *r, size_t at, const char *what, const char *detail) {
   return clt_fail(r->error, CLT_E_EXPRESSION, "cannot read the values '%.300s': %s%s at column %zu", r->text, what,
                   detail, at + 1);
 }
 
-static int report_too_much(reader *r) {
+static int report_too_much(value_reader *r) {
   return clt_fail(r->error, CLT_E_RANGE,
                   "'%.300s' has more than %d values, or takes too long to list; use fewer values", r->text,
                   MOST_VALUES);
 }
 
-static int look_ahead(reader *r, clt_token *token) {
+static int look_ahead(value_reader *r, clt_token *token) {
   const char *problem = NULL;
   int rc = clt_lex(token, r->text, r->at, r->end, &problem);
   return rc ? report_mistake(r, token->begin, problem, ",") : CLT_OK;
 }
 
-static bool accept_word(reader *r, const char *word) {
+static bool accept_word(value_reader *r, const char *word) {
   const char *problem;
   clt_token token;
   if (clt_lex(&token, r->text, r->at, r->end, &problem) || !clt_token_is(&token, r->text, word)) return false;
@@ -71,12 +71,12 @@ static bool accept_word(reader *r, const char *word) {
   return true;
 }
 
-static bool sees_word(const reader *r, const char *word) {
-  reader ahead = *r;
+static bool sees_word(const value_reader *r, const char *word) {
+  value_reader ahead = *r;
   return accept_word(&ahead, word);
 }
 
-static int expect_word(reader *r, const char *word) {
+static int expect_word(value_reader *r, const char *word) {
   char what[24];
   if (accept_word(r, word)) return CLT_OK;
   snprintf(what, sizeof what, "'%s'", word);
@@ -90,9 +90,9 @@ static bool is_any(const clt_token *t, const char *text, const char *const *word
 }
 
 /* Finds the end of the expression at r->at: the end of the text, one of the words, or an unmatched closing bracket. */
-static int find_end(const reader *reader_at, const char *const *words, size_t *end) {
+static int find_end(const value_reader *reader_at, const char *const *words, size_t *end) {
   static const char *const opening[] = {"(", "[", "{", NULL}, *const closing[] = {")", "]", "}", NULL};
-  reader r = *reader_at;
+  value_reader r = *reader_at;
   clt_token t;
   int rc, depth = 0;
   while ((rc = look_ahead(&r, &t)) == CLT_OK && t.kind != CLT_TOKEN_END) {
@@ -106,7 +106,7 @@ static int find_end(const reader *reader_at, const char *const *words, size_t *e
 
 /* --- expressions --- */
 
-static int append_value(reader *r, list *out, clt_value value) {
+static int append_value(value_reader *r, list *out, clt_value value) {
   if (r->dry) return CLT_OK;
   if (out->n >= MOST_LISTED) return report_too_much(r);
   if (clt_grow(&out->values, &out->capacity, out->n + 1, sizeof *out->values)) return clt_fail_memory(r->error);
@@ -115,7 +115,7 @@ static int append_value(reader *r, list *out, clt_value value) {
 }
 
 /* Evaluates the expression at r->at, which ends before one of the words. */
-static int read_value(reader *r, const char *const *words, clt_value *out) {
+static int read_value(value_reader *r, const char *const *words, clt_value *out) {
   uint64_t *number = clt_map_find(&r->compiled_at, r->at);
   *out = clt_boolean(false);
   if (number == NULL) {
@@ -138,7 +138,7 @@ static int read_value(reader *r, const char *const *words, clt_value *out) {
 
 /* --- lists of elements, and comprehensions --- */
 
-static int read_elements(reader *r, list *out, const char *closing) {
+static int read_elements(value_reader *r, list *out, const char *closing) {
   static const char *const comma[] = {",", NULL};
   int rc = CLT_OK;
   clt_value value;
@@ -154,7 +154,7 @@ static const char *const behind_element[] = {",", "for", NULL}, *const behind_co
 
 /* Runs the clauses of a comprehension from r->at to its closing bracket. After the last clause, evaluates the element,
  * which precedes the clauses in the text. */
-static int read_clauses(reader *r, list *out, size_t element, const char *closing) {
+static int read_clauses(value_reader *r, list *out, size_t element, const char *closing) {
   bool dry = r->dry;
   clt_value value;
   int rc;
@@ -201,7 +201,7 @@ static int read_clauses(reader *r, list *out, size_t element, const char *closin
   return rc;
 }
 
-static int read_display(reader *r, list *out, const char *closing) {
+static int read_display(value_reader *r, list *out, const char *closing) {
   size_t element = r->at, end;
   int rc = find_end(r, behind_element, &end);
   if (rc) return rc;
@@ -217,7 +217,7 @@ static int read_display(reader *r, list *out, const char *closing) {
 /* --- sequences --- */
 
 /* Reads the arguments of "range". */
-static int read_range(reader *r, list *out) {
+static int read_range(value_reader *r, list *out) {
   size_t at = r->at;
   list given = {0};
   int64_t bounds[3] = {0, 0, 1}; /* from, to, step */
@@ -241,7 +241,7 @@ static int read_range(reader *r, list *out) {
   return rc;
 }
 
-static int read_part(reader *r, list *out) {
+static int read_part(value_reader *r, list *out) {
   static const char *const beginnings[] = {"list", "tuple", "set", "range",
                                            "["}; /* the first three contain another sequence */
   clt_token t;
@@ -264,7 +264,7 @@ static int read_part(reader *r, list *out) {
   return report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
 }
 
-static int read_sequence(reader *r, list *out) {
+static int read_sequence(value_reader *r, list *out) {
   int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "lists nested too deeply", "") : CLT_OK;
   do
     if (rc == CLT_OK) rc = read_part(r, out);
@@ -279,7 +279,7 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
   size_t length = strnlen(text, MOST_BYTES + 1);
   if (length > MOST_BYTES)
     return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
-  reader r = {.text = text, .end = length, .n_symbols = n_constants, .n_constants = n_constants, .error = error};
+  value_reader r = {.text = text, .end = length, .n_symbols = n_constants, .n_constants = n_constants, .error = error};
   list values = {0};
   clt_token t;
   clt_value value;
