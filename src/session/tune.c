@@ -370,7 +370,7 @@ static int open_session(clt_session *s, clt_error *error) {
 static double typical_best(const clt_session *s) {
   clt_measurement best = s->result->best; /* borrowed */
   const clt_objective *o = s->loop.objective;
-  bool by_figure = !isnan(best.figure), standard = clt_objective_is_standard(o);
+  bool by_figure = !isnan(best.figure), standard = clt_objective_is_default(o);
   if (best.config == CLT_CONFIG_NONE || !(standard || (clt_objective_ranks_by_time(o) && !by_figure))) return 0;
   double median = clt_median(by_figure ? best.figures : best.runs_s, best.n_runs);
   if (!isnan(median)) *(by_figure ? &best.figure : &best.time_s) = median;
