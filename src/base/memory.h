@@ -10,6 +10,9 @@
 /* Computes a * b. False: it overflows. */
 bool clt_size_multiply(size_t *out, size_t a, size_t b);
 
+static inline size_t clt_min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t clt_max(size_t a, size_t b) { return a > b ? a : b; }
+
 /* Allocates n zeroed elements. NULL: overflow, or out of memory. n = 0 gives one element, so NULL always means failure.
  */
 void *clt_new_array(size_t n, size_t element_bytes);

@@ -13,6 +13,10 @@ typedef struct clt_option_table {
   size_t n, size;
 } clt_option_table;
 
+/* The members of a type that describe its options: a table for a struct. */
+#define CLT_OPTIONS(TABLE, STRUCT) \
+  .options = TABLE, .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(STRUCT)
+
 /* The table of one kind of plug-in. Each plug-in is described by a struct (its type) that begins with its ABI version
  * (unsigned), its name and its summary. */
 typedef struct clt_plugins {

@@ -57,7 +57,7 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, double
   const size_t n_weights = clt_shape_n_weights(&shape);
   float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units, *slopes = constant + 1;
   size_t *chosen = clt_new_array(rows->n, sizeof *chosen), *order = clt_new_array(rows->n, sizeof *order), n = 0;
-  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_vector_memory(n_weights, sizeof *weights);
+  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_new_array(n_weights, sizeof *weights);
   uint32_t *fold = clt_new_array(rows->n, sizeof *fold);
   int rc = chosen && order && y && weights && fold ? CLT_OK : clt_fail_memory(error);
   double mean = 0, deviation = 0;
@@ -191,7 +191,7 @@ static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, con
       out->values[out->n++] = nodes[i].input < 0 ? 0 : (float)(first + nodes[i].right);
     }
   }
-  if (n) clt_growth_release(&g);
+  if (n) clt_arena_release(&g.memory);
   free(nodes);
   free(chosen);
   free(y);

@@ -68,7 +68,7 @@ enum { SEARCHED, COMPARED }; /* two kinds of records: from the search, and of fi
  * (clt_newer_counts). */
 typedef struct candidate {
   bool failed;    /* in its latest run */
-  double doubt;   /* clt_doubt of the COMPARED record; NaN, with time as objective: it failed */
+  double doubt;   /* clt_relative_error of the COMPARED record; NaN, with time as objective: it failed */
   double cost[2]; /* NaN: none */
   best_record best[2];
 } candidate;
@@ -116,7 +116,7 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
   if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
   if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* only the figure of a program */
   if (kind == CLT_RECORD_FINALIST) {
-    const double doubt = correct ? clt_doubt(m) : NAN;
+    const double doubt = correct ? clt_relative_error(m) : NAN;
     candidate *i = find_candidate(c, m->config, &is_new);
     if (i && (is_new || (correct && !clt_newer_counts(i->doubt, doubt))))
       i->doubt = doubt, i->best[COMPARED] = record_of(m);
@@ -151,7 +151,7 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
   candidate *i = find_candidate(c, m->config, &is_new);
   if (i == NULL) return CLT_E_MEMORY;
   const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
-  const double doubt = clt_doubt(m);
+  const double doubt = clt_relative_error(m);
   const bool stands = k == COMPARED && !i->failed && !isnan(i->cost[k]) && !clt_newer_counts(doubt, i->doubt);
   i->failed = !correct;
   if (!correct || stands) return 0;
@@ -291,8 +291,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
 /* Whether models predict this objective: they predict the default objective, which is time or the cost of a program's
  * figure. */
 static bool suits_models(const clt_objective *objective) {
-  bool knows_times = clt_objective_standard(objective) == 0;
-  return clt_objective_is_standard(objective) || (knows_times && clt_objective_ranks_by_time(objective));
+  bool knows_times = clt_objective_default(objective) == 0;
+  return clt_objective_is_default(objective) || (knows_times && clt_objective_ranks_by_time(objective));
 }
 
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,

@@ -74,7 +74,10 @@ const char *clt_reason_text(clt_reason reason) { return reasons[known_reason(rea
 
 int clt_reason_parse(clt_reason *out, const char *name, clt_error *error) {
   for (size_t i = 0; i < CLT_N_REASONS; i++) {
-    if (strcmp(reasons[i].name, name) == 0) return *out = (clt_reason)i, CLT_OK;
+    if (strcmp(reasons[i].name, name) == 0) {
+      *out = (clt_reason)i;
+      return CLT_OK;
+    }
   }
   return clt_fail(error, CLT_E_NOT_FOUND, "there is no failure reason '%.64s'", name);
 }
@@ -169,12 +172,12 @@ const char *clt_interval_text(char out[64], double error, double confidence) {
 #define ENOUGH_RUNS 5
 #define KNOWN_TO 0.04 /* at 95 %, that is, a standard error of 2 %, which counts as equally good */
 
-double clt_doubt(const clt_measurement *m) {
+double clt_relative_error(const clt_measurement *m) {
   if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* greater than any relative error */
   return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
 }
 
-bool clt_newer_counts(double newer_doubt, double older_doubt) { return !(newer_doubt > fmax(older_doubt, KNOWN_TO)); }
+bool clt_newer_counts(double newer_error, double older_error) { return !(newer_error > fmax(older_error, KNOWN_TO)); }
 
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;

@@ -41,12 +41,12 @@
 enum { MIN_PAIRS = 3, MAX_PAIRS = 8 };
 
 /* The runs of one call with both clocks; the clock that counts is known at the end. */
-typedef struct series {
+typedef struct run_series {
   double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
   bool poisoned[CLT_MAX_RUNS], cold;
   size_t n, n_odd; /* runs, and runs with impossible timestamps */
   clt_clock clock;
-} series;
+} run_series;
 
 void clt_timing_policy_init(clt_timing_policy *policy) {
   *policy = (clt_timing_policy){.min_runs = CLT_TIMING_MIN_RUNS,
@@ -66,7 +66,7 @@ clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search
                              .energy_s = search->energy_s};
 }
 
-static const double *runs_of(const series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }
+static const double *runs_of(const run_series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }
 
 static double least_of(const double *values, size_t n) {
   double min = INFINITY;
@@ -75,7 +75,7 @@ static double least_of(const double *values, size_t n) {
 }
 
 /* Makes one run, or the mean of several, and verifies it if it began with poison. Only the runs are timed. */
-static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t n_together, clt_measurement *m,
+static int time_run(run_series *s, clt_prepared *prepared, clt_restore level, size_t n_together, clt_measurement *m,
                     clt_error *error) {
   clt_executor *executor = prepared->executor;
   clt_run run;
@@ -103,11 +103,11 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, size_t
 
 /* Detects kernels that are slower if the output is not there already. Poison alone, and what the host did just before,
  * also slow a run down; so pairs of runs decide whose outputs were written in the same way, in both orders. */
-static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
+static int compare_contents(const run_series *s, clt_prepared *prepared, const clt_timing_policy *policy,
                             clt_measurement *m, clt_error *error) {
   /* Of runs that are timed together, only the first finds the prepared output, so single runs are compared. */
   const bool several = prepared->n_together > 1;
-  series c = {.clock = several ? CLT_CLOCK_HOST : s->clock, .cold = s->cold};
+  run_series c = {.clock = several ? CLT_CLOCK_HOST : s->clock, .cold = s->cold};
   double least_s[2] = {INFINITY, INFINITY}, wrong_s[MAX_PAIRS], right_s[MAX_PAIRS], begun_s = clt_now_s();
   for (size_t i = 0; i < s->n; i++) least_s[s->poisoned[i]] = fmin(least_s[s->poisoned[i]], runs_of(s)[i]);
   if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
@@ -131,7 +131,7 @@ static int compare_contents(const series *s, clt_prepared *prepared, const clt_t
 
 /* True if a run is too short for the device's clock; more runs are then timed together. *clock becomes the host's if
  * inputs must be restored or caches emptied in between, or if that would take too long. */
-static bool lengthen_run(const series *s, clt_prepared *prepared, double max_total_s, clt_clock *clock) {
+static bool lengthen_run(const run_series *s, clt_prepared *prepared, double max_total_s, clt_clock *clock) {
   const double tick_s = prepared->executor->tick_s, n = (double)prepared->n_together;
   const double device_s = s->device_s[0] * n, wanted_s = TICKS * tick_s;
   if (*clock == CLT_CLOCK_HOST || device_s < 0 || device_s >= wanted_s) return false;
@@ -145,7 +145,7 @@ static bool lengthen_run(const series *s, clt_prepared *prepared, double max_tot
 
 /* Scratch memory gets new content before the first of these runs only, outputs before most of them. A kernel whose
  * later runs do less than its first leaves poison or an incorrect result behind. */
-static int time_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
+static int time_series(run_series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
                        clt_error *error) {
   clt_clock clock = s->clock;
   const double limit_s = policy->best_s > 0 ? policy->abandon_factor * policy->best_s : INFINITY;
@@ -225,7 +225,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
 
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error) {
-  series s = {.clock = executor->clock, .cold = policy->cold};
+  run_series s = {.clock = executor->clock, .cold = policy->cold};
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
   if (policy->min_runs < 1 || policy->min_runs > policy->max_runs || policy->max_runs > CLT_MAX_RUNS)

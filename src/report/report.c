@@ -35,7 +35,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .reason = m->reason,
                                             .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
                                             .cost = clt_objective_cost(objective, m),
-                                            .doubt = clt_doubt(m),
+                                            .relative_error = clt_relative_error(m),
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                                             .interval = clt_measurement_interval(m),
                                             .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
@@ -78,7 +78,7 @@ static bool index_rows(clt_map *newest, const clt_report_rows *rows, bool finali
     if (index == NULL) return false;
     const clt_report_row *older = is_new ? row : &rows->items[*index];
     const bool stands = finalists && row->reason == CLT_REASON_NONE && older->reason == CLT_REASON_NONE;
-    if (!stands || clt_newer_counts(row->doubt, older->doubt)) *index = i;
+    if (!stands || clt_newer_counts(row->relative_error, older->relative_error)) *index = i;
   }
   return true;
 }
@@ -131,7 +131,7 @@ static size_t find_best(const clt_tuning *tuning) {
     least = tuning->rows.items[i].final_cost;
     best = i;
   }
-  clt_ranked fastest = {0};
+  clt_report_ranked fastest = {0};
   return best == SIZE_MAX && clt_tuning_fastest(tuning, &fastest, 1) ? fastest.index : best;
 }
 
@@ -312,11 +312,11 @@ double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_
   return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
 }
 
-static bool comes_before(const clt_ranked *a, const clt_ranked *b) {
+static bool comes_before(const clt_report_ranked *a, const clt_report_ranked *b) {
   return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
-size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item) {
+size_t clt_rank(clt_report_ranked *ranked, size_t n, size_t most, clt_report_ranked item) {
   size_t at = n < most ? n++ : most;
   if (at == most && !comes_before(&item, &ranked[--at])) return n;
   for (; at > 0 && comes_before(&item, &ranked[at - 1]); at--) ranked[at] = ranked[at - 1];
@@ -324,11 +324,11 @@ size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item) {
   return n;
 }
 
-size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n) {
+size_t clt_tuning_fastest(const clt_tuning *tuning, clt_report_ranked *out, size_t n) {
   size_t n_out = 0;
   for (size_t i = 0; i < tuning->rows.n; i++) {
     const clt_report_row *row = &tuning->rows.items[i];
-    if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_ranked){row->cost, row->config, 0, i});
+    if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_report_ranked){row->cost, row->config, 0, i});
   }
   return n_out;
 }

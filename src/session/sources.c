@@ -75,9 +75,9 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
     const clt_recording *recording = recordings[i];
     const clt_space_match match = clt_space_match_new(clt_recording_space(recording), space);
     /* A figure measured by another tool counts as a program's figure if both have the same goal. */
-    const clt_goal goal = clt_objective_metric(objective, clt_objective_standard(objective)).goal;
+    const clt_goal goal = clt_objective_metric(objective, clt_objective_default(objective)).goal;
     const bool contrary =
-        recording->figure.name && clt_objective_standard(objective) > 0 && recording->figure.goal != goal;
+        recording->figure.name && clt_objective_default(objective) > 0 && recording->figure.goal != goal;
     size_t n_all = match.extra || match.missing ? 0 : recording->n, n_known = 0;
     struct reading reading = {.objective = objective};
     for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {

@@ -361,7 +361,7 @@ static double typical_best(const clt_session *s) {
   const clt_objective *o = s->loop.objective;
   if (s->result->best.config == CLT_CONFIG_NONE) return 0;
   const clt_measurement best = clt_session_at_median(&s->result->best);
-  if (clt_objective_is_standard(o)) return clt_objective_cost(o, &best);
+  if (clt_objective_is_default(o)) return clt_objective_cost(o, &best);
   return clt_objective_ranks_by_time(o) && isnan(best.figure) ? best.time_s : 0;
 }
 

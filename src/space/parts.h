@@ -12,10 +12,10 @@ typedef struct clt_constraint {
   clt_constraint_origin origin;
 } clt_constraint;
 
-typedef struct clt_alias {
+typedef struct clt_space_alias {
   clt_expr *when;
   uint32_t parameter, position;
-} clt_alias;
+} clt_space_alias;
 
 struct clt_space {
   clt_parameter *parameters; /* owned: names, and the values in one block with their texts */
@@ -23,7 +23,7 @@ struct clt_space {
   size_t n_parameters;
   clt_constraint *constraints;
   size_t n_constraints;
-  clt_alias *aliases;
+  clt_space_alias *aliases;
   size_t n_aliases;
   uint64_t cartesian, valid;
   double build_s;

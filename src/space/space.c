@@ -230,7 +230,7 @@ int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, con
   if (rc)
     clt_expr_free(when);
   else
-    draft->aliases[draft->n_aliases++] = (clt_alias){when, (uint32_t)index, (uint32_t)position};
+    draft->aliases[draft->n_aliases++] = (clt_space_alias){when, (uint32_t)index, (uint32_t)position};
   return rc;
 }
 
