@@ -9,14 +9,10 @@
 
 #include <clatune/tune.h>
 
-<<<<<<< HEAD
 #include "choice/choice.h"
-#include "problem/parts.h"
-=======
 #include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/load.h"
->>>>>>> h-core-a
 #include "store/store.h"
 
 #define CLT_MAX_PORTFOLIO 8

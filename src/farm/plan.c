@@ -28,39 +28,7 @@ static size_t count_items(const clt_node *node, size_t most, const char *what) {
   return clt_node_ok(node) ? n : 0;
 }
 
-<<<<<<< HEAD:src/farm/plan.c
 /* --- options --- */
-=======
-/* --- numbers and options --- */
-
-int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int64_t max, size_t most) {
-  clt_error cause = {0};
-  clt_value *values = NULL;
-  size_t n = clt_node_count(node);
-  if (node->json == NULL || !clt_node_ok(node)) return NULL;
-  if (json_is_string(node->json))
-    clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
-  int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
-  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++) {
-    clt_node item = clt_node_item(node, i);
-    if (values)
-      numbers[i] = values[i].integer;
-    else if (!clt_json_integer(&numbers[i], item.json))
-      clt_node_fail(&item, json_is_array(node->json)
-                               ? "needs a whole number"
-                               : "needs a whole number, a list of them, or a text such as \"range(1, 11)\"");
-  }
-  free(values);
-  if (n == 0) clt_node_fail(node, "must not be empty");
-  if (n > most) clt_node_fail(node, "has %zu numbers; at most %zu are allowed", n, most);
-  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++)
-    if (numbers[i] < min || numbers[i] > max)
-      clt_node_fail(node, "%lld is out of range; it must be from %lld to %lld", (long long)numbers[i], (long long)min,
-                    (long long)max);
-  *n_out = n;
-  return numbers;
-}
->>>>>>> h-core-a:src/sweep/load.c
 
 /* Reads the options of the plug-in `name`, which is given at `place`, and checks them against its table, so that
  * mistakes show before anything is measured. */

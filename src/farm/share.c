@@ -13,12 +13,7 @@
 #include "device/device.h"
 #include "farm/plan.h"
 #include "problem/guidance.h"
-<<<<<<< HEAD:src/farm/share.c
-#include "problem/parts.h"
-=======
 #include "problem/instance.h"
-#include "sweep/sweep.h"
->>>>>>> h-core-a:src/sweep/share.c
 
 #define CELLS "#cells" /* in the text of a plan: name_cells */
 

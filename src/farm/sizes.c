@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "base/map.h"
-<<<<<<< HEAD:src/farm/sizes.c
 #include "farm/plan.h"
-#include "problem/parts.h"
-=======
 #include "problem/instance.h"
->>>>>>> h-core-a:src/sweep/sizes.c
+#include "problem/load.h"
 #include "space/space.h"
 
 #define MAX_VALUES 65536                   /* of one size */

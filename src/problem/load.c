@@ -213,7 +213,7 @@ int64_t *clt_load_integers(size_t *n_out, const clt_node *node, int64_t min, int
     clt_node item = clt_node_item(node, i);
     if (values)
       numbers[i] = values[i].integer;
-    else if (!clt_json_whole(&numbers[i], item.json))
+    else if (!clt_json_integer(&numbers[i], item.json))
       clt_node_fail(&item, json_is_array(node->json)
                                ? "needs a whole number"
                                : "needs a whole number, a list of them, or a text such as \"range(1, 11)\"");

@@ -21,6 +21,10 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *de
  * `digits` digits. NULL: the node is missing. */
 clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
 
+/* Reads 1 to `most` integers from min to max: one, a list, or a text as in T1 ("range(1, 11)"). Sets *n. NULL if the
+ * member is missing. */
+int64_t *clt_load_integers(size_t *n, const clt_node *node, int64_t min, int64_t max, size_t most);
+
 /* A copy of node whose mistakes do not make the file invalid: they are kept as the reason why the kernel cannot be run
  * on generated data, which clt_problem_check_kernel reports. */
 clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);

@@ -59,15 +59,9 @@ def check(path, room):
 
 def check_numbers(path, room):
     text = path.read_text()
-<<<<<<< HEAD
     prints = room in PROGRAMS or path.parent.name in ("child", "programs")
-    for number in [] if path.match("src/base/text.c") else by_locale(text, prints):
-        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/text.h)"
-=======
-    prints = room == "cli" or path.parent.name == "child"
     for number in [] if path.match("src/base/print.c") else by_locale(text, prints):
         yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/print.h)"
->>>>>>> h-core-a
 
 
 def main(root):
