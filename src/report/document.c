@@ -89,16 +89,19 @@ static json_t *row_json(document_draft *d, size_t index) {
   json_t *configuration = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
-  const double error =
-      clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
-  const bool known = clt_objective_is_default(d->t->objective) && isfinite(error);
+  double error = NAN, confidence = NAN;
+  json_t *value = json_null();
+  if (clt_objective_is_default(d->t->objective)) {
+    value = cost_json(d, row->final_cost);
+    error = clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
+    if (isfinite(error)) confidence = row->final_interval.confidence;
+  }
   return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
                    "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
-                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
-                   clt_objective_is_default(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
-                   "finalist_interval", clt_json_real(known ? error : NAN), "finalist_confidence",
-                   clt_json_real(known ? row->final_interval.confidence : NAN), "configuration", configuration, "text",
-                   config_json(d, row->config), "metrics", metrics_json(d, row, false));
+                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value", value,
+                   "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
+                   "configuration", configuration, "text", config_json(d, row->config), "metrics",
+                   metrics_json(d, row, false));
 }
 
 /* --- what parameters do --- */
@@ -113,7 +116,7 @@ static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
 static int by_variety_and_importance(const void *a, const void *b) {
   const factor *x = a, *y = b;
   if ((x->n_shown > 1) != (y->n_shown > 1)) return x->n_shown > 1 ? -1 : 1;
-  double p = isnan(x->importance) ? -1 : x->importance, q = isnan(y->importance) ? -1 : y->importance;
+  const double p = fmax(x->importance, -1), q = fmax(y->importance, -1); /* NaN: last */
   if (p != q) return p > q ? -1 : 1;
   return (x->index > y->index) - (x->index < y->index);
 }
@@ -130,7 +133,9 @@ static int make_factor(document_draft *d, size_t index, clt_error *error) {
   if (d->standard != SIZE_MAX) f->standard = d->groups[d->standard];
   clt_report_ranked shown[MOST_VALUES]; /* the best configuration's value before all others */
   for (size_t v = 0; v < n; v++) {
-    const double least = f->effects[v].least, key = v == f->best ? -INFINITY : isnan(least) ? INFINITY : least;
+    double key = f->effects[v].least;
+    if (isnan(key)) key = INFINITY;
+    if (v == f->best) key = -INFINITY;
     if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_report_ranked){key, v, 0, v});
   }
   for (size_t i = 0; i < f->n_shown; i++) f->shown[i] = shown[i].index;
@@ -360,7 +365,8 @@ static void put_best(document_draft *d, json_t *json) {
   size_t n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
   const bool as_finalist = t->best_is_finalist;
-  const double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
+  double cost = best ? best->cost : NAN;
+  if (as_finalist) cost = best->final_cost;
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i].index));
   put(d, json, "best", best ? row_json(d, d->best) : json_null());
@@ -395,15 +401,18 @@ static void put_session(document_draft *d, json_t *json) {
   static const char *const texts[] = {"searcher", "ended_by", "how_sure"};
   static const char *const numbers[] = {"seed", "evaluations", "load", "processors"};
   const clt_tuning *t = d->t;
-  const int64_t times_s[2] = {t->first_s, t->last_s};
+  const struct {
+    const char *key;
+    int64_t at_s;
+  } times[] = {{"measured_from", t->first_s}, {"measured_until", t->last_s}};
   json_t *session = json_is_object(t->session) ? json_object() : NULL, *notes = json_array(), *note;
   size_t n;
   for (int i = 0; i < 2; i++) {
-    time_t at = (time_t)times_s[i];
+    time_t at = (time_t)times[i].at_s;
     struct tm date;
     char text[32] = "";
     bool known = at > 0 && gmtime_r(&at, &date) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &date) > 0;
-    put(d, json, i ? "measured_until" : "measured_from", known ? json_string(text) : json_null());
+    put(d, json, times[i].key, clt_json_text(known ? text : NULL));
   }
   for (size_t i = 0; session && i < sizeof texts / sizeof *texts; i++)
     put(d, session, texts[i], clt_report_string(clt_json_string(t->session, texts[i])));
