@@ -10,12 +10,12 @@
 
 static const clt_line platform_lines[] = {
     {.form = "{platform_index}  {platform_name}[ ({icd_suffix})], {platform_version}"}};
-static const clt_layout platform_layout = CLT_LAYOUT(0, 1, platform_lines);
+static const clt_text_layout platform_layout = CLT_TEXT_LAYOUT(0, 1, platform_lines);
 
 static const clt_line device_lines[] = {
     {.form = "  {platform_index}:{device_index}  {name}  \\[[{?type=cpu}CPU|{?type=gpu}GPU|{type}]\\]"
              "[{!available}  not available]"}};
-static const clt_layout device_layout = CLT_LAYOUT(0, 1, device_lines);
+static const clt_text_layout device_layout = CLT_TEXT_LAYOUT(0, 1, device_lines);
 
 static const clt_line limit_lines[] = {
     {"driver", "[{driver_version}]"},
@@ -37,7 +37,7 @@ static const clt_line limit_lines[] = {
     {"images",
      "[{?images}2D {image2d_max_width} x {image2d_max_height}, 3D {image3d_max_width} x {image3d_max_height}"
      " x {image3d_max_depth}|none]"}};
-static const clt_layout limit_layout = CLT_LAYOUT(7, 17, limit_lines);
+static const clt_text_layout limit_layout = CLT_TEXT_LAYOUT(7, 17, limit_lines);
 
 /* Prints the measured and computed features, failed ones with the reason. Features stated by the driver are among the
  * limits above. */

@@ -22,7 +22,7 @@ int cli_print_json(json_t *json) {
   return rc ? CLI_FAILURE : 0; /* main prints the reason */
 }
 
-void cli_draw(const json_t *document, const clt_layout *layout) {
+void cli_draw(const json_t *document, const clt_text_layout *layout) {
   clt_text text = {0};
   clt_draw_layout(&text, document, layout);
   if (document == NULL || text.rc) cli_failure("out of memory");
@@ -30,7 +30,7 @@ void cli_draw(const json_t *document, const clt_layout *layout) {
   clt_text_release(&text);
 }
 
-int cli_answer(const cli_arguments *arguments, json_t *document, const clt_layout *layout) {
+int cli_answer(const cli_arguments *arguments, json_t *document, const clt_text_layout *layout) {
   if (cli_given(arguments, "json")) return cli_print_json(document);
   cli_draw(document, layout);
   json_decref(document);
@@ -39,7 +39,7 @@ int cli_answer(const cli_arguments *arguments, json_t *document, const clt_layou
 
 int cli_answer_line(const cli_arguments *arguments, json_t *document, const char *form) {
   const clt_line line = {.form = form};
-  return cli_answer(arguments, document, &(clt_layout){.n = 1, .lines = &line});
+  return cli_answer(arguments, document, &(clt_text_layout){.n = 1, .lines = &line});
 }
 
 void cli_add_json(clt_text *out, json_t *json, int indent) {

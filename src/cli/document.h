@@ -17,9 +17,9 @@ int cli_print_json(json_t *json);
 
 /* Prints an answer (reference stolen): as JSON with --json, else the text that the layout draws from it. Returns 0, or
  * CLI_FAILURE if standard output fails. cli_answer_line: a text of one form. cli_draw: only the text; borrows. */
-int cli_answer(const cli_arguments *arguments, json_t *document, const clt_layout *layout);
+int cli_answer(const cli_arguments *arguments, json_t *document, const clt_text_layout *layout);
 int cli_answer_line(const cli_arguments *arguments, json_t *document, const char *form);
-void cli_draw(const json_t *document, const clt_layout *layout);
+void cli_draw(const json_t *document, const clt_text_layout *layout);
 
 /* Adds indented JSON, with lists of numbers and texts on one line. */
 void cli_add_json(clt_text *out, json_t *json, int indent);

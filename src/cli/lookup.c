@@ -36,7 +36,7 @@ static const clt_line answer_lines[] = {
      "|{?objective.is_default}{?objective.name=figure}{expected_value:.5g}[ {objective.unit}]"
      "|{?objective.is_default}{expected_value:time}"},
     {"objective", "{!objective.is_default}{objective.goal} {objective.name}: [{expected_value:in objective.unit}|-]"}};
-static const clt_layout answer_layout = CLT_LAYOUT(0, 18, answer_lines);
+static const clt_text_layout answer_layout = CLT_TEXT_LAYOUT(0, 18, answer_lines);
 
 static json_t *answer_json(const clt_instance *instance, const clt_objective *objective,
                            const clt_lookup_result *found) {
@@ -101,7 +101,7 @@ static const clt_line portable_lines[] = {
     {"could be better",
      "{open.configurations} configurations that lack a place; measure first {open.most_promising} on"
      " {open.not_measured_on}"}};
-static const clt_layout portable_layout = CLT_LAYOUT(0, 18, portable_lines);
+static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);
 
 static json_t *portable_json(const clt_problem *problem, const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();

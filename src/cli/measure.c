@@ -27,9 +27,9 @@ static const clt_line measured_lines[] = {
     {"cost", "{?correct}{!first}{over_first:.4g} times that of the first configuration"},
     {"failed", "{!correct}{reason:reason} ({reason})"},
     {.form = "{!correct}log\n{log}"}};
-static const clt_layout measured_layout = CLT_LAYOUT(0, 16, measured_lines);
+static const clt_text_layout measured_layout = CLT_TEXT_LAYOUT(0, 16, measured_lines);
 static const clt_line answer_lines[] = {{.each = "measurements", .item = &measured_layout}};
-static const clt_layout answer_layout = CLT_LAYOUT(0, 16, answer_lines);
+static const clt_text_layout answer_layout = CLT_TEXT_LAYOUT(0, 16, answer_lines);
 
 static json_t *measured_json(const clt_instance *instance, const clt_objective *o, const clt_measurement *all,
                              size_t i) {

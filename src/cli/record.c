@@ -46,7 +46,7 @@ static void print_sample(const cli_tuning *tuning, const clt_tune_result *result
       {.form = "stored in {store}"}};
   (void)tuning;
   (void)result;
-  cli_draw(answer, &(clt_layout)CLT_LAYOUT(0, 1, lines));
+  cli_draw(answer, &(clt_text_layout)CLT_TEXT_LAYOUT(0, 1, lines));
 }
 
 static int run_sample(const cli_arguments *arguments) {

@@ -39,7 +39,7 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
 }
 
 static const clt_line title_lines[] = {{.form = "{file}: {problem}"}};
-static const clt_layout title_layout = CLT_LAYOUT(0, 1, title_lines);
+static const clt_text_layout title_layout = CLT_TEXT_LAYOUT(0, 1, title_lines);
 static const clt_line space_lines[] = {
     {"cartesian",
      "{cartesian} configurations of {parameters:n} tuning parameter{parameters:s} in {groups} independent"
@@ -48,7 +48,7 @@ static const clt_line space_lines[] = {
     {"none valid", "{none_valid}"},
     {"aliases", "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configurations to measure"},
     {"counted in", "[{build_s:time}|-]"}};
-static const clt_layout space_layout = CLT_LAYOUT(2, 12, space_lines);
+static const clt_text_layout space_layout = CLT_TEXT_LAYOUT(2, 12, space_lines);
 
 static int run_space(const cli_arguments *arguments) {
   const bool as_json = cli_given(arguments, "json");

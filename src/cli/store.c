@@ -38,7 +38,7 @@ static int run_where(const cli_arguments *arguments) {
 
 /* Prints an answer (reference stolen) that is a list: a line for each item. */
 static int answer_list(const cli_arguments *arguments, json_t *list, const clt_line *line) {
-  return cli_answer(arguments, list, &(clt_layout){.width = 17, .n = 1, .lines = line});
+  return cli_answer(arguments, list, &(clt_text_layout){.width = 17, .n = 1, .lines = line});
 }
 
 static int run_list(const cli_arguments *arguments) {

@@ -30,7 +30,7 @@ static const clt_line train_lines[] = {
     {"importance", "[*ranking:{parameter} {importance:%}]"},
     {"took", "{fit_s:time}"},
     {"model file", "{model}"}};
-static const clt_layout train_layout = CLT_LAYOUT(0, 20, train_lines);
+static const clt_text_layout train_layout = CLT_TEXT_LAYOUT(0, 20, train_lines);
 
 static int run_train(const cli_arguments *arguments) {
   const char *store = cli_text(arguments, "store"), *networks = cli_text(arguments, "fann");

@@ -212,7 +212,7 @@ static const clt_line best_lines[] = {
      "{?best}{!objective.is_default}{?objective.without_value}{objective.without_value} correct configurations have"
      " no value of the objective"},
     {"[{?first}notes]", "{.}", .each = "notes"}};
-static const clt_layout best_layout = CLT_LAYOUT(0, WIDTH, best_lines);
+static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, WIDTH, best_lines);
 
 static const clt_line search_lines[] = {
     {"verified", "{?best}{?on_device}{?unchecked_program}" CLI_UNCHECKED_PROGRAM},
@@ -241,7 +241,7 @@ static const clt_line search_lines[] = {
     {"search quality", "{how_sure}"},
     {"took", "{wall_s:time}[{?waited_s>1}, {waited_s:time} of it waiting for other tuners on the device]"},
     {"stored in", "{store}"}};
-static const clt_layout search_layout = CLT_LAYOUT(0, WIDTH, search_lines);
+static const clt_text_layout search_layout = CLT_TEXT_LAYOUT(0, WIDTH, search_lines);
 
 static void draw_tuning(const json_t *answer) {
   cli_draw(answer, &best_layout);

@@ -152,7 +152,7 @@ static const clt_line dry_lines[] = {
     {"options", "{?uses_options}[{options}]"},
     {"objective", "{objective.goal} {objective.name}"},
     {.form = "nothing was measured"}};
-static const clt_layout dry_layout = CLT_LAYOUT(0, 20, dry_lines);
+static const clt_text_layout dry_layout = CLT_TEXT_LAYOUT(0, 20, dry_lines);
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_tuning t;

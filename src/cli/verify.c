@@ -173,7 +173,7 @@ static const clt_line verdict_lines[] = {
     {"violates", "{violation}"},
     {.form = "[{?correct}printed|log]\n{log}"},
     {"Oclgrind", "{findings} findings[\n{oclgrind}]"}};
-static const clt_layout verdict_layout = CLT_LAYOUT(0, WIDTH, verdict_lines);
+static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_lines);
 
 static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
@@ -183,7 +183,7 @@ static const clt_line margin_lines[] = {
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
      .each = "margins"},
     {"{quality.name}", "{!violation}[{quality.value:.3g}[ {quality.unit}]|not known]"}};
-static const clt_layout margin_layout = CLT_LAYOUT(0, WIDTH, margin_lines);
+static const clt_text_layout margin_layout = CLT_TEXT_LAYOUT(0, WIDTH, margin_lines);
 
 static int answer_verdict(const cli_arguments *arguments, json_t *answer, bool is_right) {
   const json_t *checks = json_object_get(answer, "checks");
@@ -202,7 +202,7 @@ static int answer_sample(const cli_arguments *arguments, const clt_instance *ins
        "{correct} of {sample} random configurations; their largest difference from the reference"
        " {largest_error:.3g}[{?own_reference}; one of them is itself the reference]"},
       {"{quality.name}", "[{quality.value:.3g}[ {quality.unit}]|not known]"}};
-  static const clt_layout layout = CLT_LAYOUT(0, WIDTH, lines);
+  static const clt_text_layout layout = CLT_TEXT_LAYOUT(0, WIDTH, lines);
   const plan_result none = {.n_margins = 0};
   size_t n_right = 0;
   double largest = 0;

@@ -238,7 +238,7 @@ bool clt_draw_form(clt_text *out, const json_t *document, const char *form) {
 
 /* --- lines --- */
 
-static void put_line(clt_text *out, const scene *s, const clt_line *line, const clt_layout *layout) {
+static void put_line(clt_text *out, const scene *s, const clt_line *line, const clt_text_layout *layout) {
   clt_text label = {0}, value = {0};
   const bool labelled = line->label == NULL || put_forms(&label, s, line->label);
   if (labelled && put_forms(&value, s, line->form)) {
@@ -252,7 +252,7 @@ static void put_line(clt_text *out, const scene *s, const clt_line *line, const 
   clt_text_release(&value);
 }
 
-static void put_layout(clt_text *out, const scene *s, const clt_layout *layout) {
+static void put_layout(clt_text *out, const scene *s, const clt_text_layout *layout) {
   for (const clt_line *line = layout->lines; line < layout->lines + layout->n; line++) {
     scene inner = {.around = s};
     const json_t *list = line->each ? find_member(s, line->each) : NULL;
@@ -268,6 +268,6 @@ static void put_layout(clt_text *out, const scene *s, const clt_layout *layout) 
   }
 }
 
-void clt_draw_layout(clt_text *out, const json_t *document, const clt_layout *layout) {
+void clt_draw_layout(clt_text *out, const json_t *document, const clt_text_layout *layout) {
   put_layout(out, &(scene){.item = document}, layout);
 }

@@ -26,27 +26,27 @@
 
 #include "base/text.h"
 
-typedef struct clt_layout clt_layout;
+typedef struct clt_text_layout clt_text_layout;
 
 /* A line of a text. */
 typedef struct clt_line {
-  const char *label;      /* a form; NULL: none */
-  const char *form;       /* of the value; the line is left out if something of label or value is missing */
-  const char *each;       /* a line for each item of the list with this path; NULL: only one */
-  const clt_layout *item; /* instead of label and form: these lines for each item; NULL: none */
+  const char *label;           /* a form; NULL: none */
+  const char *form;            /* of the value; the line is left out if something of label or value is missing */
+  const char *each;            /* a line for each item of the list with this path; NULL: only one */
+  const clt_text_layout *item; /* instead of label and form: these lines for each item; NULL: none */
 } clt_line;
 
-struct clt_layout {
+struct clt_text_layout {
   int indent, width; /* columns before a label, and of it with the space that follows */
   size_t n;
   const clt_line *lines;
 };
 
-#define CLT_LAYOUT(indent, width, lines) \
+#define CLT_TEXT_LAYOUT(indent, width, lines) \
   { indent, width, sizeof(lines) / sizeof *(lines), lines }
 
 /* Adds the lines that a document gives. */
-void clt_draw_layout(clt_text *out, const json_t *document, const clt_layout *layout);
+void clt_draw_layout(clt_text *out, const json_t *document, const clt_text_layout *layout);
 
 /* Adds one form; false: something is missing, and nothing was added. */
 bool clt_draw_form(clt_text *out, const json_t *document, const char *form);

@@ -78,7 +78,7 @@ static const clt_line head_lines[] = {
     {.form = "measured {measured_from}[{?measured_until!=$measured_from} to {measured_until}] UTC"},
     {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluations, seed {session.seed}"
              "[; load {session.load:.3g} on {session.processors} processors when it began]"}};
-static const clt_layout head_layout = CLT_LAYOUT(0, 1, head_lines);
+static const clt_text_layout head_layout = CLT_TEXT_LAYOUT(0, 1, head_lines);
 
 /* As 'clatune tune' says it, the speed-up first. */
 static const clt_line best_lines[] = {
@@ -98,10 +98,10 @@ static const clt_line best_lines[] = {
     {"search quality", "{?best}{session.how_sure}"},
     {"[{?first}notes]", "{?best}{.}", .each = "notes"},
     {"look it up", "{?best}{lookup}"}};
-static const clt_layout best_layout = CLT_LAYOUT(0, 20, best_lines);
+static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, 20, best_lines);
 
 static const clt_line failing_lines[] = {{.form = "{failed} of {rows} with {parameter}={value}", .each = "failing"}};
-static const clt_layout failing_layout = CLT_LAYOUT(0, 1, failing_lines);
+static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_lines);
 
 static const clt_line model_lines[] = {
     {.form = "\nA model of these [{?objective.name=time}times|values]"},
@@ -109,7 +109,7 @@ static const clt_line model_lines[] = {
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};
-static const clt_layout model_layout = CLT_LAYOUT(0, 1, model_lines);
+static const clt_text_layout model_layout = CLT_TEXT_LAYOUT(0, 1, model_lines);
 
 static void put_failures(const sheet *s) {
   json_t *reasons = json_object_get(s->json, "reasons"), *count;

@@ -82,13 +82,13 @@ static void test_formats(void **state) {
 
 static void test_layout(void **state) {
   static const clt_line inner[] = {{"{name}", "{value}[ in {clock}][{?first} first]"}};
-  static const clt_layout items = CLT_LAYOUT(2, 4, inner);
+  static const clt_text_layout items = CLT_TEXT_LAYOUT(2, 4, inner);
   static const clt_line lines[] = {{"label", "{store}"},
                                    {"left out", "{none}"},
                                    {.each = "items", .item = &items},
                                    {"[{?first}runs]", "{.}", .each = "runs"},
                                    {.form = "end\n"}};
-  static const clt_layout layout = CLT_LAYOUT(0, 7, lines);
+  static const clt_text_layout layout = CLT_TEXT_LAYOUT(0, 7, lines);
   (void)state;
   json_t *json = load();
   clt_text text = {0};
