@@ -8,9 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "layer/waits.h"
 
@@ -215,9 +214,9 @@ static void pass(report_reason reason, const track_kernel *k, const apply_launch
     about.global[d] = l->global[d];
     about.local[d] = l->local ? l->local[d] : 0;
   }
-  about.kernel = XXH3_64bits(name, strlen(name));
-  about.program = XXH3_64bits(program, strlen(program));
-  const unsigned long long key = XXH3_64bits(&about, sizeof about) | 1;
+  about.kernel = clt_hash64(name, strlen(name));
+  about.program = clt_hash64(program, strlen(program));
+  const unsigned long long key = clt_hash64(&about, sizeof about) | 1;
   for (unsigned i = 0; i < REPORT_PASSED; i++) {
     report_passed *row = &told->passed[(key / 2 + i) % REPORT_PASSED];
     unsigned long long there = atomic_load(&row->key);
