@@ -76,10 +76,6 @@ static void open_results(cli_results *results) {
   if (results->fd < 0 || (cut && write(results->fd, "\n", 1) != 1)) cli_exit(fail_to_write(results));
 }
 
-char *cli_result_text(const json_t *line) {
-  return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-}
-
 /* Appends a line with one write, so that lines of several sweeps on the same file do not mix, and synchronises. */
 static int append_result(cli_results *results, const json_t *line) {
   char *json = cli_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;

@@ -189,20 +189,6 @@ static void print_csv(const json_t *table) {
   }
 }
 
-cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
-  cli_sweep_counts c = {0};
-  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
-    const cli_row *row = &s->rows[i];
-    if (row->elsewhere) continue;
-    c.total++;
-    c.open += !row->line && !row->code;
-    c.failed += row->code != 0;
-    c.found += row->line && row->code == 0;
-    c.before += (row->line || row->code) && !row->now;
-  }
-  return c;
-}
-
 int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped, bool summary) {
   cli_sweep_counts counts = cli_sweep_count(s);
   json_t *table = make_table(s);
