@@ -142,8 +142,9 @@ static double distance(const clt_family_across *s, size_t a, size_t b, const siz
     const size_t k = n ? chosen[i] : i;
     if (s->spread[k] > 0) sum += pow((left[k] - right[k]) / s->spread[k], 2);
   }
+  if (n_used > 0) sum /= (double)n_used;
   const bool alike = s->devices->all[a].type == s->devices->all[b].type;
-  return (n_used ? sum / (double)n_used : 0) + (alike ? 0 : OTHER_TYPE);
+  return alike ? sum : sum + OTHER_TYPE;
 }
 
 /* The standard deviation of each figure over all devices except `without`. */

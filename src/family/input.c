@@ -194,9 +194,9 @@ int clt_family_records_init(clt_family_records *out, const clt_family *f, clt_st
   char kernel[33] = "";
   clt_instance *instance = NULL;
   *out = (clt_family_records){.store = store, .up_to_it = clt_hasher_new()};
-  int rc = out->up_to_it
-               ? clt_instance_new(&instance, f->from ? f->from : f->variants[0].problem, NULL, 0, device, error)
-               : clt_fail_memory(error);
+  if (out->up_to_it == NULL) return clt_fail_memory(error);
+  const clt_problem *any = f->from ? f->from : f->variants[0].problem;
+  int rc = clt_instance_new(&instance, any, NULL, 0, device, error);
   if (rc == CLT_OK) rc = clt_store_key_device(&out->key, instance, error);
   if (rc == CLT_OK && f->from) rc = clt_instance_kernel_key(kernel, instance, error);
   if (rc == CLT_OK) rc = clt_hash_with_includes(out->up_to_it, f->module, NULL, error);

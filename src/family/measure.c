@@ -56,7 +56,7 @@ static int read_inputs(family_run *r) {
   clt_family_records records;
   int rc = clt_family_records_init(&records, f, how->store, how->device, r->error);
   for (size_t part = 0; part < (how->train_only ? 1 : 2); part++) {
-    const size_t first = part ? f->n_train : 0, n = part ? f->n_inputs - f->n_train : f->n_train;
+    const size_t first = part ? f->n_train : 0, end = part ? f->n_inputs : f->n_train, n = end - first;
     const size_t most = how->n_inputs && how->n_inputs < n ? how->n_inputs : n;
     for (size_t i = 0; i < most; i++) r->wanted[first + i * n / most] = true;
     r->total += most * PASSES;

@@ -136,8 +136,7 @@ double clt_family_log_costs(double *out, const clt_family_table *t, size_t row) 
   double longest = 0;
   for (size_t a = 0; a < t->n_arms; a++)
     if (isfinite(cost[a])) longest = fmax(longest, cost[a]);
-  for (size_t a = 0; a < t->n_arms; a++)
-    out[a] = isnan(cost[a]) ? NAN : log(isinf(cost[a]) ? FAILURE * longest : cost[a]);
+  for (size_t a = 0; a < t->n_arms; a++) out[a] = log(isinf(cost[a]) ? FAILURE * longest : cost[a]); /* NaN stays */
   return longest;
 }
 
@@ -229,7 +228,8 @@ static int fill_row(bool *complete, double *row, const clt_family_table *t, size
       if (valid) a = find_answer(answers, &wanted);
       *complete = a || !valid;
     }
-    row[k] = a ? a->time_s + (uses > 0 ? in->conversion_s[v] / uses : 0) : INFINITY;
+    row[k] = a ? a->time_s : INFINITY;
+    if (uses > 0) row[k] += in->conversion_s[v] / uses;
   }
   return CLT_OK;
 }

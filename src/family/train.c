@@ -72,7 +72,8 @@ static void fit_scale(double scale[5], const double *values, size_t n) {
   }
   const bool is_wide = low >= 0 && high >= FACTOR * least_above_0;
   /* If there are zeros, the least value above them is added, unless that is a trace of rounding. */
-  const double offset = !is_wide ? -1 : low > 0 ? 0 : fmax(least_above_0, TRACE * high);
+  double offset = low > 0 ? 0 : fmax(least_above_0, TRACE * high);
+  if (!is_wide) offset = -1;
   const double first = transform(low, offset), last = transform(high, offset);
   const double margin = MARGIN * (last - first) + 1e-9 * fabs(first);
   for (size_t i = 0; i < n; i++) mean += transform(values[i], offset) / (double)n;

@@ -36,9 +36,14 @@ static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool 
   bool *chosen = cli_new(n_all, sizeof *chosen);
   size_t *indices = cli_new(n_all, sizeof *indices);
   const char **typed = cli_texts(&n_typed, arguments, "device");
-  size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
+  const char *otherwise = agent ? "all" : "", *const *texts = usual ? &usual : &otherwise;
+  size_t n_texts = 1;
+  if (n_typed)
+    texts = typed, n_texts = n_typed;
+  else if (n_planned)
+    texts = out->plan->devices, n_texts = n_planned;
   for (size_t k = 0; k < n_texts; k++) {
-    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : agent ? "all" : "";
+    const char *text = texts[k];
     clt_error error = {0};
     size_t n = 0;
     if (clt_device_select_all(indices, &n, programs ? &host : all, n_all, text, true, &error)) {
@@ -119,9 +124,12 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
       const cli_row *row = cli_sweep_row(s, d, i);
       if (row->elsewhere) continue;
       bool failed = row->code && row->line == NULL;
-      const char *state = row->line ? "finished" : failed ? "fails" : "to do";
+      const char *state = failed ? "fails" : "to do";
+      if (row->line) state = "finished";
       clt_sweep_cell_print(&s->cells[i], text, sizeof text);
-      if (!as_json) printf("  %s: %s%s%s\n", text, state, failed ? ": " : "", failed && row->reason ? row->reason : "");
+      if (!as_json) printf("  %s: %s", text, state);
+      if (!as_json && failed) printf(": %s", cli_row_reason(row));
+      if (!as_json) putchar('\n');
       json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "device", s->devices[d].name, "tuning", text,
                                             "state", state, "reason", row->reason));
     }

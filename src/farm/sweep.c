@@ -79,6 +79,8 @@ double cli_row_number(const cli_row *row, const char *name) {
   return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
 }
 
+const char *cli_row_reason(const cli_row *row) { return row->reason ? row->reason : "out of memory"; }
+
 bool cli_row_found(const cli_row *row) {
   return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
 }

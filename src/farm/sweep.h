@@ -41,6 +41,8 @@ typedef struct cli_row {
 /* A number of the row's line, or of its "evaluations"; NaN if there is none. */
 double cli_row_number(const cli_row *row, const char *name);
 
+const char *cli_row_reason(const cli_row *row); /* of a row that failed */
+
 /* Whether the tuning found a correct configuration; and the cost of the best or default configuration: the objective's
  * cost if it has values, otherwise the time. NaN if there is none. */
 bool cli_row_found(const cli_row *row);

@@ -74,13 +74,17 @@ static void write_manifest(void) {
   for (kernel_entry *k = kernels; k; k = k->hh.next) {
     json_t *sizes = json_array();
     for (size_entry *s = k->sizes; s; s = s->hh.next) json_array_append_new(sizes, size_json(s));
-    json_t *options = json_string(k->options ? k->options : ""), *capture = options ? k->capture : NULL;
-    const char *why = options ? k->why : "its build options are not UTF-8";
+    json_t *options = json_string(k->options ? k->options : ""), *capture = k->capture;
+    const char *why = k->why[0] ? k->why : NULL, *source = k->source[0] ? k->source : NULL;
+    if (options == NULL) {
+      options = json_string("");
+      capture = NULL;
+      why = "its build options are not UTF-8";
+    }
     json_array_append_new(
         list, json_pack("{s:s, s:s, s:s?, s:s, s:o, s:I, s:s?, s:O?, s:o}", "name", k->name, "program", k->hash,
-                        "source", k->source[0] ? k->source : NULL, "origin", track_origin_text(k->origin), "options",
-                        options ? options : json_string(""), "launches", (json_int_t)k->launches, "refused",
-                        capture || why[0] == '\0' ? NULL : why, "capture", capture, "sizes", sizes));
+                        "source", source, "origin", track_origin_text(k->origin), "options", options, "launches",
+                        (json_int_t)k->launches, "refused", capture ? NULL : why, "capture", capture, "sizes", sizes));
   }
   json_t *json = json_pack("{s:o}", "kernels", list);
   char *text = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;

@@ -91,14 +91,14 @@ static bool describe_image(capture_data *data, capture_memory *m, json_t *json) 
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_HEIGHT, sizeof *m->region, &m->region[1], NULL);
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_DEPTH, sizeof *m->region, &m->region[2], NULL);
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_NUM_MIP_LEVELS, sizeof mip_levels, &mip_levels, NULL);
-  const char *kind = m->type == CL_MEM_OBJECT_IMAGE2D          ? "Image2D"
-                     : m->type == CL_MEM_OBJECT_IMAGE3D        ? "Image3D"
-                     : m->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? "Image1DBuffer"
-                                                               : NULL;
-  const int components = format.image_channel_order == CL_R      ? 1
-                         : format.image_channel_order == CL_RG   ? 2
-                         : format.image_channel_order == CL_RGBA ? 4
-                                                                 : 0;
+  const char *kind = NULL;
+  if (m->type == CL_MEM_OBJECT_IMAGE2D) kind = "Image2D";
+  if (m->type == CL_MEM_OBJECT_IMAGE3D) kind = "Image3D";
+  if (m->type == CL_MEM_OBJECT_IMAGE1D_BUFFER) kind = "Image1DBuffer";
+  int components = 0;
+  if (format.image_channel_order == CL_R) components = 1;
+  if (format.image_channel_order == CL_RG) components = 2;
+  if (format.image_channel_order == CL_RGBA) components = 4;
   while (found < sizeof types / sizeof *types && types[found].type != format.image_channel_data_type) found++;
   if (kind == NULL)
     return REFUSE(data, "'%s' is a one-dimensional image or an image array, which problem files do not support", name);

@@ -20,25 +20,26 @@ static const char *added_options;
 
 /* --- tables of records --- */
 
-typedef struct table {
+typedef struct record_table {
   pthread_mutex_t lock;
   track_record *records;
   void (*release)(void *record);
-} table;
+} record_table;
 
 static void free_program(void *record);
 static void free_kernel(void *record);
-static table programs = {PTHREAD_MUTEX_INITIALIZER, NULL, free_program},
-             kernels = {PTHREAD_MUTEX_INITIALIZER, NULL, free_kernel}, queues = {PTHREAD_MUTEX_INITIALIZER, NULL, free};
+static record_table programs = {PTHREAD_MUTEX_INITIALIZER, NULL, free_program},
+                    kernels = {PTHREAD_MUTEX_INITIALIZER, NULL, free_kernel},
+                    queues = {PTHREAD_MUTEX_INITIALIZER, NULL, free};
 
 /* NULL: not known. The lock is held. */
-static void *find_locked(const table *t, void *handle) {
+static void *find_locked(const record_table *t, void *handle) {
   track_record *r;
   HASH_FIND_PTR(t->records, &handle, r);
   return r;
 }
 
-static void *find(table *t, void *handle) {
+static void *find(record_table *t, void *handle) {
   pthread_mutex_lock(&t->lock);
   void *r = find_locked(t, handle);
   pthread_mutex_unlock(&t->lock);
@@ -46,7 +47,7 @@ static void *find(table *t, void *handle) {
 }
 
 /* Adds a record with one reference. Its handle may be that of an object whose end was not seen. */
-static void add(table *t, track_record *r, void *handle) {
+static void add(record_table *t, track_record *r, void *handle) {
   r->key = handle;
   r->references = 1;
   pthread_mutex_lock(&t->lock);
@@ -58,7 +59,7 @@ static void add(table *t, track_record *r, void *handle) {
 }
 
 /* Counts a reference that the driver has counted, if status says so. */
-static cl_int retain(table *t, void *handle, cl_int status) {
+static cl_int retain(record_table *t, void *handle, cl_int status) {
   pthread_mutex_lock(&t->lock);
   track_record *r = status == CL_SUCCESS ? find_locked(t, handle) : NULL;
   if (r) r->references++;
@@ -66,7 +67,7 @@ static cl_int retain(table *t, void *handle, cl_int status) {
   return status;
 }
 
-static void release(table *t, void *handle) {
+static void release(record_table *t, void *handle) {
   pthread_mutex_lock(&t->lock);
   track_record *r = find_locked(t, handle);
   const bool last = r && --r->references == 0;
