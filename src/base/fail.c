@@ -65,6 +65,11 @@ int clt_fail_at(clt_error *error, int code, const char *file, int line, const ch
   return code;
 }
 
+int clt_fail_as(clt_error *error, const clt_error *why) {
+  if (error && error->code == CLT_OK) *error = *why;
+  return why->code;
+}
+
 int clt_fail_memory(clt_error *error) { return clt_fail(error, CLT_E_MEMORY, "out of memory"); }
 
 int clt_fail_errno(clt_error *error, int code, const char *what, const char *path) {
