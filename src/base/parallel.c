@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 
 #include "base/fail.h"
 

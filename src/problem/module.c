@@ -9,7 +9,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/spawn.h"
 #include "problem/content.h"
 #include "problem/instance.h"

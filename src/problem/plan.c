@@ -366,23 +366,34 @@ clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config con
   return out;
 }
 
-int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
-                        const int64_t *sizes, clt_error *error) {
-  const size_t n = instance->problem->n_passed;
-  clt_size *named = clt_new_array(n, sizeof *named);
+/* Makes an instance in which the configuration can be launched. *items: its work-items. */
+static int new_launchable(clt_instance **out, clt_config *out_config, double *items, const clt_instance *instance,
+                          clt_config config, const clt_size *sizes, const clt_device_info *device, clt_error *error) {
   clt_instance *made = NULL;
-  if (named == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) named[i] = (clt_size){clt_instance_size(instance, i).name, sizes[i]};
-  int rc = clt_instance_new(&made, instance->problem, named, n, clt_instance_device(instance), error);
-  free(named);
+  int rc = clt_instance_new(&made, instance->problem, sizes, instance->problem->n_passed, device, error);
   if (rc) return rc;
-  *out_config = clt_instance_translate(made, instance, config);
-  if (*out_config == CLT_CONFIG_NONE || isnan(clt_instance_extent(made, *out_config).items)) {
+  const clt_config translated = clt_instance_translate(made, instance, config);
+  const double n_items = translated == CLT_CONFIG_NONE ? NAN : clt_instance_extent(made, translated).items;
+  if (isnan(n_items)) {
     clt_instance_free(made);
     return clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid at these sizes");
   }
   *out = made;
+  *out_config = translated;
+  *items = n_items;
   return CLT_OK;
+}
+
+int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
+                        const int64_t *sizes, clt_error *error) {
+  const size_t n = instance->problem->n_passed;
+  clt_size *named = clt_new_array(n, sizeof *named);
+  double items;
+  if (named == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) named[i] = (clt_size){clt_instance_size(instance, i).name, sizes[i]};
+  int rc = new_launchable(out, out_config, &items, instance, config, named, clt_instance_device(instance), error);
+  free(named);
+  return rc;
 }
 
 int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
@@ -407,19 +418,11 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
         tried[i] = halved ? (clt_size){sizes[i].name, half} : sizes[i];
         changed = changed || halved;
       }
-      if (!changed || clt_instance_new(&made, problem, tried, n, device, NULL)) continue;
-      const clt_config translated = clt_instance_translate(made, instance, config);
-      const double n_items = translated == CLT_CONFIG_NONE ? NAN : clt_instance_extent(made, translated).items;
-      if (isnan(n_items)) {
-        clt_instance_free(made);
-        continue;
-      }
+      if (!changed || new_launchable(&made, out_config, &items, instance, config, tried, device, NULL)) continue;
       clt_instance_free(*out);
       *out = made;
-      *out_config = translated;
-      items = n_items;
       again = true;
-      for (size_t i = 0; i < n; i++) sizes[i] = tried[i];
+      memcpy(sizes, tried, n * sizeof *sizes);
     }
   }
   if (rc == CLT_OK && *out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);

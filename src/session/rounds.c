@@ -1,7 +1,6 @@
 /* Interleaved rounds of the finalists: runs and judges them. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"

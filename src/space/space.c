@@ -1,5 +1,4 @@
 /* Builders and spaces: construction and properties. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
