@@ -19,8 +19,7 @@ typedef enum clt_inputs {
                          all sums and maxima. Odd variants: the background is at the bound, and the spikes are near 0 */
   CLT_INPUTS_RANGE,   /* both signs, ends of ranges, extremes: see clt_range */
   CLT_INPUTS_SPECIAL, /* see clt_special */
-  CLT_INPUTS_OMITTED /* the file's, with one element of one argument left out (0): its last, or (variant 1) a middle one
-                      */
+  CLT_INPUTS_OMITTED  /* one element of one argument is 0: its last, or (variant 1) one in the middle */
 } clt_inputs;
 
 /* Variants of CLT_INPUTS_RANGE. */
