@@ -4,6 +4,7 @@
 
 #include <clatune/log.h>
 #include <clatune/tune.h>
+#include <jansson.h>
 
 #include "cli/arguments.h"
 #include "measurement/objective.h"
