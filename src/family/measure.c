@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/measure.h"
 #include "worker/reserve.h"
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
