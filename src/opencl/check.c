@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/print.h"
+#include "base/text.h"
 #include "opencl/internal.h"
 
 /* --- garbage in local and private memory --- */
@@ -103,17 +105,31 @@ static int build_mirrored(clt_program *out, clt_executor *executor, const clt_pl
 
 /* --- verifying --- */
 
+#define MOST_NAMED 4 /* scalars in the name of a check */
+
+/* "other inputs (alpha=0.73 stride=13), work-items in the opposite order" */
+static void name_check_of(char *out, size_t size, const clt_data *data, bool mirrored) {
+  clt_text text = {0};
+  clt_text_add(&text, clt_recipe_name(&data->recipe));
+  for (size_t i = 0; i < data->n_scalars && i < MOST_NAMED; i++) {
+    clt_text_printf(&text, "%s%s=%.6g", i ? " " : " (", data->scalars[i].name, data->scalars[i].value);
+    if (i + 1 == data->n_scalars || i + 1 == MOST_NAMED) clt_text_add(&text, ")");
+  }
+  if (mirrored) clt_text_add(&text, ", work-items in the opposite order");
+  clt_snprintf(out, size, "%s", text.n ? text.bytes : "");
+  clt_text_release(&text);
+}
+
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
                         clt_measurement *measurement, clt_error *error) {
   const clt_plan *plan = prepared->plan;
   clt_program *program = mirrored ? &prepared->mirrored : &prepared->program;
   clt_measurement ignored;
-  char check[80];
+  char check[160];
   double first_run_s;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
-  snprintf(check, sizeof check, "%s%s", clt_recipe_name(&data->recipe),
-           mirrored ? ", work-items in the opposite order" : "");
+  name_check_of(check, sizeof check, data, mirrored);
   executor->run.check = check;
   const bool first = program->program == NULL;
   const unsigned turn = prepared->n_verified++;

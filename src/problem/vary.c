@@ -53,13 +53,17 @@ static void draw_ends(const numbers *x, clt_rng *rng) {
   }
 }
 
-/* Integers over the whole range of their type; reals up to SPREAD times the bound, of all magnitudes. */
+/* Integers over the whole range of their type; reals up to SPREAD times the bound, of all magnitudes. In the first
+ * eighth of an array all reals are large and negative, in the second large and positive: rows without an ordinary
+ * number. */
 static void draw_whole_range(const numbers *x, clt_rng *rng) {
   for (size_t i = 0; i < x->n; i++) {
     const uint64_t bits = clt_rng_next(rng);
     const double unit = clt_rng_unit(rng);
     if (x->is_real) {
-      set(x, i, (bits & 1 ? 1 : -1) * x->bound * SPREAD * pow(10, -4 * unit));
+      const size_t eighth = 8 * i / x->n;
+      const bool negative = eighth == 0 || (eighth > 1 && bits & 1);
+      set(x, i, (negative ? -1 : 1) * x->bound * SPREAD * pow(10, -(eighth > 1 ? 4 : 1) * unit));
       continue;
     }
     const uint64_t sign_bit = (uint64_t)1 << (8 * x->width - 1), ends[] = {sign_bit, sign_bit - 1, 0, UINT64_MAX};

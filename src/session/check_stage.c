@@ -232,6 +232,13 @@ static bool default_judges(const site *s, const clt_recipe *inputs) {
   return inputs->judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
 }
 
+/* How a problem file says that inputs cannot occur. */
+static const char *way_out(const clt_recipe *recipe) {
+  if (recipe->inputs == CLT_INPUTS_OTHER) return "; an argument that must stay as it is gets \"Vary\": false";
+  const bool hostile = recipe->inputs == CLT_INPUTS_RANGE || recipe->inputs == CLT_INPUTS_SPECIAL;
+  return hostile ? "; an argument in which such numbers cannot occur gets \"HostileData\": false" : "";
+}
+
 /* Says what the k-th check of a round showed, or changes it for the next round. */
 static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_measurement *m, bool is_last,
                         clt_error *error) {
@@ -241,7 +248,8 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
   const bool fails = answer->done && is_fault(answer->reason);
   a->settled = true;
   if (fails && other->done && !other->impossible && other->reason == CLT_REASON_NONE) {
-    char *log = clt_format("%s%s%s%s", *s->sizes ? "at " : "", s->sizes, *s->sizes ? ": " : "", log_of(answer));
+    char *log = clt_format("%s%s%s%s%s", *s->sizes ? "at " : "", s->sizes, *s->sizes ? ": " : "", log_of(answer),
+                           way_out(&check.recipe));
     clt_measurement_fail(m, answer->reason, log);
     free(log);
     *wrong = true;

@@ -145,6 +145,8 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   if (json_is_true(json_object_get(request, "make"))) {
     clt_remove_tree(folder, false); /* remains of a worker that did not finish */
     if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "create the folder", folder);
+    /* So that a generator that crashes on other inputs ends this check, instead of one worker after the other. */
+    if (set == 2) on_phase(s, CLT_PHASE_VERIFY);
     rc = clt_reference_data(&made, s->executor, s->instance, &recipe, error);
     if (rc == CLT_OK) rc = clt_data_save(made, folder, error);
     /* Last, so that changes to the arrays by a module's function have no effect. */
