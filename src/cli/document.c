@@ -163,6 +163,16 @@ json_t *cli_json_objective(const clt_objective *o) {
                    clt_objective_is_default(o));
 }
 
+json_t *cli_json_session(const clt_instance *instance, const clt_device_info *device, const clt_tune_settings *settings,
+                         const clt_objective *objective) {
+  const clt_space *space = clt_instance_space(instance);
+  return json_pack("{s:s, s:o, s:o, s:s, s:I, s:o, s:{s:I, s:I}}", "problem",
+                   clt_problem_name(clt_instance_problem(instance)), "sizes", cli_json_sizes(instance), "device",
+                   cli_json_device(device), "searcher", settings->searcher, "seed", (json_int_t)settings->seed,
+                   "objective", cli_json_objective(objective), "space", "cartesian",
+                   (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space));
+}
+
 json_t *cli_json_metrics(const clt_objective *o, const clt_measurement *m) {
   json_t *out = json_array();
   for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {

@@ -44,6 +44,10 @@ void cli_draw_checks(const char *title, const json_t *checks, int width);
 clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance);
 json_t *cli_json_objective(const clt_objective *objective); /* {"name", "expression", "unit", "goal", "standard"} */
 
+/* What is tuned, where and with what: "problem", "sizes", "device", "searcher", "seed", "objective" and "space". */
+json_t *cli_json_session(const clt_instance *instance, const clt_device_info *device, const clt_tune_settings *settings,
+                         const clt_objective *objective);
+
 /* The metrics of a measurement that have a value, energy included, time excluded: [{"name", "value", "unit"}]. */
 json_t *cli_json_metrics(const clt_objective *objective, const clt_measurement *measurement);
 

@@ -38,14 +38,9 @@ void cli_event(const cli_events *e, const char *name, json_t *body) {
 
 void cli_event_started(const cli_events *e, const clt_instance *instance, const clt_device_info *device,
                        const clt_tune_settings *settings) {
-  const clt_space *space = clt_instance_space(instance);
-  cli_event(
-      e, "started",
-      json_pack("{s:i, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:{s:I, s:I}}", "schema", CLI_SCHEMA, "started_s",
-                (json_int_t)time(NULL), "problem", clt_problem_name(clt_instance_problem(instance)), "sizes",
-                cli_json_sizes(instance), "device", cli_json_device(device), "searcher", settings->searcher, "seed",
-                (json_int_t)settings->seed, "objective", cli_json_objective(e->objective), "space", "cartesian",
-                (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space)));
+  json_t *started = json_pack("{s:i, s:I}", "schema", CLI_SCHEMA, "started_s", (json_int_t)time(NULL));
+  json_object_update_new(started, cli_json_session(instance, device, settings, e->objective));
+  cli_event(e, "started", started);
 }
 
 json_t *cli_json_evaluation(const cli_events *e, const clt_progress *now) {

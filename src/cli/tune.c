@@ -136,22 +136,18 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   char sure[200];
   const bool is_sure = comparable && cli_certainty_text(sure, &tuning->settings, r);
   json_t *certainty = comparable ? cli_certainty_json(&tuning->settings, r) : json_null();
-  json_t *notes = json_array(), *out = json_object();
+  json_t *notes = json_array(), *out = json_pack("{s:i}", "schema", CLI_SCHEMA);
   for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
   /* needed: the size of the second stage for the confidence, if the searcher chose the size. */
   const json_int_t n_needed = s->has_model ? noted_count(s, "second_stage_needed") : 0;
   json_t *needed = n_needed > 0 ? json_integer(n_needed) : json_null();
+  json_object_update_new(out, cli_json_session(subject->instance, subject->device, &tuning->settings, o));
   json_object_update_new(
-      out, json_pack("{s:i, s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}, s:o, s:s, s:o}", "schema", CLI_SCHEMA, "problem",
-                     clt_problem_name(problem), "sizes", cli_json_sizes(subject->instance), "device",
-                     cli_json_device(subject->device), "searcher", tuning->settings.searcher, "seed",
-                     (json_int_t)tuning->settings.seed, "space", "cartesian", (json_int_t)r->cartesian, "valid",
-                     (json_int_t)r->valid, "devices", cli_json_places(subject), "cache",
-                     clt_problem_guidance(problem)->cold_cache ? "cold" : "warm", "objective", objective_json(o, r)));
-  json_object_update_new(out,
-                         json_pack("{s:s, s:b, s:b, s:b}", "evaluator", tuning->settings.evaluator, "on_device",
-                                   clt_evaluator_find(tuning->settings.evaluator)->measures_device, "program",
-                                   clt_problem_is_command(problem), "uses_options", clt_problem_has_options(problem)));
+      out, json_pack("{s:o, s:s, s:o, s:s, s:b, s:b, s:b}", "devices", cli_json_places(subject), "cache",
+                     clt_problem_guidance(problem)->cold_cache ? "cold" : "warm", "objective", objective_json(o, r),
+                     "evaluator", tuning->settings.evaluator, "on_device",
+                     clt_evaluator_find(tuning->settings.evaluator)->measures_device, "program",
+                     clt_problem_is_command(problem), "uses_options", clt_problem_has_options(problem)));
   add_evaluations(out, tuning, r);
   json_object_update_new(
       out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", best_json(tuning, r), "default",
