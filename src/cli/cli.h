@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/plugin.h"
+#include "format/answers.h"
 #include "measurement/objective.h"
 #include "store/store.h"
 
@@ -214,12 +215,9 @@ int cli_print_json(json_t *json);
 /* Adds indented JSON, with lists of numbers and texts on one line. */
 void cli_add_json(clt_text *out, json_t *json, int indent);
 
-json_t *cli_json_configuration(const clt_space *space, clt_config config);
 json_t *cli_json_configuration_text(const clt_instance *instance, const char *text); /* from "a=1 b=2"; null: invalid */
 json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* nullable: null */
-json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
-json_t *cli_json_launches(const clt_launch_sizes *launches, size_t n);
 
 /* --- figures --- */
 
@@ -244,8 +242,7 @@ void cli_print_quality(const clt_problem *problem, double value, int width);
 /* The objective of --objective, else of the problem, else time. */
 clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance);
 
-/* {"name", "expression", "unit", "goal"}, "maximise GFLOP/s", "minimise energy_J * time_s" */
-json_t *cli_json_objective(const clt_objective *objective);
+/* "maximise GFLOP/s", "minimise energy_J * time_s" */
 const char *cli_objective_text(char out[160], const clt_objective *objective);
 
 /* "1.234 ms", "345 GFLOP/s" into out; "-" for NaN. Returns out. */
@@ -315,28 +312,6 @@ void cli_events_progress(cli_events *events, const clt_progress *now); /* "phase
 
 /* now->last as JSON; "known": it was not measured now. Call before cli_events_progress. */
 json_t *cli_json_evaluation(const cli_events *events, const clt_progress *now);
-
-/* --- the best configurations for other builds, on standard output (export.c) --- */
-
-/* A parameter in a text such as "a=1 b=2". */
-typedef struct cli_parameter {
-  const char *name; /* name_length bytes, borrowed from the text */
-  int name_length;
-  bool is_spelled; /* the value is a text that was written with escapes, never a number */
-  char value[CLT_MAX_CONFIG_TEXT];
-} cli_parameter;
-bool cli_next_parameter(cli_parameter *out, const char **at); /* moves *at behind the parameter; false: none left */
-
-struct clt_portable;
-
-/* Writes a C header with all stored results of a problem: a table to select from at run time (clatune_<name>_find), the
- * build options of an entry at any sizes (clatune_<name>_options), and macros for the entry selected at compile time
- * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none can end its string or comment. portable (nullable): one
- * configuration, with an entry for each of its places, a macro for each parameter, and CLATUNE_<NAME>_OPTIONS. */
-void cli_export_header(clt_catalog *catalog, const clt_problem *problem, const struct clt_portable *portable);
-
-/* Writes CMake variables: CLATUNE_<NAME>_OPTIONS and one per parameter. from: a comment on the origin. */
-void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options);
 
 /* --- the problem, device, instance and store of a command (subject.c) --- */
 

@@ -6,8 +6,30 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "export/export.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
+
+/* --- exported texts --- */
+
+static void print_text(clt_text *text) {
+  char *bytes = NULL;
+  cli_check(clt_text_take(&bytes, text, &cli_error));
+  fputs(bytes, stdout);
+  free(bytes);
+}
+
+static void print_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
+  clt_text text = {0};
+  cli_check(clt_export_header(&text, catalog, problem, portable, &cli_error));
+  print_text(&text);
+}
+
+static void print_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
+  clt_text text = {0};
+  clt_export_cmake(&text, problem, from, configuration, options);
+  print_text(&text);
+}
 
 /* --- one answer, for the given device and sizes --- */
 
@@ -85,13 +107,13 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
         "{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier), "configuration",
         cli_json_configuration_text(subject.instance, found.configuration), "options", found.options, "expected_time_s",
         clt_json_real(found.expected_time_s), "stale", found.stale, "measured_on", measured ? found.device : NULL,
-        "measured_at", measured ? found.sizes : NULL, "objective", cli_json_objective(objective), "expected_value",
-        clt_json_real(found.expected_value), "launches", cli_json_launches(found.launches, found.n_launches)));
+        "measured_at", measured ? found.sizes : NULL, "objective", clt_json_objective(objective), "expected_value",
+        clt_json_real(found.expected_value), "launches", clt_json_launches(found.launches, found.n_launches)));
   }
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
-    cli_export_cmake(subject.problem, from, found.configuration, found.options);
+    print_cmake(subject.problem, from, found.configuration, found.options);
   }
   if (strcmp(format, "text") == 0) print_answer(subject.instance, objective, &found);
   clt_lookup_result_release(&found);
@@ -101,8 +123,8 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
 
 static void print_portable_json(const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();
-  cli_parameter parameter;
-  for (const char *at = p->configuration; cli_next_parameter(&parameter, &at);) {
+  clt_named_value parameter;
+  for (const char *at = p->configuration; clt_next_parameter(&parameter, &at);) {
     json_t *number = parameter.is_spelled ? NULL : json_loads(parameter.value, JSON_DECODE_ANY, NULL);
     char name[300];
     snprintf(name, sizeof name, "%.*s", parameter.name_length, parameter.name);
@@ -163,9 +185,8 @@ static void look_up_portable(clt_catalog *catalog, const cli_arguments *argument
         found.n_places, found.n_missing);
   if (strcmp(format, "json") == 0) print_portable_json(&found);
   if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
-  if (strcmp(format, "header") == 0) cli_export_header(catalog, subject.problem, &found);
-  if (strcmp(format, "cmake") == 0)
-    cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);
+  if (strcmp(format, "header") == 0) print_header(catalog, subject.problem, &found);
+  if (strcmp(format, "cmake") == 0) print_cmake(subject.problem, " --portable'", found.configuration, found.options);
   if (strcmp(format, "options") == 0) puts(found.options);
   clt_portable_release(&found);
 }
@@ -197,7 +218,7 @@ static int run_lookup(const cli_arguments *arguments) {
   if (portable)
     look_up_portable(catalog, arguments, format);
   else if (header)
-    cli_export_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
+    print_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
   else
     look_up_one(catalog, arguments, format);
   if (path == NULL) return CLI_FOUND; /* main checks standard output */

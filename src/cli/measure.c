@@ -93,7 +93,7 @@ static int run_measure(const cli_arguments *arguments) {
   if (as_json)
     rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:O}", "problem", clt_problem_name(subject.problem), "sizes",
                                   cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
-                                  cli_json_objective(objective), "measurements", list));
+                                  clt_json_objective(objective), "measurements", list));
   for (size_t i = 0; i < n; i++) clt_measurement_release(&measured[i]);
   json_decref(list);
   return rc ? rc : n_failed > 0 ? CLI_VERIFY_FAILED : CLI_FOUND;

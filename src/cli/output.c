@@ -222,17 +222,10 @@ void cli_add_json(clt_text *out, json_t *json, int indent) {
   clt_text_printf(out, "\n%*s%s", indent, "", is_object ? "}" : "]");
 }
 
-json_t *cli_json_configuration(const clt_space *space, clt_config config) {
-  json_t *out = json_object();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    json_object_set_new(out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
-  return out;
-}
-
 json_t *cli_json_configuration_text(const clt_instance *instance, const char *text) {
   const clt_space *space = clt_instance_space(instance);
   clt_config config;
-  return clt_config_parse(&config, space, text, NULL) ? json_null() : cli_json_configuration(space, config);
+  return clt_config_parse(&config, space, text, NULL) ? json_null() : clt_json_configuration(space, config);
 }
 
 json_t *cli_json_sizes(const clt_instance *instance) {
@@ -247,30 +240,6 @@ json_t *cli_json_sizes(const clt_instance *instance) {
 json_t *cli_json_device(const clt_device_info *device) {
   json_t *out = device ? clt_device_json(device) : NULL;
   return out ? out : json_null();
-}
-
-json_t *cli_json_best_options(const clt_instance *instance, clt_config config) {
-  char *options = NULL;
-  if (clt_instance_options(&options, instance, config, NULL)) return json_null();
-  json_t *out = json_string(options);
-  free(options);
-  return out;
-}
-
-static json_t *json_extent(const size_t *extent, unsigned n) {
-  json_t *list = json_array();
-  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
-  return list;
-}
-
-json_t *cli_json_launches(const clt_launch_sizes *launches, size_t n) {
-  json_t *list = json_array();
-  for (const clt_launch_sizes *l = launches; l < launches + n; l++)
-    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
-                                          json_extent(l->global, l->n_dimensions), "local",
-                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
-                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
-  return list;
 }
 
 json_t *cli_json_quality(const clt_problem *problem, double value) {
@@ -331,11 +300,6 @@ clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance 
 
 static const char *goal_name(const clt_objective *objective) {
   return clt_objective_goal(objective) == CLT_MAXIMISE ? "maximise" : "minimise";
-}
-
-json_t *cli_json_objective(const clt_objective *o) {
-  return json_pack("{s:s, s:s, s:s, s:s}", "name", clt_objective_name(o), "expression", clt_objective_expression(o),
-                   "unit", clt_objective_unit(o), "goal", goal_name(o));
 }
 
 static bool is_shown(const clt_objective *o, size_t index, double value) {

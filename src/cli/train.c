@@ -127,10 +127,9 @@ static int run_predict(const cli_arguments *arguments) {
     double time_s = exp((double)p->log_cost);
     if (as_json) {
       json_array_append_new(
-          list,
-          json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]), "options",
-                    cli_json_best_options(subject.instance, configs[i]), "time_s", clt_json_real(time_s), "spread",
-                    clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
+          list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration", clt_json_configuration(space, configs[i]),
+                          "options", clt_json_options(subject.instance, configs[i]), "time_s", clt_json_real(time_s),
+                          "spread", clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
     } else {
       char time[32], *configuration = clt_config_string(space, configs[i]);
       printf("%-12s %-8.3g %-8.3g %s\n", clt_time_text(time, time_s), p->spread, p->p_valid,

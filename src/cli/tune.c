@@ -9,6 +9,7 @@
 #include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
+#include "session/race.h"
 #include "session/session.h"
 
 /* --- as text --- */
@@ -53,6 +54,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* The checks that the winner has passed. */
 static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
+  static const char *const races[] = {"not checked with Oclgrind", "Oclgrind found none", "Oclgrind found a fault"};
   const bool measured = clt_evaluator_find(tuning->settings.evaluator)->measures_device;
   const clt_problem *problem = tuning->subject.problem;
   if (r->best.config == CLT_CONFIG_NONE || !measured) return;
@@ -61,11 +63,8 @@ static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
     return;
   }
   cli_print_checks("verified", r->checks, r->n_checks, 20);
-  printf("races               %s%s%s\n",
-         strcmp(tuning->race_check, "not checked") == 0 ? "not checked with Oclgrind"
-         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind found none"
-                                                        : "Oclgrind found a fault",
-         tuning->race_reason[0] ? ": " : "", tuning->race_reason);
+  printf("races               %s%s%s\n", races[r->race_check], r->race_reason ? ": " : "",
+         r->race_reason ? r->race_reason : "");
 }
 
 /* For an objective other than the standard one. */
@@ -223,16 +222,15 @@ json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *
   clt_launch_sizes *launches = NULL;
   size_t n_launches = 0;
   clt_instance_launches(&launches, &n_launches, instance, m->config, NULL); /* none if an expression gives no size */
-  json_t *how = cli_json_launches(launches, n_launches);
+  json_t *how = clt_json_launches(launches, n_launches);
   free(launches);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "launches", how, "time_s", clt_json_real(m->time_s),
-                   "metrics", cli_json_metrics(objective, m), "reason", clt_reason_name(m->reason), "clock",
-                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs, "interval",
-                   clt_json_real(isfinite(error) ? error : NAN), "interval_low", clt_json_real(interval.low),
-                   "interval_high", clt_json_real(interval.high), "interval_confidence",
-                   clt_json_real(isfinite(error) ? interval.confidence : NAN));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
+      clt_json_configuration(clt_instance_space(instance), m->config), "options", clt_json_options(instance, m->config),
+      "launches", how, "time_s", clt_json_real(m->time_s), "metrics", cli_json_metrics(objective, m), "reason",
+      clt_reason_name(m->reason), "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs, "interval",
+      clt_json_real(isfinite(error) ? error : NAN), "interval_low", clt_json_real(interval.low), "interval_high",
+      clt_json_real(interval.high), "interval_confidence", clt_json_real(isfinite(error) ? interval.confidence : NAN));
 }
 
 /* m NULL: null. */
@@ -256,7 +254,7 @@ static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* The objective and its values. */
 static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) {
-  json_t *out = cli_json_objective(o);
+  json_t *out = clt_json_objective(o);
   double best = r->best.config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(o, &r->best);
   double standard = r->has_default ? clt_objective_cost(o, &r->default_measurement) : NAN;
   json_object_update_new(
@@ -275,14 +273,14 @@ static json_t *places_json(const cli_subject *subject) {
   return out;
 }
 
-static void add_checks(json_t *out, const cli_tuning *tuning, const clt_tune_result *r) {
+static void add_checks(json_t *out, const clt_tune_result *r) {
   const char *other_sizes;
   const bool checked = cli_checked_elsewhere(r->checks, r->n_checks, &other_sizes);
   json_object_set_new(out, "verified_on_one_input", json_boolean(!checked));
   json_object_set_new(out, "second_size", other_sizes ? clt_json_text(other_sizes) : json_null());
   json_object_set_new(out, "checks", cli_json_checks(r->checks, r->n_checks));
   json_object_set_new(out, "checks_s", clt_json_real(r->checks_s));
-  json_object_set_new(out, "race_check", json_string(tuning->race_check));
+  json_object_set_new(out, "race_check", json_string(clt_race_check_name(r->race_check)));
 }
 
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -344,7 +342,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
-  add_checks(out, tuning, r);
+  add_checks(out, r);
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);
   json_object_set_new(out, "certainty",
@@ -365,6 +363,16 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* --- the command --- */
 
+static clt_race_need read_race_need(const cli_arguments *arguments, const char *evaluator) {
+  const char *choice = cli_text(arguments, "oclgrind");
+  if (choice == NULL || strcmp(choice, "auto") == 0) return CLT_RACES_IF_POSSIBLE;
+  if (strcmp(choice, "no") == 0) return CLT_RACES_IGNORED;
+  if (strcmp(choice, "yes") != 0) cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
+  if (strcmp(evaluator, "opencl") != 0) cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
+  if (!clt_oclgrind_installed()) cli_die(CLI_NO_DEVICE, CLI_NO_OCLGRIND);
+  return CLT_RACES_REQUIRED;
+}
+
 static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
@@ -377,7 +385,7 @@ static int run_tune(const cli_arguments *arguments) {
   cli_tuning_init(&tuning, arguments, searcher);
   if (cli_given(arguments, "warm-start")) tuning.settings.model = cli_trained_model(arguments, &tuning.subject);
   if (lists) tuning.results = json_array();
-  cli_race_check(&tuning, arguments);
+  tuning.settings.races = read_race_need(arguments, tuning.settings.evaluator);
   int rc = cli_tuning_run(&tuning, print_tuning, json);
   json_decref(tuning.results);
   return rc;

@@ -23,7 +23,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   const cli_arguments *a = arguments;
   clt_tune_settings *s = &t->settings;
-  *t = (cli_tuning){.quiet = cli_given(a, "quiet"), .race_check = "not checked"};
+  *t = (cli_tuning){.quiet = cli_given(a, "quiet")};
   clt_tune_settings_init(s);
   t->subject = cli_subject_load(a, a->positional[0]);
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
@@ -168,10 +168,10 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
     return cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem",
                                     clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",
                                     cli_json_device(t.subject.device), "searcher", t.settings.searcher, "objective",
-                                    cli_json_objective(t.objective), "space", "cartesian",
+                                    clt_json_objective(t.objective), "space", "cartesian",
                                     (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space),
-                                    "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
-                                    "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
+                                    "known", (json_int_t)known, "default", clt_json_configuration(space, standard),
+                                    "options", clt_json_options(instance, standard), "default_is_valid", valid));
   char goal[160], more[40], *text = clt_config_string(space, standard), *options = NULL;
   cli_check(clt_instance_options(&options, instance, standard, &cli_error));
   printf("%s on %s%s, searcher %s\n", clt_problem_name(problem), t.subject.device->name, cli_more_devices(more, &t),

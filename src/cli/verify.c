@@ -9,6 +9,7 @@
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
+#include "session/race.h"
 #include "session/session.h"
 #include "space/space.h"
 
@@ -133,8 +134,8 @@ static json_t *verdict_json(const clt_instance *instance, const verdict *v, doub
         margins, json_pack("{s:s, s:o, s:o}", "argument", plan->margins[i].argument, "last",
                            clt_json_real(plan->margins[i].last), "middle", clt_json_real(plan->margins[i].middle)));
   return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b, s:b, s:o, s:o}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), v->m.config), "options",
-                   cli_json_best_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
+                   clt_json_configuration(clt_instance_space(instance), v->m.config), "options",
+                   clt_json_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
                    clt_reason_name(v->m.reason), "violation", v->violation, "max_abs_error",
                    clt_json_real(own ? NAN : v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log",
                    v->m.log, "oclgrind", v->findings, "reference", clt_problem_has_reference(problem), "own_reference",
@@ -249,14 +250,14 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
 
 /* Under Oclgrind one by one, so that each configuration gets its own findings. */
 static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
-                       const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
+                       const clt_config *configs, const clt_oclgrind *oclgrind, const clt_tune_settings *settings) {
   clt_measurement *measured = cli_new(n, sizeof *measured);
   const size_t step = oclgrind->log ? 1 : n;
   for (size_t i = 0; i < n; i += step) {
     cli_check(clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &cli_error));
     for (size_t k = 0; k < step; k++) verdicts[i + k].m = measured[k];
     if (oclgrind->log == NULL) continue;
-    verdicts[i].findings = cli_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
+    verdicts[i].findings = clt_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
     if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
       cli_failure("cannot read the findings of Oclgrind from '%s'", oclgrind->log);
   }
@@ -306,13 +307,13 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
   print_margins(result);
 }
 
-static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
+static void end_oclgrind(void *oclgrind) { clt_oclgrind_end(oclgrind); }
 
 static int run_verify(const cli_arguments *arguments) {
   /* Oclgrind interprets every instruction, which is slow. */
   static const clt_setting patience[] = {
       {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
-  static cli_oclgrind oclgrind;
+  static clt_oclgrind oclgrind;
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet"), is_sample = cli_given(arguments, "sample");
   double quality = NAN;
@@ -323,7 +324,7 @@ static int run_verify(const cli_arguments *arguments) {
   settings.log = cli_log;
   settings.user = &quiet;
   if (cli_given(arguments, "oclgrind")) {
-    cli_check(cli_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
+    cli_check(clt_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
     cli_keep(&oclgrind, end_oclgrind);
     setenv("CLATUNE_DEVICE", "oclgrind", 0);
   }
