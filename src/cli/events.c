@@ -46,7 +46,7 @@ void cli_event_started(const cli_events *e, const clt_instance *instance, const 
 json_t *cli_json_evaluation(const cli_events *e, const clt_progress *now) {
   const clt_measurement *m = now->last;
   bool correct = clt_measurement_correct(m);
-  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:b}", "configuration", cli_json_configuration(e->space, m->config),
+  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:b}", "configuration", clt_json_configuration(e->space, m->config),
                    "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
                    cli_json_metrics(e->objective, m), "value",
                    clt_json_real(correct ? clt_objective_value(e->objective, m) : NAN), "known",
@@ -73,6 +73,6 @@ void cli_events_progress(cli_events *e, const clt_progress *now) {
   e->best_value = now->best_value;
   cli_event(e, "incumbent",
             json_pack("{s:I, s:f, s:o, s:o, s:o}", "evaluations", done, "elapsed_s", now->elapsed_s, "configuration",
-                      cli_json_configuration(e->space, best->config), "time_s", clt_json_real(best->time_s), "value",
+                      clt_json_configuration(e->space, best->config), "time_s", clt_json_real(best->time_s), "value",
                       clt_json_real(now->best_value)));
 }

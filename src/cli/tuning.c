@@ -23,7 +23,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   const cli_arguments *a = arguments;
   clt_tune_settings *s = &t->settings;
-  *t = (cli_tuning){.quiet = cli_given(a, "quiet"), .race_check = "not checked"};
+  *t = (cli_tuning){.quiet = cli_given(a, "quiet")};
   clt_tune_settings_init(s);
   t->subject = cli_subject_load(a, a->positional[0]);
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
@@ -167,9 +167,9 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective);
   json_object_update_new(
       answer, json_pack("{s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "devices", cli_json_places(&t.subject), "known",
-                        (json_int_t)known, "default", cli_json_configuration(space, standard), "default_text",
+                        (json_int_t)known, "default", clt_json_configuration(space, standard), "default_text",
                         cli_json_config_text(space, standard), "default_first", default_first, "options",
-                        cli_json_best_options(instance, standard), "uses_options",
+                        clt_json_options(instance, standard), "uses_options",
                         clt_problem_has_options(t.subject.problem), "default_is_valid", valid));
   return cli_answer(arguments, answer, &dry_layout);
 }
