@@ -88,8 +88,10 @@ const char *clt_invalidity_name(clt_invalidity invalidity) {
 
 /* --- statistics --- */
 
+const double *clt_measurement_runs(const clt_measurement *m) { return isnan(m->figure) ? m->runs_s : m->figures; }
+
 double clt_spread(const clt_measurement *m) {
-  const double *runs = isnan(m->figure) ? m->runs_s : m->figures;
+  const double *runs = clt_measurement_runs(m);
   return m->n_runs ? clt_mad(runs, m->n_runs) / clt_median(runs, m->n_runs) : NAN;
 }
 
@@ -148,7 +150,7 @@ clt_interval clt_median_interval(const double *values, size_t n) {
 }
 
 clt_interval clt_measurement_interval(const clt_measurement *m) {
-  return clt_median_interval(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+  return clt_median_interval(clt_measurement_runs(m), m->n_runs);
 }
 
 double clt_median_error(const double *values, size_t n) {
@@ -174,7 +176,7 @@ const char *clt_interval_text(char out[64], double error, double confidence) {
 
 double clt_relative_error(const clt_measurement *m) {
   if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* greater than any relative error */
-  return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+  return clt_median_error(clt_measurement_runs(m), m->n_runs);
 }
 
 bool clt_newer_counts(double newer_error, double older_error) { return !(newer_error > fmax(older_error, KNOWN_TO)); }
