@@ -43,6 +43,23 @@ typedef struct clt_check_result {
   char *why;         /* why it was not made or proves nothing, or why the default is the judge; nullable */
 } clt_check_result;
 
+/* Whether Oclgrind checks the winner for data races and accesses out of bounds, at small sizes. During the check, the
+ * environment variables OCLGRIND_* and OCL_ICD_VENDORS of the process are changed. */
+typedef enum clt_race_need {
+  CLT_RACES_IGNORED,
+  CLT_RACES_IF_POSSIBLE, /* at most 30 s, if Oclgrind is installed and the evaluator is "opencl" */
+  CLT_RACES_REQUIRED     /* at most 10 minutes; CLT_E_DEVICE without Oclgrind */
+} clt_race_need;
+
+typedef enum clt_race_check {
+  CLT_RACES_NOT_CHECKED,
+  CLT_RACES_NONE_FOUND,
+  CLT_RACES_SHARED /* the winner has a fault, and so has the default configuration */
+} clt_race_check;
+
+/* "not checked", "passed" or "failed"; static. */
+const char *clt_race_check_name(clt_race_check check);
+
 /* The result of a tuning, made by clt_tune_run. Later versions add members at the end only. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
@@ -78,6 +95,8 @@ typedef struct clt_tune_result {
                    configuration of the search is not the best */
   size_t n_notes;
   double waited_s; /* part of wall_s that was waited for other tuners on the device */
+  clt_race_check race_check; /* of the best */
+  char *race_reason;         /* why it could not be checked; nullable */
 } clt_tune_result;
 
 /* The number of evaluations that failed for a reason. *example (may be NULL): the first of them. */
@@ -158,6 +177,7 @@ typedef struct clt_tune_settings {
   int64_t learn_before_s; /* sources from the store contain only what was measured before this Unix time; 0: all */
   int64_t *steps; /* grows as long as work is under way, also while the number of evaluations does not change, as among
                      finalists; added to atomically, for a watching thread; nullable */
+  clt_race_need races; /* needs finalists */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings); /* finalists 5, seed 1, all else 0 */
 

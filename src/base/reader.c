@@ -45,7 +45,6 @@ int clt_source_parse(clt_source *source, const char *name, const char *text, clt
 void clt_source_release(clt_source *source) {
   for (size_t i = 0; i < source->n_blocks; i++) free(source->blocks[i]);
   free(source->blocks);
-  free(source->lines);
   free(source->path);
   free(source->text);
   json_decref(source->root);
@@ -118,25 +117,10 @@ int clt_json_line(const char *text, const char *key) {
 
 /* --- mistakes --- */
 
-/* The line of a key, or of the longest part of it that has a line. */
-static int line_of_key(const clt_source *source, const char *key) {
-  size_t longest = 0;
-  int line = 0;
-  if (source->lines == NULL) return clt_json_line(source->text, key);
-  for (size_t i = 0; i < source->n_lines; i++) {
-    size_t n = strlen(source->lines[i].key);
-    bool above = strncmp(key, source->lines[i].key, n) == 0 && (key[n] == 0 || key[n] == '.' || key[n] == '[');
-    if (!above || n < longest) continue;
-    longest = n;
-    line = source->lines[i].line;
-  }
-  return line;
-}
-
 int clt_key_vfail(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
                   va_list arguments) {
   if (error == NULL) return code;
-  return clt_vfail_at(error, code, source->path, line_of_key(source, key), key, format, arguments);
+  return clt_vfail_at(error, code, source->path, clt_json_line(source->text, key), key, format, arguments);
 }
 
 int clt_key_fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format, ...) {

@@ -12,19 +12,11 @@
 
 #include "base/text.h"
 
-/* The line of a key, for files that are converted to JSON while they are read. */
-typedef struct clt_key_line {
-  const char *key;
-  int line;
-} clt_key_line;
-
 /* A file that was read. It owns its JSON and all blocks that were built from it (clt_source_keep); both are valid until
  * clt_source_release. */
 typedef struct clt_source {
   char *path, *text;
   json_t *root;
-  clt_key_line *lines; /* NULL: the text is JSON */
-  size_t n_lines, lines_capacity;
   void **blocks;
   size_t n_blocks, blocks_capacity;
 } clt_source;

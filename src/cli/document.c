@@ -71,17 +71,10 @@ void cli_add_json(clt_text *out, json_t *json, int indent) {
 
 /* --- configurations, sizes, devices, launches --- */
 
-json_t *cli_json_configuration(const clt_space *space, clt_config config) {
-  json_t *out = json_object();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    json_object_set_new(out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
-  return out;
-}
-
 json_t *cli_json_configuration_text(const clt_instance *instance, const char *text) {
   const clt_space *space = clt_instance_space(instance);
   clt_config config;
-  return clt_config_parse(&config, space, text, NULL) ? json_null() : cli_json_configuration(space, config);
+  return clt_config_parse(&config, space, text, NULL) ? json_null() : clt_json_configuration(space, config);
 }
 
 json_t *cli_json_config_text(const clt_space *space, clt_config config) {
@@ -112,30 +105,6 @@ json_t *cli_json_places(const cli_subject *subject) {
   return out;
 }
 
-json_t *cli_json_best_options(const clt_instance *instance, clt_config config) {
-  char *options = NULL;
-  if (clt_instance_options(&options, instance, config, NULL)) return json_null();
-  json_t *out = json_string(options);
-  free(options);
-  return out;
-}
-
-static json_t *json_extent(const size_t *extent, unsigned n) {
-  json_t *list = json_array();
-  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
-  return list;
-}
-
-json_t *cli_json_launches(const clt_launch_sizes *launches, size_t n) {
-  json_t *list = json_array();
-  for (const clt_launch_sizes *l = launches; l < launches + n; l++)
-    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
-                                          json_extent(l->global, l->n_dimensions), "local",
-                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
-                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
-  return list;
-}
-
 json_t *cli_json_quality(const clt_problem *problem, double value) {
   const char *name = clt_problem_quality_name(problem);
   if (name == NULL) return json_null();
@@ -156,11 +125,14 @@ clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance 
   return cli_keep(out, free_objective);
 }
 
-json_t *cli_json_objective(const clt_objective *o) {
-  return json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", clt_objective_name(o), "expression",
-                   clt_objective_expression(o), "unit", clt_objective_unit(o), "goal",
-                   clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise", "is_default",
-                   clt_objective_is_default(o));
+json_t *cli_json_session(const clt_instance *instance, const clt_device_info *device, const clt_tune_settings *settings,
+                         const clt_objective *objective) {
+  const clt_space *space = clt_instance_space(instance);
+  return json_pack("{s:s, s:o, s:o, s:s, s:I, s:o, s:{s:I, s:I}}", "problem",
+                   clt_problem_name(clt_instance_problem(instance)), "sizes", cli_json_sizes(instance), "device",
+                   cli_json_device(device), "searcher", settings->searcher, "seed", (json_int_t)settings->seed,
+                   "objective", clt_json_objective(objective), "space", "cartesian",
+                   (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space));
 }
 
 json_t *cli_json_metrics(const clt_objective *o, const clt_measurement *m) {
@@ -193,13 +165,13 @@ json_t *cli_json_measurement(const clt_instance *instance, const clt_objective *
   size_t n_launches = 0;
   clt_instance_launches(&launches, &n_launches, instance, m->config, NULL); /* none if an expression gives no size */
   const char *clock = m->clock == CLT_CLOCK_DEVICE ? "device" : "host";
-  json_t *how = cli_json_launches(launches, n_launches);
+  json_t *how = clt_json_launches(launches, n_launches);
   free(launches);
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), m->config), "text",
+                   clt_json_configuration(clt_instance_space(instance), m->config), "text",
                    cli_json_config_text(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "launches", how, "time_s", clt_json_real(m->time_s),
-                   "figure", cli_json_figure(objective, m), "metrics", cli_json_metrics(objective, m), "reason",
+                   clt_json_options(instance, m->config), "launches", how, "time_s", clt_json_real(m->time_s), "figure",
+                   cli_json_figure(objective, m), "metrics", cli_json_metrics(objective, m), "reason",
                    clt_reason_name(m->reason), "clock", clock, "runs_s", runs, "interval", clt_json_real(error),
                    "interval_low", clt_json_real(interval.low), "interval_high", clt_json_real(interval.high),
                    "interval_confidence", clt_json_real(isfinite(error) ? interval.confidence : NAN));

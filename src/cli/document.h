@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "format/answers.h"
 #include "report/draw.h"
 
 /* Prints a JSON value (reference stolen). Returns 0, or CLI_FAILURE if standard output fails. NULL ends the program as
@@ -24,14 +25,11 @@ void cli_draw(const json_t *document, const clt_text_layout *layout);
 /* Adds indented JSON, with lists of numbers and texts on one line. */
 void cli_add_json(clt_text *out, json_t *json, int indent);
 
-json_t *cli_json_configuration(const clt_space *space, clt_config config);
 json_t *cli_json_configuration_text(const clt_instance *instance, const char *text); /* from "a=1 b=2"; null: invalid */
 json_t *cli_json_config_text(const clt_space *space, clt_config config);             /* "a=1 b=2" */
 json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* nullable: null */
 json_t *cli_json_places(const cli_subject *subject);    /* of its devices: ["0:0", "0:1"] */
-json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
-json_t *cli_json_launches(const clt_launch_sizes *launches, size_t n);
 
 /* The problem's figure of quality as {"name", "unit", "value"}: null if it has none; the value is null if not known. */
 json_t *cli_json_quality(const clt_problem *problem, double value);
@@ -42,7 +40,10 @@ void cli_draw_checks(const char *title, const json_t *checks, int width);
 
 /* The objective of --objective, else of the problem, else time. */
 clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance);
-json_t *cli_json_objective(const clt_objective *objective); /* {"name", "expression", "unit", "goal", "standard"} */
+
+/* What is tuned, where and with what: "problem", "sizes", "device", "searcher", "seed", "objective" and "space". */
+json_t *cli_json_session(const clt_instance *instance, const clt_device_info *device, const clt_tune_settings *settings,
+                         const clt_objective *objective);
 
 /* The metrics of a measurement that have a value, energy included, time excluded: [{"name", "value", "unit"}]. */
 json_t *cli_json_metrics(const clt_objective *objective, const clt_measurement *measurement);

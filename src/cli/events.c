@@ -38,20 +38,15 @@ void cli_event(const cli_events *e, const char *name, json_t *body) {
 
 void cli_event_started(const cli_events *e, const clt_instance *instance, const clt_device_info *device,
                        const clt_tune_settings *settings) {
-  const clt_space *space = clt_instance_space(instance);
-  cli_event(
-      e, "started",
-      json_pack("{s:i, s:I, s:s, s:o, s:o, s:s, s:I, s:o, s:{s:I, s:I}}", "schema", CLI_SCHEMA, "started_s",
-                (json_int_t)time(NULL), "problem", clt_problem_name(clt_instance_problem(instance)), "sizes",
-                cli_json_sizes(instance), "device", cli_json_device(device), "searcher", settings->searcher, "seed",
-                (json_int_t)settings->seed, "objective", cli_json_objective(e->objective), "space", "cartesian",
-                (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space)));
+  json_t *started = json_pack("{s:i, s:I}", "schema", CLI_SCHEMA, "started_s", (json_int_t)time(NULL));
+  json_object_update_new(started, cli_json_session(instance, device, settings, e->objective));
+  cli_event(e, "started", started);
 }
 
 json_t *cli_json_evaluation(const cli_events *e, const clt_progress *now) {
   const clt_measurement *m = now->last;
   bool correct = clt_measurement_correct(m);
-  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:b}", "configuration", cli_json_configuration(e->space, m->config),
+  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:b}", "configuration", clt_json_configuration(e->space, m->config),
                    "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
                    cli_json_metrics(e->objective, m), "value",
                    clt_json_real(correct ? clt_objective_value(e->objective, m) : NAN), "known",
@@ -78,6 +73,6 @@ void cli_events_progress(cli_events *e, const clt_progress *now) {
   e->best_value = now->best_value;
   cli_event(e, "incumbent",
             json_pack("{s:I, s:f, s:o, s:o, s:o}", "evaluations", done, "elapsed_s", now->elapsed_s, "configuration",
-                      cli_json_configuration(e->space, best->config), "time_s", clt_json_real(best->time_s), "value",
+                      clt_json_configuration(e->space, best->config), "time_s", clt_json_real(best->time_s), "value",
                       clt_json_real(now->best_value)));
 }

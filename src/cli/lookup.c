@@ -6,8 +6,30 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "export/export.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
+
+/* --- exported texts --- */
+
+static void print_text(clt_text *text) {
+  char *bytes = NULL;
+  cli_check(clt_text_take(&bytes, text, &cli_error));
+  fputs(bytes, stdout);
+  free(bytes);
+}
+
+static void print_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
+  clt_text text = {0};
+  cli_check(clt_export_header(&text, catalog, problem, portable, &cli_error));
+  print_text(&text);
+}
+
+static void print_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
+  clt_text text = {0};
+  clt_export_cmake(&text, problem, from, configuration, options);
+  print_text(&text);
+}
 
 /* --- one answer, for the given device and sizes --- */
 
@@ -54,8 +76,8 @@ static json_t *answer_json(const clt_instance *instance, const clt_objective *ob
       clt_json_text(found->configuration), "options", found->options, "uses_options",
       clt_problem_has_options(clt_instance_problem(instance)), "expected_time_s", clt_json_real(found->expected_time_s),
       "stale", found->stale, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device), "device_name",
-      device_name, "measured_at", clt_json_text(at), "objective", cli_json_objective(objective), "expected_value",
-      clt_json_real(found->expected_value), "launches", cli_json_launches(found->launches, found->n_launches));
+      device_name, "measured_at", clt_json_text(at), "objective", clt_json_objective(objective), "expected_value",
+      clt_json_real(found->expected_value), "launches", clt_json_launches(found->launches, found->n_launches));
   free(sizes);
   return out;
 }
@@ -83,7 +105,7 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
-    cli_export_cmake(subject.problem, from, found.configuration, found.options);
+    print_cmake(subject.problem, from, found.configuration, found.options);
   }
   clt_lookup_result_release(&found);
 }
@@ -105,8 +127,8 @@ static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_l
 
 static json_t *portable_json(const clt_problem *problem, const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();
-  cli_parameter parameter;
-  for (const char *at = p->configuration; cli_next_parameter(&parameter, &at);) {
+  clt_named_value parameter;
+  for (const char *at = p->configuration; clt_next_parameter(&parameter, &at);) {
     json_t *number = parameter.is_spelled ? NULL : json_loads(parameter.value, JSON_DECODE_ANY, NULL);
     char name[300];
     snprintf(name, sizeof name, "%.*s", parameter.name_length, parameter.name);
@@ -150,9 +172,8 @@ static void look_up_portable(clt_catalog *catalog, const cli_arguments *argument
   if (strcmp(format, "json") == 0) cli_print_json(json_incref(answer));
   if (strcmp(format, "text") == 0) cli_draw(answer, &portable_layout);
   json_decref(answer);
-  if (strcmp(format, "header") == 0) cli_export_header(catalog, subject.problem, &found);
-  if (strcmp(format, "cmake") == 0)
-    cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);
+  if (strcmp(format, "header") == 0) print_header(catalog, subject.problem, &found);
+  if (strcmp(format, "cmake") == 0) print_cmake(subject.problem, " --portable'", found.configuration, found.options);
   if (strcmp(format, "options") == 0) puts(found.options);
   clt_portable_release(&found);
 }
@@ -184,7 +205,7 @@ static int run_lookup(const cli_arguments *arguments) {
   if (portable)
     look_up_portable(catalog, arguments, format);
   else if (header)
-    cli_export_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
+    print_header(catalog, cli_subject_load(arguments, arguments->positional[0]).problem, NULL);
   else
     look_up_one(catalog, arguments, format);
   if (path == NULL) return CLI_FOUND; /* main checks standard output */

@@ -88,7 +88,7 @@ static int run_measure(const cli_arguments *arguments) {
   rc = cli_answer(arguments,
                   json_pack("{s:s, s:o, s:o, s:o, s:o}", "problem", clt_problem_name(subject.problem), "sizes",
                             cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
-                            cli_json_objective(objective), "measurements", list),
+                            clt_json_objective(objective), "measurements", list),
                   &answer_layout);
   for (size_t i = 0; i < n; i++) clt_measurement_release(&measured[i]);
   if (rc) return rc;

@@ -144,7 +144,7 @@ static void write_events(FILE *out, const clt_replay_result *r, uint64_t seed) {
           &events, "evaluation",
           json_pack("{s:s, s:I, s:I, s:o, s:f}", "space", clt_recording_name(space->recording), "seed",
                     (json_int_t)(seed + i / r->budget), "evaluations", (json_int_t)(i % r->budget + 1), "configuration",
-                    cli_json_configuration(clt_recording_space(space->recording), space->configs[i]),
+                    clt_json_configuration(clt_recording_space(space->recording), space->configs[i]),
                     "fraction_of_optimum", space->fractions[i]));
     }
   }

@@ -129,11 +129,11 @@ static int run_predict(const cli_arguments *arguments) {
   for (size_t i = 0; i < n; i++) {
     const clt_prediction *p = &predictions[i];
     json_array_append_new(
-        list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]),
-                        "text", cli_json_config_text(space, configs[i]), "options",
-                        cli_json_best_options(subject.instance, configs[i]), "time_s",
-                        clt_json_real(exp((double)p->log_cost)), "spread", clt_json_real(p->spread), "p_valid",
-                        clt_json_real(p->p_valid)));
+        list,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "configuration", clt_json_configuration(space, configs[i]), "text",
+                  cli_json_config_text(space, configs[i]), "options", clt_json_options(subject.instance, configs[i]),
+                  "time_s", clt_json_real(exp((double)p->log_cost)), "spread", clt_json_real(p->spread), "p_valid",
+                  clt_json_real(p->p_valid)));
   }
   if (!as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
   json_array_foreach(as_json ? NULL : list, i_shown, item) {

@@ -9,6 +9,7 @@
 #include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
+#include "session/race.h"
 #include "session/session.h"
 
 /* --- the document --- */
@@ -43,7 +44,7 @@ static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* The objective and its values. */
 static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) {
-  json_t *out = cli_json_objective(o);
+  json_t *out = clt_json_objective(o);
   double best = r->best.config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(o, &r->best);
   double standard = r->has_default ? clt_objective_cost(o, &r->default_measurement) : NAN;
   json_object_update_new(
@@ -118,8 +119,8 @@ static void add_checks(json_t *out, const cli_tuning *tuning, const clt_tune_res
   json_object_update_new(
       out, json_pack("{s:b, s:o, s:o, s:o, s:s, s:o, s:b}", "verified_on_one_input", !checked, "second_size",
                      clt_json_text(other_sizes), "checks", cli_json_checks(r->checks, r->n_checks), "checks_s",
-                     clt_json_real(r->checks_s), "race_check", tuning->race_check, "race_reason",
-                     clt_json_text(tuning->race_reason[0] ? tuning->race_reason : NULL), "unchecked_program",
+                     clt_json_real(r->checks_s), "race_check", clt_race_check_name(r->race_check), "race_reason",
+                     clt_json_text(r->race_reason), "unchecked_program",
                      clt_problem_is_command(problem) && !clt_problem_has_reference(problem)));
 }
 
@@ -136,22 +137,18 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   char sure[200];
   const bool is_sure = comparable && cli_certainty_text(sure, &tuning->settings, r);
   json_t *certainty = comparable ? cli_certainty_json(&tuning->settings, r) : json_null();
-  json_t *notes = json_array(), *out = json_object();
+  json_t *notes = json_array(), *out = json_pack("{s:i}", "schema", CLI_SCHEMA);
   for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
   /* needed: the size of the second stage for the confidence, if the searcher chose the size. */
   const json_int_t n_needed = s->has_model ? noted_count(s, "second_stage_needed") : 0;
   json_t *needed = n_needed > 0 ? json_integer(n_needed) : json_null();
+  json_object_update_new(out, cli_json_session(subject->instance, subject->device, &tuning->settings, o));
   json_object_update_new(
-      out, json_pack("{s:i, s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}, s:o, s:s, s:o}", "schema", CLI_SCHEMA, "problem",
-                     clt_problem_name(problem), "sizes", cli_json_sizes(subject->instance), "device",
-                     cli_json_device(subject->device), "searcher", tuning->settings.searcher, "seed",
-                     (json_int_t)tuning->settings.seed, "space", "cartesian", (json_int_t)r->cartesian, "valid",
-                     (json_int_t)r->valid, "devices", cli_json_places(subject), "cache",
-                     clt_problem_guidance(problem)->cold_cache ? "cold" : "warm", "objective", objective_json(o, r)));
-  json_object_update_new(out,
-                         json_pack("{s:s, s:b, s:b, s:b}", "evaluator", tuning->settings.evaluator, "on_device",
-                                   clt_evaluator_find(tuning->settings.evaluator)->measures_device, "program",
-                                   clt_problem_is_command(problem), "uses_options", clt_problem_has_options(problem)));
+      out, json_pack("{s:o, s:s, s:o, s:s, s:b, s:b, s:b}", "devices", cli_json_places(subject), "cache",
+                     clt_problem_guidance(problem)->cold_cache ? "cold" : "warm", "objective", objective_json(o, r),
+                     "evaluator", tuning->settings.evaluator, "on_device",
+                     clt_evaluator_find(tuning->settings.evaluator)->measures_device, "program",
+                     clt_problem_is_command(problem), "uses_options", clt_problem_has_options(problem)));
   add_evaluations(out, tuning, r);
   json_object_update_new(
       out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", best_json(tuning, r), "default",
@@ -289,6 +286,16 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r, con
   note_other_answer(tuning, r);
 }
 
+static clt_race_need read_race_need(const cli_arguments *arguments, const char *evaluator) {
+  const char *choice = cli_text(arguments, "oclgrind");
+  if (choice == NULL || strcmp(choice, "auto") == 0) return CLT_RACES_IF_POSSIBLE;
+  if (strcmp(choice, "no") == 0) return CLT_RACES_IGNORED;
+  if (strcmp(choice, "yes") != 0) cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
+  if (strcmp(evaluator, "opencl") != 0) cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
+  if (!clt_oclgrind_installed()) cli_die(CLI_NO_DEVICE, CLI_NO_OCLGRIND);
+  return CLT_RACES_REQUIRED;
+}
+
 static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
@@ -301,7 +308,7 @@ static int run_tune(const cli_arguments *arguments) {
   cli_tuning_init(&tuning, arguments, searcher);
   if (cli_given(arguments, "warm-start")) tuning.settings.model = cli_trained_model(arguments, &tuning.subject);
   if (lists) tuning.results = json_array();
-  cli_race_check(&tuning, arguments);
+  tuning.settings.races = read_race_need(arguments, tuning.settings.evaluator);
   int rc = cli_tuning_run(&tuning, print_tuning, json);
   json_decref(tuning.results);
   return rc;

@@ -23,7 +23,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   const cli_arguments *a = arguments;
   clt_tune_settings *s = &t->settings;
-  *t = (cli_tuning){.quiet = cli_given(a, "quiet"), .race_check = "not checked"};
+  *t = (cli_tuning){.quiet = cli_given(a, "quiet")};
   clt_tune_settings_init(s);
   t->subject = cli_subject_load(a, a->positional[0]);
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
@@ -83,32 +83,26 @@ void cli_tuning_sample(cli_tuning *t, const cli_arguments *arguments) {
 
 /* Stores facts about the tuning that measurements do not have, for 'clatune report'. An error is ignored: the tuning
  * itself has succeeded. */
-static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
+static void note_tuning(const cli_tuning *t, const clt_tune_result *r, const json_t *answer) {
+  static const char *const same[] = {"searcher", "seed", "ended_by", "notes"};
   const clt_instance *instance = t->subject.instance;
+  const json_t *best = json_object_get(answer, "best");
   clt_store_key key;
-  char sure[200] = "", *options = NULL;
   const bool measured = clt_evaluator_find(t->settings.evaluator)->measures_device;
-  const bool searched = measured && !t->settings.skip_default && r->best.config != CLT_CONFIG_NONE;
+  const bool searched = measured && !t->settings.skip_default && json_is_object(best);
   if (t->store == NULL || !searched || clt_store_key_init(&key, instance, NULL)) return;
-  if (clt_objective_ranks_as_usual(t->objective)) cli_certainty_text(sure, &t->settings, r);
-  clt_instance_options(&options, instance, r->best.config, NULL);
-  json_t *notes = json_array();
-  for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
-  char *best = clt_config_string(clt_instance_space(instance), r->best.config);
-  char *standard = clt_config_string(clt_instance_space(instance), clt_instance_default(instance));
-  json_t *note = json_pack("{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "searcher",
-                           t->settings.searcher, "seed", (json_int_t)t->settings.seed, "evaluations",
-                           (json_int_t)r->evaluations, "ended_by", clt_ending_name(r->ending), "load",
-                           clt_json_real(t->load), "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure",
-                           sure, "default", clt_json_text(standard), "best", clt_json_text(best), "options",
-                           clt_json_text(options), "metrics", cli_json_metrics(t->objective, &r->best), "notes", notes);
+  json_t *note = json_pack("{s:I, s:o, s:I, s:s, s:o, s:O, s:O, s:O}", "evaluations", (json_int_t)r->evaluations,
+                           "load", clt_json_real(t->load), "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
+                           "how_sure", clt_json_string(answer, "how_sure"), "default",
+                           cli_json_config_text(clt_instance_space(instance), clt_instance_default(instance)), "best",
+                           json_object_get(best, "text"), "options", json_object_get(best, "options"), "metrics",
+                           json_object_get(best, "metrics"));
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    json_object_set(note, same[i], json_object_get(answer, same[i]));
   char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
   if (text) clt_store_describe(t->store, &(clt_store_description){.key = key, .tuning_json = text}, NULL);
   free(text);
   json_decref(note);
-  free(standard);
-  free(best);
-  free(options);
 }
 
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
@@ -118,12 +112,12 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
   if (events->out) cli_event_started(events, tuning->subject.instance, tuning->subject.device, &tuning->settings);
   int rc = clt_tune_run(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
-  if (result) note_tuning(tuning, result);
+  json_t *answer = result ? cli_tuning_json(tuning, result) : json_null();
+  if (result) note_tuning(tuning, result, answer);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
   else if (rc)
     rc = cli_say(&error);
-  json_t *answer = result ? cli_tuning_json(tuning, result) : json_null();
   if (events->out)
     cli_event(events, "finished",
               json_pack("{s:i, s:o, s:O}", "exit_code", rc, "error",
@@ -160,7 +154,6 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   clt_store_answers answers = {0};
   size_t known = 0;
   cli_tuning_init(&t, arguments, searcher);
-  const clt_problem *problem = t.subject.problem;
   const clt_instance *instance = t.subject.instance;
   const clt_space *space = clt_instance_space(instance);
   clt_config standard = clt_instance_default(instance);
@@ -171,15 +164,12 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   }
   for (size_t i = 0; i < answers.n; i++) known += answers.all[i].newest != NULL;
   clt_store_answers_release(&answers);
-  return cli_answer(arguments,
-                    json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b, s:o, s:b, s:b}",
-                              "problem", clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",
-                              cli_json_device(t.subject.device), "devices", cli_json_places(&t.subject), "searcher",
-                              t.settings.searcher, "objective", cli_json_objective(t.objective), "space", "cartesian",
-                              (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space),
-                              "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
-                              "default_text", cli_json_config_text(space, standard), "default_first", default_first,
-                              "options", cli_json_best_options(instance, standard), "uses_options",
-                              clt_problem_has_options(problem), "default_is_valid", valid),
-                    &dry_layout);
+  json_t *answer = cli_json_session(instance, t.subject.device, &t.settings, t.objective);
+  json_object_update_new(
+      answer, json_pack("{s:o, s:I, s:o, s:o, s:b, s:o, s:b, s:b}", "devices", cli_json_places(&t.subject), "known",
+                        (json_int_t)known, "default", clt_json_configuration(space, standard), "default_text",
+                        cli_json_config_text(space, standard), "default_first", default_first, "options",
+                        clt_json_options(instance, standard), "uses_options",
+                        clt_problem_has_options(t.subject.problem), "default_is_valid", valid));
+  return cli_answer(arguments, answer, &dry_layout);
 }

@@ -13,14 +13,9 @@ typedef struct cli_tuning {
   clt_tune_settings settings;
   cli_progress progress;
   bool quiet;
-  bool needs_race_check;  /* --oclgrind yes */
-  bool told_oddity;       /* a finding of Oclgrind that does not count has been reported */
-  double race_check_s;    /* seconds that the check has taken so far */
-  const char *race_check; /* its result: "passed", "failed" (the default configuration too) or "not checked" */
-  char race_reason[1024]; /* why it is not checked; "" if Oclgrind did not run */
-  double load;            /* load average of the last minute before the session */
-  json_t *results;        /* nullable: a list to which every evaluation is appended */
-  cli_events events;      /* out is owned */
+  double load;       /* load average of the last minute before the session */
+  json_t *results;   /* nullable: a list to which every evaluation is appended */
+  cli_events events; /* out is owned */
 } cli_tuning;
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one in the problem file,
@@ -59,25 +54,7 @@ json_t *cli_certainty_json(const clt_tune_settings *settings, const clt_tune_res
  * accuracy allows. Returns out or a constant. */
 const char *cli_share(char out[32], double share);
 
-/* --- Oclgrind (oclgrind.c) --- */
-
 #define CLI_NO_OCLGRIND "--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS"
-#define CLI_OCLGRIND_VARIABLES 7
-
-typedef struct cli_oclgrind {
-  char *log; /* path of a temporary file with the findings: Oclgrind's exit status is always 0. NULL: not begun */
-  char *before[CLI_OCLGRIND_VARIABLES]; /* values of the environment variables before */
-} cli_oclgrind;
-
-/* Lets workers that start from now on use Oclgrind, with the limits of a device (nullable), until cli_oclgrind_end,
- * which also deletes the log. uninitialised: Oclgrind also reports uninitialised values. */
-int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error);
-void cli_oclgrind_end(cli_oclgrind *oclgrind);
-/* The *n findings so far, malloc'ed; "": none; NULL: the log cannot be read. */
-char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
-
-/* Adds the check of the winner to the settings, as --oclgrind says. */
-void cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
   CLI_FLAG_DEVICES, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                         \

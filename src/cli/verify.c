@@ -9,6 +9,7 @@
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
+#include "session/race.h"
 #include "session/session.h"
 #include "space/space.h"
 
@@ -136,8 +137,8 @@ static json_t *verdict_json(const clt_instance *instance, const verdict *v, doub
   const bool own = is_own_reference(instance, m);
   json_t *out =
       json_pack("{s:o, s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:b, s:b, s:s}", "configuration",
-                cli_json_configuration(space, m->config), "text", cli_json_config_text(space, m->config), "options",
-                cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
+                clt_json_configuration(space, m->config), "text", cli_json_config_text(space, m->config), "options",
+                clt_json_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
                 clt_reason_name(m->reason), "violation", v->violation, "max_abs_error",
                 clt_json_real(own ? NAN : m->max_abs_error), "quality", cli_json_quality(problem, quality), "reference",
                 clt_problem_has_reference(problem), "own_reference", own, "judge", judge_of(instance, m));
@@ -275,14 +276,14 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
 
 /* Under Oclgrind one by one, so that each configuration gets its own findings. */
 static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
-                       const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
+                       const clt_config *configs, const clt_oclgrind *oclgrind, const clt_tune_settings *settings) {
   clt_measurement *measured = cli_new(n, sizeof *measured);
   const size_t step = oclgrind->log ? 1 : n;
   for (size_t i = 0; i < n; i += step) {
     cli_check(clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &cli_error));
     for (size_t k = 0; k < step; k++) verdicts[i + k].m = measured[k];
     if (oclgrind->log == NULL) continue;
-    verdicts[i].findings = cli_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
+    verdicts[i].findings = clt_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
     if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
       cli_failure("cannot read the findings of Oclgrind from '%s'", oclgrind->log);
   }
@@ -337,13 +338,13 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
   json_decref(margins);
 }
 
-static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
+static void end_oclgrind(void *oclgrind) { clt_oclgrind_end(oclgrind); }
 
 static int run_verify(const cli_arguments *arguments) {
   /* Oclgrind interprets every instruction, which is slow. */
   static const clt_setting patience[] = {
       {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
-  static cli_oclgrind oclgrind;
+  static clt_oclgrind oclgrind;
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet"), is_sample = cli_given(arguments, "sample");
   double quality = NAN;
@@ -354,7 +355,7 @@ static int run_verify(const cli_arguments *arguments) {
   settings.log = cli_log;
   settings.user = &quiet;
   if (cli_given(arguments, "oclgrind")) {
-    cli_check(cli_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
+    cli_check(clt_oclgrind_begin(&oclgrind, NULL, true, &cli_error));
     cli_keep(&oclgrind, end_oclgrind);
     setenv("CLATUNE_DEVICE", "oclgrind", 0);
   }

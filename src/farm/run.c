@@ -227,8 +227,8 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
       "best_s", clt_json_real(found ? r->best.time_s : NAN), "default_s", clt_json_real(default_s));
   add_values(line, t, r);
   json_t *configuration = json_null(), *options = json_null();
-  if (found) configuration = cli_json_configuration(clt_instance_space(t->instance), r->best.config);
-  if (found) options = cli_json_best_options(t->instance, r->best.config);
+  if (found) configuration = clt_json_configuration(clt_instance_space(t->instance), r->best.config);
+  if (found) options = clt_json_options(t->instance, r->best.config);
   json_object_update_new(
       line, json_pack("{s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "configuration",
                       configuration, "options", options, "evaluations", "total", (json_int_t)r->evaluations, "measured",

@@ -388,8 +388,11 @@ int clt_problem_parse(clt_problem **out, const char *path, const char *text, clt
                 : clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
   if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl"))) /* a frequent mistake */
     clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
-  else if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text))
-    rc = clt_giles_parse(&problem->source, error);
+  else if (rc == CLT_E_FORMAT && strstr(problem->source.text, "PARAMS") && strstr(problem->source.text, "EVALUATION"))
+    clt_fail(error, rc,
+             "'%s' is a configuration file of Giles' tuner; convert it with "
+             "'python3 -m clatune.compat.giles %s > problem.json'",
+             path, path);
   else if (rc && error && error->code == 0)
     *error = mistake;
   if (rc == CLT_OK) problem->folder = clt_source_keep(&problem->source, clt_path_folder(path), error);
@@ -417,8 +420,7 @@ bool clt_problem_is_file(const char *path) {
   char *text = NULL;
   if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
   json_t *json = json_loads(text, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") ||
-             (clt_is_giles(text) && strstr(text, "PARAMS"));
+  const bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command");
   json_decref(json);
   free(text);
   return yes;

@@ -36,12 +36,6 @@ void clt_load_reference(clt_problem *problem, const clt_node *root);
 /* load_command.c: leaves problem->command NULL if there is no section "Command". */
 void clt_load_command(clt_problem *problem, const clt_node *root);
 
-/* giles.c: the configuration file of Giles' generic tuner (docs/reference/program-problems.md). clt_is_giles tells
- * whether a text is one instead of JSON. clt_giles_parse converts it to JSON in source->root, with the lines of the
- * members in source->lines. */
-bool clt_is_giles(const char *text);
-int clt_giles_parse(clt_source *source, clt_error *error);
-
 /* --- expressions (expression.c) --- */
 
 /* Add an expression to the problem: from a node that is a number, boolean or text, from a text, or from a member of

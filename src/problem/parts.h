@@ -193,7 +193,7 @@ typedef struct clt_entries {
 } clt_entries;
 clt_entries clt_problem_entries(const clt_problem *problem, const char *name);
 
-/* Whether a file looks like a problem file: JSON with a kernel or a command, or Giles' configuration file. */
+/* Whether a file looks like a problem file: JSON with a kernel or a command. */
 bool clt_problem_is_file(const char *path);
 
 #endif

@@ -22,18 +22,14 @@ typedef struct scene {
 
 /* NULL: missing. A path that begins with a member of the item goes on in the item. */
 static const json_t *find_member(const scene *s, const char *path) {
-  char name[MOST_PATH];
+  char names[MOST_PATH], *rest;
   if (strcmp(path, ".") == 0) return s->item;
-  if (strcmp(path, "first") == 0) return s->is_first ? json_true() : json_false();
-  const size_t n = strcspn(path, ".");
-  snprintf(name, sizeof name, "%.*s", (int)n, path);
+  if (strcmp(path, "first") == 0) return json_boolean(s->is_first);
   const json_t *found = NULL;
+  snprintf(names, sizeof names, "%s", path);
+  const char *name = strtok_r(names, ".", &rest);
   for (; s && found == NULL; s = s->around) found = json_object_get(s->item, name);
-  for (path += n; found && *path; path += strcspn(path, ".")) {
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(path + 1, "."), path + 1);
-    found = json_object_get(found, name);
-    path++;
-  }
+  while (found && (name = strtok_r(NULL, ".", &rest))) found = json_object_get(found, name);
   return found;
 }
 
@@ -89,11 +85,6 @@ static void put_plain(clt_text *out, const json_t *member) {
     clt_text_printf(out, "%.6g", json_number_value(member));
 }
 
-static const char *text_at(const scene *s, const char *path) {
-  const char *text = json_string_value(find_member(s, path));
-  return text ? text : "";
-}
-
 static bool put_forms(clt_text *out, const scene *s, const char *form);
 
 static void put_formatted(clt_text *out, const scene *s, const json_t *member, const char *format) {
@@ -132,7 +123,8 @@ static void put_formatted(clt_text *out, const scene *s, const json_t *member, c
   } else if (strcmp(format, "confidence") == 0) {
     clt_text_printf(out, "%.3g %%", 100 * fmin(x, CLT_USUAL_CONFIDENCE));
   } else if (clt_starts_with(format, "in ")) {
-    put_value(out, x, text_at(s, format + 3));
+    const char *unit = json_string_value(find_member(s, format + 3));
+    put_value(out, x, unit ? unit : "");
   } else if (clt_starts_with(format, "pm ")) {
     clt_text_add(out, clt_interval_text(text, x, number_of(find_member(s, format + 3))));
   } else if (strcmp(format, "x") == 0) {

@@ -12,6 +12,7 @@
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
+#include "session/race.h"
 #include "session/session.h"
 
 #define WINDOW 0.5     /* relative to the best; medians never differ by more through noise alone */
@@ -137,6 +138,7 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
       return CLT_OK;
     }
     int rc = clt_session_verify(s, fastest, error);
+    if (rc == CLT_OK && clt_measurement_correct(fastest)) rc = clt_session_check_races(s, fastest, error);
     if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
       rc = s->settings->check(s->settings->user, fastest, error);
     if (rc) return rc;

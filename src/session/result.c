@@ -33,6 +33,7 @@ void clt_tune_result_free(clt_tune_result *result) {
   clt_check_results_clear(&result->checks, &result->n_checks);
   for (size_t i = 0; i < result->n_notes; i++) free(result->notes[i]);
   free(result->notes);
+  free(result->race_reason);
   free(result);
 }
 

@@ -116,6 +116,8 @@ typedef struct clt_session {
   int64_t improved_at;  /* number of evaluations at that improvement */
   clt_config accused;   /* see clt_checking */
   char *unfollowed;
+  double race_check_s; /* seconds that the checks for races have taken so far */
+  bool told_oddity;    /* a finding of Oclgrind that does not count has been reported */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -44,6 +45,12 @@ def check_answer(path, answer, part=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of newer versions than Debian's
         _validator(path, part).validate(answer)
+
+
+def convert_giles(path):
+    """The problem file for a configuration file of Giles' tuner."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "python/clatune/compat/giles.py"
+    return subprocess.run([sys.executable, script, path], text=True, capture_output=True, check=True).stdout
 
 
 class CliTest(unittest.TestCase):

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CLATUNE, CliTest, has_program, main, until
+from harness import CLATUNE, CliTest, convert_giles, has_program, main, until
 
 PARAMETERS = [{"Name": "a", "Values": [1, 2, 3, 4]}, {"Name": "b", "Values": [0, 1, 2]}]
 
@@ -532,9 +532,10 @@ STRATEGY = { brute_force parallel:4 }
         self.program("executable", "#!/bin/sh\nawk '{ v[$1] = $2 } END { print 1 + (v[\"a\"] - 2) ^ 2 + (v[\"b\"] - v[\"a\"]) ^ 2"
                      " + v[\"c\"] * v[\"d\"] }' built > fom.txt\n")
         (self.folder / "tune.conf").write_text(self.FILE)
+        (self.folder / "tune.json").write_text(convert_giles(self.folder / "tune.conf"))
 
     def run_it(self, *options):
-        return self.clatune_json("tune", "tune.conf", "--store", "s.sqlite", "--quiet", *options)
+        return self.clatune_json("tune", "tune.json", "--store", "s.sqlite", "--quiet", *options)
 
     def test_all_or_one_group_after_the_other(self):
         brute = self.run_it("--finalists", "0")
@@ -544,10 +545,9 @@ STRATEGY = { brute_force parallel:4 }
         self.assertEqual(groups["best"]["configuration"], brute["best"]["configuration"])
         self.assertLessEqual(groups["evaluations"]["total"], 3 * (4 + 6))
 
-    def test_the_slip_of_the_paper(self):
-        (self.folder / "tune.conf").write_text("PARAMS = { nt, atomics1 }\nnt = {1}\natomic1 = {0, 1}\nEVALUATION = make\n")
-        self.assertIn('tune.conf:3: atomic1: "atomic1" is neither a key nor a parameter of PARAMS; did you mean "atomics1"?',
-                      self.clatune("tune", "tune.conf", expect=1).stderr)
+    def test_the_file_itself_is_no_problem_file(self):
+        said = self.clatune("tune", "tune.conf", expect=1).stderr
+        self.assertIn("convert it with 'python3 -m clatune.compat.giles tune.conf > problem.json'", said)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import shutil
 import sys
 import unittest
 
-from harness import CliTest, main
+from harness import CliTest, convert_giles, main
 
 EXAMPLES = pathlib.Path(os.environ["COMMAND_EXAMPLES"])
 WITH_DEVICE = "--device" in sys.argv
@@ -48,9 +48,11 @@ class Examples(CliTest):
 
     @unittest.skipIf(WITH_DEVICE, "needs none")
     def test_giles(self):
-        answer = self.tune("giles/tune.conf", "--searcher", "groups")
+        folder = self.folder / "command/giles"
+        (folder / "tune.json").write_text(convert_giles(folder / "tune.conf"))
+        answer = self.tune("giles/tune.json", "--searcher", "groups")
         self.assertEqual((answer["space"]["valid"], answer["evaluations"]["total"]), (144, 3 * (6 + 7)))
-        self.assertEqual(self.tune("giles/tune.conf", "--budget", "5")["searcher"], "exhaustive")
+        self.assertEqual(self.tune("giles/tune.json", "--budget", "5")["searcher"], "exhaustive")
 
     @unittest.skipUnless(WITH_DEVICE, "needs an OpenCL device")
     def test_batch(self):

@@ -9,16 +9,18 @@ import sys
 from harness import CLATUNE, CliTest, has_device, main
 
 SCALE = """#ifndef PER_ITEM
-#define PER_ITEM 1   // elements of a work-item
+#define PER_ITEM 1   // as often
 #endif
 #ifndef UNROLL
 #define UNROLL 0
 #endif
 kernel void scale(global const float *in, global float *out, const float factor, const int n) {
-  for (int k = 0; k < PER_ITEM; k++) {
-    int i = get_global_id(0) * PER_ITEM + k;
+  int i = get_global_id(0);
+#if UNROLL
+#pragma unroll
+#endif
+  for (int k = 0; k < PER_ITEM; k++)
     if (i < n) out[i] = factor * in[i];
-  }
 }
 """
 GROUPS = """#define TILE 16
@@ -84,10 +86,13 @@ class Init(CliTest):
 #ifndef BLOCKS
 #define BLOCKS 4
 #endif
+#ifndef UNREAD
+#define UNREAD 4
+#endif
 kernel void sum(global const float *in, global float *out, int n) {
   local float part[BLOCK_SIZE];
   part[get_local_id(0)] = in[get_global_id(0)];
-  if (get_local_id(0) == 0) out[get_group_id(0)] = part[0];
+  if (get_local_id(0) == 0) out[get_group_id(0)] = part[0] * BLOCKS;
 }
 """)
         self.init("sum.cl")
@@ -96,6 +101,7 @@ kernel void sum(global const float *in, global float *out, int n) {
         self.assertEqual(names, ["BLOCK_SIZE", "BLOCKS"])
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "BLOCK_SIZE"})
         self.assertEqual([c["Expression"] for c in problem["ConfigurationSpace"]["Conditions"]], ["size_n % BLOCK_SIZE == 0"])
+        self.assertEqual([a.get("Size", "")[:6] for a in problem["KernelSpecification"]["Arguments"]], ["size_n", "TODO n", ""])
         self.write("two.cl", """#ifndef block_size_x
 #define block_size_x 16
 #endif
@@ -243,8 +249,9 @@ kernel void line(global float *out, int n) {
         problem = self.problem("two.json")
         kernel = problem["KernelSpecification"]
         self.assertEqual({p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]}, {"block_size_x", "DIVISOR"})
-        self.assertEqual((kernel["GlobalSize"], kernel["LocalSize"]), ({"X": "size_n"}, {"X": "block_size_x"}))
-        self.assertEqual(sorted(kernel["CompilerOptions"]), ["-DBLOCK_Z=1", "-DOTHERS=8", "-Dblock_size_y=1"])
+        self.assertRegex(kernel["GlobalSize"]["X"], "^TODO work-items along X, such as size_n or")
+        self.assertEqual(kernel["LocalSize"], {"X": "block_size_x"})
+        self.assertEqual(sorted(kernel["CompilerOptions"]), ["-DBLOCK_Z=1", "-DOTHERS=1", "-Dblock_size_y=1"])
 
     def test_the_kernel_file_is_named_as_the_problem_file_sees_it(self):
         for name in ("kernels", "problems/deep", "kernels-2"):
@@ -326,7 +333,9 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
     def test_what_it_cannot_know_may_be_typed(self):
         self.write("t.cl", GROUPS)
         asked = {"size_width": "size_width\n640", "size_height": "", "KernelSpecification.GlobalSize.X": "size_width",
-                 "KernelSpecification.GlobalSize.Y": "size_height", "KernelSpecification.Arguments 'tile'.Size": "TILE_X * 4",
+                 "KernelSpecification.GlobalSize.Y": "size_height",
+                 **{f"KernelSpecification.Arguments '{name}'.Size": '["size_width", "size_height"]' for name in ("in", "out")},
+                 "KernelSpecification.Arguments 'tile'.Size": "TILE_X * 4",
                  "Reference": "naive.cl\n-"}  # what makes no sense is asked for again
         answers = "".join(answer + "\n" for answer in asked.values())
         run = subprocess.run([CLATUNE, "init", "t.cl", "--kernel", "transpose", "--interactive", "--device", "pocl"], cwd=self.folder,
@@ -346,6 +355,31 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
         self.init("v.cl")
         self.assertEqual([p["Default"] for p in self.problem("v.json")["ProblemParameters"]], [128, 96, 64])
 
+    def test_what_changes_the_result_is_no_tuning_parameter(self):
+        defines = {"RADIUS": 4, "PRECISION": 32, "N": 16, "WG": 64, "PER_ITEM": 4}
+        self.write("hist.cl", "".join(f"#ifndef {n}\n#define {n} {v}\n#endif\n" for n, v in defines.items()) + """
+kernel void hist(global const uchar *data, global uint *bins, global const float *weights, const uint n, const int flags) {
+  const int first = get_global_id(0) * PER_ITEM;
+#if PRECISION == 32
+  for (int k = -RADIUS; k <= RADIUS; k++) atomic_inc(&bins[k + RADIUS]);
+#endif
+  for (int i = first; i < first + PER_ITEM; i++)
+    if (i < n) atomic_add(&bins[data[i]], (flags & 1) + weights[0]);
+  for (int b = get_local_id(0); b < N * N; b += WG) bins[b] += 1;
+}
+""")
+        self.init("hist.cl")
+        problem = self.problem("hist.json")
+        self.assertEqual([p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]], ["WG", "PER_ITEM"])
+        self.assertEqual({p["Name"]: p["Default"] for p in problem["ProblemParameters"]},
+                         {"size_n": 1024, "RADIUS": 4, "PRECISION": 32, "N": 16})
+        self.assertEqual(problem["ConfigurationSpace"]["Conditions"], [])  # the kernel tests its edge
+        kernel = problem["KernelSpecification"]
+        self.assertRegex(kernel["GlobalSize"]["X"], "^TODO ")  # PER_ITEM results per work-item
+        arguments = {a["Name"]: a for a in kernel["Arguments"]}
+        self.assertEqual([arguments[name]["Size"][:6] for name in ("data", "bins", "weights")], ["size_n", "TODO n", "TODO n"])
+        self.assertRegex(arguments["flags"]["FillValue"], "^TODO its value")
+
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)
         self.assertIn("TODO", self.init("t.cl", "--kernel", "transpose").stdout)
@@ -362,6 +396,8 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
                          (f"TODO work-items along Y, such as size_height or (size_height + N - 1) // N{rounded}", "size_height"),
                          ("TODO number of elements, an expression over the tuning parameters", "TILE_X * 4")):
             self.edit("t.json", old, new)
+        text = (self.folder / "t.json").read_text()
+        self.write("t.json", text.replace('"TODO number of elements, such as [size_width, size_height]"', '["size_width", "size_height"]'))
         self.clatune("verify", "t.json", "--device", "pocl")
 
     def test_arguments_in_another_order_are_noted(self):

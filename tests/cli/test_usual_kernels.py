@@ -44,7 +44,8 @@ class UsualKernels(CliTest):
 
     def test_product(self):
         sizes = {"block_size_x": BLOCK, "block_size_y": BLOCK, "tile_size_x": HALF, "tile_size_y": HALF}
-        problem = self.check("product", sizes, todos={"X": "WIDTH // tile_size_x", "Y": "WIDTH // tile_size_y"}, sizes=["WIDTH=128"])
+        problem = self.check("product", sizes, todos={"X": "WIDTH // tile_size_x", "Y": "WIDTH // tile_size_y"},
+                             arguments={f"{name}.Size": ["WIDTH", "WIDTH"] for name in "abc"}, sizes=["WIDTH=128"])
         self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["WIDTH"])
         self.assertIn("problem parameters: WIDTH;", self.said)
         self.clatune("verify", "product.json", "--device", "pocl", "--size", "WIDTH=128", "--sample", "2")
@@ -57,7 +58,7 @@ class UsualKernels(CliTest):
 
     def test_inside(self):
         problem = self.check("inside", {"use_method": [0, 1, 2], "block_size_x": LINE, "tile_size_x": HALF, "loop_unroll_factor": HALF},
-                             "--define", "VERTICES=40", todos={"X": "size_n // tile_size_x"})
+                             "--define", "VERTICES=40", todos={"X": "size_n // tile_size_x"}, arguments={"corners.Size": 40})
         self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DVERTICES=40"])
 
     def test_potential(self):
@@ -69,7 +70,7 @@ class UsualKernels(CliTest):
 
     def test_total(self):
         self.check("total", {"WORK_GROUP_SIZE_X": [64, 128], "ITEMS_PER_THREAD": [1, 2, 4, 8, 16, 32], "USE_TREE": [0, 1]},
-                   "--define", "WORK_GROUP_SIZE_X=64,128", todos={"X": "size_n // ITEMS_PER_THREAD"}, arguments={"in.Size": "size_n"})
+                   "--define", "WORK_GROUP_SIZE_X=64,128", todos={"X": "size_n // ITEMS_PER_THREAD"}, arguments={"out.Size": "size_n"})
 
     def test_gemm(self):
         sizes = ("MWG", "NWG", "KWG", "KWI", "MDIMC", "NDIMC")
@@ -96,9 +97,9 @@ class UsualKernels(CliTest):
 
     def test_poly_atax(self):
         problem = self.check("poly_atax", {"local_x": [4, 8, 16, 32, 64, 128, 256]}, "--kernel", "rows_times_x",
-                             arguments={"a.Size": "size_nx * size_ny", "x.Size": "size_ny", "tmp.Size": "size_nx"},
+                             arguments={"a.Size": "size_nx * size_ny"},
                              sizes=["size_nx=64", "size_ny=32"])
-        self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DCLEAR_VALUE=8"])
+        self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DCLEAR_VALUE=1"])
         self.assertEqual(problem["KernelSpecification"]["GlobalSize"], {"X": "size_nx"})
 
     def test_poly_conv(self):
@@ -116,13 +117,13 @@ class UsualKernels(CliTest):
     def test_srad(self):
         problem = self.check("srad", {"RD_WG_SIZE": [32, 64, 128, 256, 512, 1024]}, "--kernel", "prepare", todos={"X": "size_d_Ne"})
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "RD_WG_SIZE"})
-        self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DEDGE_BLOCK_Y=8"])
+        self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DEDGE_BLOCK_Y=1"])
 
     def test_lud(self):
-        inner = "size_matrix_dim - size_offset - BLOCK_SIZE"
+        inner = "size_matrix_dim - BLOCK_SIZE"
         tiles = {f"{name}.Size": "BLOCK_SIZE * BLOCK_SIZE" for name in ("peri_row", "peri_col")}
         self.check("lud", {"BLOCK_SIZE": BLOCK}, todos={"X": inner, "Y": inner}, sizes=["size_matrix_dim=64"],
-                   arguments={"m.Size": ["size_matrix_dim", "size_matrix_dim"], **tiles})
+                   arguments={"m.Size": ["size_matrix_dim", "size_matrix_dim"], "offset.FillValue": 0, **tiles})
 
     def test_nearest(self):
         problem = self.check("nearest", {"local_x": [4, 8, 16, 32, 64, 128, 256]}, arguments={"places.Type": "float2"})

@@ -5,7 +5,7 @@ import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
           ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"],
-          ["choice"], ["report"], ["cli"], ["farm", "family", "layer"]]
+          ["init", "export", "serve"], ["choice"], ["report"], ["cli"], ["farm", "family", "layer"]]
 LEVEL = {component: level for level, components in enumerate(LEVELS) for component in components}
 
 # The component that each public header belongs to.

@@ -252,7 +252,6 @@ static void loading_a_problem(void **state) {
 static void loading_a_command(void **state) {
   (void)state;
   fail_each(load_command, EXAMPLES "/blocks/blocks.json", 1); /* without a pattern: regcomp leaks then */
-  fail_each(load_command, EXAMPLES "/giles/tune.conf", 1);
 }
 
 static void building_a_space(void **state) {

@@ -66,9 +66,9 @@ static int copy_included(copying *state, const char *text, const char *beside, c
   int rc = CLT_OK;
   const char *plain = cli_keep_memory(clt_plain_source(text));
   for (const char *at = plain; rc == CLT_OK && (at = clt_next_word(plain, at, word)) != NULL; at++) {
-    const char *open = cli_skip_blanks(at + strlen(word));
+    const char *open = clt_skip_blanks(at + strlen(word));
     const size_t n = *open == '"' || *open == '<' ? strcspn(open + 1, "\">\n") : 0;
-    bool found = n == 0 || !cli_follows(plain, at, "#");
+    bool found = n == 0 || !clt_follows(plain, at, "#");
     for (size_t i = *open == '"' && beside ? 0 : 1; !found && i <= state->n_folders; i++) {
       char real[PATH_MAX];
       const char *folder = i == 0 ? beside : state->folders[i - 1];
@@ -144,7 +144,7 @@ static bool add_macro(captured *c, const char *define) {
   const char *name = cli_keep_memory(strndup(define, (size_t)(equals - define)));
   const bool plain =
       errno == 0 && *end == '\0' && isdigit((unsigned char)*digits) && (*digits != '0' || digits[1] == '\0');
-  return plain && cli_init_add_given(c->draft, name, value);
+  return plain && clt_draft_add_given(c->draft, name, value);
 }
 
 /* Options stay options, except macros to tune and -I folders, whose files are copied. Joins "-D NAME" and "-I folder"
@@ -161,7 +161,7 @@ static int read_options(captured *c, clt_words *folders, clt_error *error) {
       continue;
     }
     if (clt_starts_with(word, "-D") && add_macro(c, word + 2)) continue;
-    json_array_append_new(c->options, cli_init_option(word));
+    json_array_append_new(c->options, clt_draft_option(word));
     rc = clt_words_add(&c->draft->options, strdup(word), error);
   }
   if (rc == CLT_OK) rc = clt_words_add(folders, strdup("."), error);
@@ -184,20 +184,20 @@ static bool may_have_default(const captured *c, const char *plain, const char *l
   for (size_t i = 0; i < n; i++)
     if (i != which && strcmp(defines[i].name, name) == 0 && (i < which || !defines[i].guarded)) return false;
   const char *first = clt_next_word(plain, plain, name);
-  if (first == NULL || !cli_follows(plain, first, "define")) return false;
+  if (first == NULL || !clt_follows(plain, first, "define")) return false;
   for (const char *at = first; (at = clt_next_word(plain, at, name)) != NULL; at++)
-    if (cli_follows(plain, at, "undef")) return false;
-  line = cli_skip_blanks(line); /* exactly as written: without comments and continued lines */
-  if (*line != '#' || !clt_starts_with(line = cli_skip_blanks(line + 1), "define")) return false;
-  line = cli_skip_blanks(line + strlen("define"));
-  if (!clt_starts_with(line, name) || !clt_starts_with(line = cli_skip_blanks(line + length), value)) return false;
-  line = cli_skip_blanks(line + n_digits);
+    if (clt_follows(plain, at, "undef")) return false;
+  line = clt_skip_blanks(line); /* exactly as written: without comments and continued lines */
+  if (*line != '#' || !clt_starts_with(line = clt_skip_blanks(line + 1), "define")) return false;
+  line = clt_skip_blanks(line + strlen("define"));
+  if (!clt_starts_with(line, name) || !clt_starts_with(line = clt_skip_blanks(line + length), value)) return false;
+  line = clt_skip_blanks(line + n_digits);
   if (!strchr("\r\n", *line) && !clt_starts_with(line, "//")) return false;
   const size_t end = strcspn(line, "\n");
   if (memchr(line, '\\', end) || clt_next_word(options, options, name) ||
       clt_next_word(options, options, cli_keep_memory(clt_format("D%s", name)))) /* -D NAME, -DNAME */
     return false;
-  return cli_init_may_tune(plain, name, strtoll(value, NULL, 10)) && !cli_init_is_kind(plain, name);
+  return clt_draft_may_tune(plain, name, strtoll(value, NULL, 10));
 }
 
 /* The text with an #ifndef around each tunable #define, so that -D can change it. Kept until the command ends. */
@@ -223,13 +223,13 @@ static const char *with_defaults(const captured *c, const char *source, clt_erro
   return clt_text_take(&text, &out, error) ? NULL : cli_keep_memory(text);
 }
 
-const char *cli_capture_source(captured *c, int *n_lines, const char **text, clt_error *error) {
+const char *cli_capture_source(captured *c, clt_error *error) {
   const char *path = cli_keep_memory(clt_format("%s/kernel.cl", c->folder));
   const char *from = cli_keep_memory(clt_path_join(c->raw, clt_json_string(c->kernel, "source")));
   clt_words folders = {0};
   char *source = NULL;
   size_t n = 0;
-  int rc = clt_file_read(&source, &n, from, MAX_TEXT_BYTES, error);
+  int rc = clt_file_read(&source, &n, from, CLT_DRAFT_BYTES, error);
   if (rc) return NULL;
   json_t *is_text = json_stringn(cli_keep_memory(source), n);
   json_decref(is_text);
@@ -237,8 +237,8 @@ const char *cli_capture_source(captured *c, int *n_lines, const char **text, clt
     return clt_fail(error, CLT_E_FORMAT, "its source is not UTF-8 text"), NULL;
   const char *changed = with_defaults(c, source, error);
   if (changed == NULL || clt_file_write(path, changed, strlen(changed), error)) return NULL;
-  *text = cli_init_read_file(c->draft, n_lines, path);
-  rc = read_options(c, &folders, error);
+  rc = clt_draft_read(c->draft, path, error);
+  if (rc == CLT_OK) rc = read_options(c, &folders, error);
   if (rc == CLT_OK) rc = copy_includes(c, &folders, source, error);
   clt_words_free(folders.all);
   return rc ? NULL : path;

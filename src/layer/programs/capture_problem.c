@@ -188,7 +188,7 @@ static shape read_shape(const captured *c) {
 }
 
 /* A name that does not occur in the kernel's text, because it becomes a macro. */
-static const char *free_name(const draft *d, const char *axis) {
+static const char *free_name(const clt_draft *d, const char *axis) {
   static const char *const stems[] = {"local_", "group_", "work_group_", "clatune_local_"};
   const char *name = NULL;
   for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
@@ -200,13 +200,13 @@ static const char *free_name(const draft *d, const char *axis) {
 
 /* The macro that is the work-group's size along a dimension, as `clatune init` finds it; otherwise, if the kernel uses
  * its local id, the only macro with the application's value. NULL: none. */
-static const tuned_macro *find_group_macro(const shape *s, const captured *c, size_t k) {
-  const draft *d = c->draft;
-  const tuned_macro *called = cli_init_local_size(d, (int)k), *alike = NULL;
+static const clt_draft_macro *find_group_macro(const shape *s, const captured *c, size_t k) {
+  const clt_draft *d = c->draft;
+  const clt_draft_macro *called = clt_draft_local_size(d, (int)k), *alike = NULL;
   size_t n_alike = 0;
   if (called && !called->is_size && (size_t)called->value == s->local[k]) return called;
   for (size_t i = 0; i < d->n_macros; i++) {
-    const tuned_macro *m = &d->macros[i];
+    const clt_draft_macro *m = &d->macros[i];
     if (m->is_size || s->local[k] < 2 || (size_t)m->value != s->local[k]) continue;
     alike = m;
     n_alike++;
@@ -214,18 +214,18 @@ static const tuned_macro *find_group_macro(const shape *s, const captured *c, si
   return d->uses_groups && n_alike == 1 ? alike : NULL;
 }
 
-static bool is_expression(const draft *d, const char *size) {
-  return size[strspn(size, "0123456789")] != '\0' && cli_init_names_parameters(d, size);
+static bool is_expression(const clt_draft *d, const char *size) {
+  return size[strspn(size, "0123456789")] != '\0' && clt_draft_names_parameters(d, size);
 }
 
 /* Sets the work-group's size along each dimension: the kernel's required size, a macro, or a new parameter. */
 static void choose_group(shape *s, const captured *c) {
-  const draft *d = c->draft;
+  const clt_draft *d = c->draft;
   clt_text group = {0};
   const bool required = d->kernel->local_size[0] > 0;
   for (size_t k = 0; k < s->n; k++) {
     if (s->global[k] <= 1 && s->local[k] <= 1) continue;
-    const tuned_macro *m = required ? NULL : find_group_macro(s, c, k);
+    const clt_draft_macro *m = required ? NULL : find_group_macro(s, c, k);
     s->own[k] = !required && m == NULL;
     if (required) /* its expression, if it uses parameters only */
       s->sizes[k] = is_expression(d, d->required[k]) ? cli_keep_memory(clt_format("(%s)", d->required[k])) : NULL;
@@ -280,7 +280,7 @@ static json_t *group_values(const captured *c, const shape *s, size_t k) {
 /* --- the problem --- */
 
 static json_t *parameters_json(const captured *c, const shape *s, json_t *conditions) {
-  json_t *list = cli_init_parameters(c->draft);
+  json_t *list = clt_draft_parameters(c->draft);
   for (size_t k = 0; k < s->n; k++) {
     if (s->sizes[k] == NULL) continue;
     bool seen = false; /* a square group's macro is used along both dimensions */
@@ -405,7 +405,7 @@ static json_t *problem_json(const char **names, captured *c, clt_error *error) {
                 "GlobalSize", global, "LocalSize", local_size_json(c, &s), "Arguments", arguments);
   if (json_array_size(c->options)) json_object_set(kernel, "CompilerOptions", c->options);
   if (json_array_size(c->includes)) json_object_set(kernel, "IncludePaths", c->includes);
-  json_t *out = json_pack("{s:o*, s:{s:s}, s:{s:o, s:o}, s:o}", "$schema", cli_init_schema(), "General",
+  json_t *out = json_pack("{s:o*, s:{s:s}, s:{s:o, s:o}, s:o}", "$schema", clt_draft_schema(), "General",
                           "BenchmarkName", name, "ConfigurationSpace", "TuningParameters", parameters, "Conditions",
                           conditions, "KernelSpecification", kernel);
   if (json_array_size(references)) json_object_set(out, "ReferenceArguments", references);
@@ -441,35 +441,35 @@ static int find_device(clt_device_info *out, const json_t *device, clt_error *er
 
 /* Makes the draft as `clatune init` does, except that the application's build options say which macros are defined. */
 static int read_kernel(captured *c, clt_error *error) {
-  draft *d = c->draft;
+  clt_draft *d = c->draft;
   clt_device_info device;
-  clt_kernel_info *kernels = NULL;
-  const char *name = clt_json_string(c->kernel, "name"), *text;
+  const clt_kernel_info *kernel = NULL;
+  const char *name = clt_json_string(c->kernel, "name");
   const size_t n_arguments = json_array_size(json_object_get(c->capture, "arguments"));
-  size_t n = 0;
-  int n_lines = 0;
   d->complete = true;
-  if (cli_capture_source(c, &n_lines, &text, error) == NULL) return error->code;
-  cli_init_read_text(d, NULL, n_lines);
-  int rc = find_device(&device, json_object_get(c->capture, "device"), error);
-  if (rc == CLT_OK) rc = cli_init_build(&kernels, &n, d, &device, text, c->folder, error);
+  if (cli_capture_source(c, error) == NULL) return error->code;
+  int rc = clt_draft_find_macros(d, NULL, NULL, NULL, error);
+  if (rc == CLT_OK) rc = find_device(&device, json_object_get(c->capture, "device"), error);
+  if (rc == CLT_OK) rc = clt_draft_build(d, &device, error);
   if (rc) return rc;
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(kernels[i].name, name) == 0) d->kernel = &kernels[i];
-  if (d->kernel == NULL || d->kernel->n_arguments != n_arguments)
+  for (size_t i = 0; i < d->n_kernels; i++)
+    if (strcmp(d->kernels[i].name, name) == 0) kernel = &d->kernels[i];
+  if (kernel == NULL || kernel->n_arguments != n_arguments)
     return clt_fail(error, CLT_E_FORMAT, "its source, when built again, has a different kernel of that name");
-  cli_init_explore(d, &device, text, c->folder);
   const size_t n_before = d->options.n;
-  cli_init_read_kernel(d, kernels, n);
+  rc = clt_draft_set_kernel(d, kernel, &device, error);
+  if (rc) return rc;
   for (size_t i = n_before; i < d->options.n; i++) /* macros that this kernel does not use */
-    json_array_append_new(c->options, cli_init_option(d->options.all[i]));
+    json_array_append_new(c->options, clt_draft_option(d->options.all[i]));
   return CLT_OK;
 }
+
+static void release_draft(void *draft) { clt_draft_release(draft); }
 
 const char *cli_capture_problem(const char **parameters, captured *c, clt_error *error) {
   const char *name = clt_json_string(c->kernel, "name");
   clt_text text = {0};
-  c->draft = cli_keep(cli_new(1, sizeof *c->draft), cli_init_free);
+  c->draft = cli_keep(cli_new(1, sizeof *c->draft), release_draft);
   c->options = cli_keep_json(json_array());
   c->includes = cli_keep_json(json_array());
   c->included = cli_keep_json(json_object());

@@ -3,7 +3,8 @@
 #ifndef CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
 #define CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
 
-#include "cli/init.h"
+#include "cli/cli.h"
+#include "init/init.h"
 
 /* A captured kernel and what is made of it. */
 typedef struct captured {
@@ -12,7 +13,7 @@ typedef struct captured {
   const char *folder;             /* the problem's folder, which exists */
   bool flags;                     /* compiler flags become parameters */
   double tolerance;               /* relative, of floating-point results; NaN: the default */
-  draft *draft;
+  clt_draft *draft;
   json_t *options, *includes; /* CompilerOptions and IncludePaths */
   json_t *included;           /* the copied include files, each with its path in the application */
 } captured;
@@ -27,6 +28,6 @@ const char *cli_capture_problem(const char **parameters, captured *c, clt_error 
 /* Writes kernel.cl, copies the files that it includes, and reads the build options: macros to tune go to the draft, the
  * others to the draft, c->options and c->includes. Returns the path of kernel.cl, kept until the command ends; NULL
  * with the reason in error. */
-const char *cli_capture_source(captured *c, int *n_lines, const char **text, clt_error *error);
+const char *cli_capture_source(captured *c, clt_error *error);
 
 #endif

@@ -1,14 +1,14 @@
-/* `clatune lookup --format header` and other texts for builds. */
+/* The best configurations as a C header, and as CMake variables. */
+#include "export/export.h"
+
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/memory.h"
-#include "base/text.h"
-#include "cli/cli.h"
-#include "lookup/lookup.h"
+#include "device/device.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"
@@ -27,6 +27,7 @@ typedef struct export_entry {
 } export_entry;
 
 typedef struct exported {
+  clt_text *out;
   const clt_problem *problem;
   char **size_names; /* names in C; NULL: sizes are left out */
   export_entry *entries;
@@ -47,7 +48,7 @@ static bool is_place(const clt_portable *portable, const clt_instance *instance)
   return found;
 }
 
-static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
+static int collect_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   exported *export = user;
   const clt_space *space = clt_instance_space(instance);
   const clt_device_info *device = clt_instance_device(instance);
@@ -79,13 +80,13 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
   return CLT_OK;
 }
 
-bool cli_next_parameter(cli_parameter *p, const char **at) {
+bool clt_next_parameter(clt_named_value *p, const char **at) {
   p->name = *at + strspn(*at, " ");
   p->name_length = (int)strcspn(p->name, "=");
   if (p->name[p->name_length] == '\0') return false;
   *at = p->name + p->name_length + 1;
   int length = (int)strcspn(*at, " ");
-  snprintf(p->value, sizeof p->value, "%.*s", length, *at);
+  clt_snprintf(p->value, sizeof p->value, "%.*s", length, *at);
   p->is_spelled = strchr(p->value, '%') != NULL;
   clt_value_unspell(p->value);
   *at += length;
@@ -115,40 +116,40 @@ static char *new_c_name(const char *name, int length, bool of_size) {
   char word[300];
   int stem = length;
   while (stem > 0 && name[stem - 1] == '_') stem--;
-  snprintf(word, sizeof word, " %.*s ", stem, name);
+  clt_snprintf(word, sizeof word, " %.*s ", stem, name);
   return clt_format("%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
 }
 
 /* A problem's or parameter's name as part of an identifier. */
-static void put_identifier(const char *name, int length, bool upper) {
+static void add_identifier(clt_text *out, const char *name, int length, bool upper) {
   for (int i = 0; i < length; i++) {
-    unsigned char x = (unsigned char)name[i];
-    putchar(isalnum(x) ? (upper ? toupper(x) : x) : '_');
+    const char x = clt_in_word(name[i]) ? name[i] : '_';
+    clt_text_printf(out, "%c", upper ? toupper(x) : x);
   }
 }
 
 /* A C string; bytes with a special meaning are written in octal (no trigraphs, no line ends). */
-static void put_string(const char *text) {
-  putchar('"');
-  for (; *text; text++) {
-    unsigned char x = (unsigned char)*text;
-    printf(isalnum(x) || strchr(" _.,:;|()[]@+-=/", x) ? "%c" : "\\%03o", x);
-  }
-  putchar('"');
+static void add_string(clt_text *out, const char *text) {
+  clt_text_add(out, "\"");
+  for (; *text; text++)
+    clt_text_printf(out, clt_in_word(*text) || strchr(" .,:;|()[]@+-=/", *text) ? "%c" : "\\%03o",
+                    (unsigned char)*text);
+  clt_text_add(out, "\"");
 }
 
 /* Prints text. '@' is replaced by the prefix of the header's names, '$' by that of its macros. Text between two '`' is
  * repeated for each size, with '#' replaced by its name in C and '~' by its own name. Comments must not quote with
  * '`'. */
-static void put_text(const exported *export, const char *text) {
+static void add_text(const exported *export, const char *text) {
+  clt_text *const out = export->out;
   const char *name = clt_problem_name(export->problem), *begin = NULL; /* of a part that is repeated for each size */
   const bool cold = clt_problem_guidance(export->problem)->cold_cache; /* keep the names that programs already use */
   const int n_name = (int)(strlen(name) - (cold ? strlen(CLT_COLD_NAME) : 0));
   for (size_t i = 0; *text; text++) {
     if (*text == '@' || *text == '$') {
-      fputs(*text == '@' ? "clatune_" : "CLATUNE_", stdout);
-      put_identifier(name, n_name, *text == '$');
-      putchar('_');
+      clt_text_add(out, *text == '@' ? "clatune_" : "CLATUNE_");
+      add_identifier(out, name, n_name, *text == '$');
+      clt_text_add(out, "_");
     } else if (*text == '`') {
       i = begin ? i + 1 : 0;
       const char *const after = begin ? text : strchr(text + 1, '`');
@@ -156,73 +157,78 @@ static void put_text(const exported *export, const char *text) {
       text = i < clt_problem_n_sizes(export->problem) ? begin : after;
       if (text == after) begin = NULL;
     } else if (begin && (*text == '#' || *text == '~')) {
-      fputs(*text == '#' ? export->size_names[i] : clt_problem_size(export->problem, i).name, stdout);
+      clt_text_add(out, *text == '#' ? export->size_names[i] : clt_problem_size(export->problem, i).name);
     } else {
-      putchar(*text);
+      clt_text_add_bytes(out, text, 1);
     }
   }
 }
 
 /* The text of a macro: line ends become continued lines. */
-static void put_macro(const char *text) {
-  putchar(' ');
-  for (; *text; text++) printf(*text == '\n' ? " \\\n" : "%c", *text);
-  putchar('\n');
+static void add_macro(clt_text *out, const char *text) {
+  clt_text_add(out, " ");
+  for (; *text; text++)
+    if (*text == '\n')
+      clt_text_add(out, " \\\n");
+    else
+      clt_text_add_bytes(out, text, 1);
+  clt_text_add(out, "\n");
 }
 
 /* CMake takes a bracket argument literally, except for a line end at its beginning. Its closing bracket needs more '='
  * than the text contains. */
-static void put_bracket(const char *text) {
+static void add_bracket(clt_text *out, const char *text) {
   char end[64] = "]==";
   for (size_t n = strlen(end); strstr(text, end) && n < sizeof end - 1; n++) end[n] = '=';
-  printf(" [%s[%s%s%s])\n", end + 1, text[0] == '\n' ? "\n" : "", text, end);
+  clt_text_printf(out, " [%s[%s%s%s])\n", end + 1, text[0] == '\n' ? "\n" : "", text, end);
 }
 
-/* Prints each parameter of a configuration: "<before><name>", then its value with `put`. */
-static void put_each_parameter(const exported *export, const char *configuration, const char *before,
-                               void (*put)(const char *text)) {
-  cli_parameter p;
-  for (const char *at = configuration; cli_next_parameter(&p, &at);) {
-    put_text(export, before);
-    put_identifier(p.name, p.name_length, false);
-    put(p.value);
+/* Prints each parameter of a configuration: "<before><name>", then its value with `add`. */
+static void add_each_parameter(const exported *export, const char *configuration, const char *before,
+                               void (*add)(clt_text *out, const char *text)) {
+  clt_named_value p;
+  for (const char *at = configuration; clt_next_parameter(&p, &at);) {
+    add_text(export, before);
+    add_identifier(export->out, p.name, p.name_length, false);
+    add(export->out, p.value);
   }
 }
 
-void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
-  const exported export = {.problem = problem};
-  printf("# Made by 'clatune lookup%s\n", from);
-  put_text(&export, "set($OPTIONS");
-  put_bracket(options);
-  put_each_parameter(&export, configuration, "set($", put_bracket);
+void clt_export_cmake(clt_text *out, const clt_problem *problem, const char *from, const char *configuration,
+                      const char *options) {
+  const exported export = {.out = out, .problem = problem};
+  clt_text_printf(out, "# Made by 'clatune lookup%s\n", from);
+  add_text(&export, "set($OPTIONS");
+  add_bracket(out, options);
+  add_each_parameter(&export, configuration, "set($", add_bracket);
 }
 
 /* --- the header --- */
 
-static void put_entry(const exported *export, const export_entry *e) {
-  cli_parameter p;
+static void add_entry(const exported *export, const export_entry *e) {
+  clt_text *const out = export->out;
+  clt_named_value p;
   size_t n = 0;
-  fputs("    {", stdout);
-  put_string(e->device);
-  fputs(", ", stdout);
-  put_string(e->driver);
-  for (size_t i = 0; i < clt_problem_n_sizes(export->problem); i++) printf(", %lld", (long long)e->sizes[i]);
-  fputs(",\n     ", stdout);
-  put_string(e->configuration);
-  fputs(",\n     ", stdout);
-  put_string(e->options);
-  printf(", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
-  for (const char *at = e->configuration; cli_next_parameter(&p, &at); n++) {
-    fputs(n ? ", " : ",\n     {", stdout);
+  clt_text_add(out, "    {");
+  add_string(out, e->device);
+  clt_text_add(out, ", ");
+  add_string(out, e->driver);
+  for (size_t i = 0; i < clt_problem_n_sizes(export->problem); i++)
+    clt_text_printf(out, ", %lld", (long long)e->sizes[i]);
+  clt_text_add(out, ",\n     ");
+  add_string(out, e->configuration);
+  clt_text_add(out, ",\n     ");
+  add_string(out, e->options);
+  clt_text_printf(out, ", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
+  for (const char *at = e->configuration; clt_next_parameter(&p, &at); n++) {
+    clt_text_add(out, n ? ", " : ",\n     {");
     /* The compiler converts numbers to the member's type. The smallest integer has no literal in C. */
     if (export->types[n] == CLT_STRING)
-      put_string(p.value);
-    else if (strcmp(p.value, "-9223372036854775808") == 0)
-      fputs("-9223372036854775807 - 1", stdout);
+      add_string(out, p.value);
     else
-      fputs(p.value, stdout);
+      clt_text_add(out, strcmp(p.value, "-9223372036854775808") ? p.value : "-9223372036854775807 - 1");
   }
-  puts(n ? "}}," : "},");
+  clt_text_add(out, n ? "}},\n" : "},\n");
 }
 
 static const char head[] =
@@ -338,14 +344,14 @@ static const char launch_functions[] =
     "  if (!@valid(entry`, #`)) return 0;\n"
     "  switch (entry->entry) {\n";
 
-/* Prints "case" for all entries with the same text as this one. False: an earlier entry has it, so it is done. */
-static bool put_cases(const exported *export, size_t entry, const char *(*text_of)(const export_entry *entry)) {
+/* Adds "case" for all entries with the same text as this one. False: an earlier entry has it, so it is done. */
+static bool add_cases(const exported *export, size_t entry, const char *(*text_of)(const export_entry *entry)) {
   const char *text = text_of(&export->entries[entry]);
   for (size_t i = 0; i < export->n; i++) {
     const char *other = text_of(&export->entries[i]);
     if (other == NULL || strcmp(other, text) != 0) continue;
     if (i < entry) return false;
-    printf("    case %zu:\n", i);
+    clt_text_printf(export->out, "    case %zu:\n", i);
   }
   return true;
 }
@@ -354,101 +360,103 @@ static const char *valid_of(const export_entry *entry) { return entry->formulas.
 static const char *launches_of(const export_entry *entry) { return entry->formulas.launches; }
 
 /* Text inside a comment: without anything that begins or ends one. */
-static void put_comment(const char *text) {
-  for (char before = ' '; *text; before = *text++)
-    putchar((before == '*' && *text == '/') || (before == '/' && *text == '*') || !isprint((unsigned char)*text) ||
-                    *text == '?' || *text == '\\'
-                ? ' '
-                : *text);
+static void add_comment(clt_text *out, const char *text) {
+  for (char before = ' '; *text; before = *text++) {
+    const bool ends = (before == '*' && *text == '/') || (before == '/' && *text == '*');
+    clt_text_add_bytes(out, ends || !isprint((unsigned char)*text) || strchr("?\\", *text) ? " " : text, 1);
+  }
 }
 
-static void put_valid(const exported *export) {
+static void add_valid(const exported *export) {
+  clt_text *const out = export->out;
   const size_t n = clt_problem_n_sizes(export->problem);
-  put_text(export, valid_head);
+  add_text(export, valid_head);
   for (size_t i = 0; i < n; i++)
-    printf("%sentry->%s == %s", i ? " && " : "  if (", export->size_names[i], export->size_names[i]);
-  puts(n ? ") return 1; /* measured at these sizes */\n  switch (entry->entry) {" : "  switch (entry->entry) {");
+    clt_text_printf(out, "%sentry->%s == %s", i ? " && " : "  if (", export->size_names[i], export->size_names[i]);
+  if (n) clt_text_add(out, ") return 1; /* measured at these sizes */\n");
+  clt_text_add(out, "  switch (entry->entry) {\n");
   for (size_t i = 0; i < export->n; i++) {
     const clt_c_formulas *f = &export->entries[i].formulas;
     if (f->valid == NULL) {
-      printf("    case %zu: /* ", i);
-      put_comment(f->why_not ? f->why_not : "");
-      printf(" */\n      return %d;\n", n == 0);
-    } else if (put_cases(export, i, valid_of)) {
-      fputs("      return ", stdout);
-      put_text(export, f->valid);
-      puts(f->valid[0] ? " &&\n             !failed;" : "1;");
+      clt_text_printf(out, "    case %zu: /* ", i);
+      add_comment(out, f->why_not ? f->why_not : "");
+      clt_text_printf(out, " */\n      return %d;\n", n == 0);
+    } else if (add_cases(export, i, valid_of)) {
+      clt_text_add(out, "      return ");
+      add_text(export, f->valid);
+      clt_text_add(out, f->valid[0] ? " &&\n             !failed;\n" : "1;\n");
     }
   }
-  puts("    default: break;\n  }\n  return failed;\n}\n");
+  clt_text_add(out, "    default: break;\n  }\n  return failed;\n}\n\n");
 }
 
-static void put_launches(const exported *export) {
+static void add_launches(const exported *export) {
   bool any = false, shares = false;
   for (size_t i = 0; i < export->n; i++) {
     any |= launches_of(&export->entries[i])[0] != '\0';
     shares |= strstr(launches_of(&export->entries[i]), "@share(") != NULL;
   }
   if (!any) return; /* of a program problem */
-  put_text(export, launch_type);
-  if (shares) put_text(export, share_function);
-  put_text(export, launch_functions);
+  add_text(export, launch_type);
+  if (shares) add_text(export, share_function);
+  add_text(export, launch_functions);
   for (size_t i = 0; i < export->n; i++) {
-    if (!put_cases(export, i, launches_of)) continue;
-    put_text(export, launches_of(&export->entries[i]));
-    puts("      break;");
+    if (!add_cases(export, i, launches_of)) continue;
+    add_text(export, launches_of(&export->entries[i]));
+    clt_text_add(export->out, "      break;\n");
   }
-  puts("    default: break;\n  }\n  return failed ? 0 : i;\n}");
+  clt_text_add(export->out, "    default: break;\n  }\n  return failed ? 0 : i;\n}\n");
 }
 
-static void put_header(const exported *export, const char *helpers, bool math) {
-  cli_parameter p;
+static void add_header(const exported *export, const char *helpers, bool math) {
+  static const char *const c_types[] = {
+      [CLT_INT] = "long long ", [CLT_REAL] = "double ", [CLT_STRING] = "const char *"};
+  clt_text *const out = export->out;
+  clt_named_value p;
   size_t n = 0;
-  put_text(export, head);
-  if (math) puts("#include <math.h>");
-  put_text(export, entry_head);
-  for (const char *at = export->entries[0].configuration; cli_next_parameter(&p, &at); n++) {
-    if (n == 0) puts("  struct {");
-    clt_value_type type = export->types[n];
-    fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
+  add_text(export, head);
+  if (math) clt_text_add(out, "#include <math.h>\n");
+  add_text(export, entry_head);
+  for (const char *at = export->entries[0].configuration; clt_next_parameter(&p, &at); n++) {
     char *name = new_c_name(p.name, p.name_length, false);
-    printf("%s;\n", name ? name : "");
+    if (n == 0) clt_text_add(out, "  struct {\n");
+    clt_text_printf(out, "    %s%s;\n", c_types[export->types[n]], name ? name : "");
     free(name);
   }
-  if (n) puts("  } values; /* of the tuning parameters */");
-  put_text(export, "} @entry;\n\nstatic const @entry @entries[] = {\n");
-  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i]);
-  puts("};\n");
-  if (helpers[0]) puts("/* The arithmetic of the problem's expressions: on integer overflow `failed` is set. */");
-  put_text(export, helpers);
-  put_valid(export);
-  put_text(export, functions);
-  put_launches(export);
-  put_text(export,
+  if (n) clt_text_add(out, "  } values; /* of the tuning parameters */\n");
+  add_text(export, "} @entry;\n\nstatic const @entry @entries[] = {\n");
+  for (size_t i = 0; i < export->n; i++) add_entry(export, &export->entries[i]);
+  clt_text_add(out, "};\n\n");
+  if (helpers[0])
+    clt_text_add(out, "/* The arithmetic of the problem's expressions: on integer overflow `failed` is set. */\n");
+  add_text(export, helpers);
+  add_valid(export);
+  add_text(export, functions);
+  add_launches(export);
+  add_text(export,
            "#endif\n\n/* At compile time: -D$ENTRY=N defines the parameters of entry N. */\n"
            "#ifdef $ENTRY\n");
   for (size_t i = 0; i < export->n; i++) {
-    put_text(export, i ? "#elif $ENTRY" : "#if $ENTRY");
-    printf(" == %zu\n", i);
-    put_each_parameter(export, export->entries[i].configuration, "#define $", put_macro);
+    add_text(export, i ? "#elif $ENTRY" : "#if $ENTRY");
+    clt_text_printf(out, " == %zu\n", i);
+    add_each_parameter(export, export->entries[i].configuration, "#define $", add_macro);
   }
-  puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
+  clt_text_add(out, "#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif\n");
 }
 
-static void put_portable_macros(const exported *export) {
-  put_text(export,
+static void add_portable_macros(const exported *export) {
+  add_text(export,
            "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
            "#ifndef $PORTABLE_H\n"
            "#define $PORTABLE_H\n\n"
            "#define $OPTIONS ");
-  put_string(export->portable->options);
-  putchar('\n');
-  put_each_parameter(export, export->portable->configuration, "#define $", put_macro);
-  puts("\n#endif\n");
+  add_string(export->out, export->portable->options);
+  clt_text_add(export->out, "\n");
+  add_each_parameter(export, export->portable->configuration, "#define $", add_macro);
+  clt_text_add(export->out, "\n#endif\n\n");
 }
 
-static void free_entries(void *user) {
-  exported *export = user;
+static void release_entries(exported *export) {
   for (size_t i = 0; i < export->n; i++) {
     free(export->entries[i].device);
     free(export->entries[i].driver);
@@ -458,30 +466,33 @@ static void free_entries(void *user) {
     clt_c_formulas_release(&export->entries[i].formulas);
   }
   free(export->entries);
+  clt_words_free(export->size_names);
 }
 
-void cli_export_header(clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable) {
-  const size_t n_sizes = clt_problem_n_sizes(problem);
-  exported *export = cli_new(1, sizeof *export);
-  *export =
-      (exported){.problem = problem, .size_names = cli_new(n_sizes, sizeof *export->size_names), .portable = portable};
+int clt_export_header(clt_text *out, clt_catalog *catalog, const clt_problem *problem, const clt_portable *portable,
+                      clt_error *error) {
+  clt_words names = {0};
   clt_text formulas = {0}, helpers = {0};
-  cli_keep(export, free_entries);
-  for (size_t i = 0; i < n_sizes; i++) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < clt_problem_n_sizes(problem); i++) {
     const char *own = clt_problem_size(problem, i).name;
-    export->size_names[i] = cli_keep_memory(new_c_name(own, (int)strlen(own), true));
+    rc = clt_words_add(&names, new_c_name(own, (int)strlen(own), true), error);
   }
-  cli_check(clt_catalog_each(catalog, problem, portable == NULL, add_entry, export, &cli_error));
-  if (export->n == 0)
-    cli_failure("the store has no measurements of '%s'; run 'clatune tune' first", clt_problem_name(problem));
-  for (size_t i = 0; i < export->n; i++) {
-    const clt_c_formulas *f = &export->entries[i].formulas;
-    clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches);
+  exported export = {.out = out, .problem = problem, .size_names = names.all, .portable = portable};
+  if (rc == CLT_OK) rc = clt_catalog_each(catalog, problem, portable == NULL, collect_entry, &export, error);
+  if (rc == CLT_OK && export.n == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no measurements of '%s'; run 'clatune tune' first",
+                  clt_problem_name(problem));
+  for (size_t i = 0; i < export.n; i++) {
+    const clt_c_formulas *f = &export.entries[i].formulas;
+    clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches ? f->launches : "");
   }
-  const bool math = formulas.rc == 0 && clt_write_c_functions(&helpers, formulas.bytes);
-  if (formulas.rc || helpers.rc) cli_failure("out of memory");
-  if (portable) put_portable_macros(export);
-  put_header(export, helpers.n ? helpers.bytes : "", math);
+  const bool math = rc == CLT_OK && formulas.rc == CLT_OK && clt_write_c_functions(&helpers, formulas.bytes);
+  if (rc == CLT_OK && portable) add_portable_macros(&export);
+  if (rc == CLT_OK) add_header(&export, helpers.n ? helpers.bytes : "", math);
+  if (rc == CLT_OK && (out->rc || formulas.rc || helpers.rc)) rc = clt_fail_memory(error);
   clt_text_release(&formulas);
   clt_text_release(&helpers);
+  release_entries(&export);
+  return rc;
 }

@@ -1,13 +1,16 @@
-/* clatune serve: the request that begins a search. */
+/* The request that begins a search. */
+#include "serve/serve.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
-#include "cli/serve.h"
 #include "device/device.h"
+#include "format/answers.h"
 #include "format/recording.h"
 #include "problem/load.h"
 #include "search/search.h"
@@ -16,7 +19,7 @@
 #define MOST_EVALUATIONS 10000000
 #define MOST_SIZES 256
 
-void cli_served_free(cli_served *s) {
+void clt_served_free(clt_served *s) {
   if (s == NULL) return;
   clt_loop_release(&s->loop);
   clt_store_free(s->own);
@@ -33,7 +36,7 @@ void cli_served_free(cli_served *s) {
 
 /* A space listed in the request, as a problem without a kernel. The search starts with the default configuration only
  * if a parameter states a "Default". */
-static int list_space(cli_served *s, const clt_node *root, const clt_node *space, clt_error *error) {
+static int list_space(clt_served *s, const clt_node *root, const clt_node *space, clt_error *error) {
   const char *name = clt_read_text(root, "name");
   json_t *problem =
       json_pack("{s:O, s:{s:s}, s:{s:s, s:s}}", "ConfigurationSpace", (json_t *)space->json, "General", "BenchmarkName",
@@ -50,12 +53,13 @@ static int list_space(cli_served *s, const clt_node *root, const clt_node *space
   json_decref(problem);
   if (rc == CLT_OK) rc = clt_instance_new(&s->instance, s->problem, NULL, 0, NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < s->problem->n_parameters; i++)
-    if (s->problem->parameters[i].default_value) s->standard = clt_instance_default(s->instance);
+    if (s->problem->parameters[i].default_value) s->default_config = clt_instance_default(s->instance);
   return rc;
 }
 
 /* The space of a problem file, at the given sizes and on the given device, if any. The search starts as `tune` does. */
-static int open_problem(cli_served *s, const clt_node *space, const char *path, clt_error *error) {
+static int open_problem(clt_served *s, const clt_serving *serving, const clt_node *space, const char *path,
+                        clt_error *error) {
   clt_node list = clt_node_member(space, "sizes");
   const char *device = clt_read_text(space, "device"), *name;
   clt_size sizes[MOST_SIZES];
@@ -69,36 +73,35 @@ static int open_problem(cli_served *s, const clt_node *space, const char *path, 
   const bool program = rc == CLT_OK && clt_problem_is_command(s->problem);
   if (program) clt_device_host(&s->device);
   if (rc == CLT_OK && device && program) rc = clt_device_select(&(size_t){0}, &s->device, 1, device, error);
-  if (rc == CLT_OK && device && !program) rc = cli_find_device(&s->device, device, error);
+  if (rc == CLT_OK && device && !program) rc = serving->find_device(&s->device, device, error);
   if (rc == CLT_OK)
     rc = clt_instance_new(&s->instance, s->problem, sizes, n, program || device ? &s->device : NULL, error);
   if (rc) return rc;
-  s->standard = clt_instance_default(s->instance);
+  s->default_config = clt_instance_default(s->instance);
   s->has_options = clt_problem_has_options(s->problem) && s->problem->language == NULL;
   return CLT_OK;
 }
 
-static int find_space(cli_served *s, const clt_node *root, clt_error *error) {
+static int find_space(clt_served *s, const clt_serving *serving, const clt_node *root, clt_error *error) {
   clt_node space = clt_node_member(root, "space");
+  const char *path;
+  int rc;
   if (!clt_read_object(&space, NULL, false)) {
     if (clt_node_ok(root)) clt_node_fail(&space, "needs an object");
     return root->reading->rc;
   }
-  const bool of_file = json_object_get(space.json, "problem") != NULL;
-  const bool of_recording = json_object_get(space.json, "recording") != NULL;
-  if (of_file)
+  if (json_object_get(space.json, "problem")) {
     clt_read_object(&space, CLT_NAMES("problem", "sizes", "device"), true);
-  else if (of_recording)
+    path = clt_read_required_text(&space, "problem");
+    rc = path ? open_problem(s, serving, &space, path, error) : root->reading->rc;
+  } else if (json_object_get(space.json, "recording")) {
     clt_read_object(&space, CLT_NAMES("recording"), true);
-  else
+    path = clt_read_required_text(&space, "recording");
+    rc = path ? clt_recording_new(&s->recording, path, error) : root->reading->rc;
+  } else {
     clt_read_object(&space, CLT_NAMES("TuningParameters", "Conditions", "Aliases", "Groups"), true);
-  const char *path = of_file        ? clt_read_required_text(&space, "problem")
-                     : of_recording ? clt_read_required_text(&space, "recording")
-                                    : NULL;
-  if (!clt_node_ok(root)) return root->reading->rc;
-  int rc = of_file        ? open_problem(s, &space, path, error)
-           : of_recording ? clt_recording_new(&s->recording, path, error)
-                          : list_space(s, root, &space, error);
+    rc = clt_node_ok(root) ? list_space(s, root, &space, error) : root->reading->rc;
+  }
   if (rc) return rc;
   s->loop.space = s->instance ? clt_instance_space(s->instance) : clt_recording_space(s->recording);
   if (clt_space_valid(s->loop.space) > 0) return CLT_OK;
@@ -108,7 +111,7 @@ static int find_space(cli_served *s, const clt_node *root, clt_error *error) {
 }
 
 /* Sets the objective, and the figure that is told instead of a time if the request names one. */
-static int find_objective(cli_served *s, const clt_node *root, clt_error *error) {
+static int find_objective(clt_served *s, const clt_node *root, clt_error *error) {
   clt_node objective = clt_node_member(root, "objective");
   const char *text = json_string_value(objective.json);
   if (text == NULL && objective.json) {
@@ -130,7 +133,7 @@ static int find_objective(cli_served *s, const clt_node *root, clt_error *error)
 
 /* The store's key. With a problem file and a device it is their key, so that results are shared with `tune`; otherwise
  * it is made of the name, the space and the objective. */
-static int open_key(cli_served *s, const char *name, clt_error *error) {
+static int open_key(clt_served *s, const char *name, clt_error *error) {
   clt_search_loop *l = &s->loop;
   if (s->instance && clt_instance_device(s->instance) && s->figure.name == NULL) {
     int rc = clt_store_key_init(&l->key, s->instance, error);
@@ -155,22 +158,23 @@ static int open_key(cli_served *s, const char *name, clt_error *error) {
   return rc;
 }
 
-int cli_served_count(cli_served *s, const clt_measurement *m, clt_error *error) {
+int clt_served_count(clt_served *s, const clt_measurement *m, clt_error *error) {
   bool is_new;
   if (clt_map_add(&s->told, m->config, &is_new) == NULL) return clt_fail_memory(error);
   const double cost = clt_measurement_correct(m) ? clt_objective_cost(s->loop.objective, m) : NAN;
   s->n_failed += is_new && !clt_measurement_correct(m);
   if (isnan(cost) || cost >= s->best_cost) return CLT_OK;
+  s->best = m->config;
   s->best_cost = cost;
-  s->best = *m; /* only its numbers are used */
-  s->best.log = NULL;
+  s->best_time_s = m->time_s;
+  s->best_value = clt_objective_value(s->loop.objective, m);
   return CLT_OK;
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                      clt_error *error) {
   (void)asked, (void)cost, (void)origin;
-  return cli_served_count(user, m, error);
+  return clt_served_count(user, m, error);
 }
 
 static bool may_begin(void *user) {
@@ -179,26 +183,26 @@ static bool may_begin(void *user) {
 }
 
 /* Reads the results of earlier runs under this key. */
-static int load_known(cli_served *s, clt_error *error) {
+static int load_known(clt_served *s, clt_error *error) {
   clt_store_answers answers = {0};
   const clt_search_loop *l = &s->loop;
   int rc =
       clt_store_newest(&answers, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < answers.n; i++)
-    if (answers.all[i].newest) rc = cli_served_count(s, answers.all[i].newest, error);
+    if (answers.all[i].newest) rc = clt_served_count(s, answers.all[i].newest, error);
   clt_store_answers_release(&answers);
   return rc;
 }
 
 /* The same settings as in a session (docs/explanation/sessions.md). */
-static int64_t find_budget(const cli_served *s, int64_t typed) {
+static int64_t find_budget(const clt_served *s, int64_t typed) {
   const clt_search_loop *l = &s->loop;
   const int64_t own = l->searcher->budget ? l->searcher->budget(l->options) : 0;
   const int64_t of_problem = s->problem ? clt_problem_guidance(s->problem)->budget : 0;
   return typed > 0 ? typed : own > 0 ? own : of_problem > 0 ? of_problem : CLT_DEFAULT_BUDGET;
 }
 
-static int open_search(cli_served *s, cli_serving *serving, const clt_node *root, clt_error *error) {
+static int open_search(clt_served *s, clt_serving *serving, const clt_node *root, clt_error *error) {
   clt_search_loop *l = &s->loop;
   clt_node settings = clt_node_member(root, "settings");
   size_t n_settings = 0;
@@ -215,12 +219,12 @@ static int open_search(cli_served *s, cli_serving *serving, const clt_node *root
                                 .threads = (unsigned)clt_read_integer_within(root, "threads", 0, 0, 1024),
                                 .tolerance = clt_read_number(root, "tolerance", CLT_DEFAULT_TOLERANCE),
                                 .confidence = CLT_DEFAULT_CONFIDENCE,
-                                .log = cli_log,
-                                .log_user = &serving->quiet};
+                                .log = serving->log,
+                                .log_user = serving->log_user};
   if (clt_node_ok(root) && !(s->setup.tolerance >= 1e-6 && s->setup.tolerance <= 1))
     clt_node_fail(&tolerance, "needs a number from 0.000001 to 1");
   if (!clt_node_ok(root)) return root->reading->rc;
-  int rc = find_space(s, root, error);
+  int rc = find_space(s, serving, root, error);
   if (rc == CLT_OK) rc = find_objective(s, root, error);
   searcher = rc ? NULL : clt_tune_searcher(searcher, s->problem);
   clt_node place = clt_node_member(root, "searcher");
@@ -244,24 +248,23 @@ static int open_search(cli_served *s, cli_serving *serving, const clt_node *root
   return rc;
 }
 
-int cli_serve_space(cli_serving *serving, const clt_node *root, json_t *out, clt_error *error) {
-  cli_served *s = calloc(1, sizeof *s);
+int clt_serve_space(clt_serving *serving, const clt_node *root, json_t *out, clt_error *error) {
+  clt_served *s = calloc(1, sizeof *s);
   if (s == NULL) return clt_fail_memory(error);
-  clt_measurement_init(&s->best, CLT_CONFIG_NONE);
-  s->standard = CLT_CONFIG_NONE;
+  s->best = s->default_config = CLT_CONFIG_NONE;
   s->best_cost = INFINITY;
   int rc = open_search(s, serving, root, error);
-  if (rc) return cli_served_free(s), rc;
+  if (rc) return clt_served_free(s), rc;
   s->request = *root->reading->source; /* taken over */
   *root->reading->source = (clt_source){0};
-  cli_served_free(serving->search);
-  serving->search = s;
+  clt_served_free(serving->served);
+  serving->served = s;
   const clt_space *space = s->loop.space;
   const int64_t budget = s->loop.budget;
   json_object_set_new(out, "valid", json_integer((json_int_t)clt_space_valid(space)));
   json_object_set_new(out, "cartesian", json_integer((json_int_t)clt_space_cartesian(space)));
   json_object_set_new(out, "searcher", json_string(s->loop.searcher->name));
-  json_object_set_new(out, "objective", cli_json_objective(s->loop.objective));
+  json_object_set_new(out, "objective", clt_json_objective(s->loop.objective));
   json_object_set_new(out, "tell", json_string(clt_objective_default(s->loop.objective) > 0 ? "value" : "time_s"));
   json_object_set_new(out, "budget", budget == INT64_MAX ? json_null() : json_integer(budget));
   json_object_set_new(out, "seed", json_integer((json_int_t)s->setup.seed));

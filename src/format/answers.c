@@ -1,0 +1,44 @@
+/* What answers in JSON have in common. */
+#include "format/answers.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+
+json_t *clt_json_configuration(const clt_space *space, clt_config config) {
+  json_t *out = json_object();
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
+    json_object_set_new(out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
+  return out;
+}
+
+json_t *clt_json_options(const clt_instance *instance, clt_config config) {
+  char *options = NULL;
+  if (clt_instance_options(&options, instance, config, NULL)) return json_null();
+  json_t *out = json_string(options);
+  free(options);
+  return out;
+}
+
+static json_t *json_extent(const size_t *extent, unsigned n) {
+  json_t *list = json_array();
+  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
+  return list;
+}
+
+json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n) {
+  json_t *list = json_array();
+  for (const clt_launch_sizes *l = launches; l < launches + n; l++)
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
+                                          json_extent(l->global, l->n_dimensions), "local",
+                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
+                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
+  return list;
+}
+
+json_t *clt_json_objective(const clt_objective *o) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", clt_objective_name(o), "expression",
+                   clt_objective_expression(o), "unit", clt_objective_unit(o), "goal",
+                   clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise", "is_default",
+                   clt_objective_is_default(o));
+}

@@ -1,0 +1,16 @@
+/* format/answers.h - what answers in JSON have in common. New references. */
+#ifndef CLT_FORMAT_ANSWERS_H
+#define CLT_FORMAT_ANSWERS_H
+
+#include <jansson.h>
+
+#include "measurement/objective.h"
+
+json_t *clt_json_configuration(const clt_space *space, clt_config config);
+json_t *clt_json_options(const clt_instance *instance,
+                         clt_config config); /* build options; null: an expression fails */
+json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n);
+/* {"name", "expression", "unit", "goal", "is_default"} */
+json_t *clt_json_objective(const clt_objective *objective);
+
+#endif

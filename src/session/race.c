@@ -1,0 +1,302 @@
+/* The check of a winner with Oclgrind. */
+#include "session/race.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "problem/plan.h"
+#include "session/session.h"
+
+#define MOST_BYTES (1 << 20) /* of its log; an out-of-bounds loop has a finding for each element */
+/* Oclgrind interprets about a million instructions per second. */
+#define FEW_ITEMS 1024
+#define FEW_GROUPS 4 /* races between groups need several */
+/* For all checks of a tuning. Small sizes take a second or two, but a problem that cannot be made smaller may take
+ * hours, which is too long for a check that was not asked for. */
+#define LIMIT_S 30.0
+#define LIMIT_IF_REQUIRED_S 600.0
+
+const char *clt_race_check_name(clt_race_check check) {
+  static const char *const names[] = {"not checked", "passed", "failed"};
+  return names[check];
+}
+
+/* --- the environment of its workers --- */
+
+enum { LOG, RACES, UNINITIALISED, VENDORS, GROUP, LOCAL, CONSTANT };
+static const char *const variables[CLT_OCLGRIND_VARIABLES] = {
+    "OCLGRIND_LOG",        "OCLGRIND_DATA_RACES",     "OCLGRIND_UNINITIALIZED",    "OCL_ICD_VENDORS",
+    "OCLGRIND_MAX_WGSIZE", "OCLGRIND_LOCAL_MEM_SIZE", "OCLGRIND_CONSTANT_MEM_SIZE"};
+
+/* The driver, which is often not registered with the loader: in OCL_ICD_VENDORS, else in a library folder next to the
+ * program in PATH. malloc'ed; NULL: not found. */
+static char *find_driver(void) {
+  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
+  const char *named = getenv("OCL_ICD_VENDORS");
+  if (named && strstr(named, "oclgrind")) return strdup(named);
+  for (const char *folder = getenv("PATH"); folder && *folder;
+       folder += strcspn(folder, ":"), folder += *folder == ':') {
+    const int length = (int)strcspn(folder, ":");
+    char *program = clt_format("%.*s/oclgrind", length, folder);
+    const bool there = program && access(program, X_OK) == 0;
+    free(program);
+    for (size_t i = 0; there && i < sizeof places / sizeof *places; i++) {
+      char *driver = clt_format("%.*s/../%s/liboclgrind-rt-icd.so", length, folder, places[i]);
+      if (driver && access(driver, R_OK) == 0) return driver;
+      free(driver);
+    }
+  }
+  return NULL;
+}
+
+bool clt_oclgrind_installed(void) {
+  char *driver = find_driver();
+  const bool installed = driver != NULL;
+  free(driver);
+  return installed;
+}
+
+static void set_variable(clt_oclgrind *o, int which, const char *value) {
+  const char *before = getenv(variables[which]);
+  o->before[which] = before ? strdup(before) : NULL;
+  o->set[which] = true;
+  setenv(variables[which], value, 1);
+}
+
+int clt_oclgrind_begin(clt_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error) {
+  *out = (clt_oclgrind){.log = clt_format("%s/clatune-oclgrind-XXXXXX", clt_temporary_folder())};
+  if (out->log == NULL) return clt_fail_memory(error);
+  const int fd = mkstemp(out->log);
+  if (fd < 0) {
+    clt_fail(error, CLT_E_IO, "cannot make '%s': %s", out->log, strerror(errno));
+    free(out->log);
+    out->log = NULL;
+    return CLT_E_IO;
+  }
+  close(fd);
+  char *driver = find_driver();
+  set_variable(out, LOG, out->log);
+  set_variable(out, RACES, "1");
+  if (uninitialised) set_variable(out, UNINITIALISED, "1");
+  if (driver) set_variable(out, VENDORS, driver);
+  free(driver);
+  const clt_device_info none = {0}, *d = device ? device : &none;
+  const uint64_t limits[] = {d->max_work_group_size, d->local_memory_bytes, d->max_constant_bytes};
+  for (int i = 0; i < 3; i++) {
+    char text[32];
+    clt_snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i]);
+    if (limits[i]) set_variable(out, GROUP + i, text);
+  }
+  return CLT_OK;
+}
+
+void clt_oclgrind_end(clt_oclgrind *o) {
+  if (o->log == NULL) return;
+  for (size_t i = 0; i < CLT_OCLGRIND_VARIABLES; i++) {
+    if (o->before[i])
+      setenv(variables[i], o->before[i], 1);
+    else if (o->set[i])
+      unsetenv(variables[i]);
+    free(o->before[i]);
+  }
+  unlink(o->log);
+  free(o->log);
+  *o = (clt_oclgrind){0};
+}
+
+char *clt_oclgrind_findings(size_t *n, const clt_oclgrind *oclgrind) {
+  char *text = calloc(MOST_BYTES + 1, 1);
+  size_t bytes = MOST_BYTES;
+  if (text == NULL || clt_file_read_start(text, &bytes, oclgrind->log, NULL)) {
+    free(text);
+    return NULL;
+  }
+  /* A finding begins at the first column; its further lines are indented. */
+  *n = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    *n += *line != '\n' && *line != ' ' && *line != '\t';
+  return text;
+}
+
+/* --- the winner of a tuning --- */
+
+/* Findings that are faults of the kernel; others are about Oclgrind's own limits. */
+static const char *const faults[] = {"Read-write data race", "Write-write data race", "Invalid read",
+                                     "Invalid write of",     "Work-group divergence", NULL};
+/* What need not be a fault: Oclgrind 21.10 calls many correct kernels uninitialised (4 of the 45 in tests/checks), and
+ * a kernel may restore an input that it writes to. The checks of the winner find both if results depend on it. */
+static const char *const oddities[] = {"Invalid write to read-only buffer", "Uninitialized value", NULL};
+
+/* The first finding of a kind, without its line end; malloc'ed. NULL: none. */
+static char *find_kind(const char *findings, const char *const *kinds) {
+  for (const char *line = findings; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+    for (size_t i = 0; kinds[i]; i++)
+      if (clt_starts_with(line, kinds[i])) return strndup(line, strcspn(line, "\n"));
+  return NULL;
+}
+
+/* How many work-items show races, for clt_instance_new_smaller. *images: whether the kernel has images; Oclgrind takes
+ * reads of them for uninitialised values. */
+static double few_items(bool *images, const clt_instance *instance, clt_config config) {
+  double few = FEW_ITEMS;
+  clt_plan *plan = NULL;
+  *images = false;
+  if (clt_plan_new(&plan, instance, config, NULL)) return few;
+  for (size_t i = 0; i < plan->n_args; i++) *images |= clt_arg_is_image(plan->args[i].kind);
+  for (size_t i = 0; i < plan->n_launches; i++) {
+    const size_t *local = plan->launches[i].local;
+    if (plan->launches[i].has_local)
+      few = fmax(few, FEW_GROUPS * (double)local[0] * (double)local[1] * (double)local[2]);
+  }
+  clt_plan_free(plan);
+  return few;
+}
+
+/* Oclgrind's device, with the limits of the tuned one, so that the same constraints apply. */
+static int make_device(clt_device_info *device, clt_error *error) {
+  clt_device_info *all = NULL;
+  size_t n = 0, i = 0;
+  int rc = clt_devices(&all, &n, error);
+  while (rc == CLT_OK && i < n && strcmp(all[i].platform_name, "Oclgrind") != 0) i++;
+  if (rc == CLT_OK && i == n)
+    rc = clt_fail(error, CLT_E_DEVICE, "Oclgrind is not among the OpenCL devices; name its driver in OCL_ICD_VENDORS");
+  if (rc == CLT_OK) {
+    device->platform_index = all[i].platform_index;
+    device->device_index = all[i].device_index;
+    memcpy(device->name, all[i].name, sizeof device->name);
+    memcpy(device->driver_version, all[i].driver_version, sizeof device->driver_version);
+  }
+  free(all);
+  return rc;
+}
+
+/* Warns of an oddity, once in a tuning. */
+static void warn_of_oddity(clt_session *s, const char *findings) {
+  char *oddity = s->told_oddity ? NULL : find_kind(findings, oddities);
+  if (oddity == NULL) return;
+  clt_log(
+      s->settings->log, s->settings->user, CLT_LOG_WARNING, "Oclgrind: %s%s", oddity,
+      clt_starts_with(oddity, "Invalid write") ? "; declare the argument \"ReadWrite\" if the kernel restores it" : "");
+  s->told_oddity = true;
+  free(oddity);
+}
+
+/* Runs a configuration under Oclgrind, at small sizes. *fault: the first fault, malloc'ed; NULL: none. why: the reason
+ * if it could not be run. CLT_E_AGAIN: no time left. */
+static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, clt_error *why) {
+  /* Only the limit of the whole check applies. */
+  static const clt_setting patience[] = {{"run-timeout", "1e6"}, {"compile-timeout", "1e6"}, {"host-timeout", "1e6"}};
+  const clt_instance *instance = s->settings->instance;
+  const double start_s = clt_now_s(),
+               limit_s = s->settings->races == CLT_RACES_REQUIRED ? LIMIT_IF_REQUIRED_S : LIMIT_S;
+  clt_tune_settings settings = *s->settings;
+  clt_device_info device = *clt_instance_device(instance);
+  clt_instance *small = NULL;
+  clt_measurement m;
+  clt_oclgrind oclgrind;
+  bool images;
+  const double few = few_items(&images, instance, config);
+  *fault = NULL;
+  int rc = clt_oclgrind_begin(&oclgrind, &device, !images, why);
+  if (rc) return rc;
+  clt_measurement_init(&m, config);
+  settings.evaluator = "opencl";
+  settings.evaluator_settings = patience;
+  settings.n_evaluator_settings = sizeof patience / sizeof *patience;
+  settings.log = NULL;
+  settings.finalists = 0;
+  rc = make_device(&device, why);
+  if (rc == CLT_OK) rc = clt_instance_new_smaller(&small, &config, instance, config, &device, few, why);
+  const double left_s = limit_s - s->race_check_s - (clt_now_s() - start_s);
+  if (rc == CLT_OK && left_s <= 0) rc = clt_fail(why, CLT_E_AGAIN, "no time is left");
+  if (rc == CLT_OK) rc = clt_run_config(&m, small, config, &settings, left_s, why);
+  size_t n;
+  char *findings = rc == CLT_OK ? clt_oclgrind_findings(&n, &oclgrind) : NULL, *first = find_kind(findings, faults);
+  if (first) {
+    char *sizes = clt_instance_sizes_text(small);
+    *fault = clt_format("Oclgrind%s%s: %s", sizes && *sizes ? " at " : "", sizes ? sizes : "", first);
+    free(sizes);
+  } else {
+    warn_of_oddity(s, findings);
+    if (rc == CLT_OK && !clt_measurement_correct(&m))
+      rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it, %s: %.200s", clt_reason_text(m.reason),
+                    m.log ? m.log : "no reason given");
+  }
+  free(first);
+  free(findings);
+  clt_measurement_release(&m);
+  clt_instance_free(small);
+  clt_oclgrind_end(&oclgrind);
+  s->race_check_s += clt_now_s() - start_s;
+  return rc;
+}
+
+/* Without a requirement, Oclgrind is used if it is installed and OCL_ICD_VENDORS does not select other drivers. */
+static bool is_wanted(const clt_tune_settings *settings) {
+  const char *vendors = getenv("OCL_ICD_VENDORS");
+  if (settings->races != CLT_RACES_IF_POSSIBLE) return settings->races == CLT_RACES_REQUIRED;
+  const char *evaluator = clt_tune_evaluator(settings->evaluator, clt_instance_problem(settings->instance));
+  return strcmp(evaluator, "opencl") == 0 && (vendors == NULL || strstr(vendors, "oclgrind")) &&
+         clt_oclgrind_installed();
+}
+
+/* The default configuration is checked too if the winner has a fault: *shared tells whether it has one. */
+static int find_fault(char **fault, bool *shared, clt_session *s, clt_config winner, clt_error *why) {
+  const clt_space *space = clt_instance_space(s->settings->instance);
+  const clt_config standard = clt_instance_default(s->settings->instance);
+  char *other = NULL;
+  int rc = run_under_oclgrind(fault, s, winner, why);
+  *shared = false;
+  if (*fault == NULL || s->settings->races == CLT_RACES_REQUIRED || !clt_space_contains(space, standard)) return rc;
+  *shared = clt_space_canonical(space, standard) == winner;
+  if (*shared) return rc;
+  const int unknown = run_under_oclgrind(&other, s, standard, why);
+  *shared = other != NULL;
+  free(other);
+  if (unknown != CLT_E_STOPPED && unknown != CLT_E_AGAIN) return rc;
+  free(*fault);
+  *fault = NULL;
+  return unknown;
+}
+
+int clt_session_check_races(clt_session *s, clt_measurement *winner, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_tune_result *result = s->result;
+  char *fault = NULL;
+  clt_error why = {0};
+  bool shared;
+  if (!is_wanted(settings)) return CLT_OK;
+  const int rc = find_fault(&fault, &shared, s, winner->config, &why);
+  if (rc == CLT_E_STOPPED) return clt_fail(error, rc, "the check for races was stopped");
+  if (rc == CLT_E_AGAIN && settings->races == CLT_RACES_REQUIRED)
+    return clt_fail(error, CLT_E_WORKER,
+                    "the winner cannot be checked for races: it takes more than %.0f s under Oclgrind; choose a "
+                    "smaller size or leave out --oclgrind yes",
+                    LIMIT_IF_REQUIRED_S);
+  if (rc && fault == NULL && settings->races == CLT_RACES_REQUIRED)
+    return clt_fail(error, rc, "the winner cannot be checked for races: %s", why.message);
+  free(result->race_reason);
+  result->race_reason = NULL;
+  result->race_check = rc ? CLT_RACES_NOT_CHECKED : CLT_RACES_NONE_FOUND;
+  if (shared) {
+    result->race_check = CLT_RACES_SHARED;
+    clt_log(settings->log, settings->user, CLT_LOG_WARNING,
+            "%s; the default configuration has such a fault too, so the winner is not rejected", fault);
+  } else if (fault) {
+    clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, fault);
+  } else if (rc) {
+    result->race_reason = strdup(
+        rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes" : why.message);
+    clt_log(settings->log, settings->user, CLT_LOG_INFO, "the winner is not checked for races: %s",
+            result->race_reason ? result->race_reason : "");
+  }
+  free(fault);
+  return CLT_OK;
+}
