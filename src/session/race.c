@@ -64,8 +64,10 @@ bool clt_oclgrind_installed(void) {
 }
 
 static void set_variable(clt_oclgrind *o, int which, const char *value) {
-  const char *before = getenv(variables[which]);
-  o->before[which] = before ? strdup(before) : NULL;
+  const size_t length = strlen(variables[which]);
+  for (char **entry = environ; *entry; entry++)
+    if (strncmp(*entry, variables[which], length) == 0 && (*entry)[length] == '=')
+      o->before[which] = strdup(*entry + length + 1);
   o->set[which] = true;
   setenv(variables[which], value, 1);
 }
