@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/tuning.h"
-#include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
@@ -140,37 +139,6 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
   if (r->n_machine_busy) printf("machine was busy    %lld time limits were extended\n", (long long)r->n_machine_busy);
 }
 
-/* Notes on standard error that a look-up answers another configuration than the winner, as finalists and certain
- * medians take precedence. A look-up that fails is no concern of the result. */
-static void note_other_answer(const cli_tuning *tuning, const clt_tune_result *r) {
-  const char *path = tuning->store ? clt_store_path(tuning->store) : "";
-  const clt_instance *instance = tuning->subject.instance;
-  const clt_space *space = clt_instance_space(instance);
-  clt_catalog *catalog = NULL;
-  clt_lookup_result found = {.tier = CLT_TIER_DEFAULT};
-  if (tuning->quiet || path[0] == '\0' || r->stopped || r->best.config == CLT_CONFIG_NONE) return;
-  int rc = clt_catalog_new(&catalog, &path, 1, NULL);
-  if (rc == CLT_OK) rc = clt_catalog_set_objective(catalog, tuning->settings.objective, NULL);
-  if (rc == CLT_OK) rc = clt_catalog_lookup_instance(catalog, &found, instance, NULL);
-  if (rc == CLT_OK && found.tier == CLT_TIER_EXACT) {
-    char *winner = clt_config_string(space, r->best.config), value[96];
-    char *canonical = clt_config_string(space, clt_space_canonical(space, r->best.config));
-    const clt_interval interval = clt_measurement_interval(&r->best);
-    const bool noise = r->best_is_finalist && clt_objective_is_standard(tuning->objective) &&
-                       found.expected_value >= interval.low && found.expected_value <= interval.high;
-    if (winner && canonical && strcmp(found.configuration, winner) != 0 && strcmp(found.configuration, canonical) != 0)
-      fprintf(stderr, "clatune: note: 'clatune lookup' still answers %s (%s), %s%s\n", found.configuration,
-              cli_value(value, tuning->objective, found.expected_value),
-              r->best_is_finalist ? "because an earlier, more certain measurement counts"
-                                  : "because results of a final comparison take precedence",
-              noise ? "; the two are within the noise" : "");
-    free(winner);
-    free(canonical);
-  }
-  clt_lookup_result_release(&found);
-  clt_catalog_free(catalog);
-}
-
 static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_search_report *s = r->search;
   char wall[32], sure[200], more[40];
@@ -209,7 +177,6 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->waited_s >= 1) printf(", %s of it waiting for other tuners on the device", clt_time_text(wall, r->waited_s));
   putchar('\n');
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
-  note_other_answer(tuning, r);
 }
 
 /* --- as JSON --- */

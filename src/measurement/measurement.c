@@ -166,16 +166,6 @@ const char *clt_interval_text(char out[64], double error, double confidence) {
   return out;
 }
 
-#define ENOUGH_RUNS 5
-#define KNOWN_TO 0.04 /* at 95 %, that is, a standard error of 2 %, which counts as equally good */
-
-double clt_doubt(const clt_measurement *m) {
-  if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* greater than any relative error */
-  return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
-}
-
-bool clt_newer_counts(double newer_doubt, double older_doubt) { return !(newer_doubt > fmax(older_doubt, KNOWN_TO)); }
-
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;
   for (size_t i = 0; i < n; i++) {
