@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What the checks of the finalists cost: the wall time of the same tuning by two builds, in turns.
+"""What the checks of the finalists add to a tuning, by two builds in turns.
 
-    benchmarks/check_cost.py OLD_BUILD [PROBLEM...] [--device pocl] [--evaluations 100] [--turns 2]
+    benchmarks/check_cost.py OLD_BUILD [PROBLEM...] [--device pocl] [--evaluations 100] [--turns 3]
 
-Both builds measure the same random configurations, so only what follows them differs: the checks. Prints for each problem the
-times of both, their ratio, and what the new build says its checks took. Without problems: all that the package ships. Nothing
-else may run on the machine meanwhile.
+The new build tunes each problem once into an empty store. Then both tune it again in turns, each with a copy of that store: no
+configuration is measured again, so what takes time are finalists and checks. Prints the time of the whole tuning, the shortest
+times of both, and their difference as a share of the whole. Without problems: all that the package ships. Nothing else may run on the
+machine meanwhile.
 """
 import argparse
 import json
-import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -20,16 +21,27 @@ SHIPPED = [ROOT / "kernels_cl" / f"{name}.json" for name in ("convolution", "ray
     sorted((ROOT / "kernels_cl/polybench").glob("*.json"))
 
 
-def tune(build, problem, options, seed):
-    with tempfile.TemporaryDirectory() as cache:
-        began = time.monotonic()
-        run = subprocess.run([f"{build}/src/cli/clatune", "tune", problem, "--device", options.device, "--searcher", "random",
-                              "--budget", str(options.evaluations), "--seed", str(seed), "--no-store", "--quiet", "--json"],
-                             stdout=subprocess.PIPE, text=True, env={**os.environ, "POCL_CACHE_DIR": cache})
-        took = time.monotonic() - began
+def tune(build, problem, store, options):
+    began = time.monotonic()
+    run = subprocess.run([f"{build}/src/cli/clatune", "tune", problem, "--device", options.device, "--searcher", "random",
+                          "--budget", str(options.evaluations), "--store", store, "--quiet", "--json"],
+                         stdout=subprocess.PIPE, text=True)
+    took = time.monotonic() - began
     if run.returncode:
         raise SystemExit(f"{build}: {problem}: exit code {run.returncode}")
     return took, json.loads(run.stdout).get("checks_s", 0.0)
+
+
+def cost(problem, options, folder):
+    """The whole tuning's time, and the fastest of the old and the new build's finalists and checks, in seconds."""
+    full, again = folder / "full.sqlite", folder / "again.sqlite"
+    whole, checks = tune(options.new, problem, full, options)
+    took = {"old": [], "new": []}
+    for turn in range(options.turns):
+        for name in ("old", "new") if turn % 2 == 0 else ("new", "old"):
+            shutil.copy(full, again)
+            took[name].append(tune(getattr(options, name), problem, again, options)[0])
+    return whole, min(took["old"]), min(took["new"]), checks
 
 
 def main():
@@ -39,22 +51,13 @@ def main():
     parser.add_argument("--new", default=ROOT / "build")
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--evaluations", type=int, default=100)
-    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_intermixed_args()
-    everything = {"old": 0.0, "new": 0.0}
     for problem in options.problems:
-        total = {"old": 0.0, "new": 0.0}
-        checks = 0.0
-        for turn in range(options.turns):
-            for name in ("old", "new") if turn % 2 == 0 else ("new", "old"):
-                took, checked = tune(getattr(options, name), problem, options, turn + 1)
-                total[name] += took
-                checks += checked if name == "new" else 0
-        print(f"{pathlib.Path(problem).stem:>12}: old {total['old']:6.1f} s, new {total['new']:6.1f} s, "
-              f"ratio {total['new'] / total['old']:.3f}; checks {checks:.1f} s", flush=True)
-        for name in total:
-            everything[name] += total[name]
-    print(f"all: old {everything['old']:.1f} s, new {everything['new']:.1f} s, ratio {everything['new'] / everything['old']:.3f}")
+        with tempfile.TemporaryDirectory() as folder:
+            whole, old, new, checks = cost(problem, options, pathlib.Path(folder))
+        print(f"{pathlib.Path(problem).stem:>12}: whole {whole:6.1f} s, of which checks {checks:4.1f} s; finalists and checks: "
+              f"old {old:5.2f} s, new {new:5.2f} s; {100 * (new - old) / whole:+5.1f} %", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SETTINGS = ("build", "libraries")
 # The tree of a wheel may lie anywhere. DT_RPATH, which holds for what the libraries need in their turn, too.
-RPATH = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/..:$ORIGIN/../lib"
+RPATH = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/..:$ORIGIN/../lib:$ORIGIN/../../lib"
 # Drivers may need later ones than these, so that they are left to the system.
 SYSTEM = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so")
 
@@ -77,7 +77,8 @@ def installed(build: str | None, work: pathlib.Path) -> pathlib.Path:
 def command_files(prefix: pathlib.Path) -> Iterator[tuple[str, pathlib.Path]]:
     """The command's part of the wheel: (path below clatune/command, file)."""
     yield "bin/clatune", prefix / "bin/clatune"
-    yield "libexec/clatune-worker", prefix / "libexec/clatune-worker"
+    for program in sorted((prefix / "libexec").rglob("clatune-*")):
+        yield program.relative_to(prefix).as_posix(), program
     library = next(prefix.rglob("libclatune.so.0"))  # lib, lib64, lib/x86_64-linux-gnu
     yield "lib/libclatune.so.0", library.resolve()
     for layer in (library.parent / "clatune").glob("*.so"):

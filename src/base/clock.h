@@ -1,4 +1,4 @@
-/* base/clock.h - the host's monotonic clock, and the processor time of a thread. */
+/* base/clock.h - the host's monotonic clock, and processor time. */
 #ifndef CLT_BASE_CLOCK_H
 #define CLT_BASE_CLOCK_H
 
@@ -17,5 +17,12 @@ static inline double clt_thread_time_s(void) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
+
+/* Seconds of processor time of all processors since the machine started: busy_s, all_s (including idle), and own_s, the
+ * part of this process and of the processes that it has waited for. NaN: not known. */
+typedef struct clt_processor_time {
+  double busy_s, all_s, own_s;
+} clt_processor_time;
+clt_processor_time clt_processor_time_now(void);
 
 #endif

@@ -44,7 +44,10 @@ int clt_file_open(int *out, size_t *bytes, const char *path, clt_error *error) {
     rc = clt_fail_errno(error, CLT_E_IO, "read", path);
   else if (!S_ISREG(status.st_mode))
     rc = clt_fail(error, CLT_E_IO, "cannot read '%s': not a regular file", path);
-  if (rc) return close(fd), rc;
+  if (rc) {
+    close(fd);
+    return rc;
+  }
   if (bytes) *bytes = (size_t)status.st_size;
   *out = fd;
   return CLT_OK;
@@ -93,7 +96,10 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
   int fd, rc = open_to_read(&fd, &size, path, max_bytes, error);
   if (rc) return rc;
   gzFile file = gzdopen(fd, "rb");
-  if (file == NULL) return close(fd), clt_fail_memory(error);
+  if (file == NULL) {
+    close(fd);
+    return clt_fail_memory(error);
+  }
   gzbuffer(file, CHUNK_BYTES);
   char *chunk = malloc(CHUNK_BYTES);
   if (chunk == NULL) rc = clt_fail_memory(error);
@@ -177,8 +183,9 @@ int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *err
   int own = own_descriptor(path);
   bool direct = clt_file_is_special(path), exists = direct || stat(path, &status) == 0;
   *out = (clt_replacement){.fd = -1};
-  if ((out->path = exists && !direct ? realpath(path, NULL) : strdup(path)) == NULL)
-    return errno == ENOMEM ? clt_fail_memory(error) : clt_fail_errno(error, CLT_E_IO, "create", path);
+  out->path = exists && !direct ? realpath(path, NULL) : strdup(path);
+  if (out->path == NULL && errno == ENOMEM) return clt_fail_memory(error);
+  if (out->path == NULL) return clt_fail_errno(error, CLT_E_IO, "create", path);
   if (own >= 0) {
     fflush(stdout);
     out->fd = fcntl(own, F_DUPFD_CLOEXEC, 0);
@@ -256,7 +263,7 @@ int clt_folder_make(const char *path, clt_error *error) {
 
 char *clt_path_folder(const char *path) {
   const char *slash = strrchr(path, '/');
-  char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+  char *folder = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
   if (folder == NULL) return NULL;
   char *absolute = realpath(folder, NULL);
   if (absolute == NULL) return folder;
@@ -303,7 +310,11 @@ char *clt_find_near_program(const char *const *names, int mode) {
   ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
   if (n <= 0) return NULL;
   path[n] = '\0';
-  return find_beside(strdup(path), names, mode);
+  char *found = find_beside(strdup(path), names, mode), *slash = strrchr(path, '/');
+  if (found || slash == NULL) return found;
+  *slash = '\0';
+  return clt_ends_with(path, "/clatune") ? find_beside(clt_format("%s/" CLATUNE_COMMANDS "/.", path), names, mode)
+                                         : NULL;
 }
 
 char *clt_find_near_library(const char *const *names, int mode) {
@@ -386,7 +397,10 @@ int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   if (rc == CLT_OK)
     rc = made ? lock_new(&lock_fd, path, marker, error) : clt_fail_errno(error, CLT_E_IO, "make the folder", path);
   free(marker);
-  if (rc == CLT_OK) return *out = (clt_run_folder){.path = path, .lock_fd = lock_fd}, CLT_OK;
+  if (rc == CLT_OK) {
+    *out = (clt_run_folder){.path = path, .lock_fd = lock_fd};
+    return CLT_OK;
+  }
   if (made) clt_remove_tree(path, false);
   free(path);
   return rc;

@@ -82,6 +82,24 @@ json_t *clt_json_text(const char *text) {
   return out;
 }
 
+void clt_json_append(json_t **list, json_t *item) {
+  if (json_array_append_new(*list, item) == 0) return;
+  json_decref(*list);
+  *list = NULL;
+}
+
+void clt_json_set(json_t **object, const char *key, json_t *value) {
+  if (json_object_set_new(*object, key, value) == 0) return;
+  json_decref(*object);
+  *object = NULL;
+}
+
+json_t *clt_json_reals(const double *values, size_t n) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < n; i++) clt_json_append(&list, clt_json_real(values[i]));
+  return list;
+}
+
 json_t *clt_json_value(clt_value value) {
   switch (value.type) {
     case CLT_REAL: return clt_json_real(value.real);

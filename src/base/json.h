@@ -17,6 +17,13 @@ json_t *clt_json_real(double x);
 json_t *clt_json_text(const char *text);
 json_t *clt_json_value(clt_value value);
 
+/* Append an item, or set a member, and take over the value. NULL stands for out of memory: if the value is NULL, or
+ * there is no memory left, *list or *object is released and becomes NULL; if it is NULL already, the value is released.
+ */
+void clt_json_append(json_t **list, json_t *item);
+void clt_json_set(json_t **object, const char *key, json_t *value);
+json_t *clt_json_reals(const double *values, size_t n); /* a list of clt_json_real */
+
 /* Reads a number, a boolean or a string, whose text is borrowed. False: json is something else, or NULL. */
 bool clt_json_to_value(clt_value *out, const json_t *json);
 

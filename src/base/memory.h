@@ -2,12 +2,16 @@
 #ifndef CLT_BASE_MEMORY_H
 #define CLT_BASE_MEMORY_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/print.h"
+
 /* Computes a * b. False: it overflows. */
 bool clt_size_multiply(size_t *out, size_t a, size_t b);
+
+static inline size_t clt_min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t clt_max(size_t a, size_t b) { return a > b ? a : b; }
 
 /* Allocates n zeroed elements. NULL: overflow, or out of memory. n = 0 gives one element, so NULL always means failure.
  */
@@ -16,9 +20,5 @@ void *clt_new_array(size_t n, size_t element_bytes);
 /* Makes *array large enough for `need` elements of element_bytes each; array is the address of a pointer. If it has to
  * grow, *capacity at least doubles. CLT_E_MEMORY: *array stays as it was. */
 int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes);
-
-/* printf into a malloc'ed string, with decimal points in any locale. NULL: out of memory. */
-char *clt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
-char *clt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 #endif

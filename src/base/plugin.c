@@ -10,8 +10,6 @@
 #include "base/plugin.h"
 #include "base/text.h"
 
-#define MAX_OPTIONS 64
-
 /* --- tables --- */
 
 /* The first members of every type. */
@@ -62,13 +60,13 @@ const void *clt_plugin_find(const clt_plugins *plugins, const char *name) {
   return plugins->types[clt_plugin_index(plugins, name)];
 }
 
-int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_error *error) {
+int clt_plugin_register(clt_plugins *plugins, const void *type, bool complete, clt_error *error) {
   const plugin_head head = head_of(type);
   const size_t n = clt_n_plugins(plugins);
   if (head.abi != plugins->abi)
     return clt_fail(error, CLT_E_ARGUMENT, "%s was built for version %u of the plug-in interface, not %u; rebuild it",
                     plugins->kind, head.abi, plugins->abi);
-  if (!whole || !head.name)
+  if (!complete || !head.name)
     return clt_fail(error, CLT_E_ARGUMENT, "%s lacks its name, its summary or a required function", plugins->kind);
   if (clt_plugin_find(plugins, head.name))
     return clt_fail(error, CLT_E_ARGUMENT, "%s named '%.64s' is already registered; choose another name", plugins->kind,
@@ -81,28 +79,21 @@ int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_
 
 /* --- options --- */
 
-static int out_of_table(const clt_option *table, size_t n, const char *name, clt_error *error) {
-  const char *names[MAX_OPTIONS];
-  size_t n_names = n < MAX_OPTIONS ? n : MAX_OPTIONS;
-  for (size_t i = 0; i < n_names; i++) names[i] = table[i].name;
-  const char *near = clt_nearest_name(name, names, n_names);
-  return clt_fail(error, CLT_E_ARGUMENT, "there is no option '%s'%s%s%s", name, CLT_DID_YOU_MEAN("'", near));
-}
-
 static int assign_option(void *options, const clt_option *option, const char *text, clt_error *error) {
-  static const char *const yes[] = {"1", "true", "yes", "on"}, *const no[] = {"0", "false", "no", "off"};
+  static const char *const words[] = {"0", "false", "no", "off", "1", "true", "yes", "on"};
   void *slot = (char *)options + option->offset;
-  bool whole = option->type == CLT_OPTION_INT;
+  const bool is_integer = option->type == CLT_OPTION_INT;
   int64_t integer = 0;
   double real = 0;
-  const char *needed = whole ? "a whole number" : "a number";
+  const char *needed = is_integer ? "a whole number" : "a number";
   char *end = NULL;
   switch (option->type) {
-    case CLT_OPTION_TEXT: return *(const char **)slot = text, CLT_OK;
+    case CLT_OPTION_TEXT: *(const char **)slot = text; return CLT_OK;
     case CLT_OPTION_BOOL:
-      for (size_t i = 0; i < 4; i++) {
-        if (strcmp(text, yes[i]) == 0) return *(bool *)slot = true, CLT_OK;
-        if (strcmp(text, no[i]) == 0) return *(bool *)slot = false, CLT_OK;
+      for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(text, words[i]) != 0) continue;
+        *(bool *)slot = i >= 4;
+        return CLT_OK;
       }
       return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs yes or no, not '%s'", option->name, text);
     case CLT_OPTION_INT:
@@ -122,7 +113,7 @@ static int assign_option(void *options, const clt_option *option, const char *te
   if ((option->min != 0 || option->max != 0) && !(real >= option->min && real <= option->max))
     return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs a number from %.15g to %.15g, not '%s'", option->name,
                     option->min, option->max, text);
-  if (whole)
+  if (is_integer)
     *(int64_t *)slot = integer;
   else
     *(double *)slot = real;
@@ -139,9 +130,25 @@ int clt_options_parse(void *options, size_t options_size, const clt_option *tabl
   for (size_t i = 0; i < n_settings; i++) {
     size_t at = 0;
     while (at < n_table && strcmp(table[at].name, settings[i].name) != 0) at++;
-    int rc = at < n_table ? assign_option(options, &table[at], settings[i].value, error)
-                          : out_of_table(table, n_table, settings[i].name, error);
+    if (at == n_table) {
+      const char *near = clt_nearest_among(settings[i].name, table, n_table, sizeof *table);
+      return clt_fail(error, CLT_E_ARGUMENT, "there is no option '%s'%s%s%s", settings[i].name,
+                      CLT_DID_YOU_MEAN("'", near));
+    }
+    int rc = assign_option(options, &table[at], settings[i].value, error);
     if (rc) return rc;
   }
+  return CLT_OK;
+}
+
+int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error) {
+  size_t size = *(const size_t *)settings;
+  if (size < sizeof size || size > bytes)
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "%s.struct_size is %zu, but must be at most %zu; initialise the struct, or install a library as "
+                    "new as the header",
+                    type, size, bytes);
+  memset(out, 0, bytes);
+  memcpy(out, settings, size);
   return CLT_OK;
 }

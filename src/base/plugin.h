@@ -13,6 +13,10 @@ typedef struct clt_option_table {
   size_t n, size;
 } clt_option_table;
 
+/* The members of a type that describe its options: a table for a struct. */
+#define CLT_OPTIONS(TABLE, STRUCT) \
+  .options = TABLE, .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(STRUCT)
+
 /* The table of one kind of plug-in. Each plug-in is described by a struct (its type) that begins with its ABI version
  * (unsigned), its name and its summary. */
 typedef struct clt_plugins {
@@ -37,14 +41,18 @@ size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *
 
 const void *clt_plugin_find(const clt_plugins *plugins, const char *name); /* NULL: none */
 
-/* Registers a type, which must exist until the process ends. whole: the caller found all members that this kind
- * requires. CLT_E_ARGUMENT: it is not whole, has another ABI version, or its name is taken. CLT_E_RANGE: the table is
- * full. */
-int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_error *error);
+/* Registers a type, which must exist until the process ends. complete: the caller found all members that this
+ * kind requires. CLT_E_ARGUMENT: it is not complete, has another ABI version, or its name is taken. CLT_E_RANGE: the
+ * table is full. */
+int clt_plugin_register(clt_plugins *plugins, const void *type, bool complete, clt_error *error);
 
 /* Zeroes *options (options_size bytes), then fills it with the defaults and the settings. CLT_E_ARGUMENT: a setting is
  * not in the table, or out of range; the message names the nearest option, or the range. */
 int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,
                       const clt_setting *settings, size_t n_settings, clt_error *error);
+
+/* Copies a settings struct from a caller that may have been compiled with fewer members. CLT_E_ARGUMENT if its first
+ * member, struct_size, is 0 or more than `bytes`. */
+int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/reader.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,28 +255,27 @@ size_t clt_read_list(const clt_node *node) {
   return json_array_size(node->json);
 }
 
+bool clt_node_has(const clt_node *parent, const char *name) {
+  const json_t *json = json_object_get(parent->json, name);
+  return json && !json_is_null(json);
+}
+
 /* The member; NULL: it is missing, or there was a mistake before. */
 static const json_t *find_member(const clt_node *parent, const char *name) {
   const json_t *json = clt_node_ok(parent) ? json_object_get(parent->json, name) : NULL;
   return json_is_null(json) ? NULL : json;
 }
 
-#define FAIL_MEMBER(parent, name, ...)               \
-  do {                                               \
-    clt_node member = clt_node_member(parent, name); \
-    clt_node_fail(&member, __VA_ARGS__);             \
-  } while (0)
-
 const char *clt_read_text(const clt_node *parent, const char *name) {
   const json_t *json = find_member(parent, name);
-  if (json && !json_is_string(json)) FAIL_MEMBER(parent, name, "needs a string");
+  if (json && !json_is_string(json)) clt_member_fail(parent, name, "needs a string");
   return json_string_value(json);
 }
 
 const char *clt_read_required_text(const clt_node *parent, const char *name) {
   const char *text = clt_read_text(parent, name);
   if (text == NULL) clt_node_fail(parent, "needs a \"%s\"", name);
-  if (text && text[0] == 0) FAIL_MEMBER(parent, name, "must not be empty");
+  if (text && text[0] == 0) clt_member_fail(parent, name, "must not be empty");
   return text;
 }
 
@@ -284,34 +284,35 @@ bool clt_read_flag(const clt_node *parent, const char *name, bool otherwise) {
   json_int_t number = json_integer_value(json);
   if (json == NULL) return otherwise;
   if (!json_is_boolean(json) && !(json_is_integer(json) && (number == 0 || number == 1)))
-    FAIL_MEMBER(parent, name, "needs true or false, or 1 or 0");
+    clt_member_fail(parent, name, "needs true or false, or 1 or 0");
   return json_is_true(json) || number == 1;
 }
 
-bool clt_json_whole(int64_t *out, const json_t *json) {
-  double real = json_real_value(json);
-  if (json_is_integer(json)) return *out = json_integer_value(json), true;
-  if (!json_is_real(json) || !(real >= -0x1p53 && real <= 0x1p53) || real != (double)(int64_t)real) return false;
-  return *out = (int64_t)real, true;
+bool clt_json_integer(int64_t *out, const json_t *json) {
+  const double number = json_number_value(json);
+  if (!json_is_number(json)) return false;
+  if (json_is_real(json) && (!(fabs(number) <= 0x1p53) || number != floor(number))) return false;
+  *out = json_is_real(json) ? (int64_t)number : json_integer_value(json);
+  return true;
 }
 
 int64_t clt_read_integer(const clt_node *parent, const char *name, int64_t otherwise) {
   const json_t *json = find_member(parent, name);
   int64_t number = otherwise;
-  if (json && !clt_json_whole(&number, json)) FAIL_MEMBER(parent, name, "needs a whole number");
+  if (json && !clt_json_integer(&number, json)) clt_member_fail(parent, name, "needs a whole number");
   return number;
 }
 
 int64_t clt_read_integer_within(const clt_node *parent, const char *name, int64_t otherwise, int64_t min, int64_t max) {
   int64_t number = clt_read_integer(parent, name, otherwise);
   if (find_member(parent, name) && (number < min || number > max))
-    FAIL_MEMBER(parent, name, "needs a whole number from %lld to %lld", (long long)min, (long long)max);
+    clt_member_fail(parent, name, "needs a whole number from %lld to %lld", (long long)min, (long long)max);
   return number;
 }
 
 double clt_read_number(const clt_node *parent, const char *name, double otherwise) {
   const json_t *json = find_member(parent, name);
-  if (json && !json_is_number(json)) FAIL_MEMBER(parent, name, "needs a number");
+  if (json && !json_is_number(json)) clt_member_fail(parent, name, "needs a number");
   return json ? json_number_value(json) : otherwise;
 }
 
@@ -322,9 +323,9 @@ int clt_read_choice(const clt_node *parent, const char *name, const char *const 
   for (int i = 0; choices[i]; i++)
     if (strcasecmp(text, choices[i]) == 0) return i;
   for (size_t i = 0, used = 0; choices[i] && used < sizeof list; i++) {
-    const char *separator = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", separator, choices[i]);
+    const char *separator = choices[i + 1] ? ", " : " or ";
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", i ? separator : "", choices[i]);
   }
-  FAIL_MEMBER(parent, name, "needs %s, not \"%s\"", list, text);
+  clt_member_fail(parent, name, "needs %s, not \"%s\"", list, text);
   return otherwise;
 }

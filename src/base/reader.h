@@ -69,6 +69,7 @@ typedef struct clt_node {
 
 clt_node clt_node_root(clt_reading *reading);
 clt_node clt_node_member(const clt_node *parent, const char *name);
+bool clt_node_has(const clt_node *parent, const char *name); /* a member that is not null */
 /* For members that are one value or a list of values: their number (0: the member is missing), and each of them. A
  * value that is not a list counts as its only item. */
 size_t clt_node_count(const clt_node *node);
@@ -80,6 +81,12 @@ bool clt_node_ok(const clt_node *node); /* no mistake so far */
 #define clt_node_fail(node, ...) clt_node_fail_as(node, CLT_E_FORMAT, __VA_ARGS__)
 int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int clt_node_wrap(const clt_node *node, int code, const clt_error *cause);
+/* Reports a mistake at a member of a node. */
+#define clt_member_fail(parent, name, ...)                     \
+  do {                                                         \
+    const clt_node clt_member = clt_node_member(parent, name); \
+    clt_node_fail(&clt_member, __VA_ARGS__);                   \
+  } while (0)
 
 /* Reports "there is no <kind> "<name>"; did you mean ...?". The known names are n entries of `bytes` each, from `first`
  * on: pointers to names, or structures that begin with one. */
@@ -113,7 +120,7 @@ double clt_read_number(const clt_node *parent, const char *name, double otherwis
 /* The index of the member's text in choices (NULL at the end), ignoring case. */
 int clt_read_choice(const clt_node *parent, const char *name, const char *const *choices, int otherwise);
 
-/* Reads a whole number, also if it is written as a real, such as 1e6. False: json is something else. */
-bool clt_json_whole(int64_t *out, const json_t *json);
+/* Reads an integer, also if it is written as a real, such as 1e6. False: json is something else. */
+bool clt_json_integer(int64_t *out, const json_t *json);
 
 #endif

@@ -33,10 +33,11 @@ int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
     return rc;
   }
   if (s->folder) rc = posix_spawn_file_actions_addchdir_np(&actions, s->folder);
-  for (int i = 0; rc == 0 && i < 3; i++)
-    rc = fds[i] == CLT_SPAWN_NULL
-             ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0)
-             : posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+  for (int i = 0; rc == 0 && i < 3; i++) {
+    const int mode = i == 0 ? O_RDONLY : O_WRONLY;
+    rc = fds[i] == CLT_SPAWN_NULL ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", mode, 0)
+                                  : posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+  }
   if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(&actions, s->extra_fd, s->extra_as);
   if (rc == 0 && (s->own_group || s->default_signals)) { /* with signals as a program expects them */
     const short group = s->own_group ? POSIX_SPAWN_SETPGROUP : 0;

@@ -1,8 +1,6 @@
 #include "base/text.h"
 
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,43 +12,7 @@
 
 #define SPARE_BYTES 16
 
-/* --- numbers --- */
-
-static locale_t c_locale;
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
-
-static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
-
-locale_t clt_c_locale_enter(void) {
-  pthread_once(&c_locale_once, make_c_locale);
-  return c_locale ? uselocale(c_locale) : (locale_t)0;
-}
-
-void clt_c_locale_leave(locale_t before) {
-  if (before) uselocale(before);
-}
-
-double clt_strtod(const char *text, char **end) {
-  locale_t before = clt_c_locale_enter();
-  double number = strtod(text, end);
-  clt_c_locale_leave(before);
-  return number;
-}
-
-int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments) {
-  locale_t before = clt_c_locale_enter();
-  int n = vsnprintf(out, capacity, format, arguments);
-  clt_c_locale_leave(before);
-  return n;
-}
-
-int clt_snprintf(char *out, size_t capacity, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int n = clt_vsnprintf(out, capacity, format, arguments);
-  va_end(arguments);
-  return n;
-}
+/* --- times --- */
 
 double clt_seconds_parse(const char *text) {
   static const char units[] = "smh";
@@ -106,8 +68,15 @@ void clt_text_printf(clt_text *text, const char *format, ...) {
 size_t clt_text_character(const char *bytes, size_t n, uint32_t *character) {
   const unsigned char *text = (const unsigned char *)bytes;
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
-  if (length == 0) return 0;
+  size_t length = 1;
+  if (text[0] >> 5 == 6)
+    length = 2;
+  else if (text[0] >> 4 == 14)
+    length = 3;
+  else if (text[0] >> 3 == 30)
+    length = 4;
+  else if (text[0] >= 0x80)
+    return 0;
   uint32_t c = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
   for (size_t i = 1; i < length; i++) {
     if (i == n) return n + 1;

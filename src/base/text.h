@@ -3,11 +3,11 @@
 #define CLT_BASE_TEXT_H
 
 #include <clatune/error.h>
-#include <locale.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/print.h"
 
 /* The value of a macro, as a text. */
 #define CLT_TEXT_OF_THIS(x) #x
@@ -49,23 +49,12 @@ typedef struct clt_words {
 int clt_words_add(clt_words *words, char *text, clt_error *error);
 void clt_words_free(char **all); /* nullable; frees the texts up to the NULL */
 
-/* strtod, snprintf and vsnprintf with a decimal point in any locale. Use them for all texts that contain numbers. */
-double clt_strtod(const char *text, char **end);
-int clt_snprintf(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
-
 /* Reads a duration as people type it ("90", "90s", "5m", "1h"), in seconds. NaN: it is not a duration. */
 #define CLT_SECONDS_FORMS "seconds, or a number with s, m or h (90s, 5m, 1h)"
 double clt_seconds_parse(const char *text);
 
 /* Writes a time in a suitable unit, "1.234 ms"; "-" if it is not finite. Returns out. */
 const char *clt_time_text(char out[32], double seconds);
-
-/* For libraries that print numbers themselves: between enter and leave, the calling thread uses the C locale. Pass
- * enter's result to leave. It is 0 if memory ran out; then the locale stays as it is. */
-locale_t clt_c_locale_enter(void);
-void clt_c_locale_leave(locale_t before);
 
 /* Adds a field of CSV (RFC 4180), quoted if necessary. */
 void clt_text_add_csv(clt_text *text, const char *field);
@@ -86,7 +75,8 @@ const char *clt_nearest_name(const char *typed, const char *const *names, size_t
 const char *clt_nearest_among(const char *typed, const void *first, size_t n, size_t bytes);
 /* Three arguments for "%s%s%s" after an unknown name: "; did you mean 'near'?" with these quotes; nothing if near is
  * NULL. */
+#define CLT_IF_NEAR(near, text) ((near) ? (text) : "")
 #define CLT_DID_YOU_MEAN(quote, near) \
-  (near) ? "; did you mean " quote : "", (near) ? (near) : "", (near) ? quote "?" : ""
+  CLT_IF_NEAR(near, "; did you mean " quote), CLT_IF_NEAR(near, near), CLT_IF_NEAR(near, quote "?")
 
 #endif

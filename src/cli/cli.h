@@ -63,7 +63,7 @@ typedef struct cli_command {
 
 const cli_flag *cli_find_flag(const cli_command *command, const char *name); /* NULL: not found */
 
-/* All commands, in the order of the help. */
+/* All commands, in the order of the help, with those of the installed programs. */
 const cli_command *const *cli_commands(size_t *n);
 
 /* Flags that many commands share, for their tables. */
@@ -169,16 +169,6 @@ void cli_streams_open(void);
 
 /* Ends the filtering of standard output, unless it is a terminal: other programs need exact answers. */
 void cli_exact_output(void);
-
-/* --- unmodified applications (application.c) --- */
-
-/* Runs the command line after "--" with the OpenCL layer and waits for its end. instructions (layer/layer.h, reference
- * stolen) are written to layer.json in `folder`. to_stderr: its standard output goes to this process's standard error.
- * Returns its exit code, or 128 + the number of the signal that ended it. */
-int cli_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr);
-
-/* The path of the layer's library. Ends the program if it is not found. */
-const char *cli_layer_library(void);
 
 /* --- messages, and the end of the program --- */
 

@@ -52,7 +52,7 @@ static void print_answer(const clt_instance *instance, const clt_objective *obje
   free(sizes);
   if (found->device[0]) print_place(found->device, found->sizes);
   for (size_t i = 0; i < found->n_launches; i++) print_launch(&found->launches[i]);
-  bool standard = clt_objective_is_standard(objective);
+  bool standard = clt_objective_is_default(objective);
   if (standard && isfinite(found->expected_value))
     printf("\nexpected          %s", cli_figure(figure, objective, found->expected_value));
   if (!standard && isfinite(found->expected_time_s))

@@ -27,7 +27,7 @@ static void print_measured(const clt_instance *instance, const clt_objective *o,
            cli_median_of(figure, o, m), m->n_runs, m->n_runs == 1 ? "" : "s",
            m->clock == CLT_CLOCK_DEVICE ? "device" : "host");
     cli_print_metrics(o, m, 16);
-    if (!clt_objective_is_standard(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
+    if (!clt_objective_is_default(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
     if (i > 0 && isfinite(over_first(o, all, i)))
       printf("cost            %.4g times that of the first configuration\n", over_first(o, all, i));
   } else {

@@ -290,7 +290,7 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
 }
 
 const char *cli_figure(char out[64], const clt_objective *o, double value) {
-  clt_metric standard = clt_objective_metric(o, clt_objective_standard(o));
+  clt_metric standard = clt_objective_metric(o, clt_objective_default(o));
   if (strcmp(standard.name, "time") == 0) return clt_time_text(out, value);
   if (!isfinite(value)) return strcpy(out, "-");
   snprintf(out, 64, "%.5g %.40s", value, standard.unit);
@@ -298,7 +298,7 @@ const char *cli_figure(char out[64], const clt_objective *o, double value) {
 }
 
 const char *cli_figure_of(char out[64], const clt_objective *o, const clt_measurement *m) {
-  return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_standard(o), m));
+  return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_default(o), m));
 }
 
 #define WIDE 0.5 /* wider intervals are printed as ranges */
@@ -339,7 +339,7 @@ json_t *cli_json_objective(const clt_objective *o) {
 }
 
 static bool is_shown(const clt_objective *o, size_t index, double value) {
-  return isfinite(value) && index != clt_objective_standard(o) &&
+  return isfinite(value) && index != clt_objective_default(o) &&
          strcmp(clt_objective_metric(o, index).name, "time") != 0;
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "report/report.h"
 #include "store/pq.h"
 

@@ -123,7 +123,7 @@ static int read_told(const cli_served *s, const clt_node *root, clt_measurement 
   const clt_objective *o = s->loop.objective;
   clt_node told = clt_node_member(root, "tell"), reason = clt_node_member(&told, "reason"),
            value = clt_node_member(&told, "value"), energy = clt_node_member(&told, "energy_J");
-  const bool has_figure = clt_objective_standard(o) > 0;
+  const bool has_figure = clt_objective_default(o) > 0;
   clt_config config = CLT_CONFIG_NONE;
   clt_measurement_init(m, config);
   clt_read_object(root, CLT_NAMES("id", "tell"), true);

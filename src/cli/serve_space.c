@@ -9,7 +9,7 @@
 #include "cli/serve.h"
 #include "device/device.h"
 #include "format/recording.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 #include "search/search.h"
 #include "space/space.h"
 
@@ -50,7 +50,7 @@ static int list_space(cli_served *s, const clt_node *root, const clt_node *space
   json_decref(problem);
   if (rc == CLT_OK) rc = clt_instance_new(&s->instance, s->problem, NULL, 0, NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < s->problem->n_parameters; i++)
-    if (s->problem->parameters[i].standard) s->standard = clt_instance_default(s->instance);
+    if (s->problem->parameters[i].default_value) s->standard = clt_instance_default(s->instance);
   return rc;
 }
 
@@ -262,7 +262,7 @@ int cli_serve_space(cli_serving *serving, const clt_node *root, json_t *out, clt
   json_object_set_new(out, "cartesian", json_integer((json_int_t)clt_space_cartesian(space)));
   json_object_set_new(out, "searcher", json_string(s->loop.searcher->name));
   json_object_set_new(out, "objective", cli_json_objective(s->loop.objective));
-  json_object_set_new(out, "tell", json_string(clt_objective_standard(s->loop.objective) > 0 ? "value" : "time_s"));
+  json_object_set_new(out, "tell", json_string(clt_objective_default(s->loop.objective) > 0 ? "value" : "time_s"));
   json_object_set_new(out, "budget", budget == INT64_MAX ? json_null() : json_integer(budget));
   json_object_set_new(out, "seed", json_integer((json_int_t)s->setup.seed));
   json_object_set_new(out, "known", json_integer((json_int_t)s->told.n));

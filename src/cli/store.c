@@ -235,9 +235,9 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   int rc = clt_objective_new(&objective, instance, "", error);
   stored_results stored = {.objective = objective};
   const clt_metric *figure = &recording->figure;
-  const bool has_figure = rc == 0 && clt_objective_standard(objective) > 0;
+  const bool has_figure = rc == 0 && clt_objective_default(objective) > 0;
   if (has_figure && figure->name) {
-    const clt_metric own = clt_objective_metric(objective, clt_objective_standard(objective));
+    const clt_metric own = clt_objective_metric(objective, clt_objective_default(objective));
     if (figure->goal != own.goal || (figure->unit[0] && own.unit[0] && strcmp(figure->unit, own.unit) != 0))
       rc = clt_fail(error, CLT_E_FORMAT,
                     "'%s' has results in '%s' (%s), which is not the problem's metric; choose its problem with --of",

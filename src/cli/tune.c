@@ -23,7 +23,7 @@ static json_int_t noted_count(const clt_search_report *s, const char *name) {
 
 /* Whether the standard metric is time. For programs that report a figure it is the figure. */
 static bool has_time(const clt_objective *o) {
-  return strcmp(clt_objective_metric(o, clt_objective_standard(o)).name, "time") == 0;
+  return strcmp(clt_objective_metric(o, clt_objective_default(o)).name, "time") == 0;
 }
 
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -155,7 +155,7 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
     printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a correct result" : " yet");
   } else {
     print_best(tuning, r);
-    if (clt_objective_is_standard(tuning->objective))
+    if (clt_objective_is_default(tuning->objective))
       print_speedup(tuning->objective, r);
     else
       print_improvement(tuning->objective, r);
@@ -212,9 +212,9 @@ static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE) return json_null();
   json_t *out = finalist_json(tuning, r, &r->best);
   const clt_objective *o = tuning->objective;
-  double best = clt_objective_standard_cost(o, &r->best);
-  double over_default = r->has_default ? clt_objective_standard_cost(o, &r->default_measurement) / best : NAN;
-  double over_median = clt_objective_is_standard(o) ? r->median_cost / r->least_cost : r->median_s / r->least_s;
+  double best = clt_objective_default_cost(o, &r->best);
+  double over_default = r->has_default ? clt_objective_default_cost(o, &r->default_measurement) / best : NAN;
+  double over_median = clt_objective_is_default(o) ? r->median_cost / r->least_cost : r->median_s / r->least_s;
   json_object_update_new(out, json_pack("{s:o, s:o, s:o, s:b}", "speedup_over_default", clt_json_real(over_default),
                                         "speedup_over_median", clt_json_real(over_median), "spread",
                                         clt_json_real(r->best_spread), "finalist", r->best_is_finalist));
@@ -258,7 +258,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_search_report *s = r->search;
   const clt_phases *p = &r->phases;
   const clt_objective *o = tuning->objective;
-  size_t i_standard = clt_objective_standard(o);
+  size_t i_standard = clt_objective_default(o);
   clt_metric standard = clt_objective_metric(o, i_standard);
   json_t *evaluations =
       json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured,

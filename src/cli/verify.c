@@ -265,7 +265,7 @@ static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_i
 /* --- the check plan --- */
 
 /* Prints which checks a winner must pass, without making them. */
-static int print_plan(clt_checking *c, clt_config config, const plan_result *result) {
+static void print_plan(clt_checking *c, clt_config config, const plan_result *result) {
   static const char *const kinds[] = {"the problem's sizes", "smaller, odd, unequal", "multiples of a power of two",
                                       "larger, as time and memory allow"};
   clt_check_stage stages[3];
@@ -296,18 +296,14 @@ static int print_plan(clt_checking *c, clt_config config, const plan_result *res
     free(sizes);
     clt_stage_release(&stages[i]);
   }
-  if (clt_instance_assumes_finite(c->instance, config))
-    printf("left out: NaN and infinities, as the compiler option promises that there are none\n");
-  else if (clt_instance_reference_kind(c->instance) == CLT_REFERENCE_DEFAULT ||
-           clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE)
-    printf("left out: NaN and infinities, as no kernel or function says what they must give\n");
+  const char *left_out = clt_instance_stays_finite(c->instance, config);
+  if (left_out) printf("left out: NaN and infinities: %s\n", left_out);
   printf("judge: %s\n", clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE
                             ? "the default configuration, as the reference is data files"
                         : clt_instance_reference_kind(c->instance) == CLT_REFERENCE_DEFAULT
                             ? "the default configuration, as the problem has no reference"
                             : "the reference; if it does not follow the inputs, the default configuration");
   print_margins(result);
-  return 0;
 }
 
 static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
@@ -357,7 +353,6 @@ static int run_verify(const cli_arguments *arguments) {
   plan_result plan = {.checking = {.instance = instance,
                                    .settings = &settings,
                                    .run_s = verdicts[0].m.time_s,
-                                   .limit_s = 10,
                                    .thorough = true,
                                    .accused = CLT_CONFIG_NONE}};
   const bool plans = !is_sample && oclgrind.log == NULL && !clt_problem_is_command(subject.problem) &&
@@ -365,11 +360,14 @@ static int run_verify(const cli_arguments *arguments) {
                      clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
   if (plans && !cli_given(arguments, "plan")) cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
   if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));
-  if (plans && cli_given(arguments, "plan")) return print_plan(&plan.checking, configs[0], &plan);
   while (wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
   if (wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
     warn_of_arguments(instance, configs[wrong], &quiet);
-  int rc = print_verdicts(instance, verdicts, n, quality, is_sample, &plan, cli_given(arguments, "json"));
+  int rc = 0;
+  if (plans && cli_given(arguments, "plan"))
+    print_plan(&plan.checking, configs[0], &plan);
+  else
+    rc = print_verdicts(instance, verdicts, n, quality, is_sample, &plan, cli_given(arguments, "json"));
   for (size_t i = 0; i < n; i++) {
     clt_measurement_release(&verdicts[i].m);
     free(verdicts[i].findings);

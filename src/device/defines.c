@@ -12,12 +12,12 @@ typedef struct condition {
   size_t depth;
 } condition;
 
-typedef struct reader {
+typedef struct define_reader {
   condition *conditions; /* the open conditions with their "#elif"s; what is below one of them depends on all */
   size_t n_conditions, conditions_capacity, depth;
   clt_define *defines; /* line 0: an "#undef" */
   size_t n, capacity;
-} reader;
+} define_reader;
 
 char *clt_plain_source(const char *in) {
   char *text = malloc(strlen(in) + 1), *out = text, quote = 0;
@@ -25,7 +25,9 @@ char *clt_plain_source(const char *in) {
   bool blank = true;   /* nothing but white space in this line so far */
   if (text == NULL) return NULL;
   while (*in) {
-    size_t joined = in[0] != '\\' ? 0 : in[1] == '\n' ? 2 : in[1] == '\r' && in[2] == '\n' ? 3 : 0;
+    size_t joined = 0;
+    if (strncmp(in, "\\\n", 2) == 0) joined = 2;
+    if (strncmp(in, "\\\r\n", 3) == 0) joined = 3;
     bool ends = *in == '\n';
     if (joined) {
       in += joined;
@@ -81,14 +83,14 @@ bool clt_reads_macro(const char *text, const char *name) {
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
 
-static int add_condition(reader *r, const char *text, clt_error *error) {
+static int add_condition(define_reader *r, const char *text, clt_error *error) {
   if (clt_grow(&r->conditions, &r->conditions_capacity, r->n_conditions + 1, sizeof *r->conditions))
     return clt_fail_memory(error);
   r->conditions[r->n_conditions++] = (condition){text, r->depth};
   return CLT_OK;
 }
 
-static int add_define(reader *r, const char *at, int line, clt_error *error) {
+static int add_define(define_reader *r, const char *at, int line, clt_error *error) {
   clt_define define = {.line = line, .conditional = r->depth > 0};
   size_t n = 0;
   while (clt_in_word(at[n])) n++;
@@ -106,7 +108,7 @@ static int add_define(reader *r, const char *at, int line, clt_error *error) {
 }
 
 int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error) {
-  reader r = {0};
+  define_reader r = {0};
   int rc = CLT_OK, number = 1;
   char *plain = clt_plain_source(text), *next;
   if (plain == NULL) return clt_fail_memory(error);
@@ -139,7 +141,10 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
   }
   free(plain);
   free(r.conditions);
-  if (rc) return free(r.defines), rc;
+  if (rc) {
+    free(r.defines);
+    return rc;
+  }
   *n = 0; /* without the "#undef"s */
   for (size_t i = 0; i < r.n; i++)
     if (r.defines[i].line > 0) r.defines[(*n)++] = r.defines[i];

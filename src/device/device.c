@@ -94,7 +94,8 @@ int clt_device_key(char *out, size_t capacity, const clt_device_info *device) {
 
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity) {
   bool has_uuid = strspn(device->uuid, "0") < strlen(device->uuid); /* some drivers report zeros instead of none */
-  const char *text = has_uuid ? device->uuid : device->pci_address[0] ? device->pci_address : device->name;
+  const char *text = device->pci_address[0] ? device->pci_address : device->name;
+  if (has_uuid) text = device->uuid;
   if (device->type == CLT_DEVICE_CPU) return snprintf(out, capacity, "cpu");
   /* The name becomes part of a file name: lower-case letters, digits and single dashes. */
   char simple[128];
@@ -136,10 +137,9 @@ clt_value clt_device_property(const clt_device_info *device, size_t index) {
 
 json_t *clt_device_json(const clt_device_info *device) {
   json_t *object = json_object();
-  bool made = object != NULL;
-  for (size_t i = 0; made && i < N_FIELDS; i++)
-    made = json_object_set_new(object, json_key(&fields[i]), clt_json_value(clt_device_property(device, i))) == 0;
-  return made ? object : (json_decref(object), NULL);
+  for (size_t i = 0; i < N_FIELDS; i++)
+    clt_json_set(&object, json_key(&fields[i]), clt_json_value(clt_device_property(device, i)));
+  return object;
 }
 
 /* Sets a field from JSON. Returns NULL, or a description of what is required. */
@@ -147,7 +147,6 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
   void *at = (char *)device + field->offset;
   const char *text = json_string_value(json);
   json_int_t x = json_integer_value(json);
-  json_int_t limit = field->kind == FIELD_INT ? INT_MAX : field->kind == FIELD_U32 ? UINT32_MAX : INT64_MAX;
   switch (field->kind) {
     case FIELD_TEXT:
       if (text == NULL) return "a string";
@@ -156,7 +155,10 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
       return NULL;
     case FIELD_TYPE:
       for (clt_device_type type = CLT_DEVICE_CPU; text && type <= CLT_DEVICE_OTHER; type++)
-        if (strcmp(text, clt_device_type_name(type)) == 0) return *(clt_device_type *)at = type, NULL;
+        if (strcmp(text, clt_device_type_name(type)) == 0) {
+          *(clt_device_type *)at = type;
+          return NULL;
+        }
       return "\"cpu\", \"gpu\", \"accelerator\" or \"other\"";
     case FIELD_BOOL:
       if (!json_is_boolean(json)) return "true or false";
@@ -167,7 +169,9 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
       *(double *)at = json_number_value(json);
       return NULL;
     default:
-      if (!json_is_integer(json) || x < 0 || x > limit) return "a whole number in range";
+      if (!json_is_integer(json) || x < 0 || (field->kind == FIELD_INT && x > INT_MAX) ||
+          (field->kind == FIELD_U32 && x > UINT32_MAX))
+        return "a whole number in range";
       if (field->kind == FIELD_INT) *(int *)at = (int)x;
       if (field->kind == FIELD_U32) *(uint32_t *)at = (uint32_t)x;
       if (field->kind == FIELD_U64) *(uint64_t *)at = (uint64_t)x;
@@ -202,9 +206,9 @@ int clt_device_from_json(clt_device_info *out, const char *text, clt_error *erro
 #define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
 
 /* How a text may select a device, in the order of trying. */
-typedef enum match_level { BY_PLACE, BY_UUID, BY_TYPE, BY_SUFFIX, BY_PLATFORM, BY_NAME, ANYTHING } match_level;
+typedef enum match_level { BY_INDICES, BY_UUID, BY_TYPE, BY_SUFFIX, BY_PLATFORM, BY_NAME, ANYTHING } match_level;
 
-static bool is_place(const char *text) {
+static bool is_indices(const char *text) {
   size_t a = strspn(text, "0123456789");
   if (a == 0 || text[a] != ':') return false;
   size_t b = strspn(text + a + 1, "0123456789");
@@ -227,8 +231,8 @@ static bool matches_uuid(const clt_device_info *device, const char *text) {
 
 static bool device_matches(const clt_device_info *device, match_level level, const char *text) {
   switch (level) {
-    case BY_PLACE:
-      return is_place(text) && strtol(text, NULL, 10) == device->platform_index &&
+    case BY_INDICES:
+      return is_indices(text) && strtol(text, NULL, 10) == device->platform_index &&
              strtol(strchr(text, ':') + 1, NULL, 10) == device->device_index;
     case BY_UUID: return matches_uuid(device, text);
     case BY_TYPE: return device->type != CLT_DEVICE_OTHER && strcasecmp(clt_device_type_name(device->type), text) == 0;
@@ -245,22 +249,25 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
   char candidates[900] = "";
   size_t first = 0, n_matching = 0, used = 0;
   if (text == NULL) text = "";
-  match_level level = text[0] ? BY_PLACE : ANYTHING;
-  for (;; level = is_place(text) ? ANYTHING : level + 1) { /* the first level with a match decides */
+  match_level level = text[0] ? BY_INDICES : ANYTHING;
+  for (;; level = is_indices(text) ? ANYTHING : level + 1) { /* the first level with a match decides */
     for (size_t i = n; i-- > 0;)
       if (device_matches(&devices[i], level, text)) n_matching++, first = i;
     if (n_matching || level == ANYTHING) break;
   }
   bool fits = level != ANYTHING || !text[0];
-  if (fits && n_matching == 1) return *index = first, CLT_OK;
+  if (fits && n_matching == 1) {
+    *index = first;
+    return CLT_OK;
+  }
   if (n == 0)
     return clt_fail(error, CLT_E_DEVICE, "there is no OpenCL device; install a driver, such as PoCL for CPUs");
   for (size_t i = 0; i < n && used < sizeof candidates; i++) { /* "0:0 NAME (PLATFORM), ..." */
     const clt_device_info *d = &devices[i];
-    char place[32] = ""; /* a device of another machine has none */
+    char indices[32] = ""; /* a device of another machine has none */
     if (!device_matches(d, level, text)) continue;
-    if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
-    used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s%s%s (%s)", used ? ", " : "", place,
+    if (d->platform_index >= 0) snprintf(indices, sizeof indices, "%d:%d ", d->platform_index, d->device_index);
+    used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s%s%s (%s)", used ? ", " : "", indices,
                              d->name, d->platform_name);
   }
   if (!fits) return clt_fail(error, CLT_E_DEVICE, "no device matches '%s'; available devices: %s", text, candidates);
@@ -271,12 +278,13 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
 
 int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
                           bool kinds, clt_error *error) {
-  const char *colon = text ? strchr(text, ':') : NULL;
+  if (text == NULL) text = "";
+  const char *colon = strchr(text, ':');
   const bool suffixed = colon && strcasecmp(colon, ":all") == 0;
-  const size_t length = suffixed ? (size_t)(colon - text) : text ? strlen(text) : 0;
+  const size_t length = suffixed ? (size_t)(colon - text) : strlen(text);
   size_t n_found = 0;
   clt_error why = {0};
-  for (size_t i = 0; text && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     const char *kind = devices[i].type == CLT_DEVICE_OTHER ? "" : clt_device_type_name(devices[i].type);
     const bool is_meant =
         (kinds || suffixed) && length > 0 && strlen(kind) == length && strncasecmp(text, kind, length) == 0;
@@ -284,7 +292,7 @@ int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *dev
   }
   int rc = n_found ? CLT_OK : clt_device_select(out, devices, n, text, &why);
   *n_out = n_found ? n_found : 1;
-  if (rc != CLT_E_DEVICE || text == NULL || strchr(text, ',') == NULL) {
+  if (rc != CLT_E_DEVICE || strchr(text, ',') == NULL) {
     if (rc && error && error->code == 0) *error = why;
     return rc;
   }

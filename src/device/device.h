@@ -98,8 +98,8 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
  * the missing line breaks follow the joined line. NULL when out of memory; caller frees. */
 char *clt_plain_source(const char *text);
 
-/* Words of C text. clt_next_word: the next place at which a name is a whole word; NULL: there is none. The others:
- * whether a macro's value is used, at a place or anywhere; defining it or testing whether it is defined does not count.
+/* Words of C text. clt_next_word: the next position at which a name is a word; NULL: there is none. The others:
+ * whether a macro's value is used, at a position or anywhere; defining it or testing whether it is defined does not count.
  */
 static inline bool clt_in_word(char c) { /* in every locale */
   return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -116,7 +116,7 @@ bool clt_reads_macro(const char *text, const char *name);
 typedef struct clt_energy_meter clt_energy_meter;
 
 /* Opens the device's counter. CLT_E_UNSUPPORTED if it has none or it is not readable: the message says which, and what
- * to do. CLATUNE_POWERCAP and CLATUNE_NVML (docs/reference/environment.md) set other places to look. */
+ * to do. CLATUNE_POWERCAP and CLATUNE_NVML (docs/reference/environment.md) set others. */
 int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error);
 void clt_energy_close(clt_energy_meter *meter);
 

@@ -65,7 +65,10 @@ __attribute__((format(printf, 3, 4))) static int refuse_device(clt_error *error,
 static bool read_member(const clt_energy_meter *m, const char *zone_name, const char *member, char *out,
                         size_t capacity) {
   char *path = clt_format("%s/%s/%s", m->folder, zone_name, member);
-  if (path == NULL) return errno = ENOMEM, false;
+  if (path == NULL) {
+    errno = ENOMEM;
+    return false;
+  }
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t n = fd < 0 ? -1 : read(fd, out, capacity - 1);
   int cause = errno;
@@ -184,9 +187,11 @@ int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_e
   clt_energy_meter *meter = clt_new_array(1, sizeof *meter);
   if (meter == NULL) return clt_fail_memory(error);
   int rc = cpu ? open_powercap(meter, device, error) : open_nvml(meter, device, error);
-  if (rc) return clt_energy_close(meter), rc;
-  *out = meter;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = meter;
+  else
+    clt_energy_close(meter);
+  return rc;
 }
 
 int clt_energy_check(const clt_device_info *device, clt_error *error) {

@@ -114,7 +114,7 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   clt_evaluation *program = &s->slots[0].evaluation;
   const clt_batch *stated = &s->command->batch;
   int rc = clt_command_bring_up(s, &s->slots[0], error);
-  if (rc == 0 && program->stage == CLT_EVALUATION_NONE) rc = clt_evaluation_begin(program, error);
+  if (rc == CLT_OK && program->stage == CLT_EVALUATION_NONE) rc = clt_evaluation_begin(program, error);
   if (rc || program->stage != CLT_EVALUATION_BUILT || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
   b->n = b->n_answered = 0;
   for (int again = 0; again < 2; again++) /* new configurations first: one of these is more likely to end the program */
@@ -127,8 +127,8 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   char *input = clt_path_join(program->scratch, stated->input ? stated->input : "input");
   char *old = clt_path_join(program->scratch, stated->output ? stated->output : "output");
   rc = text && input && old ? clt_file_write(input, text, strlen(text), error) : clt_fail_memory(error);
-  if (rc == 0 && stated->output) unlink(old);
-  if (rc == 0)
+  if (rc == CLT_OK && stated->output) unlink(old);
+  if (rc == CLT_OK)
     rc = clt_evaluation_start(program, &s->command->run, stated->input ? "" : input, 0, CLT_EVALUATION_RUNNING, error);
   b->interrupted = false;
   set_deadline(s);
@@ -243,9 +243,9 @@ static int take_events(clt_command_state *s, clt_error *error) {
     char *story = clt_program_story(process, program->words, &end);
     int rc = story ? CLT_OK : clt_fail_memory(error);
     program->stage = CLT_EVALUATION_BUILT;
-    if (rc == 0 && !end.started)
+    if (rc == CLT_OK && !end.started)
       rc = clt_fail(error, CLT_E_WORKER, "cannot start the program of the batch protocol: %s", story);
-    if (rc == 0) {
+    if (rc == CLT_OK) {
       clt_reason reason = WEXITSTATUS(end.status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
       if (WIFSIGNALED(end.status)) reason = CLT_REASON_RUN_CRASH;
       if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
@@ -275,10 +275,10 @@ int clt_batch_turn(clt_command_state *s, clt_error *error) {
   int rc = clt_evaluation_active(program) ? take_events(s, error) : CLT_OK;
   size_t n_done = 0;
   for (size_t i = 0; i < s->n_submitted; i++) n_done += s->batch.queue[i].stage == CLT_EVALUATION_DONE;
-  if (rc == 0 && !clt_evaluation_active(program) && n_done == 0) rc = begin_next(s, error);
-  if (rc == 0 && program->stage == CLT_EVALUATION_DONE)
+  if (rc == CLT_OK && !clt_evaluation_active(program) && n_done == 0) rc = begin_next(s, error);
+  if (rc == CLT_OK && program->stage == CLT_EVALUATION_DONE)
     rc = clt_fail(error, CLT_E_WORKER, "cannot build the program of the batch protocol: %s",
                   program->measurement.log ? program->measurement.log : "");
-  if (rc == 0 && !clt_evaluation_active(program) && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
+  if (rc == CLT_OK && !clt_evaluation_active(program) && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
   return rc;
 }

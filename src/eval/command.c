@@ -88,20 +88,22 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
                     "option 'parallel' is not allowed with \"Batch\" in the problem file; use 'batch-size'");
   *s = (clt_command_state){.setup = *setup, .command = command, .options = *o, .run = {NULL, -1}, .lock = {.fd = -1}};
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
-  if (o->builds || command->n_build == 0) builds = o->builds ? (size_t)o->builds : 1;
   bool batch = command->batch.used;
   s->overlap = o->parallel > 1 && !batch;
-  s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
+  s->n_slots = 1; /* each has one build under way */
+  if (command->n_build > 0 && cores > 0) s->n_slots = clt_min((size_t)cores, MOST_BUILDS);
+  if (o->builds) s->n_slots = (size_t)o->builds;
+  if (s->overlap) s->n_slots = (size_t)o->parallel;
+  if (batch) s->n_slots = 1;
   s->batch.size = s->batch.limit = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
   s->batch.queue = clt_new_array(s->batch.size, sizeof *s->batch.queue);
   int rc =
       s->slots && s->batch.queue ? clt_run_options_policy(&s->policy, &o->runs, setup, error) : clt_fail_memory(error);
-  if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
-  if (rc == 0) rc = clt_run_folder_new(&s->run, error);
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
+  if (rc == CLT_OK) rc = clt_worker_path(&s->worker_path, error);
+  if (rc == CLT_OK) rc = clt_run_folder_new(&s->run, error);
+  for (size_t i = 0; rc == CLT_OK && i < s->n_slots; i++) {
     clt_command_slot *slot = &s->slots[i];
     char name[32];
     snprintf(name, sizeof name, "process-%zu", i);
@@ -113,7 +115,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   /* Commands with unknown names are reported here, and not once per configuration. */
   clt_config config = batch ? CLT_CONFIG_NONE : clt_space_at(setup->space, 0);
   clt_command_places places = clt_command_places_in(s, s->run.path);
-  for (size_t i = 0; rc == 0 && i < clt_command_n_lines(command); i++) {
+  for (size_t i = 0; rc == CLT_OK && i < clt_command_n_lines(command); i++) {
     char **words = NULL;
     clt_error failure = {0};
     const clt_command_line *line = clt_command_line_at(command, i);
@@ -122,7 +124,10 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     if (tried == CLT_E_FORMAT || batch) rc = tried; /* otherwise only this configuration may be affected */
     if (rc && error && error->code == 0) *error = failure;
   }
-  if (rc) return command_close(s), rc;
+  if (rc) {
+    command_close(s);
+    return rc;
+  }
   /* Tuning must be possible without a lock, too. */
   const clt_device_info *device = clt_instance_device(setup->instance);
   if (device == NULL) clt_device_host(&host);
@@ -176,17 +181,17 @@ static bool is_running(const clt_command_state *s) {
 
 static int begin_waiting(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < s->n_slots; i++) {
     if (s->slots[i].evaluation.stage != CLT_EVALUATION_WAITING) continue;
     rc = clt_command_bring_up(s, &s->slots[i], error);
-    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, error);
+    if (rc == CLT_OK) rc = clt_evaluation_begin(&s->slots[i].evaluation, error);
   }
   return rc;
 }
 
 static int run_built(clt_command_state *s, size_t most, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots && most > 0; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < s->n_slots && most > 0; i++) {
     if (s->slots[i].evaluation.stage != CLT_EVALUATION_BUILT) continue;
     rc = clt_evaluation_run(&s->slots[i].evaluation, error);
     most--;
@@ -210,7 +215,7 @@ static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_eva
   }
   rc = over || s->setup.lost == NULL ? CLT_OK : s->setup.lost(s->setup.attempts_user, e->config, error);
   if (!over) clt_evaluation_end(e, NULL);
-  if (rc == 0) rc = clt_command_bring_up(s, slot, error);
+  if (rc == CLT_OK) rc = clt_command_bring_up(s, slot, error);
   return rc || over ? rc : clt_evaluation_begin(e, error);
 }
 
@@ -218,21 +223,21 @@ static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_eva
  * and the caller has no result to process. */
 static int take_turn(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++)
+  for (size_t i = 0; rc == CLT_OK && i < s->n_slots; i++)
     rc = poll_evaluation(s, &s->slots[i], &s->slots[i].evaluation, error);
-  if (rc == 0 && s->overlap && clt_command_lock(s, CLT_LOCK_SHARED)) {
+  if (rc == CLT_OK && s->overlap && clt_command_lock(s, CLT_LOCK_SHARED)) {
     rc = begin_waiting(s, error);
-    if (rc == 0) rc = run_built(s, s->n_slots, error);
-  } else if (rc == 0 && !s->overlap && !is_running(s)) {
+    if (rc == CLT_OK) rc = run_built(s, s->n_slots, error);
+  } else if (rc == CLT_OK && !s->overlap && !is_running(s)) {
     bool waiting = count_stage(s, CLT_EVALUATION_WAITING) > 0;
     if (!s->timing && waiting && clt_command_lock(s, CLT_LOCK_SHARED)) rc = begin_waiting(s, error);
-    if (rc == 0 && count_stage(s, CLT_EVALUATION_BUILDING) == 0) {
+    if (rc == CLT_OK && count_stage(s, CLT_EVALUATION_BUILDING) == 0) {
       s->timing = count_stage(s, CLT_EVALUATION_BUILT) > 0;
       bool idle = count_stage(s, CLT_EVALUATION_DONE) == 0;
       if (s->timing && idle && clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) rc = run_built(s, 1, error);
     }
   }
-  if (rc == 0 && count_stage(s, CLT_EVALUATION_NONE) + count_stage(s, CLT_EVALUATION_DONE) == s->n_slots)
+  if (rc == CLT_OK && count_stage(s, CLT_EVALUATION_NONE) + count_stage(s, CLT_EVALUATION_DONE) == s->n_slots)
     clt_command_lock(s, CLT_UNLOCKED);
   return rc;
 }
@@ -241,8 +246,8 @@ static int take_turn(clt_command_state *s, clt_error *error) {
 
 static int command_submit(void *state, clt_config config, double best_cost, clt_error *error) {
   clt_command_state *s = state;
-  if (s->n_submitted >= s->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", s->capacity);
+  int rc = clt_check_submitted(s->n_submitted, s->capacity, error);
+  if (rc) return rc;
   give_up_kept(s);
   s->n_submitted++;
   if (s->batch.size) {
@@ -291,23 +296,23 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
 
 /* Waits for events, for at most STOP_S. */
 static int wait_or_stop(clt_command_state *s, clt_error *error) {
-  if (clt_stop_asked(s->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
-  wait_for_events(s, STOP_S);
-  return CLT_OK;
+  int rc = clt_check_stop(s->setup.stop, error);
+  if (rc == CLT_OK) wait_for_events(s, STOP_S);
+  return rc;
 }
 
 static int await_lock(clt_command_state *s, clt_lock_state wanted, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && !clt_command_lock(s, wanted)) rc = wait_or_stop(s, error);
+  while (rc == CLT_OK && !clt_command_lock(s, wanted)) rc = wait_or_stop(s, error);
   return rc;
 }
 
 /* Waits until the evaluation is BUILT, or DONE because it failed. */
 static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && clt_evaluation_active(e)) {
+  while (rc == CLT_OK && clt_evaluation_active(e)) {
     rc = wait_or_stop(s, error);
-    if (rc == 0) rc = poll_evaluation(s, &s->slots[0], e, error);
+    if (rc == CLT_OK) rc = poll_evaluation(s, &s->slots[0], e, error);
   }
   return rc;
 }
@@ -322,8 +327,8 @@ static int finish_kept(clt_command_state *s, int rc) {
 
 static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_command_state *s = state;
-  if (s->n_submitted > 0)
-    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+  int rc = clt_check_finalists(s->n_submitted, error);
+  if (rc) return rc;
   clt_evaluation *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
@@ -341,16 +346,16 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   s->n_kept = n;
   /* With the batch protocol, the program is built once with the first batch, so there is nothing to prepare. */
   bool builds = s->batch.size == 0;
-  int rc = builds ? await_lock(s, CLT_LOCK_SHARED, error) : CLT_OK;
-  if (rc == 0 && builds) rc = clt_command_bring_up(s, &s->slots[0], error);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  if (builds) rc = await_lock(s, CLT_LOCK_SHARED, error);
+  if (rc == CLT_OK && builds) rc = clt_command_bring_up(s, &s->slots[0], error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_evaluation *e = &list[i];
     if (builds && e->stage == CLT_EVALUATION_NONE) {
       snprintf(e->name, sizeof e->name, "finalist-%zu", s->n_named++);
       rc = clt_evaluation_begin(e, error);
-      if (rc == 0) rc = await_evaluation(s, e, error);
+      if (rc == CLT_OK) rc = await_evaluation(s, e, error);
     }
-    if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
+    if (rc == CLT_OK) rc = clt_measurement_copy(&out[i], &e->measurement, error);
   }
   return finish_kept(s, rc);
 }
@@ -361,14 +366,14 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
   size_t n_queued = 0;
   int rc = CLT_OK;
   for (size_t i = 0; i < n; i++) out[i].config = CLT_CONFIG_NONE;
-  for (size_t n_got = 0; rc == 0 && n_got < n;) {
+  for (size_t n_got = 0; rc == CLT_OK && n_got < n;) {
     clt_measurement got;
     for (; n_queued < n && s->n_submitted < s->capacity; s->n_submitted++) {
       s->batch.queue[s->n_submitted] = s->kept[indices[n_queued++]];
       s->batch.queue[s->n_submitted].stage = CLT_EVALUATION_BUILT;
     }
-    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
-    if (rc == 0) rc = command_wait(s, &got, STOP_S, error);
+    rc = clt_check_stop(s->setup.stop, error);
+    if (rc == CLT_OK) rc = command_wait(s, &got, STOP_S, error);
     if (rc == CLT_E_AGAIN) rc = CLT_OK, got.config = CLT_CONFIG_NONE;
     if (rc || got.config == CLT_CONFIG_NONE) continue;
     size_t i = 0;
@@ -376,7 +381,7 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
     out[i] = got;
     n_got++;
   }
-  if (rc == 0) return CLT_OK;
+  if (rc == CLT_OK) return CLT_OK;
   clt_evaluation_end(&s->slots[0].evaluation, NULL);
   while (s->n_submitted > 0) clt_evaluation_end(&s->batch.queue[--s->n_submitted], NULL);
   return rc;
@@ -387,19 +392,19 @@ static int command_time_again(void *state, const size_t *indices, size_t n, size
                               clt_error *error) {
   clt_command_state *s = state;
   (void)n_runs;
-  for (size_t i = 0; i < n; i++)
-    if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  int rc = clt_check_indices(indices, n, s->n_kept, error);
+  if (rc) return rc;
   if (s->batch.size) return finish_kept(s, time_batch_again(s, indices, n, out, error));
-  int rc = await_lock(s, CLT_LOCK_EXCLUSIVE, error);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  rc = await_lock(s, CLT_LOCK_EXCLUSIVE, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_evaluation *e = &s->kept[indices[i]];
     if (e->stage == CLT_EVALUATION_BUILT) {
       e->measurement.n_runs = 0;
       e->measurement.phases = (clt_phases){0};
       rc = clt_evaluation_run(e, error);
-      if (rc == 0) rc = await_evaluation(s, e, error);
+      if (rc == CLT_OK) rc = await_evaluation(s, e, error);
     }
-    if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
+    if (rc == CLT_OK) rc = clt_measurement_copy(&out[i], &e->measurement, error);
   }
   return finish_kept(s, rc);
 }

@@ -23,15 +23,20 @@
 /* --- the scratch folder --- */
 
 /* The path in the scratch folder of a file that is listed as "a/b/c"; makes the folders above it. */
-static int make_place(char **out, const char *scratch, const char *relative, clt_error *error) {
+static int make_scratch_path(char **out, const char *scratch, const char *relative, clt_error *error) {
   char *to = clt_path_join(scratch, relative), *slash = to ? strrchr(to, '/') : NULL;
-  if (slash == NULL) return free(to), clt_fail_memory(error);
+  if (slash == NULL) {
+    free(to);
+    return clt_fail_memory(error);
+  }
   *slash = 0;
   int rc = clt_folder_make(to, error);
   *slash = '/';
-  if (rc) return free(to), rc;
-  *out = to;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = to;
+  else
+    free(to);
+  return rc;
 }
 
 /* Copies a file with its permission to execute, but with a new time stamp, which make depends on. */
@@ -39,7 +44,7 @@ static int copy_to_scratch(void *user, const char *relative, const char *path, b
   struct stat status;
   ssize_t sent = 0;
   char *to = NULL;
-  int in = -1, out = -1, rc = make_place(&to, user, relative, error);
+  int in = -1, out = -1, rc = make_scratch_path(&to, user, relative, error);
   if (rc == CLT_OK && folder) {
     rc = clt_folder_make(to, error);
   } else if (rc == CLT_OK) {
@@ -72,22 +77,24 @@ static int make_scratch(char **out, const clt_command_state *s, const char *name
   rc = clt_command_each_file(s->setup.instance, copy_to_scratch, path, error);
   for (size_t i = 0; rc == CLT_OK && i < command->n_links; i++) {
     char *to = NULL, *target = clt_path_join(clt_instance_problem(s->setup.instance)->folder, command->links[i]);
-    rc = target ? make_place(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
+    rc = target ? make_scratch_path(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
     if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "create the link", to);
     free(target);
     free(to);
   }
   if (rc == CLT_OK && command->parameters_file && config != CLT_CONFIG_NONE) {
     char *to = NULL, *text = NULL;
-    rc = make_place(&to, path, command->parameters_file, error);
+    rc = make_scratch_path(&to, path, command->parameters_file, error);
     if (rc == CLT_OK) rc = clt_command_parameters(s->setup.instance, config, &text, error);
     if (rc == CLT_OK) rc = clt_file_write(to, text, strlen(text), error);
     free(text);
     free(to);
   }
-  if (rc) return remove_scratch(path), rc;
-  *out = path;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = path;
+  else
+    remove_scratch(path);
+  return rc;
 }
 
 /* --- the figure of a run: its seconds or bytes, or a number in a file or in its output --- */
@@ -96,7 +103,10 @@ static int make_scratch(char **out, const clt_command_state *s, const char *name
 static clt_reason parse_number(double *out, const char *text, char *why, size_t capacity) {
   char *end;
   double x = clt_strtod(text, &end);
-  if (end != text && (*end == 0 || isspace((unsigned char)*end))) return *out = x, CLT_REASON_NONE;
+  if (end != text && (*end == 0 || isspace((unsigned char)*end))) {
+    *out = x;
+    return CLT_REASON_NONE;
+  }
   snprintf(why, capacity, "not a number: '%.*s'", (int)fmin(60, (double)strcspn(text, "\n")), text);
   return CLT_REASON_BAD_FIGURE;
 }
@@ -135,7 +145,7 @@ static clt_reason read_json(double *out, const char *path, const char *text, cha
     char key[128], *end;
     at += *at == '.';
     size_t n = strcspn(at, ".");
-    snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), at);
+    snprintf(key, sizeof key, "%.*s", (int)clt_min(n, sizeof key - 1), at);
     size_t index = strtoul(key, &end, 10);
     if (json_is_array(json))
       json = *end || end == key ? NULL : json_array_get(json, index);
@@ -263,7 +273,10 @@ int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const 
 
 static int build_next(clt_evaluation *e, clt_error *error) {
   const clt_command *command = e->all->command;
-  if (e->step == command->n_build) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
+  if (e->step == command->n_build) {
+    e->stage = CLT_EVALUATION_BUILT;
+    return CLT_OK;
+  }
   return clt_evaluation_start(e, &command->build[e->step], "", e->all->options.compile_timeout_s,
                               CLT_EVALUATION_BUILDING, error);
 }
@@ -283,7 +296,7 @@ int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   e->cold = 0;
   e->checked = e->all->command->check.n == 0;
   int rc = make_scratch(&e->scratch, e->all, e->name, e->config, error);
-  if (rc == 0 && e->config != CLT_CONFIG_NONE)
+  if (rc == CLT_OK && e->config != CLT_CONFIG_NONE)
     rc = clt_command_environment(e->all->setup.instance, e->config, &e->environment, error);
   return rc ? rc : build_next(e, error);
 }
@@ -315,7 +328,8 @@ static clt_reason judge_end(const clt_evaluation *e, const clt_program_end *end)
   if (!end->started) return CLT_REASON_NOT_STARTED;
   if (!end->expired && WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0) return CLT_REASON_NONE;
   if (stage == CLT_EVALUATION_CHECKING) return CLT_REASON_CHECK_FAILED;
-  if (end->expired) return building ? CLT_REASON_COMPILE_TIMEOUT : slow ? CLT_REASON_ABANDONED : CLT_REASON_RUN_TIMEOUT;
+  if (end->expired && building) return CLT_REASON_COMPILE_TIMEOUT;
+  if (end->expired) return slow ? CLT_REASON_ABANDONED : CLT_REASON_RUN_TIMEOUT;
   if (WIFSIGNALED(end->status)) return building ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   return building ? CLT_REASON_COMPILE_ERROR : CLT_REASON_EXIT_STATUS;
 }
@@ -360,20 +374,27 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   if (reason == CLT_REASON_NONE && running) reason = take_figure(&figure, e, &end, why, sizeof why);
   if (reason != CLT_REASON_NONE) {
     char *story = clt_program_story(e->process, e->words, &end);
-    char *text = story ? clt_format("%s%s%s", why, why[0] ? "\n" : "", story) : NULL;
+    const char *separator = why[0] ? "\n" : "";
+    char *text = story ? clt_format("%s%s%s", why, separator, story) : NULL;
     if (text) clt_measurement_fail(m, reason, text);
     free(story);
     free(text);
     e->stage = CLT_EVALUATION_DONE;
     return text ? CLT_OK : clt_fail_memory(error);
   }
-  if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
+  if (e->stage == CLT_EVALUATION_BUILDING) {
+    e->step++;
+    return build_next(e, error);
+  }
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
   if (running) clt_evaluation_put_run(e, figure, end.wall_s);
   if (!e->checked)
     return clt_evaluation_start(e, &e->all->command->check, "", e->all->options.check_timeout_s,
                                 CLT_EVALUATION_CHECKING, error);
-  if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
+  if (e->single) {
+    e->stage = CLT_EVALUATION_BUILT;
+    return CLT_OK;
+  }
   if (!clt_evaluation_has_enough(e)) return clt_evaluation_run(e, error);
   e->stage = CLT_EVALUATION_DONE;
   return CLT_OK;

@@ -14,9 +14,8 @@ extern const clt_evaluator_type clt_evaluator_replay;  /* answers from a recordi
 extern const clt_evaluator_type clt_evaluator_command; /* runs programs */
 
 /* The members that all evaluators' structs have in common. */
-#define CLT_EVALUATOR(TABLE, OPTIONS, STATE)                                             \
-  .abi = CLT_EVALUATOR_ABI, .options = TABLE, .n_options = sizeof TABLE / sizeof *TABLE, \
-  .options_size = sizeof(OPTIONS), .state_size = sizeof(STATE)
+#define CLT_EVALUATOR(TABLE, OPTIONS, STATE) \
+  .abi = CLT_EVALUATOR_ABI, CLT_OPTIONS(TABLE, OPTIONS), .state_size = sizeof(STATE)
 
 /* How often a configuration is run: options of several evaluators. The macro gives their entries for the option
  * table of a struct `of`, whose member `runs` holds them; max_total is the default of max-run-time. */
@@ -42,6 +41,13 @@ typedef struct clt_run_options {
  * CLT_E_ARGUMENT if the options contradict each other, CLT_E_UNSUPPORTED for cold caches with energy. */
 int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, const clt_evaluator_setup *setup,
                            clt_error *error);
+
+/* What every evaluator checks: CLT_E_ARGUMENT if n_submitted are as many as can be; if any are, so that there can be no
+ * finalists; if an index of time_again is not that of a finalist. CLT_E_STOPPED: *stop is set. */
+int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error);
+int clt_check_finalists(size_t n_submitted, clt_error *error);
+int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error);
+int clt_check_stop(const volatile int *stop, clt_error *error);
 
 extern clt_plugins clt_evaluators; /* of clt_evaluator_type */
 

@@ -69,23 +69,24 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   *s = (inprocess_state){.setup = *setup, .opened_s = clt_now_s()};
   *limits = (clt_evaluator_limits){1, 1};
   int rc = clt_run_options_policy(&s->policy, &o->runs, setup, error);
-  if (rc == 0 && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
-  if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(setup->instance), error);
-  if (rc == 0 && setup->log) clt_warn_unused(setup->instance, setup->log, setup->log_user);
-  if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
-  if (rc == 0)
+  if (rc == CLT_OK && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
+  if (rc == CLT_OK) rc = clt_problem_check_kernel(clt_instance_problem(setup->instance), error);
+  if (rc == CLT_OK && setup->log) clt_warn_unused(setup->instance, setup->log, setup->log_user);
+  if (rc == CLT_OK) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
+  if (rc == CLT_OK)
     rc = clt_reference_data(&s->data, s->executor, setup->instance, setup->inputs ? setup->inputs : &clt_own_inputs,
                             error);
-  for (size_t i = 0; rc == 0 && setup->log && !s->data->verify && i < s->data->n_arrays; i++)
+  for (size_t i = 0; rc == CLT_OK && setup->log && !s->data->verify && i < s->data->n_arrays; i++)
     clt_array_warn(&s->data->arrays[i], setup->log, setup->log_user);
-  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, setup->instance, s->data, error);
+  if (rc == CLT_OK && setup->quality) rc = clt_data_quality(setup->quality, setup->instance, s->data, error);
   if (rc) inprocess_close(s);
   return rc;
 }
 
 static int inprocess_submit(void *state, clt_config config, double best_s, clt_error *error) {
   inprocess_state *s = state;
-  if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "only one configuration can be submitted at a time");
+  int rc = clt_check_submitted(s->submitted, 1, error);
+  if (rc) return rc;
   give_up_kept(s);
   s->policy.best_s = best_s;
   s->config = config;
@@ -101,11 +102,13 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
   int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, false, s->data, &m, error);
-  if (rc == 0 && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
+  if (rc == CLT_OK && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
   clt_prepared_free(prepared);
-  if (rc) return clt_measurement_release(&m), rc;
-  *out = m;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = m;
+  else
+    clt_measurement_release(&m);
+  return rc;
 }
 
 /* --- finalists --- */
@@ -132,7 +135,7 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
   answer.reason = seen.reason;
   const char *log = s->failure[c] ? s->failure[c] : seen.log;
   const bool tells = s->setup.lenient || answer.impossible || seen.reason == CLT_REASON_NONE;
-  if (rc == 0 && s->setup.answers && tells && !s->setup.answers[c].done) {
+  if (rc == CLT_OK && s->setup.answers && tells && !s->setup.answers[c].done) {
     answer.log = log ? strdup(log) : NULL;
     answer.took_s = clt_now_s() - began_s;
     s->setup.answers[c] = answer;
@@ -142,7 +145,7 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
     clt_data_free(s->of_check[c]);
     s->of_check[c] = NULL;
   }
-  if (rc == 0 && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
+  if (rc == CLT_OK && !s->setup.lenient && seen.reason != CLT_REASON_NONE) {
     clt_measurement_fail(m, seen.reason, seen.log);
   }
   m->max_abs_error = fmax(m->max_abs_error, seen.max_abs_error);
@@ -156,7 +159,7 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
   int rc =
       clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, false, s->data, m, error);
   const double limit_s = s->setup.limit_s;
-  for (size_t c = 0; rc == 0 && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++) {
+  for (size_t c = 0; rc == CLT_OK && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++) {
     if (limit_s > 0 && clt_now_s() - s->opened_s > limit_s)
       return clt_fail(error, CLT_E_AGAIN, "the time limit of %.0f s is exceeded", limit_s);
     rc = check_finalist(s, k, c, error);
@@ -166,9 +169,8 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
 
 static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   inprocess_state *s = state;
-  int rc = CLT_OK;
-  if (s->submitted)
-    return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be prepared while configurations are being evaluated");
+  int rc = clt_check_finalists(s->submitted, error);
+  if (rc) return rc;
   kept_kernel *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
@@ -183,10 +185,10 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   give_up_kept(s);
   s->kept = list;
   s->n_kept = n;
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
-    if (rc == 0 && list[i].prepared == NULL) rc = prepare_finalist(s, &list[i], error);
-    if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    rc = clt_check_stop(s->setup.stop, error);
+    if (rc == CLT_OK && list[i].prepared == NULL) rc = prepare_finalist(s, &list[i], error);
+    if (rc == CLT_OK) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
   }
   if (rc) give_up_kept(s);
   return rc;
@@ -195,19 +197,17 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
 static int inprocess_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                                 clt_error *error) {
   inprocess_state *s = state;
-  int rc = CLT_OK;
+  int rc = clt_check_indices(indices, n, s->n_kept, error);
   const clt_timing_policy turn = clt_timing_turn(n_runs, &s->policy);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-    if (rc == 0 && clt_stop_asked(s->setup.stop))
-      rc = clt_fail(error, CLT_E_STOPPED, "stopped while the finalists were compared");
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    rc = clt_check_stop(s->setup.stop, error);
     if (rc) break;
     kept_kernel *k = &s->kept[indices[i]];
     clt_measurement *m = &k->measurement;
     m->n_runs = 0;
     m->phases = (clt_phases){0};
     if (m->reason == CLT_REASON_NONE) rc = clt_executor_time(s->executor, k->prepared, &turn, m, error);
-    if (rc == 0) rc = clt_measurement_copy(&out[i], m, error);
+    if (rc == CLT_OK) rc = clt_measurement_copy(&out[i], m, error);
   }
   return rc;
 }

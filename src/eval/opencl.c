@@ -75,11 +75,11 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
   if (clt_problem_guidance(clt_instance_problem(instance))->cold_cache) prepared += (double)clt_cold_bytes(device);
   for (size_t i = 0; plan && i < plan->n_args; i++) prepared += 2.0 * (double)plan->args[i].bytes;
   clt_plan_free(plan);
-  double places = memory / 3 / prepared;
+  double n_fitting = memory / 3 / prepared;
   size_t n_most = clamp((double)cores, MOST_WORKERS);
   if (n_devices > 1) n_most = n_most / n_devices > 2 ? n_most / n_devices : 2;
-  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, n_most);
-  out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(places / (double)out->n_workers, MOST_AHEAD);
+  out->n_workers = o->workers ? (size_t)o->workers : clamp(n_fitting, n_most);
+  out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(n_fitting / (double)out->n_workers, MOST_AHEAD);
   if (o->memory_limit_mib > 0)
     out->memory_limit_bytes = o->memory_limit_mib * mib;
   else if (is_cpu)
@@ -125,15 +125,15 @@ static int open_pools(clt_pools *out, const clt_pool_setup *shared, json_t *open
   const size_t n = 1 + setup->n_more_devices;
   clt_pool_setup *pools = clt_new_array(n, sizeof *pools);
   int rc = pools ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_device_info *device = nth_device(setup, i);
     pools[i] = *shared;
     if (lock) clt_device_lock_key(device, pools[i].lock_key, sizeof pools[i].lock_key);
     pools[i].open = json_deep_copy(open);
-    if (n > 1) snprintf(pools[i].place, sizeof pools[i].place, "%d:%d", device->platform_index, device->device_index);
+    if (n > 1) snprintf(pools[i].label, sizeof pools[i].label, "%d:%d", device->platform_index, device->device_index);
     if (json_object_set_new(pools[i].open, "device", clt_device_json(device))) rc = clt_fail_memory(error);
   }
-  if (rc == 0) rc = clt_pools_open(out, pools, n, clt_instance_reference_configuration(setup->instance), error);
+  if (rc == CLT_OK) rc = clt_pools_open(out, pools, n, clt_instance_reference_configuration(setup->instance), error);
   for (size_t i = 0; pools && i < n; i++) json_decref(pools[i].open);
   json_decref(open);
   free(pools);
@@ -154,10 +154,10 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   clt_timing_policy timing;
   json_t *open = NULL;
   int rc = check_equal(setup, o->lock, error);
-  if (rc == 0) rc = clt_run_options_policy(&timing, &o->runs, setup, error);
-  if (rc == 0 && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
-  if (rc == 0) rc = clt_problem_check_kernel(clt_instance_problem(instance), error);
-  if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
+  if (rc == CLT_OK) rc = clt_run_options_policy(&timing, &o->runs, setup, error);
+  if (rc == CLT_OK && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
+  if (rc == CLT_OK) rc = clt_problem_check_kernel(clt_instance_problem(instance), error);
+  if (rc == CLT_OK) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
   if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);

@@ -44,8 +44,8 @@ static int open_replay(void *state, const clt_evaluator_setup *setup, const void
 static int submit(void *state, clt_config config, double best_s, clt_error *error) {
   (void)best_s;
   replay_state *r = state;
-  if (r->n == (size_t)r->o.capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", r->n);
+  int rc = clt_check_submitted(r->n, (size_t)r->o.capacity, error);
+  if (rc) return rc;
   if (clt_recording_find(r->recording, config) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "configuration %llu is not in the recording '%s'",
                     (unsigned long long)config, clt_recording_name(r->recording));

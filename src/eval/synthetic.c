@@ -174,11 +174,9 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
 static int synthetic_submit(void *state, clt_config config, double best_s, clt_error *error) {
   synthetic_state *s = state;
   (void)best_s;
-  if (s->n_pending >= (size_t)s->o.capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "at most %lld configurations can be submitted at once",
-                    (long long)s->o.capacity);
-  s->pending[s->n_pending++] = config;
-  return CLT_OK;
+  int rc = clt_check_submitted(s->n_pending, (size_t)s->o.capacity, error);
+  if (rc == CLT_OK) s->pending[s->n_pending++] = config;
+  return rc;
 }
 
 static clt_rng noise_of(const synthetic_state *s, clt_config config, uint64_t purpose) {
@@ -240,13 +238,12 @@ static int synthetic_time_again(void *state, const size_t *indices, size_t n, si
                                 clt_error *error) {
   synthetic_state *s = state;
   (void)n_runs;
-  for (size_t i = 0; i < n; i++)
-    if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-  for (size_t i = 0; i < n; i++) {
+  int rc = clt_check_indices(indices, n, s->n_kept, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     kept_noise *kept = &s->kept[indices[i]];
     draw_runs(s, kept->config, 1, &kept->rng, &out[i]);
   }
-  return CLT_OK;
+  return rc;
 }
 
 const clt_evaluator_type clt_evaluator_synthetic = {

@@ -1,7 +1,5 @@
 /* The choosers time, which predicts the time of each arm, and pairwise, which compares arms in pairs. The third is in
  * svm.c. */
-#include "family/choosers.h"
-
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +7,10 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "family/family.h"
 #include "model/network.h"
 #include "model/rows.h"
 #include "model/trees.h"
-
-#define FAMILY(name) score_##name
-#include "family/evaluate.h"
 
 /* --- time: a linear model and small networks for each arm, and for the mean of all --- */
 
@@ -61,7 +57,7 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, double
   const size_t n_weights = clt_shape_n_weights(&shape);
   float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units, *slopes = constant + 1;
   size_t *chosen = clt_new_array(rows->n, sizeof *chosen), *order = clt_new_array(rows->n, sizeof *order), n = 0;
-  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_vector_memory(n_weights, sizeof *weights);
+  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_new_array(n_weights, sizeof *weights);
   uint32_t *fold = clt_new_array(rows->n, sizeof *fold);
   int rc = chosen && order && y && weights && fold ? CLT_OK : clt_fail_memory(error);
   double mean = 0, deviation = 0;
@@ -149,25 +145,15 @@ static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsign
   return rc;
 }
 
-static bool time_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
-  const int units = numbers->dim;
-  return units >= 4 && units <= 64 && units % 4 == 0 &&
-         numbers->n == (n_arms + 1) * ((size_t)units * (n_inputs + 2) + 1 + n_inputs);
-}
-
 static const clt_family_chooser chooser_time = {
-    .name = "time",
+    .scorer = &clt_family_time,
     .summary = "predicts the time of each variant with small networks; leaves the standard one for a gain of 2 %",
     .n_settings = sizeof decays / sizeof *decays,
-    .predicts_time = true,
-    .fit = fit_time,
-    .score = score_time,
-    .fits = time_fits};
+    .fit = fit_time};
 
 /* --- pairwise: a forest for each pair of arms --- */
 
 #define TREES 24
-#define MOST_NODES ((size_t)1 << 24) /* a float counts them */
 static const size_t leaf_rows[] = {1, 3};
 
 static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, const clt_family_rows *rows, size_t a,
@@ -194,7 +180,7 @@ static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, con
       n_nodes = clt_growth_write(&g, 0, nodes, 0);
     }
     const size_t first = out->n / 3;
-    if (first + n_nodes > MOST_NODES)
+    if (first + n_nodes > CLT_FAMILY_MOST_NODES)
       rc = clt_fail(error, CLT_E_RANGE, "the trees have too many nodes; use another chooser (--chooser time)");
     if (rc == CLT_OK && clt_grow(&out->values, capacity, out->n + 3 * n_nodes, sizeof *out->values))
       rc = clt_fail_memory(error);
@@ -205,7 +191,7 @@ static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, con
       out->values[out->n++] = nodes[i].input < 0 ? 0 : (float)(first + nodes[i].right);
     }
   }
-  if (n) clt_growth_release(&g);
+  if (n) clt_arena_release(&g.memory);
   free(nodes);
   free(chosen);
   free(y);
@@ -235,52 +221,19 @@ static int fit_pairwise(clt_family_numbers *out, const clt_family_rows *rows, un
   return rc;
 }
 
-static bool pairwise_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
-  if (numbers->dim < 1 || numbers->dim > 1024) return false;
-  const size_t n_roots = n_arms * (n_arms - 1) / 2 * (size_t)numbers->dim;
-  if (numbers->n < n_roots || (numbers->n - n_roots) % 3 != 0) return false;
-  const float *nodes = numbers->values + n_roots;
-  const size_t n = (numbers->n - n_roots) / 3;
-  if (n > MOST_NODES) return false; /* beyond, a node could be its own successor */
-  for (size_t i = 0; i < n_roots; i++)
-    if (!clt_family_is_index(numbers->values[i], 0, n)) return false;
-  for (size_t i = 0; i < n; i++)
-    if (nodes[3 * i] >= 0 && !(clt_family_is_index(nodes[3 * i], 0, n_inputs) && i + 1 < n &&
-                               clt_family_is_index(nodes[3 * i + 2], i + 1, n)))
-      return false;
-  return true;
-}
-
 static const clt_family_chooser chooser_pairwise = {
-    .name = "pairwise",
+    .scorer = &clt_family_pairwise,
     .summary = "compares the variants in pairs, with a forest of trees per pair; chooses the most preferred",
     .n_settings = sizeof leaf_rows / sizeof *leaf_rows,
-    .fit = fit_pairwise,
-    .score = score_pairwise,
-    .fits = pairwise_fits};
+    .fit = fit_pairwise};
 
 /* --- all --- */
 
-bool clt_family_is_index(float number, size_t least, size_t end) {
-  return number >= (float)least && number < (float)end && number == floorf(number);
-}
-
-void clt_family_score_svm(double *scores, const float *x, const float *values, int n_inputs, int n_arms, int dim) {
-  score_svm(scores, x, values, n_inputs, n_arms, dim);
-}
-
-int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *m, const double *features) {
-  float x[CLT_MAX_FEATURES];
-  const int outside = score_scale(x, features, (const double(*)[5])m->scales, (int)m->n_features);
-  if (outside >= 0) return outside;
-  m->chooser->score(scores, x, m->numbers.values, (int)m->n_features, (int)m->n_arms, m->numbers.dim);
-  return -1;
-}
-
-const clt_family_chooser *const clt_family_choosers[] = {&chooser_time, &clt_family_svm, &chooser_pairwise, NULL};
+const clt_family_chooser *const clt_family_choosers[] = {&chooser_time, &clt_family_chooser_svm, &chooser_pairwise,
+                                                         NULL};
 
 const clt_family_chooser *clt_family_chooser_find(const char *name) {
   for (size_t i = 0; clt_family_choosers[i]; i++)
-    if (strcmp(clt_family_choosers[i]->name, name) == 0) return clt_family_choosers[i];
+    if (strcmp(clt_family_choosers[i]->scorer->name, name) == 0) return clt_family_choosers[i];
   return NULL;
 }

@@ -1,11 +1,39 @@
-/* Writes a model as C: the functions of evaluate.h, the parameters and the conditions. */
+/* Writes models: their file, and C code with the functions of evaluate.h, the parameters and the conditions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "family/family.h"
+
+/* --- the file --- */
+
+int clt_family_model_save(const clt_family_model *m, const char *path, clt_error *error) {
+  json_t *features = json_array(), *arms = json_array(), *values = json_array();
+  for (size_t i = 0; i < m->n_features; i++) {
+    json_t *scale = json_array();
+    for (size_t k = 0; k < 5; k++) json_array_append_new(scale, clt_json_real(m->scales[i][k]));
+    json_array_append_new(features, json_pack("{s:s, s:o}", "Name", m->names.all[i], "Scale", scale));
+  }
+  for (size_t i = 0; i < m->n_arms; i++)
+    json_array_append_new(arms, json_pack("{s:s, s:s, s:s*}", "Variant", m->arms[i].variant, "Configuration",
+                                          m->arms[i].configuration, "Where", m->arms[i].condition));
+  for (size_t i = 0; i < m->numbers.n; i++) json_array_append_new(values, clt_json_real((double)m->numbers.values[i]));
+  json_t *root =
+      json_pack("{s:i, s:s, s:o, s:s, s:o, s:o, s:I, s:i, s:o}", "FamilyModel", CLT_FAMILY_MODEL_VERSION, "Family",
+                m->family, "File", clt_json_text(m->path), "Chooser", m->scorer->name, "Features", features, "Arms",
+                arms, "Standard", (json_int_t)m->standard, "Dimension", m->numbers.dim, "Values", values);
+  char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  int rc = text ? clt_file_replace(path, text, strlen(text), error) : clt_fail_memory(error);
+  json_decref(root);
+  free(text);
+  return rc;
+}
+
+/* --- C --- */
 
 extern const char clt_family_evaluate_text[]; /* evaluate.h, embedded (embed.py) */
 
@@ -99,7 +127,7 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
                   "standard\n                  variant; -1: all are inside */\n} %s_config;\n\n",
                   name, name);
   add_function(out, "scale", name);
-  add_function(out, m->chooser->name, name);
+  add_function(out, m->scorer->name, name);
   int rc = add_conditions(out, m, error);
   clt_text_printf(out,
                   "/* Chooses for the features of an input. Returns 0, or 1 if one of them is outside. */\n"
@@ -126,7 +154,7 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
   clt_text_printf(out,
                   "  out->outside = %s_scale(inputs, features, scales, %zu);\n"
                   "  if (out->outside < 0) {\n    %s_%s(scores, inputs, values, %zu, %zu, %d);\n",
-                  name, m->n_features, name, m->chooser->name, m->n_features, m->n_arms, m->numbers.dim);
+                  name, m->n_features, name, m->scorer->name, m->n_features, m->n_arms, m->numbers.dim);
   clt_text_printf(out, "    double least = scores[%zu] - ", m->standard);
   add_number(out, clt_family_margin(m), 17, "");
   clt_text_printf(out,

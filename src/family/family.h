@@ -7,14 +7,14 @@
 #ifndef CLT_FAMILY_FAMILY_H
 #define CLT_FAMILY_FAMILY_H
 
-#include <clatune/family.h>
 #include <clatune/tune.h>
 
-#include "problem/parts.h"
+#include "choice/choice.h"
+#include "problem/content.h"
+#include "problem/instance.h"
+#include "problem/load.h"
 #include "store/store.h"
 
-#define CLT_MAX_FEATURES 32
-#define CLT_MAX_ARMS 64
 #define CLT_MAX_PORTFOLIO 8
 
 /* --- the file (load.c) --- */
@@ -56,7 +56,6 @@ typedef struct clt_family {
 /* Errors name file, line and key. The module is not compiled. */
 int clt_family_load(clt_family **out, const char *path, clt_error *error);
 void clt_family_free(clt_family *family); /* nullable */
-bool clt_family_is_name(const char *text);
 
 /* --- inputs (input.c) --- */
 
@@ -87,9 +86,6 @@ int clt_family_input_get(clt_family_input *out, const clt_family *family, const 
                          clt_family_records *records, const clt_device_info *device, bool only_stored,
                          clt_error *error);
 char *clt_family_input_text(const clt_family *family, const int64_t *values); /* "kind=0 n=1000"; malloc'ed */
-
-/* Whether a variant may run on an input (where NULL: yes). A condition that cannot be evaluated is false. */
-bool clt_family_holds(const clt_expr *where, const double *features, size_t n_features);
 
 /* The variant's problem at the input's sizes. */
 int clt_family_instance(clt_instance **out, const clt_family *family, size_t variant, const clt_family_input *input,
@@ -129,7 +125,6 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
                           size_t n_places, size_t n_sources, size_t most, double uses, clt_error *error);
 void clt_family_table_release(clt_family_table *table);
 
-#define CLT_FAMILY_TIE 0.02 /* relative difference of times up to which arms count as equally good */
 /* Models do not tell log costs apart that are further than this above the minimum of an input. Chosen by nested
  * cross-validation over the training inputs of spmv, bfs and solvers (docs/notebook/families.md). */
 #define CLT_FAMILY_BEHIND 1.5
@@ -202,14 +197,7 @@ typedef struct clt_family_measured {
 int clt_family_measure(clt_family_measured *out, const clt_family *family, const clt_family_measuring *how,
                        clt_error *error);
 
-/* --- choosers (choosers.c): they score the arms; the arm with the lowest score is chosen --- */
-
-/* The parameters of a fitted chooser, for the functions of evaluate.h. */
-typedef struct clt_family_numbers {
-  float *values; /* owned */
-  size_t n;
-  int dim; /* a dimension whose meaning depends on the chooser */
-} clt_family_numbers;
+/* --- choosers (choosers.c): they fit models, which score the arms; the arm with the lowest score is chosen --- */
 
 /* Training rows: scaled features x[n][n_inputs], and log_cost[n][n_arms], NaN if not known. */
 typedef struct clt_family_rows {
@@ -220,41 +208,15 @@ typedef struct clt_family_rows {
 } clt_family_rows;
 
 typedef struct clt_family_chooser {
-  const char *name, *summary;
+  const clt_family_scorer *scorer; /* with its name */
+  const char *summary;
   unsigned n_settings; /* cross-validation chooses one of them; 0: this build cannot fit the chooser */
-  bool predicts_time;  /* scores are logarithms of seconds */
   int (*fit)(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed, clt_error *error);
-  void (*score)(double *scores, const float *x, const float *values, int n_inputs, int n_arms, int dim);
-  /* Whether score reads only within these numbers, which may come from an untrusted file. */
-  bool (*fits)(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms);
 } clt_family_chooser;
+extern const clt_family_chooser clt_family_chooser_svm;       /* svm.c */
 extern const clt_family_chooser *const clt_family_choosers[]; /* NULL-terminated; the first is the default */
 const clt_family_chooser *clt_family_chooser_find(const char *name);
 
-/* --- models (model.c) --- */
-
-typedef struct clt_family_model_arm {
-  char *variant, *configuration, *condition; /* owned; condition NULL: it may always run */
-  clt_expr *where;                           /* the condition over the model's features */
-} clt_family_model_arm;
-
-struct clt_family_model {
-  char *family, *path; /* owned: the family's name, and its file */
-  const clt_family_chooser *chooser;
-  size_t n_features, n_arms, standard; /* standard: the arm that others must beat, and for
-                                          inputs outside of the training */
-  clt_words names;                     /* of the features */
-  double (*scales)[5];                 /* as evaluate.h has them */
-  clt_family_model_arm *arms;
-  clt_family_numbers numbers;
-};
-
-/* Computes the scores of the arms. Returns -1, or the index of the first feature outside of the range of the training:
- * there are no scores then. */
-int clt_family_score(double scores[CLT_MAX_ARMS], const clt_family_model *model, const double *features);
-/* By how much the score of an arm must be below that of the standard arm. A predicted time counts as shorter from 2 %
- * on. */
-double clt_family_margin(const clt_family_model *model);
 int clt_family_model_save(const clt_family_model *model, const char *path, clt_error *error);
 
 /* --- training and evaluation (train.c) --- */

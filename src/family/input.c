@@ -14,11 +14,6 @@
 #define SHORT_S 0.05 /* functions that take less are timed several times; the shortest time counts */
 #define TIMES 3
 
-bool clt_family_is_name(const char *text) {
-  return text[0] != 0 &&
-         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
-}
-
 void clt_family_input_release(clt_family_input *input) {
   free(input->sizes);
   free(input->features);
@@ -308,11 +303,4 @@ int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64
   }
   free(text);
   return rc;
-}
-
-bool clt_family_holds(const clt_expr *where, const double *features, size_t n_features) {
-  clt_value slots[CLT_MAX_FEATURES], value;
-  if (where == NULL) return true;
-  for (size_t i = 0; i < n_features; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = features[i]};
-  return clt_expr_eval(where, slots, &value, NULL) == CLT_OK && clt_value_truthy(value);
 }

@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "family/family.h"
-#include "sweep/sweep.h"
 
 #define MAX_FAMILY_BYTES ((size_t)16 << 20)
 #define MAX_INPUTS 100000
@@ -65,7 +64,7 @@ static void read_inputs(clt_family *f, const clt_node *inputs, const char *key, 
     if (!clt_read_object(&entry, f->parameters, true)) return;
     for (size_t i = 0; i < f->n_parameters && clt_node_ok(inputs); i++) {
       clt_node member = clt_node_member(&entry, f->parameters[i]);
-      values[i] = clt_sweep_numbers(&counts[i], &member, INT64_MIN, INT64_MAX, MAX_VALUES);
+      values[i] = clt_load_integers(&counts[i], &member, INT64_MIN, INT64_MAX, MAX_VALUES);
       if (member.json == NULL)
         clt_node_fail(&entry, "needs \"%s\"", f->parameters[i]);
       else if (clt_node_ok(inputs) && (n *= counts[i]) > MAX_INPUTS - f->n_inputs)

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/choosers.h"
+#include "family/family.h"
 
 #ifdef CLT_HAVE_SVM
 #include <libsvm/svm.h>
@@ -89,24 +89,8 @@ static int fit_svm(clt_family_numbers *out, const clt_family_rows *rows, unsigne
 #define N_SETTINGS 0
 #endif
 
-static bool svm_fits(const clt_family_numbers *numbers, size_t n_inputs, size_t n_arms) {
-  const size_t k = (size_t)numbers->dim;
-  const float *values = numbers->values, *arm = values + 2, *count = arm + k;
-  if (numbers->dim < 1 || k > n_arms || numbers->n < 2 + 2 * k || !clt_family_is_index(values[1], 0, 1 << 24))
-    return false;
-  const size_t l = (size_t)values[1];
-  size_t sum = 0;
-  for (size_t i = 0; i < k; i++) {
-    if (!clt_family_is_index(arm[i], 0, n_arms) || !clt_family_is_index(count[i], 0, l + 1)) return false;
-    sum += (size_t)count[i];
-  }
-  return sum == l && numbers->n == 2 + 2 * k + k * (k - 1) / 2 + (k - 1) * l + l * n_inputs;
-}
-
-const clt_family_chooser clt_family_svm = {
-    .name = "svm",
+const clt_family_chooser clt_family_chooser_svm = {
+    .scorer = &clt_family_svm,
     .summary = "classifies inputs by their best variant with a support-vector machine (libsvm)",
     .n_settings = N_SETTINGS,
-    .fit = fit_svm,
-    .score = clt_family_score_svm,
-    .fits = svm_fits};
+    .fit = fit_svm};

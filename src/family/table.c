@@ -69,13 +69,13 @@ int clt_family_answers_add(clt_family_answers *a, clt_store *store, const clt_in
 }
 
 /* The answers of one configuration on inputs below n_train: [first, first + n); n_answers: on all. */
-typedef struct candidate {
+typedef struct table_choice {
   size_t first, n, n_answers;
   bool wrong;
-} candidate;
+} table_choice;
 
 /* The mean over the inputs of the log of the shortest time: that in `least` or that of candidate c. */
-static double mean_with(const clt_family_answers *a, const candidate *c, const double *least, const double *longest,
+static double mean_with(const clt_family_answers *a, const table_choice *c, const double *least, const double *longest,
                         size_t n_inputs) {
   double sum = 0;
   size_t n = 0, at = c->first;
@@ -93,14 +93,14 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
   if (a->n) qsort(a->all, a->n, sizeof *a->all, compare_answers);
   for (size_t i = 0; i < a->n; i++)
     if (a->all[i].input < n_train && a->all[i].input >= n_inputs) n_inputs = a->all[i].input + 1;
-  candidate *all = clt_new_array(a->n, sizeof *all);
+  table_choice *all = clt_new_array(a->n, sizeof *all);
   double *least = clt_new_array(n_inputs, sizeof *least), *longest = clt_new_array(n_inputs, sizeof *longest);
   for (size_t i = 0; all && least && longest && i < a->n; i++) {
     const clt_family_answer *answer = &a->all[i];
     if (answer->variant != variant) continue;
     const bool same = n_candidates && a->all[i - 1].variant == variant && a->all[i - 1].config == answer->config;
-    if (!same) all[n_candidates++] = (candidate){.first = i};
-    candidate *c = &all[n_candidates - 1];
+    if (!same) all[n_candidates++] = (table_choice){.first = i};
+    table_choice *c = &all[n_candidates - 1];
     c->wrong |= answer->wrong;
     if (++c->n_answers > most_answers) most_answers = c->n_answers;
     if (answer->input >= n_train) continue;
@@ -110,9 +110,9 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
   for (size_t i = 0; least && i < n_inputs; i++) least[i] = INFINITY;
   double mean = INFINITY;
   while (all && least && longest && n_out < most) {
-    const candidate *best = NULL;
+    const table_choice *best = NULL;
     double best_mean = n_out ? mean - log(1 + LEAST_GAIN) : INFINITY;
-    for (const candidate *c = all; c < all + n_candidates; c++) {
+    for (const table_choice *c = all; c < all + n_candidates; c++) {
       if (c->wrong || (double)c->n_answers < 0.9 * (double)most_answers) continue;
       const double with = mean_with(a, c, least, longest, n_inputs);
       if (with < best_mean) best_mean = with, best = c;

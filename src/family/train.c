@@ -121,7 +121,7 @@ static int fit_model(clt_family_model *m, const family_task *t, const size_t *ro
                      const clt_family_chooser *chooser, unsigned setting, clt_error *error) {
   const clt_family_table *table = t->table;
   size_t rank[CLT_MAX_ARMS];
-  *m = (clt_family_model){.chooser = chooser, .n_features = t->n_columns, .n_arms = table->n_arms};
+  *m = (clt_family_model){.scorer = chooser->scorer, .n_features = t->n_columns, .n_arms = table->n_arms};
   m->scales = clt_new_array(t->n_columns, sizeof *m->scales);
   float *x = clt_new_array(n * t->n_columns, sizeof *x);
   double *costs = clt_new_array(n * table->n_arms, sizeof *costs), *column = clt_new_array(n, sizeof *column);

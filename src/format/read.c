@@ -10,7 +10,7 @@
  * order.
  *
  * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
- * "kernel", "time" (milliseconds) and "parameters" {name: whole number}. Failed configurations are missing. CLBlast's
+ * "kernel", "time" (milliseconds) and "parameters" {name: integer}. Failed configurations are missing. CLBlast's
  * problem sizes are texts "arg_m", "arg_n", ...
  *
  * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
@@ -33,12 +33,11 @@
 #define MAX_VALUES 65536     /* of a parameter */
 #define SECONDS_PER_MS 1e-3
 #define SAME_UNIT 30 /* ratio up to which two times have the same unit; units differ by 1,000 */
-#define FAILED_S \
-  1e9 /* longer times mean a failure: old versions of Kernel Tuner wrote 1e20 ms, KTT the maximum number of ns */
+#define FAILED_S 1e9 /* longer: a failure. Old versions of Kernel Tuner wrote 1e20 ms, KTT the maximum number of ns */
 
 #define FAIL(key, ...) clt_fail_at(r->error, CLT_E_FORMAT, r->path, 0, key, __VA_ARGS__)
 
-typedef struct reader {
+typedef struct recording_reader {
   clt_recording *recording;
   const char *path, *key; /* key: for mistakes in parameters */
   clt_space_builder *builder;
@@ -47,11 +46,10 @@ typedef struct reader {
   size_t n;
   double unit_s;        /* the file's unit of time in seconds */
   const char *quantity; /* the objective: name of a T4 measurement, or of a field of an entry */
-} reader;
+} recording_reader;
 
 /* --- texts, values, times and reasons --- */
 
-/* Whether a name can be that of a parameter: an identifier of reasonable length. */
 static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_LINE_BYTES; }
 
 /* Reads a number, a boolean or a text, which is borrowed. It becomes a build option only if a problem lists it, too. */
@@ -82,30 +80,37 @@ static void read_runs(clt_measurement *m, const json_t *times, double unit_s) {
 /* Copies a line for display, shortened if necessary; "" for NULL. *out is malloc'ed. */
 static int copy_line(char **out, const char *text, clt_error *error) {
   clt_text line = {0};
-  clt_text_add_shown(&line, text ? text : "", text ? strnlen(text, MAX_LINE_BYTES) : 0, "");
+  if (text) clt_text_add_shown(&line, text, strnlen(text, MAX_LINE_BYTES), "");
   return clt_text_take(out, &line, error);
 }
 
-static int read_names(reader *r, const json_t *kernel, const json_t *device) {
+static int read_names(recording_reader *r, const json_t *kernel, const json_t *device) {
   int rc = copy_line(&r->recording->kernel, json_string_value(kernel), r->error);
   return rc ? rc : copy_line(&r->recording->device, json_string_value(device), r->error);
 }
 
-static bool is_by_time(const reader *r) { return !r->recording->by_energy && r->recording->figure.name == NULL; }
+static bool is_by_time(const recording_reader *r) {
+  return !r->recording->by_energy && r->recording->figure.name == NULL;
+}
 
 /* Sets an objective that is not time: energy, or a figure. goal "": derived from the name and unit, as Kernel Tuner
  * does for common ones. */
-static int set_quantity(reader *r, const char *name, const char *unit, const char *goal) {
+static int set_quantity(recording_reader *r, const char *name, const char *unit, const char *goal) {
   clt_metric *figure = &r->recording->figure;
   r->quantity = name;
-  if (clt_unit_amount(unit, true) > 0 || (*unit == '\0' && clt_ends_with(name, "energy")))
-    return r->recording->by_energy = true, CLT_OK;
+  if (clt_unit_amount(unit, true) > 0 || (*unit == '\0' && clt_ends_with(name, "energy"))) {
+    r->recording->by_energy = true;
+    return CLT_OK;
+  }
   if (strcmp(name, "time") == 0) return FAIL(r->key, "unknown unit '%.64s' of 'time'; use s, ms, us or ns", unit);
   /* In files of clatune from before goals were stated, "time" is the cost of the figure. */
-  if (strcmp(name, "figure") == 0 && *goal == '\0') return r->quantity = "time", CLT_OK;
-  figure->goal = strcmp(goal, "maximise") == 0   ? CLT_MAXIMISE
-                 : strcmp(goal, "minimise") == 0 ? CLT_MINIMISE
-                                                 : clt_goal_of_words(name, unit);
+  if (strcmp(name, "figure") == 0 && *goal == '\0') {
+    r->quantity = "time";
+    return CLT_OK;
+  }
+  figure->goal = clt_goal_of_words(name, unit);
+  if (strcmp(goal, "maximise") == 0) figure->goal = CLT_MAXIMISE;
+  if (strcmp(goal, "minimise") == 0) figure->goal = CLT_MINIMISE;
   figure->expression = "figure";
   int rc = copy_line((char **)&figure->name, name, r->error);
   return rc ? rc : copy_line((char **)&figure->unit, unit, r->error);
@@ -113,7 +118,7 @@ static int set_quantity(reader *r, const char *name, const char *unit, const cha
 
 /* Sets the result of a measurement, or its failure: a result without a value and without a reason failed for an unknown
  * one. value: of the objective, in seconds or joules if it is a time or energy. */
-static void set_outcome(const reader *r, clt_measurement *m, clt_reason reason, double time_s, double value) {
+static void set_outcome(const recording_reader *r, clt_measurement *m, clt_reason reason, double time_s, double value) {
   if (reason != CLT_REASON_NONE || !(value > 0)) {
     clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
     return;
@@ -128,7 +133,8 @@ static void set_outcome(const reader *r, clt_measurement *m, clt_reason reason, 
 
 /* Adds a parameter. Its values are those of the list, in that order. If results is not NULL, they are those that occur
  * in the configurations of the results, in ascending order. */
-static int add_parameter(reader *r, const char *name, const json_t *list, const json_t *results, const char *member) {
+static int add_parameter(recording_reader *r, const char *name, const json_t *list, const json_t *results,
+                         const char *member) {
   bool listed = results == NULL;
   size_t n = json_array_size(listed ? list : results);
   clt_error why = {0};
@@ -157,8 +163,8 @@ static int add_parameter(reader *r, const char *name, const json_t *list, const 
 
 /* Reads a list of results, each with its configuration as an object {name: value}. Adds the parameters if there are
  * none yet. read_outcome reads everything except the configuration. */
-static int read_results(reader *r, const json_t *results, const char *member,
-                        void (*read_outcome)(const reader *r, clt_measurement *m, const json_t *result)) {
+static int read_results(recording_reader *r, const json_t *results, const char *member,
+                        void (*read_outcome)(const recording_reader *r, clt_measurement *m, const json_t *result)) {
   json_t *first = json_object_get(json_array_get(results, 0), member);
   int rc = CLT_OK;
   if (r->n == 0 && json_object_size(first) == 0)
@@ -199,18 +205,18 @@ static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const cha
   memcpy(token, begin, length);
   token[length] = '\0';
   char *end;
-  long long whole = strtoll(token, &end, 10);
+  long long integer = strtoll(token, &end, 10);
   bool is_true = strcmp(token, "True") == 0, is_false = strcmp(token, "False") == 0;
   json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* jansson does not depend on the locale */
-  *out = length && *end == '\0' ? (clt_value){CLT_INT, .integer = whole}
-         : is_true || is_false  ? (clt_value){CLT_BOOL, .integer = is_true}
-         : json_is_real(real)   ? (clt_value){CLT_REAL, .real = json_real_value(real)}
-                                : (clt_value){CLT_STRING, .text = token};
+  *out = (clt_value){CLT_STRING, .text = token};
+  if (json_is_real(real)) *out = (clt_value){CLT_REAL, .real = json_real_value(real)};
+  if (is_true || is_false) *out = (clt_value){CLT_BOOL, .integer = is_true};
+  if (length && *end == '\0') *out = (clt_value){CLT_INT, .integer = integer};
   json_decref(real);
   return true;
 }
 
-static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
+static int read_cache_entry(recording_reader *r, const char *key, const json_t *entry) {
   clt_config config = 0;
   clt_measurement m;
   if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
@@ -236,11 +242,10 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   } else { /* the kind of failure is in place of the time, in an object there, or in "__error__" */
     const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
     const char *text = json_string_value(said ? said : time);
-    const char *name =
-        has_reason ? json_string_value(json_object_get(entry, "reason")) : NULL; /* used if it is consistent */
+    const char *name = has_reason ? clt_json_string(entry, "reason") : ""; /* used if it is consistent */
     clt_reason reason = clt_entry_reason(text), finer;
     const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
-    if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
+    if (text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
         strcmp(clt_entry_error(finer), text) == 0)
       reason = finer;
     clt_measurement_fail(&m, reason, log);
@@ -251,7 +256,7 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   return clt_recording_add(r->recording, &m, r->error);
 }
 
-static int read_kernel_tuner(reader *r, const json_t *root) {
+static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   json_t *cache = json_object_get(root, "cache");
   json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
   void *member = json_object_iter(parameters);
@@ -261,8 +266,7 @@ static int read_kernel_tuner(reader *r, const json_t *root) {
   if (member == NULL) return FAIL(r->key, "needs an object with the parameters' values");
   if (json_is_array(keys) && json_array_size(keys) != json_object_size(parameters))
     return FAIL("tune_params_keys", "must list the names of the parameters in 'tune_params', each once");
-  /* In the order of "tune_params_keys", which is the order in the entries' keys; without it, in that of "tune_params".
-   */
+  /* In the order of "tune_params_keys", as in the entries' keys; without it, in that of "tune_params". */
   for (size_t i = 0; i < json_object_size(parameters); i++, member = json_object_iter_next(parameters, member)) {
     const char *name = json_is_array(keys) ? json_string_value(json_array_get(keys, i)) : json_object_iter_key(member);
     if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
@@ -292,14 +296,14 @@ static const json_t *find_quantity(const json_t *result, const char *name) {
   return NULL;
 }
 
-/* The value of a measurement, converted to seconds or joules if it is a time or energy. unit: the default unit. */
+/* A measured value, in seconds or joules if it is a time or energy. unit: the default unit. */
 static double read_measured(const json_t *result, const char *name, bool of_energy, double unit) {
   const json_t *quantity = find_quantity(result, name);
   double own = clt_unit_amount(clt_json_string(quantity, "unit"), of_energy);
   return read_number(json_object_get(quantity, "value")) * (own > 0 ? own : unit);
 }
 
-static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *result) {
+static void read_t4_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const json_t *times = json_object_get(result, "times");
   const clt_metric *figure = &r->recording->figure;
   read_runs(m, json_object_get(times, "runtimes"), r->unit_s);
@@ -322,9 +326,8 @@ static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *r
     reason = finer;
   const bool by_energy = r->recording->by_energy;
   const double energy_J = read_measured(result, by_energy ? r->quantity : "energy", true, 1);
-  const double value = by_energy      ? energy_J
-                       : figure->name ? read_number(json_object_get(find_quantity(result, r->quantity), "value"))
-                                      : time_s;
+  double value = by_energy ? energy_J : time_s;
+  if (!by_energy && figure->name) value = read_number(json_object_get(find_quantity(result, r->quantity), "value"));
   set_outcome(r, m, reason, time_s, value);
   if (clt_measurement_correct(m) && energy_J > 0) m->energy_J = energy_J;
   if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return;
@@ -338,7 +341,7 @@ static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *r
 
 /* Chooses the measurement that is the objective, and the unit of "times" if the file does not state it: the unit of the
  * measured time if its numbers are of the same magnitude as the runs, else milliseconds. */
-static int choose_t4_quantity(reader *r, const json_t *metadata, const json_t *results) {
+static int choose_t4_quantity(recording_reader *r, const json_t *metadata, const json_t *results) {
   const char *names[] = {NULL, "time", "TotalDuration"}; /* the name in files of KTT's converter */
   const char *stated = clt_json_string(metadata, "timeunit"), *unit = NULL;
   const size_t n = json_array_size(results);
@@ -367,7 +370,7 @@ static int choose_t4_quantity(reader *r, const json_t *metadata, const json_t *r
   return set_quantity(r, r->quantity, unit, clt_json_string(metadata, "goal"));
 }
 
-static int read_t4(reader *r, const json_t *root) {
+static int read_t4(recording_reader *r, const json_t *root) {
   const json_t *device = json_object_get(root, "Device"), *sizes = json_object_get(root, "ProblemParameters");
   const json_t *stated = json_object_get(json_object_get(root, "ConfigurationSpace"), "TuningParameters");
   const json_t *results = json_object_get(root, "results");
@@ -404,7 +407,7 @@ static int read_t4(reader *r, const json_t *root) {
 #define SCORES_SUFFIX "_kernel_selection"
 
 /* Checks that all results are of one kernel, whose name is in `member`. */
-static int read_kernel_of_all(reader *r, const json_t *results, const char *member, const json_t *device) {
+static int read_kernel_of_all(recording_reader *r, const json_t *results, const char *member, const json_t *device) {
   const char *kernel = clt_json_string(json_array_get(results, 0), member);
   for (size_t i = 1; i < json_array_size(results); i++) {
     const char *other = clt_json_string(json_array_get(results, i), member);
@@ -414,12 +417,12 @@ static int read_kernel_of_all(reader *r, const json_t *results, const char *memb
   return read_names(r, json_object_get(json_array_get(results, 0), member), device);
 }
 
-static void read_cltune_outcome(const reader *r, clt_measurement *m, const json_t *result) {
+static void read_cltune_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   double time_s = read_time(json_object_get(result, "time"), r->unit_s);
   set_outcome(r, m, CLT_REASON_NONE, time_s, time_s);
 }
 
-static int read_cltune(reader *r, json_t *root) {
+static int read_cltune(recording_reader *r, json_t *root) {
   const json_t *results = json_object_get(root, "results");
   const char *key, *kernel = clt_json_string(json_array_get(results, 0), "kernel");
   json_t *value;
@@ -443,7 +446,7 @@ static int read_cltune(reader *r, json_t *root) {
 /* --- KTT --- */
 
 /* KTT runs a configuration once. */
-static void read_ktt_outcome(const reader *r, clt_measurement *m, const json_t *result) {
+static void read_ktt_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const char *status = clt_json_string(result, "Status");
   double time_s = read_time(json_object_get(result, "TotalDuration"), r->unit_s);
   m->phases.build_s = read_time(json_object_get(result, "CompilationOverhead"), r->unit_s);
@@ -452,7 +455,7 @@ static void read_ktt_outcome(const reader *r, clt_measurement *m, const json_t *
   set_outcome(r, m, strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : clt_entry_reason(status), time_s, time_s);
 }
 
-static int read_ktt(reader *r, const json_t *root) {
+static int read_ktt(recording_reader *r, const json_t *root) {
   const json_t *metadata = json_object_get(root, "Metadata"), *results = json_object_get(root, "Results");
   r->key = "Results";
   r->unit_s = clt_unit_amount(clt_json_string(metadata, "TimeUnit"), false);
@@ -460,8 +463,8 @@ static int read_ktt(reader *r, const json_t *root) {
   int rc = read_kernel_of_all(r, results, "KernelName", json_object_get(metadata, "Device"));
   if (rc == CLT_OK && r->unit_s <= 0) /* durations are meaningless without a unit */
     rc = FAIL("Metadata.TimeUnit", "needs Nanoseconds, Microseconds, Milliseconds or Seconds");
-  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results);
-       i++) { /* pairs become an object, as in the other formats */
+  /* Pairs become an object, as in the other formats. */
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) {
     json_t *result = json_array_get(results, i), *pairs = json_object_get(result, "Configuration");
     json_t *configuration = json_object();
     for (size_t k = 0; rc == CLT_OK && k < json_array_size(pairs); k++) {
@@ -481,20 +484,16 @@ static int read_ktt(reader *r, const json_t *root) {
   return rc ? rc : read_results(r, results, "Configuration", read_ktt_outcome);
 }
 
-/* --- all formats --- */
-
-#define UNKNOWN_FORM                                                                                     \
-  "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or " \
-  "\"Results\" (KTT)"
-
 int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
                        clt_error *error) {
-  reader state = {.recording = recording, .path = path, .builder = builder, .error = error}, *r = &state;
+  recording_reader state = {.recording = recording, .path = path, .builder = builder, .error = error}, *r = &state;
   const json_t *results = json_object_get(root, "results");
   /* The format depends on the content, not on the file name. */
-  return json_object_get(root, "cache")                              ? read_kernel_tuner(r, root)
-         : json_object_get(root, "Results")                          ? read_ktt(r, root)
-         : json_object_get(json_array_get(results, 0), "parameters") ? read_cltune(r, root)
-         : results                                                   ? read_t4(r, root)
-                                                                     : FAIL(NULL, UNKNOWN_FORM);
+  if (json_object_get(root, "cache")) return read_kernel_tuner(r, root);
+  if (json_object_get(root, "Results")) return read_ktt(r, root);
+  if (json_object_get(json_array_get(results, 0), "parameters")) return read_cltune(r, root);
+  if (results) return read_t4(r, root);
+  return FAIL(NULL,
+              "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
+              "\"Results\" (KTT)");
 }

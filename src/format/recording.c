@@ -51,7 +51,10 @@ int clt_recording_add(clt_recording *recording, clt_measurement *measurement, cl
     rc = clt_fail(error, CLT_E_RANGE, "a recording of more than %u configurations is not supported", MAX_RECORDED);
   else if (clt_grow(&recording->measurements, &recording->capacity, recording->n + 1, sizeof *recording->measurements))
     rc = clt_fail_memory(error);
-  if (rc) return clt_measurement_release(measurement), rc;
+  if (rc) {
+    clt_measurement_release(measurement);
+    return rc;
+  }
   recording->measurements[recording->n++] = *measurement;
   return CLT_OK;
 }
@@ -211,9 +214,11 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     clt_space_builder_free(builder);
   }
   clt_text_release(&text);
-  if (rc) return clt_recording_free(recording), rc;
-  *out = recording;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = recording;
+  else
+    clt_recording_free(recording);
+  return rc;
 }
 
 void clt_recording_free(clt_recording *recording) {

@@ -14,7 +14,7 @@
 #include "device/device.h"
 #include "format/recording.h"
 #include "measurement/objective.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "space/space.h"
 
 #define MS_PER_S 1e3
@@ -57,7 +57,10 @@ static size_t digits_of(const clt_space *space, int digits) {
 /* The caller must call end_file unless this fails. digits: the minimum for reals. */
 static int begin_file(writer *w, const char *path, int digits, clt_error *error) {
   int rc = clt_file_replace_open(&w->replacement, path, error);
-  if (rc) return clt_objective_free(w->own), rc;
+  if (rc) {
+    clt_objective_free(w->own);
+    return rc;
+  }
   w->error = error;
   w->digits = digits_of(w->from.space, digits);
   w->file = gzdopen(w->replacement.fd, clt_ends_with(path, ".gz") ? "wb9" : "wbT");
@@ -105,36 +108,29 @@ static int end_file(writer *w) {
 
 /* --- common to both --- */
 
-static void set_member(writer *w, json_t *object, const char *key, json_t *value) {
-  if (json_object_set_new(object, key, value) && w->rc == CLT_OK) w->rc = clt_fail_memory(w->error);
-}
-
-static void append_item(writer *w, json_t *array, json_t *value) {
-  if (json_array_append_new(array, value) && w->rc == CLT_OK) w->rc = clt_fail_memory(w->error);
-}
-
-static void set_configuration(writer *w, json_t *object, clt_config config) {
+static void set_configuration(const writer *w, json_t **object, clt_config config) {
   for (size_t i = 0; i < clt_space_n_parameters(w->from.space); i++)
-    set_member(w, object, clt_space_parameter(w->from.space, i)->name,
-               clt_json_value(clt_space_value(w->from.space, config, i)));
+    clt_json_set(object, clt_space_parameter(w->from.space, i)->name,
+                 clt_json_value(clt_space_value(w->from.space, config, i)));
 }
 
-static json_t *runs_json(writer *w, const clt_measurement *m) {
+static json_t *runs_json(const clt_measurement *m) {
   json_t *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++)
-    if (isfinite(m->runs_s[i])) append_item(w, runs, json_real(m->runs_s[i] * MS_PER_S));
+    if (isfinite(m->runs_s[i])) clt_json_append(&runs, json_real(m->runs_s[i] * MS_PER_S));
   return runs;
 }
 
-static json_t *values_json(writer *w, const clt_parameter *parameter) {
+static json_t *values_json(const clt_parameter *parameter) {
   json_t *values = json_array();
-  for (size_t i = 0; i < parameter->n_values; i++) append_item(w, values, clt_json_value(parameter->values[i]));
+  for (size_t i = 0; i < parameter->n_values; i++) clt_json_append(&values, clt_json_value(parameter->values[i]));
   return values;
 }
 
 /* The number of the problem's sizes. */
 static size_t n_sizes(const writer *w) {
-  return w->from.instance ? clt_instance_n_sizes(w->from.instance) : w->from.recording ? w->from.recording->n_sizes : 0;
+  if (w->from.instance) return clt_instance_n_sizes(w->from.instance);
+  return w->from.recording ? w->from.recording->n_sizes : 0;
 }
 
 static clt_size size_at(const writer *w, size_t i) {
@@ -159,7 +155,8 @@ static int start_writer(writer *w, const clt_results *results, clt_error *error)
   if (r == NULL) return CLT_OK;
   w->from = (clt_results){.recording = r, .space = r->space, .measurements = r->measurements, .n = r->n};
   const char *name = r->figure.name;
-  w->quantity = r->by_energy ? "energy" : name && strcmp(name, "figure") != 0 ? name : NULL;
+  if (name && strcmp(name, "figure") != 0) w->quantity = name;
+  if (r->by_energy) w->quantity = "energy";
   if (name == NULL && !r->by_energy) return CLT_OK;
   char *text = name && r->figure.goal == CLT_GOAL_NOT_STATED ? clt_format("minimise %s", name)
                                                              : NULL; /* the goal does not matter here */
@@ -181,14 +178,13 @@ static void put_source(writer *w) {
   const char *name = instance ? clt_problem_name(clt_instance_problem(instance)) : r->kernel;
   json_t *sizes = json_array(), *parameters = json_array(), *device = NULL;
   for (size_t i = 0; i < n_sizes(w); i++)
-    append_item(w, sizes,
-                json_pack("{s:s, s:I}", "Name", size_at(w, i).name, "Value", (json_int_t)size_at(w, i).value));
+    clt_json_append(&sizes,
+                    json_pack("{s:s, s:I}", "Name", size_at(w, i).name, "Value", (json_int_t)size_at(w, i).value));
   for (size_t i = 0; i < clt_space_n_parameters(w->from.space); i++) {
     const clt_parameter *parameter = clt_space_parameter(w->from.space, i);
     const char *type = instance ? instance->problem->parameters[i].type : NULL;
-    append_item(
-        w, parameters,
-        json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type", type, "Values", values_json(w, parameter)));
+    clt_json_append(&parameters, json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type", type, "Values",
+                                           values_json(parameter)));
   }
   if (instance && clt_instance_device(instance))
     device = clt_device_json(clt_instance_device(instance));
@@ -207,39 +203,39 @@ static void put_source(writer *w) {
 /* --- T4: a result --- */
 
 /* NaN and infinity are omitted, because JSON lacks them. */
-static void set_phase(writer *w, json_t *object, const char *key, double seconds) {
+static void set_phase(const writer *w, json_t **object, const char *key, double seconds) {
   double ms = seconds * MS_PER_S;
   if (w->from.instance) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
-  if (isfinite(ms)) set_member(w, object, key, json_real(ms));
+  if (isfinite(ms)) clt_json_set(object, key, json_real(ms));
 }
 
-static void append_quantity(writer *w, json_t *list, const char *name, json_t *value, const char *unit) {
-  append_item(w, list, json_pack("{s:s, s:o, s:s}", "name", name, "value", value, "unit", unit));
+static void append_quantity(json_t **list, const char *name, json_t *value, const char *unit) {
+  clt_json_append(list, json_pack("{s:s, s:o, s:s}", "name", name, "value", value, "unit", unit));
 }
 
 /* T4 has no member for the failure reason, so it is written as a measurement. */
-static json_t *measurements_json(writer *w, const clt_measurement *m, double time_s) {
+static json_t *measurements_json(const writer *w, const clt_measurement *m, double time_s) {
   const clt_objective *objective = w->from.objective;
   bool correct = clt_measurement_correct(m);
   json_t *list = json_array();
   /* The time of a failed configuration is Kernel Tuner's name of the failure; otherwise readers would use the mean of
    * its runs. */
   if (!correct)
-    append_quantity(w, list, "time", json_string(clt_entry_error(m->reason)), "ms");
+    append_quantity(&list, "time", json_string(clt_entry_error(m->reason)), "ms");
   else if (isfinite(time_s))
-    append_quantity(w, list, "time", json_real(time_s * MS_PER_S), "ms");
-  if (isfinite(m->energy_J)) append_quantity(w, list, "energy", json_real(m->energy_J), "J");
+    append_quantity(&list, "time", json_real(time_s * MS_PER_S), "ms");
+  if (isfinite(m->energy_J)) append_quantity(&list, "energy", json_real(m->energy_J), "J");
   if (objective && !correct && !clt_objective_is_time(objective))
-    append_quantity(w, list, clt_objective_name(objective), json_string(clt_entry_error(m->reason)),
+    append_quantity(&list, clt_objective_name(objective), json_string(clt_entry_error(m->reason)),
                     clt_objective_unit(objective));
   for (size_t i = 0; objective && i < clt_objective_n_metrics(objective); i++) {
     clt_metric metric = clt_objective_metric(objective, i);
     double value = clt_objective_metric_value(objective, i, m);
     if (isfinite(value) && strcmp(metric.name, "time") != 0 && strcmp(metric.name, "energy") != 0)
-      append_quantity(w, list, metric.name, json_real(value), metric.unit);
+      append_quantity(&list, metric.name, json_real(value), metric.unit);
   }
-  if (isfinite(m->max_abs_error)) append_quantity(w, list, "max_abs_error", json_real(m->max_abs_error), "");
-  append_quantity(w, list, "reason", json_string(clt_reason_name(m->reason)), "");
+  if (isfinite(m->max_abs_error)) append_quantity(&list, "max_abs_error", json_real(m->max_abs_error), "");
+  append_quantity(&list, "reason", json_string(clt_reason_name(m->reason)), "");
   return list;
 }
 
@@ -247,20 +243,20 @@ static void put_result(writer *w, const clt_measurement *m, const clt_measuremen
   const clt_objective *objective = w->from.objective;
   const clt_phases *phases = &m->phases;
   json_t *object = json_object(), *configuration = json_object(), *times = json_object();
-  set_configuration(w, configuration, m->config);
-  set_phase(w, times, "compilation", phases->build_s);
-  set_phase(w, times, "compilation_time", phases->build_s);
-  set_phase(w, times, "benchmark", phases->runs_s);
-  set_phase(w, times, "validation", phases->verify_s);
-  set_phase(w, times, "framework", phases->first_launch_s + phases->wait_s);
-  set_member(w, times, "search_algorithm", json_integer(0));
-  set_member(w, times, "runtimes", runs_json(w, as_time));
-  set_member(w, object, "configuration", configuration);
-  set_member(w, object, "times", times);
-  set_member(w, object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
-  set_member(w, object, "correctness", json_integer(clt_measurement_correct(m)));
-  set_member(w, object, "measurements", measurements_json(w, m, as_time->time_s));
-  set_member(w, object, "objectives", json_pack("[s]", objective ? clt_objective_name(objective) : "time"));
+  set_configuration(w, &configuration, m->config);
+  set_phase(w, &times, "compilation", phases->build_s);
+  set_phase(w, &times, "compilation_time", phases->build_s);
+  set_phase(w, &times, "benchmark", phases->runs_s);
+  set_phase(w, &times, "validation", phases->verify_s);
+  set_phase(w, &times, "framework", phases->first_launch_s + phases->wait_s);
+  clt_json_set(&times, "search_algorithm", json_integer(0));
+  clt_json_set(&times, "runtimes", runs_json(as_time));
+  clt_json_set(&object, "configuration", configuration);
+  clt_json_set(&object, "times", times);
+  clt_json_set(&object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
+  clt_json_set(&object, "correctness", json_integer(clt_measurement_correct(m)));
+  clt_json_set(&object, "measurements", measurements_json(w, m, as_time->time_s));
+  clt_json_set(&object, "objectives", json_pack("[s]", objective ? clt_objective_name(objective) : "time"));
   put_json(w, object, w->digits);
 }
 
@@ -295,10 +291,10 @@ static void add_python(clt_text *out, clt_value value) {
   if (size >= 1 && size < 1e16 && size == floor(size)) clt_snprintf(text, sizeof text, "%.1f", value.real);
   if (size >= 1e16 && strchr(text, '.') && strchr(text, 'e') == NULL)
     clt_snprintf(text, sizeof text, "%.16e", value.real); /* all 17 digits are needed */
-  clt_text_add(out, value.type == CLT_STRING ? value.text
-                    : value.type != CLT_BOOL ? text
-                    : value.integer          ? "True"
-                                             : "False");
+  if (value.type == CLT_BOOL)
+    clt_text_add(out, value.integer ? "True" : "False");
+  else
+    clt_text_add(out, value.type == CLT_STRING ? value.text : text);
 }
 
 /* A key is the values joined by commas, as in Kernel Tuner. Two configurations could have the same key if several
@@ -339,15 +335,15 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
   json_t *entry = json_object();
   clt_text key = {0};
   add_key(&key, w, m->config);
-  set_configuration(w, entry, m->config);
+  set_configuration(w, &entry, m->config);
   if (word || isfinite(as_time->time_s))
-    set_member(w, entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
+    clt_json_set(&entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
   const double judged = w->quantity && w->from.recording->by_energy ? m->energy_J : m->figure;
-  if (w->quantity && isfinite(judged)) set_member(w, entry, w->quantity, json_real(judged));
-  set_member(w, entry, "times", runs_json(w, as_time));
-  if (word) set_member(w, entry, "__error__", json_string(word));
+  if (w->quantity && isfinite(judged)) clt_json_set(&entry, w->quantity, json_real(judged));
+  clt_json_set(&entry, "times", runs_json(as_time));
+  if (word) clt_json_set(&entry, "__error__", json_string(word));
   if (word && clt_space_find_parameter(w->from.space, "reason") < 0)
-    set_member(w, entry, "reason", json_string(clt_reason_name(m->reason)));
+    clt_json_set(&entry, "reason", json_string(clt_reason_name(m->reason)));
   const struct {
     const char *name;
     double seconds;
@@ -357,7 +353,7 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
                 {"strategy_time", 0},
                 {"framework_time", m->phases.first_launch_s + m->phases.wait_s}};
   for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
-    set_member(w, entry, phases[i].name, json_real(isfinite(phases[i].seconds) ? phases[i].seconds * MS_PER_S : 0));
+    clt_json_set(&entry, phases[i].name, json_real(isfinite(phases[i].seconds) ? phases[i].seconds * MS_PER_S : 0));
   char *name = NULL;
   clt_text_take(&name, &key, NULL);
   put_json(w, name ? json_string(name) : NULL, 0);
@@ -367,17 +363,20 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
 }
 
 /* The problem file's ProblemSize if it consists of numbers, else the sizes; [1] if there are none. */
-static json_t *problem_size_json(writer *w) {
+static json_t *problem_size_json(const writer *w) {
   json_t *list = json_array();
   if (w->from.instance) {
     const json_t *root = clt_instance_problem(w->from.instance)->source.root;
     json_t *stated = json_object_get(json_object_get(root, "KernelSpecification"), "ProblemSize");
     bool usable = json_is_integer(stated) || json_array_size(stated) > 0;
     for (size_t i = 0; i < json_array_size(stated); i++) usable &= json_is_integer(json_array_get(stated, i));
-    if (usable) return json_decref(list), json_incref(stated);
+    if (usable) {
+      json_decref(list);
+      return json_incref(stated);
+    }
   }
-  for (size_t i = 0; i < n_sizes(w); i++) append_item(w, list, json_integer(size_at(w, i).value));
-  if (n_sizes(w) == 0) append_item(w, list, json_integer(1));
+  for (size_t i = 0; i < n_sizes(w); i++) clt_json_append(&list, json_integer(size_at(w, i).value));
+  if (n_sizes(w) == 0) clt_json_append(&list, json_integer(1));
   return list;
 }
 
@@ -388,8 +387,11 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   int rc = start_writer(&w, results, error);
   if (rc) return rc;
   const clt_space *space = w.from.space;
-  const char *kernel = results->recording ? results->recording->kernel : "",
-             *device = results->recording ? results->recording->device : "";
+  const char *kernel = "", *device = "";
+  if (results->recording) {
+    kernel = results->recording->kernel;
+    device = results->recording->device;
+  }
   if (results->instance) {
     const clt_problem *problem = clt_instance_problem(results->instance);
     const clt_device_info *info = clt_instance_device(results->instance);
@@ -410,8 +412,8 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   json_t *keys = json_array(), *parameters = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
-    append_item(&w, keys, json_string(parameter->name));
-    set_member(&w, parameters, parameter->name, values_json(&w, parameter));
+    clt_json_append(&keys, json_string(parameter->name));
+    clt_json_set(&parameters, parameter->name, values_json(parameter));
   }
   put_text(&w, "{");
   put_member(&w, "device_name", json_string(device));

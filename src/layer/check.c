@@ -15,21 +15,21 @@
 /* --- memory that the kernel may write to --- */
 
 /* Contents are kept in device buffers, because the application's may be CL_MEM_HOST_NO_ACCESS. */
-typedef struct kept {
+typedef struct kept_content {
   size_t argument;
   cl_mem memory;
   bool is_image;
   size_t region[3], bytes;
   cl_mem content, copy; /* content: before the launch; copy: for reading back */
   void *untuned, *tuned;
-} kept;
+} kept_content;
 
 typedef struct check {
   apply_entry *entry;
   const track_kernel *k;
   const apply_launch *launch;
   cl_context context;
-  kept *all;
+  kept_content *all;
   size_t n;
   cl_int status; /* the first failure */
 } check;
@@ -38,7 +38,7 @@ static void note(check *c, cl_int status) {
   if (c->status == CL_SUCCESS) c->status = status;
 }
 
-static void describe_image(check *c, kept *m) {
+static void describe_image(check *c, kept_content *m) {
   size_t element = 0;
   const cl_image_info sides[3] = {CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH};
   note(c, layer_next.clGetImageInfo(m->memory, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL));
@@ -51,7 +51,7 @@ static void describe_image(check *c, kept *m) {
 }
 
 /* Copies between an image and a buffer, in which rows follow each other. */
-static void copy_from(check *c, const kept *m, cl_mem to) {
+static void copy_from(check *c, const kept_content *m, cl_mem to) {
   static const size_t origin[3];
   note(c, m->is_image ? layer_next.clEnqueueCopyImageToBuffer(c->launch->queue, m->memory, to, origin, m->region, 0, 0,
                                                               NULL, NULL)
@@ -61,7 +61,7 @@ static void copy_from(check *c, const kept *m, cl_mem to) {
 static void restore(check *c) {
   static const size_t origin[3];
   for (size_t i = 0; i < c->n && c->status == CL_SUCCESS; i++) {
-    const kept *m = &c->all[i];
+    const kept_content *m = &c->all[i];
     note(c, m->is_image ? layer_next.clEnqueueCopyBufferToImage(c->launch->queue, m->content, m->memory, 0, origin,
                                                                 m->region, 0, NULL, NULL)
                         : layer_next.clEnqueueCopyBuffer(c->launch->queue, m->content, m->memory, 0, 0, m->bytes, 0,
@@ -74,10 +74,10 @@ static void restore(check *c) {
 static void keep(check *c) {
   for (size_t i = 0; i < c->k->n_arguments && c->status == CL_SUCCESS; i++) {
     const track_argument *a = &c->k->arguments[i];
-    kept *m = &c->all[c->n];
+    kept_content *m = &c->all[c->n];
     bool is_known = !c->entry->arguments[i].is_written || a->kind != TRACK_VALUE || a->size != sizeof m->memory;
     cl_mem_object_type type = 0;
-    *m = (kept){.argument = i};
+    *m = (kept_content){.argument = i};
     if (!is_known) memcpy(&m->memory, a->bytes, sizeof m->memory);
     for (size_t j = 0; j < c->n; j++) is_known = is_known || c->all[j].memory == m->memory;
     if (is_known || m->memory == NULL) continue;
@@ -99,7 +99,7 @@ static void keep(check *c) {
   if (c->status == CL_SUCCESS) note(c, layer_next.clFinish(c->launch->queue));
 }
 
-static void *read_back(check *c, const kept *m) {
+static void *read_back(check *c, const kept_content *m) {
   void *bytes = layer_new(m->bytes, 1);
   copy_from(c, m, m->copy);
   if (c->status == CL_SUCCESS) note(c, layer_next.clFinish(c->launch->queue)); /* the queue may be out of order */
@@ -146,7 +146,7 @@ static double run_once(check *c, cl_kernel tuned, double *device) {
 /* Compares the results. True, with a message, if they differ. */
 static bool differs(const check *c, char *out, size_t capacity) {
   for (size_t i = 0; i < c->n; i++) {
-    const kept *m = &c->all[i];
+    const kept_content *m = &c->all[i];
     const apply_argument *a = &c->entry->arguments[m->argument];
     clt_array array = a->compared;
     clt_comparison compared = {0};

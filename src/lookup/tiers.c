@@ -162,8 +162,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
 /* Whether models predict this objective: they predict the default objective, which is time or the cost of a program's
  * figure. */
 static bool suits_models(const clt_objective *objective) {
-  bool knows_times = clt_objective_standard(objective) == 0;
-  return clt_objective_is_standard(objective) || (knows_times && clt_objective_ranks_by_time(objective));
+  bool knows_times = clt_objective_default(objective) == 0;
+  return clt_objective_is_default(objective) || (knows_times && clt_objective_ranks_by_time(objective));
 }
 
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,

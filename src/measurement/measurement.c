@@ -74,7 +74,10 @@ const char *clt_reason_text(clt_reason reason) { return reasons[known_reason(rea
 
 int clt_reason_parse(clt_reason *out, const char *name, clt_error *error) {
   for (size_t i = 0; i < CLT_N_REASONS; i++) {
-    if (strcmp(reasons[i].name, name) == 0) return *out = (clt_reason)i, CLT_OK;
+    if (strcmp(reasons[i].name, name) == 0) {
+      *out = (clt_reason)i;
+      return CLT_OK;
+    }
   }
   return clt_fail(error, CLT_E_NOT_FOUND, "there is no failure reason '%.64s'", name);
 }

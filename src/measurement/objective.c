@@ -1,6 +1,7 @@
 /* The metrics of a problem, the one that is the objective, and the cost of a measurement. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -121,11 +122,13 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
   if (o->chosen == o->n) {
     clt_error why = {0};
     const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
+    char hint[200] = "";
+    if (near) snprintf(hint, sizeof hint, "; did you mean '%.160s'?", near);
     if (goal == CLT_GOAL_NOT_STATED)
       return clt_fail(
           error, CLT_E_ARGUMENT,
-          "there is no objective '%.200s'%s%s%s; for an expression write 'minimise %.200s' or 'maximise %.200s'",
-          subject, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", subject, subject);
+          "there is no objective '%.200s'%s; for an expression write 'minimise %.200s' or 'maximise %.200s'", subject,
+          hint, subject, subject);
     int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
     if (rc) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
@@ -203,11 +206,11 @@ bool clt_objective_needs_energy(const clt_objective *o) { return o->meanings[o->
 size_t clt_objective_n_metrics(const clt_objective *o) { return o->n; }
 size_t clt_objective_chosen(const clt_objective *o) { return o->chosen; }
 
-size_t clt_objective_standard(const clt_objective *o) { return o->n_built_ins > FIGURE ? FIGURE : TIME; }
+size_t clt_objective_default(const clt_objective *o) { return o->n_built_ins > FIGURE ? FIGURE : TIME; }
 
-bool clt_objective_is_standard(const clt_objective *o) {
-  size_t standard = clt_objective_standard(o);
-  return o->chosen == standard && o->goal == o->metrics[standard].goal;
+bool clt_objective_is_default(const clt_objective *o) {
+  size_t own = clt_objective_default(o);
+  return o->chosen == own && o->goal == o->metrics[own].goal;
 }
 
 bool clt_objective_ranks_by_time(const clt_objective *o) {
@@ -215,7 +218,7 @@ bool clt_objective_ranks_by_time(const clt_objective *o) {
 }
 
 bool clt_objective_ranks_as_usual(const clt_objective *o) {
-  return clt_objective_ranks_by_time(o) || clt_objective_is_standard(o);
+  return clt_objective_ranks_by_time(o) || clt_objective_is_default(o);
 }
 
 clt_metric clt_objective_metric(const clt_objective *o, size_t index) { return o->metrics[index]; }
@@ -280,9 +283,9 @@ const char *clt_objective_value_text(char out[96], const clt_objective *o, doubl
   return out;
 }
 
-double clt_objective_standard_cost(const clt_objective *o, const clt_measurement *m) {
-  size_t standard = clt_objective_standard(o);
-  return exchange_by(o->metrics[standard].goal, clt_objective_metric_value(o, standard, m));
+double clt_objective_default_cost(const clt_objective *o, const clt_measurement *m) {
+  size_t own = clt_objective_default(o);
+  return exchange_by(o->metrics[own].goal, clt_objective_metric_value(o, own, m));
 }
 
 void clt_objective_figure_as_time(const clt_objective *o, const clt_measurement *m, clt_measurement *out) {

@@ -15,15 +15,15 @@ typedef struct clt_objective clt_objective;
 /* Makes the objective that text describes: "time" (minimises time_s); "energy" (minimises energy_J); "figure" (the
  * figure that a program reports, if it is not a time, in its own unit and with the problem file's direction); a metric
  * of the problem that has a goal; or "minimise EXPRESSION" or "maximise EXPRESSION", for any expression, for a metric
- * without a goal, and to reverse a metric's goal. "" means the standard objective: "figure" if there is one, else
- * "time". NULL means the problem's "Objective", or the standard one.
+ * without a goal, and to reverse a metric's goal. "" means the default objective: "figure" if there is one, else
+ * "time". NULL means the problem's "Objective", or the default one.
  *
  * The instance must outlive the objective. CLT_E_ARGUMENT if text is none of these, CLT_E_EXPRESSION if the
  * expression does not compile. Free with clt_objective_free. */
 int clt_objective_new(clt_objective **out, const clt_instance *instance, const char *text, clt_error *error);
 /* The same for a space without a problem, such as a recording's. sizes are copied; the space must outlive the
  * objective. figure (nullable, borrowed with its texts) describes the measurements' figures, and is then the
- * standard objective under its own name. */
+ * default objective under its own name. */
 int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
                           const clt_metric *figure, const char *text, clt_error *error);
 void clt_objective_free(clt_objective *objective);
@@ -33,15 +33,15 @@ const char *clt_objective_expression(const clt_objective *objective);
 const char *clt_objective_unit(const clt_objective *objective); /* "s", "J", "GFLOP/s"; "" if none is stated */
 clt_goal clt_objective_goal(const clt_objective *objective);    /* never CLT_GOAL_NOT_STATED */
 bool clt_objective_is_time(const clt_objective *objective);     /* whether it is the metric "time", minimised */
-/* Whether it is the standard objective: "figure" if the program reports a figure that is not a time, else "time". */
-bool clt_objective_is_standard(const clt_objective *objective);
-size_t clt_objective_standard(const clt_objective *objective); /* the index of the standard objective's metric */
+/* Whether it is the default objective: "figure" if the program reports a figure that is not a time, else "time". */
+bool clt_objective_is_default(const clt_objective *objective);
+size_t clt_objective_default(const clt_objective *objective); /* the index of the default objective's metric */
 bool clt_objective_needs_energy(const clt_objective *objective);
 /* Whether the faster of two configurations is always the better one: the expression depends on time_s alone, through
  * sums, products, quotients and powers that get worse as time_s grows. Slow configurations can then be abandoned
  * early. */
 bool clt_objective_ranks_by_time(const clt_objective *objective);
-bool clt_objective_ranks_as_usual(const clt_objective *objective); /* ranks by time, or is the standard objective */
+bool clt_objective_ranks_as_usual(const clt_objective *objective); /* ranks by time, or is the default objective */
 
 /* The objective's value for a correct measurement, in its unit. NaN: the configuration failed, its energy was not
  * measured, or the expression cannot be evaluated (CLT_E_RANGE of the expressions in clatune/space.h). */
@@ -62,8 +62,8 @@ size_t clt_objective_n_metrics(const clt_objective *objective);
 clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
 size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */
 double clt_objective_metric_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
-/* The cost with the standard objective, whatever this objective is. */
-double clt_objective_standard_cost(const clt_objective *objective, const clt_measurement *measurement);
+/* The cost with the default objective, whatever this objective is. */
+double clt_objective_default_cost(const clt_objective *objective, const clt_measurement *measurement);
 
 /* For files of other tools, which hold only times: if the program reports a figure, *out is m with the costs of the
  * figures in place of seconds, as older records have it; otherwise *out is m. log remains m's. */

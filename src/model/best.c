@@ -58,29 +58,28 @@ void clt_heap_sort(clt_heap *h) {
 
 /* How many of n candidates to keep for the m best: times * m, at least fewest. */
 static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
-  uint64_t kept = m > SIZE_MAX / times ? n : (uint64_t)m * times;
-  if (kept < fewest) kept = fewest;
-  return m == 0 ? 0 : kept < n ? (size_t)kept : (size_t)n;
+  if (m == 0) return 0;
+  return clt_min(n, m > SIZE_MAX / times ? n : clt_max(m * times, fewest));
 }
 
 /* --- what was kept --- */
 
 #define PART 1024 /* candidates that a thread predicts at once */
 
-struct kept {
+struct repredicted {
   const clt_model *model;
   clt_heap *heap;
 };
 
 static int predict_part(void *user, size_t index, clt_error *error) {
-  const struct kept *kept = user;
-  size_t first = index * PART, n = kept->heap->n - first < PART ? kept->heap->n - first : PART;
+  const struct repredicted *kept = user;
+  size_t first = index * PART, n = clt_min(kept->heap->n - first, PART);
   clt_config configs[PART] = {0};
   clt_prediction predictions[PART];
   clt_candidate *items = kept->heap->items + first;
   for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
   int rc = clt_model_predict_costs(kept->model, configs, n, false, predictions, error);
-  for (size_t i = 0; !rc && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     predictions[i].p_valid = items[i].prediction.p_valid;
     items[i].prediction = predictions[i];
   }
@@ -91,13 +90,13 @@ static int predict_part(void *user, size_t index, clt_error *error) {
  * cannot be used afterwards. */
 static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m, clt_config *out,
                     clt_prediction *predictions, size_t *n_out, clt_error *error) {
-  struct kept kept = {model, h};
+  struct repredicted kept = {model, h};
   int rc = exactly ? clt_parallel(model->threads, (h->n + PART - 1) / PART, predict_part, &kept, error) : CLT_OK;
-  if (!rc) {
+  if (rc == CLT_OK) {
     clt_heap_sort(h);
-    *n_out = h->n < m ? h->n : m;
+    *n_out = clt_min(h->n, m);
   }
-  for (size_t i = 0; !rc && i < *n_out; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < *n_out; i++) {
     out[i] = h->items[i].config;
     if (predictions) predictions[i] = h->items[i].prediction;
   }
@@ -132,13 +131,14 @@ struct sweep {
 
 static int sweep_batch(void *user, size_t index, clt_error *error) {
   struct sweep *s = user;
-  clt_config *configs = clt_new_array(s->batch, sizeof *configs);
-  clt_prediction *p = clt_new_array(s->batch, sizeof *p);
-  int rc = configs && p ? CLT_OK : clt_fail_memory(error);
+  clt_arena scratch = {0};
+  clt_config *configs = clt_arena_array(&scratch, s->batch, sizeof *configs);
+  clt_prediction *p = clt_arena_array(&scratch, s->batch, sizeof *p);
+  int rc = clt_arena_check(&scratch, error);
   uint64_t first = (uint64_t)index * s->batch;
   size_t n = rc ? 0 : clt_space_enumerate(s->model->space, first, s->batch, configs);
-  if (!rc) rc = clt_model_predict_costs(s->model, configs, n, s->fast, p, error);
-  if (!rc && s->visit == NULL) { /* validity is asked only for those that may enter: they move to the front */
+  if (rc == CLT_OK) rc = clt_model_predict_costs(s->model, configs, n, s->fast, p, error);
+  if (rc == CLT_OK && s->visit == NULL) { /* validity is asked only for those that may enter: they move to the front */
     pthread_mutex_lock(&s->lock);
     float worst = clt_heap_worst(&s->heap);
     pthread_mutex_unlock(&s->lock);
@@ -150,20 +150,19 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
     }
     n = n_picked;
   }
-  if (!rc) rc = clt_model_predict_validity(s->model, configs, n, p, error);
+  if (rc == CLT_OK) rc = clt_model_predict_validity(s->model, configs, n, p, error);
   pthread_mutex_lock(&s->lock);
   if (s->visit) { /* batches begin in ascending order, so that the one whose turn it is never waits for a waiting one */
-    while (!rc && !s->stopped && s->turn != index) pthread_cond_wait(&s->changed, &s->lock);
-    if (!rc && !s->stopped) rc = s->visit(s->user, first, n, p);
+    while (rc == CLT_OK && !s->stopped && s->turn != index) pthread_cond_wait(&s->changed, &s->lock);
+    if (rc == CLT_OK && !s->stopped) rc = s->visit(s->user, first, n, p);
     s->turn++;
     if (rc) s->stopped = true; /* at once, before another batch has its turn */
     pthread_cond_broadcast(&s->changed);
   }
-  for (size_t i = 0; !rc && !s->visit && i < n; i++)
+  for (size_t i = 0; rc == CLT_OK && !s->visit && i < n; i++)
     clt_heap_add(&s->heap, &(clt_candidate){configs[i], p[i], !(p[i].p_valid < s->min_p_valid)});
   pthread_mutex_unlock(&s->lock);
-  free(configs);
-  free(p);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -171,7 +170,7 @@ static int sweep_space(struct sweep *s, clt_error *error) {
   unsigned threads = s->model->threads;
   uint64_t n_valid = clt_space_valid(s->model->space);
   uint64_t share = n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
-  s->batch = share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
+  s->batch = clt_max(SMALLEST_BATCH, clt_min(share, LARGEST_BATCH));
   s->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   s->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   return clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
@@ -180,14 +179,16 @@ static int sweep_space(struct sweep *s, clt_error *error) {
 int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
                    double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error) {
   uint64_t n_valid = clt_space_valid(model->space);
-  if (m > n_valid) m = (size_t)n_valid;
-  size_t fewest = n_valid / KEPT_SHARE < FEWEST_KEPT ? (size_t)(n_valid / KEPT_SHARE) : FEWEST_KEPT;
-  size_t n_kept = count_kept(m, KEPT, fewest, n_valid);
+  m = clt_min(m, n_valid);
+  size_t n_kept = count_kept(m, KEPT, clt_min(n_valid / KEPT_SHARE, FEWEST_KEPT), n_valid);
   bool fast = n_kept < n_valid && model->type->has_fast;
   struct sweep s = {.model = model, .fast = fast, .min_p_valid = min_p_valid, .skip = skip, .n_skip = n_skip};
   int rc = clt_heap_init(&s.heap, fast ? n_kept : m, error);
-  if (!rc && m) rc = sweep_space(&s, error);
-  if (rc) return clt_heap_release(&s.heap), rc;
+  if (rc == CLT_OK && m) rc = sweep_space(&s, error);
+  if (rc) {
+    clt_heap_release(&s.heap);
+    return rc;
+  }
   return hand_out(model, &s.heap, fast, m, out, predictions, n_out, error);
 }
 
@@ -205,16 +206,16 @@ int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, c
 #define CLIMB_KEPT 4
 #define FEWEST_CLIMB_KEPT 32 /* and at least this many */
 
-typedef struct place {
+typedef struct looked_at {
   clt_candidate candidate;
   bool expanded; /* its neighbours were looked at */
-} place;
+} looked_at;
 
 typedef struct climb {
   const clt_model *model;
   double min_p_valid;
-  bool fast;     /* on the way fast predictions do */
-  place *all;    /* what was looked at */
+  bool fast; /* on the way fast predictions do */
+  looked_at *all;
   clt_map index; /* of a configuration among them */
   size_t n, capacity;
   clt_config *batch; /* capacity */
@@ -233,15 +234,17 @@ static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *err
     c->batch[n_new++] = configs[i];
   }
   int rc = clt_model_predict_costs(c->model, c->batch, n_new, c->fast, c->predictions, error);
-  if (!rc) rc = clt_model_predict_validity(c->model, c->batch, n_new, c->predictions, error);
-  for (size_t i = 0; !rc && i < n_new; i++) {
+  if (rc == CLT_OK) rc = clt_model_predict_validity(c->model, c->batch, n_new, c->predictions, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_new; i++) {
     const clt_prediction *p = &c->predictions[i];
     c->all[first + i].candidate = (clt_candidate){c->batch[i], *p, !(p->p_valid < c->min_p_valid)};
   }
   return rc;
 }
 
-static bool is_better(const place *a, const place *b) { return b == NULL || is_before(&a->candidate, &b->candidate); }
+static bool is_better(const looked_at *a, const looked_at *b) {
+  return b == NULL || is_before(&a->candidate, &b->candidate);
+}
 
 int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t n_predictions, clt_config *out,
                     clt_prediction *predictions, size_t *n_out, clt_error *error) {
@@ -252,44 +255,42 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t
   size_t n_sample = n_predictions / SAMPLED + 1, most_neighbours = 0;
   for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
     most_neighbours += clt_space_parameter(model->space, i)->n_values;
-  c.all = clt_new_array(c.capacity, sizeof *c.all);
-  c.batch = clt_new_array(c.capacity, sizeof *c.batch);
-  c.predictions = clt_new_array(c.capacity, sizeof *c.predictions);
-  clt_config *sample = clt_new_array(n_sample, sizeof *sample);
-  clt_config *neighbours = clt_new_array(most_neighbours, sizeof *neighbours);
+  clt_arena memory = {0};
+  c.all = clt_arena_array(&memory, c.capacity, sizeof *c.all);
+  c.batch = clt_arena_array(&memory, c.capacity, sizeof *c.batch);
+  c.predictions = clt_arena_array(&memory, c.capacity, sizeof *c.predictions);
+  clt_config *sample = clt_arena_array(&memory, n_sample, sizeof *sample);
+  clt_config *neighbours = clt_arena_array(&memory, most_neighbours, sizeof *neighbours);
   clt_heap h = {0};
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  int rc = c.all && c.batch && c.predictions && sample && neighbours ? CLT_OK : clt_fail_memory(error);
-  int64_t n_drawn = rc ? rc : clt_space_sample(sample, model->space, &rng, n_sample, error);
-  rc = n_drawn < 0 ? (int)n_drawn : look_at(&c, sample, (size_t)n_drawn, error);
+  int64_t n_drawn = clt_arena_check(&memory, error);
+  if (n_drawn == CLT_OK) n_drawn = clt_space_sample(sample, model->space, &rng, n_sample, error);
+  int rc = n_drawn < 0 ? (int)n_drawn : look_at(&c, sample, (size_t)n_drawn, error);
   size_t n_begun = c.n;
-  for (size_t i = 0; !rc && c.n < c.capacity; i++) {
-    place *at = NULL; /* the best whose neighbours were not looked at */
+  for (size_t i = 0; rc == CLT_OK && c.n < c.capacity; i++) {
+    looked_at *at = NULL; /* the best whose neighbours were not looked at */
     for (size_t k = 0, n = i < CLIMBS ? n_begun : c.n; k < n; k++)
       if (!c.all[k].expanded && is_better(&c.all[k], at)) at = &c.all[k];
     if (at == NULL && i >= CLIMBS) break;
-    while (!rc && at && !at->expanded && c.n < c.capacity) {
+    while (rc == CLT_OK && at && !at->expanded && c.n < c.capacity) {
       at->expanded = true;
       size_t n = clt_space_neighbours(neighbours, most_neighbours, model->space, at->candidate.config);
       if (n > most_neighbours) n = most_neighbours;
       rc = look_at(&c, neighbours, n, error);
-      place *best = NULL; /* of the neighbours that there was room for */
-      for (size_t k = 0; !rc && i < CLIMBS && k < n; k++) {
+      looked_at *best = NULL; /* of the neighbours that there was room for */
+      for (size_t k = 0; rc == CLT_OK && i < CLIMBS && k < n; k++) {
         const uint64_t *index = clt_map_find(&c.index, neighbours[k]);
         if (index && is_better(&c.all[*index], best)) best = &c.all[*index];
       }
       at = best && is_better(best, at) ? best : NULL;
     }
   }
-  if (!rc) rc = clt_heap_init(&h, count_kept(m, fast ? CLIMB_KEPT : 1, fast ? FEWEST_CLIMB_KEPT : 0, c.n), error);
-  for (size_t i = 0; !rc && i < c.n; i++) clt_heap_add(&h, &c.all[i].candidate);
-  if (!rc) rc = hand_out(model, &h, fast, m, out, predictions, n_out, error);
+  if (rc == CLT_OK)
+    rc = clt_heap_init(&h, fast ? count_kept(m, CLIMB_KEPT, FEWEST_CLIMB_KEPT, c.n) : clt_min(m, c.n), error);
+  for (size_t i = 0; rc == CLT_OK && i < c.n; i++) clt_heap_add(&h, &c.all[i].candidate);
+  if (rc == CLT_OK) rc = hand_out(model, &h, fast, m, out, predictions, n_out, error);
   clt_map_release(&c.index);
-  free(c.all);
-  free(c.batch);
-  free(c.predictions);
-  free(sample);
-  free(neighbours);
+  clt_arena_release(&memory);
   return rc;
 }

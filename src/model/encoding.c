@@ -43,9 +43,16 @@ static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, cl
     high = fmax(high, number);
   }
   bool exponents = small_integers && n > MANY_VALUES && !powers_of_two;
-  e->width = n < 2 ? 0 : text ? n : exponents ? 2 : 1;
+  if (text)
+    e->width = n;
+  else
+    e->width = exponents ? 2 : 1;
+  if (n < 2) e->width = 0;
   e->table = clt_size_multiply(&n_cells, n, e->width) ? clt_new_array(n_cells, sizeof *e->table) : NULL;
-  if (e->table == NULL) return free(numbers), clt_fail_memory(error);
+  if (e->table == NULL) {
+    free(numbers);
+    return clt_fail_memory(error);
+  }
   if (e->width && text) {
     for (size_t i = 0; i < n; i++)
       for (size_t j = 0; j < n; j++) e->table[i * n + j] = i == j ? 1 : -1;
@@ -90,10 +97,10 @@ static int encode_numbers(clt_encoding *encoding, const clt_instance *const *ins
   encoding->resources = clt_new_array(n_numbers, sizeof *encoding->resources);
   if (encoding->resources == NULL) return clt_fail_memory(error);
   for (size_t r = 0; r < n_numbers; r++) ranges[r].low = ranges[r].positive = INFINITY, ranges[r].high = -INFINITY;
-  uint64_t most = RANGE_SAMPLES / n < FEWEST_SAMPLES ? FEWEST_SAMPLES : RANGE_SAMPLES / n;
+  uint64_t most = clt_max(RANGE_SAMPLES / n, FEWEST_SAMPLES);
   for (size_t k = 0; k < n; k++) {
     const clt_space *space = clt_instance_space(instances[k]);
-    uint64_t valid = clt_space_valid(space), samples = valid < most ? valid : most;
+    uint64_t valid = clt_space_valid(space), samples = clt_min(valid, most);
     for (uint64_t i = 0; i < samples; i++) {
       uint64_t rank = samples < 2 ? 0 : (uint64_t)((double)i * (double)(valid - 1) / (double)(samples - 1));
       find_numbers(instances[k], clt_space_at(space, rank), values);
@@ -129,19 +136,21 @@ int clt_encoding_new_over(clt_encoding **out, const clt_space *space, const clt_
   encoding->n_parameters = clt_space_n_parameters(space);
   encoding->parameters = clt_new_array(encoding->n_parameters, sizeof *encoding->parameters);
   int rc = encoding->parameters ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < encoding->n_parameters; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < encoding->n_parameters; i++) {
     encoding->parameters[i].first = encoding->n_inputs;
     rc = encode_parameter(&encoding->parameters[i], clt_space_parameter(space, i), error);
     encoding->n_inputs += encoding->parameters[i].width;
   }
   uint64_t stride = 1;
-  for (size_t i = encoding->n_parameters; !rc && i-- > 0; stride *= encoding->parameters[i].n_values)
+  for (size_t i = encoding->n_parameters; rc == CLT_OK && i-- > 0; stride *= encoding->parameters[i].n_values)
     encoding->parameters[i].stride = stride;
   encoding->first_resource = encoding->n_inputs;
-  if (!rc && n) rc = encode_numbers(encoding, instances, n, resources, error);
-  if (rc) return clt_encoding_free(encoding), rc;
-  *out = encoding;
-  return CLT_OK;
+  if (rc == CLT_OK && n) rc = encode_numbers(encoding, instances, n, resources, error);
+  if (rc == CLT_OK)
+    *out = encoding;
+  else
+    clt_encoding_free(encoding);
+  return rc;
 }
 
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error) {
@@ -177,9 +186,11 @@ void clt_encode_resources(const clt_encoding *encoding, clt_config config, float
   for (size_t r = 0; r < encoding->n_resources; r++) {
     const clt_encoded_resource *e = &encoding->resources[r];
     double value = values[e->index];
-    if (e->log2) value = value > 0 ? log2(value) : isfinite(value) ? e->low : value;
-    float scaled = isfinite(value) ? (float)((2 * value - e->low - e->high) / (e->high - e->low)) : 0;
-    out[r] = scaled > OUTSIDE ? OUTSIDE : scaled < -OUTSIDE ? -OUTSIDE : scaled;
+    out[r] = 0;
+    if (!isfinite(value)) continue;
+    if (e->log2) value = value > 0 ? log2(value) : e->low;
+    const float scaled = (float)((2 * value - e->low - e->high) / (e->high - e->low));
+    out[r] = fminf(fmaxf(scaled, -OUTSIDE), OUTSIDE);
   }
 }
 
@@ -203,11 +214,10 @@ static const char *number_name(const clt_instance *instance, size_t index, const
 
 json_t *clt_encoding_save(const clt_encoding *e) {
   json_t *array = json_array();
-  for (size_t r = 0; array && r < e->n_resources; r++) {
-    const clt_encoded_resource *c = &e->resources[r];
-    const char *key, *name = number_name(e->instance, c->index, &key);
-    json_t *item = json_pack("{s:s, s:b, s:f, s:f}", key, name, "log2", (int)c->log2, "low", c->low, "high", c->high);
-    if (json_array_append_new(array, item)) return json_decref(array), NULL;
+  for (const clt_encoded_resource *r = e->resources; r < e->resources + e->n_resources; r++) {
+    const char *key, *name = number_name(e->instance, r->index, &key);
+    clt_json_append(&array,
+                    json_pack("{s:s, s:b, s:f, s:f}", key, name, "log2", (int)r->log2, "low", r->low, "high", r->high));
   }
   return array;
 }
@@ -223,10 +233,13 @@ int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_inst
   int rc = clt_encoding_new(&e, space, NULL, error);
   if (rc) return rc;
   e->resources = clt_new_array(n, sizeof *e->resources);
-  if (e->resources == NULL) return clt_encoding_free(e), clt_fail_memory(error);
+  if (e->resources == NULL) {
+    clt_encoding_free(e);
+    return clt_fail_memory(error);
+  }
   size_t have = instance ? count_numbers(instance) : 0;
   if (have > CLT_MAX_RESOURCES) have = CLT_MAX_RESOURCES;
-  for (size_t r = 0; !rc && r < n; r++) {
+  for (size_t r = 0; rc == CLT_OK && r < n; r++) {
     const json_t *item = json_array_get(resources, r), *log2 = json_object_get(item, "log2");
     clt_encoded_resource *to = &e->resources[r];
     for (*to = (clt_encoded_resource){0, json_is_true(log2)}; to->index < have; to->index++) {
@@ -241,8 +254,10 @@ int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_inst
   e->n_resources = n;
   e->n_inputs += n;
   e->instance = n ? instance : NULL;
-  if (!rc && e->n_inputs == 0) rc = clt_model_damaged(error, "inputs");
-  if (rc) return clt_encoding_free(e), rc;
-  *out = e;
-  return CLT_OK;
+  if (rc == CLT_OK && e->n_inputs == 0) rc = clt_model_damaged(error, "inputs");
+  if (rc == CLT_OK)
+    *out = e;
+  else
+    clt_encoding_free(e);
+  return rc;
 }

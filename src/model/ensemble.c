@@ -1,10 +1,13 @@
 /* Bagged networks: the model `ensemble` (Falch and Elster 2015, section 4), and committees for searches. */
+#include <fann.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model.h"
 #include "model/network.h"
 
@@ -44,7 +47,7 @@ static int make_members(clt_ensemble *e, size_t n_members, size_t hidden, size_t
 }
 
 int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
-  clt_pack_release(&e->pack);
+  clt_arena_release(&e->pack.memory);
   int rc = clt_split_init(&e->split, e->encoding, TABLE_ROWS, &e->shape, e->weights, e->n_members, error);
   return rc ? rc : clt_pack_init(&e->pack, &e->split, 0, &e->shape, e->weights, e->n_members, error);
 }
@@ -85,7 +88,7 @@ static int ensemble_fit(void *state, const clt_rows *rows, const void *given, ui
   if (strcmp(o->trainer, "rprop") != 0 && strcmp(o->trainer, "lbfgs") != 0)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", o->trainer);
   int rc = clt_rows_encoding(&e->encoding, rows, o->resources, error);
-  if (!rc) rc = make_members(e, (size_t)o->members, (size_t)o->hidden, (size_t)o->hidden2, error);
+  if (rc == CLT_OK) rc = make_members(e, (size_t)o->members, (size_t)o->hidden, (size_t)o->hidden2, error);
   if (rc) return rc;
   double sum = 0, squares = 0;
   for (size_t i = 0; i < rows->n; i++) sum += rows->log_cost[i];
@@ -102,22 +105,23 @@ static int ensemble_predict(const void *state, const clt_config *configs, size_t
                             clt_error *error) {
   (void)fast;
   const clt_ensemble *e = state;
-  size_t most = n < CLT_LAYOUT_MOST ? n : CLT_LAYOUT_MOST;
-  float *mean = clt_new_array(most, sizeof *mean), *spread = clt_new_array(most, sizeof *spread);
-  int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
-  for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
+  size_t most = clt_min(n, CLT_LAYOUT_MOST);
+  clt_arena scratch = {0};
+  float *mean = clt_arena_array(&scratch, most, sizeof *mean),
+        *spread = clt_arena_array(&scratch, most, sizeof *spread);
+  int rc = clt_arena_check(&scratch, error);
+  for (size_t done = 0; rc == CLT_OK && done < n; done += CLT_LAYOUT_MOST) {
     clt_layout layout;
-    size_t here = n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST;
+    size_t here = clt_min(n - done, CLT_LAYOUT_MOST);
     rc = clt_layout_init(&layout, &e->split, NULL, configs + done, here, error);
-    if (!rc) rc = clt_pack_predict(&e->pack, &layout, mean, spread, error);
-    clt_layout_release(&layout);
-    for (size_t i = 0; !rc && i < here; i++) {
+    if (rc == CLT_OK) rc = clt_pack_predict(&e->pack, &layout, mean, spread, error);
+    clt_arena_release(&layout.memory);
+    for (size_t i = 0; rc == CLT_OK && i < here; i++) {
       out[done + i].log_cost = (float)(e->centre + e->scale * mean[i]);
       out[done + i].spread = (float)(e->scale * spread[i]);
     }
   }
-  free(mean);
-  free(spread);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -127,13 +131,11 @@ static int ensemble_save(const void *state, clt_model_record *out, clt_error *er
   const clt_ensemble *e = state;
   size_t n = clt_shape_n_weights(&e->shape);
   json_t *members = json_array();
-  bool whole = true;
-  for (size_t i = 0; whole && i < e->n_members; i++)
-    whole = json_array_append_new(members, clt_json_floats(e->weights + i * n, n)) == 0;
+  for (size_t i = 0; i < e->n_members; i++) clt_json_append(&members, clt_json_floats(e->weights + i * n, n));
   json_t *json = json_pack("{s:I, s:I, s:f, s:f, s:o, s:o}", "hidden", (json_int_t)e->shape.width[0], "hidden2",
                            (json_int_t)(e->shape.n_layers > 2 ? e->shape.width[1] : 0), "centre", e->centre, "scale",
                            e->scale, "resources", clt_encoding_save(e->encoding), "members", members);
-  whole = whole && json && json_object_update(clt_record_json(out), json) == 0;
+  const bool whole = json && json_object_update(clt_record_json(out), json) == 0;
   json_decref(json);
   return whole ? CLT_OK : clt_fail_memory(error);
 }
@@ -160,7 +162,7 @@ static int ensemble_load(void *state, const clt_space *space, const clt_instance
   if (n < 1 || n > MOST_MEMBERS) return clt_model_damaged(error, "members");
   rc = make_members(e, n, hidden, hidden2, error);
   size_t n_weights = clt_shape_n_weights(&e->shape);
-  for (size_t i = 0; !rc && i < n; i++)
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
     if (!clt_json_read_floats(e->weights + i * n_weights, n_weights, json_array_get(members, i)))
       rc = clt_model_damaged(error, "weights");
   return rc ? rc : clt_ensemble_pack(e, error);
@@ -172,7 +174,7 @@ static void ensemble_bind(void *state, const clt_instance *instance) {
 
 static void ensemble_fini(void *state) {
   clt_ensemble *e = state;
-  clt_pack_release(&e->pack);
+  clt_arena_release(&e->pack.memory);
   free(e->weights);
   clt_encoding_free(e->encoding);
 }
@@ -181,9 +183,7 @@ const clt_model_type clt_model_ensemble = {
     .abi = CLT_MODEL_ABI,
     .name = "ensemble",
     .summary = "an ensemble of neural networks (FANN), fitted to log time",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(ensemble_options),
+    CLT_OPTIONS(options, ensemble_options),
     .state_size = sizeof(clt_ensemble),
     .fit = ensemble_fit,
     .predict = ensemble_predict,
@@ -192,6 +192,35 @@ const clt_model_type clt_model_ensemble = {
     .bind = ensemble_bind,
     .fini = ensemble_fini,
 };
+
+/* --- as FANN files --- */
+
+int clt_model_save_networks(const clt_model *model, const char *folder, clt_error *error) {
+  const clt_ensemble *e = model->state;
+  if (model->type != &clt_model_ensemble)
+    return clt_fail(
+        error, CLT_E_ARGUMENT,
+        "only models of type 'ensemble' can be written as networks, not '%s'; train one with --model ensemble",
+        model->type->name);
+  int rc = clt_folder_make(folder, error);
+  for (size_t i = 0; rc == CLT_OK && i < e->n_members; i++) {
+    struct fann *fann = NULL;
+    char *path = clt_format("%s/network-%02zu.net", folder, i);
+    rc = path ? clt_fann_new(&fann, &e->shape, e->weights + i * clt_shape_n_weights(&e->shape), error)
+              : clt_fail_memory(error);
+    locale_t before = clt_c_locale_enter(); /* FANN prints by the locale */
+    clt_replacement r = {.fd = -1};
+    if (rc == CLT_OK) rc = clt_file_replace_open(&r, path, error);
+    if (rc == CLT_OK && fann_save(fann, r.beside ? r.beside : r.path) != 0)
+      rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    clt_c_locale_leave(before);
+    if (rc == CLT_OK) rc = clt_file_replace_commit(&r, error);
+    clt_file_replace_abort(&r);
+    if (fann) fann_destroy(fann);
+    free(path);
+  }
+  return rc;
+}
 
 /* --- committees --- */
 
@@ -212,7 +241,10 @@ int clt_committee_new(clt_committee **out, const clt_encoding *encoding, size_t 
   c->shape = (clt_shape){encoding->n_inputs + n_extra, 2, {given->hidden, 1}, .symmetric = true};
   c->n_weights = clt_shape_n_weights(&c->shape);
   c->weights = clt_new_array(given->members, c->n_weights * sizeof *c->weights);
-  if (c->weights == NULL) return clt_committee_free(c), clt_fail_memory(error);
+  if (c->weights == NULL) {
+    clt_committee_free(c);
+    return clt_fail_memory(error);
+  }
   *out = c;
   return CLT_OK;
 }
@@ -239,10 +271,11 @@ static void make_sigmoid(const clt_committee *c, float *weights) {
 }
 
 int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n, clt_rng *rng, clt_error *error) {
-  float *targets = clt_new_array(n, sizeof *targets);
-  uint32_t *fold = clt_new_array(n, sizeof *fold);
-  size_t *rows = clt_new_array(n, sizeof *rows);
-  int rc = targets && fold && rows ? CLT_OK : clt_fail_memory(error);
+  clt_arena scratch = {0};
+  float *targets = clt_arena_array(&scratch, n, sizeof *targets);
+  uint32_t *fold = clt_arena_array(&scratch, n, sizeof *fold);
+  size_t *rows = clt_arena_array(&scratch, n, sizeof *rows);
+  int rc = clt_arena_check(&scratch, error);
   if (rc) goto done;
   double sum = 0, squares = 0;
   for (size_t i = 0; i < n; i++) sum += y[i];
@@ -266,7 +299,7 @@ int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n
       }
     }
   }
-  for (size_t m = 0; !rc && m < c->options.members; m++) {
+  for (size_t m = 0; rc == CLT_OK && m < c->options.members; m++) {
     float *weights = c->weights + m * c->n_weights;
     size_t n_train = clt_fold_split(rows, fold, n, m);
     clt_training training = {.shape = &c->shape,
@@ -280,9 +313,7 @@ int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n
     make_sigmoid(c, weights);
   }
 done:
-  free(targets);
-  free(fold);
-  free(rows);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -290,11 +321,11 @@ int clt_committee_predict(const clt_committee *c, const clt_layout *layout, floa
                           clt_error *error) {
   clt_pack pack;
   int rc = clt_pack_init(&pack, layout->split, c->n_extra, &c->shape, c->weights, c->options.members, error);
-  if (!rc) rc = clt_pack_predict(&pack, layout, mean, spread, error);
-  for (size_t i = 0; !rc && i < layout->n; i++) {
+  if (rc == CLT_OK) rc = clt_pack_predict(&pack, layout, mean, spread, error);
+  for (size_t i = 0; rc == CLT_OK && i < layout->n; i++) {
     mean[i] = c->centre + c->scale * mean[i];
     spread[i] *= c->scale;
   }
-  clt_pack_release(&pack);
+  clt_arena_release(&pack.memory);
   return rc;
 }

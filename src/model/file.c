@@ -20,105 +20,19 @@
 #define LARGEST_BYTES (256u << 20)
 _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's parts");
 
-/* --- parts of the JSON --- */
-
-int clt_model_damaged(clt_error *error, const char *what) {
-  return clt_fail(error, CLT_E_FORMAT, "the model file is damaged or for another space (%s); train the model again",
-                  what);
-}
-
-json_t *clt_json_floats(const float *values, size_t n) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < n; i++)
-    if (json_array_append_new(array, json_real((double)values[i]))) return json_decref(array), NULL;
-  return array;
-}
-
-bool clt_json_read_floats(float *out, size_t n, const json_t *array) {
-  if (json_array_size(array) != n) return false;
-  for (size_t i = 0; i < n; i++) {
-    double number;
-    if (!clt_json_read_number(&number, json_array_get(array, i)) || !isfinite((float)number)) return false;
-    out[i] = (float)number;
-  }
-  return true;
-}
-
-json_t *clt_json_doubles(const double *values, size_t n) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < n; i++)
-    if (json_array_append_new(array, json_real(values[i]))) return json_decref(array), NULL;
-  return array;
-}
-
-bool clt_json_read_doubles(double *out, size_t n, const json_t *array) {
-  bool good = json_array_size(array) == n;
-  for (size_t i = 0; good && i < n; i++) good = clt_json_read_number(&out[i], json_array_get(array, i));
-  return good;
-}
-
-int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
-  json_t *array = clt_json_doubles(values, n);
-  return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
-}
-
-int clt_model_record_get(double **values, size_t *n, const clt_model_record *record, const char *name,
-                         clt_error *error) {
-  const json_t *array = json_object_get(clt_record_json(record), name);
-  if (!json_is_array(array)) return clt_model_damaged(error, name);
-  *n = json_array_size(array);
-  *values = clt_new_array(*n, sizeof **values);
-  if (*values == NULL) return clt_fail_memory(error);
-  if (!clt_json_read_doubles(*values, *n, array)) return free(*values), clt_model_damaged(error, name);
-  return CLT_OK;
-}
-
-json_t *clt_sizes_save(const clt_rows *rows) {
-  json_t *all = json_array();
-  for (size_t k = 0; all && k < rows->n_instances; k++) {
-    json_t *sizes = json_object();
-    for (size_t i = 0; i < clt_instance_n_sizes(rows->instances[k]); i++) {
-      clt_size size = clt_instance_size(rows->instances[k], i);
-      if (json_object_set_new(sizes, size.name, json_integer((json_int_t)size.value)))
-        return json_decref(sizes), json_decref(all), NULL;
-    }
-    if (json_array_append_new(all, sizes)) return json_decref(all), NULL;
-  }
-  if (all == NULL || rows->n_instances > 1) return all;
-  json_t *out = rows->n_instances ? json_incref(json_array_get(all, 0)) : json_null();
-  json_decref(all);
-  return out;
-}
-
-int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error) {
-  if (json_is_array(sizes) && instance == NULL)
-    return clt_fail(error, CLT_E_FORMAT,
-                    "the model was fitted at several sizes; give it the problem file instead of a space");
-  if (!json_is_object(sizes) || instance == NULL) return CLT_OK;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    const json_t *fitted = json_object_get(sizes, size.name);
-    if (!json_is_integer(fitted) || json_integer_value(fitted) == size.value) continue;
-    return clt_fail(error, CLT_E_FORMAT, "the model was fitted at %s=%lld, not at %s=%lld; train one at this size",
-                    size.name, (long long)json_integer_value(fitted), size.name, (long long)size.value);
-  }
-  return CLT_OK;
-}
-
 /* --- saving --- */
 
 /* {"name": ..., "values": [...]}; NULL when out of memory. */
 static json_t *parameter_json(const clt_parameter *p) {
   json_t *values = json_array();
-  for (size_t v = 0; v < p->n_values; v++)
-    if (json_array_append_new(values, clt_json_value(p->values[v]))) return json_decref(values), NULL;
+  for (size_t v = 0; v < p->n_values; v++) clt_json_append(&values, clt_json_value(p->values[v]));
   return json_pack("{s:s, s:o}", "name", p->name, "values", values);
 }
 
 static json_t *parameters_json(const clt_space *space) {
   json_t *array = json_array();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    if (json_array_append_new(array, parameter_json(clt_space_parameter(space, i)))) return json_decref(array), NULL;
+    clt_json_append(&array, parameter_json(clt_space_parameter(space, i)));
   return array;
 }
 
@@ -130,9 +44,12 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
   json_t *state = json_object(), *validity = json_null();
   int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
   /* For compatibility the residuals are in the state: each type used to have its own. */
-  if (!rc && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
+  if (rc == CLT_OK && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
     rc = clt_fail_memory(error);
-  if (rc) return json_decref(state), rc;
+  if (rc) {
+    json_decref(state);
+    return rc;
+  }
   if (model->forest)
     validity = json_pack("{s:o, s:o}", "resources", clt_encoding_save(model->encoding), "trees",
                          clt_forest_save(model->forest));
@@ -189,7 +106,10 @@ static int read_residuals(clt_model *model, const json_t *state, clt_error *erro
       return clt_model_damaged(error, "residuals");
     float *residuals = clt_new_array(n, sizeof *residuals);
     if (residuals == NULL) return clt_fail_memory(error);
-    if (!clt_json_read_floats(residuals, n, array)) return free(residuals), clt_model_damaged(error, "residuals");
+    if (!clt_json_read_floats(residuals, n, array)) {
+      free(residuals);
+      return clt_model_damaged(error, "residuals");
+    }
     for (size_t i = 0; i < n; i++)
       residuals[i] = (model->residuals ? model->residuals[i] : 0) + (float)share * residuals[i];
     free(model->residuals);
@@ -208,8 +128,8 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
   const json_t *validity = json_object_get(json, "validity"), *state = json_object_get(json, "state");
   clt_model *model = NULL;
   int rc = check_parameters(json_object_get(json, "parameters"), space, error);
-  if (!rc) rc = clt_sizes_check(json_object_get(json, "sizes"), instance, error);
-  if (!rc) rc = clt_model_allocate(&model, type, space, error);
+  if (rc == CLT_OK) rc = clt_sizes_check(json_object_get(json, "sizes"), instance, error);
+  if (rc == CLT_OK) rc = clt_model_allocate(&model, type, space, error);
   if (rc) return rc;
   clt_model_accuracy *a = &model->accuracy;
   model->sizes = json_deep_copy(json_object_get(json, "sizes"));
@@ -219,14 +139,17 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
   if (!clt_json_read_number(&a->calibrated_error, json_object_get(json, "calibrated_error"))) a->calibrated_error = NAN;
   rc = good ? clt_baseline_load(&model->baseline, instance, json_object_get(json, "baseline"), error)
             : clt_model_damaged(error, "row counts");
-  if (!rc && instance) model->level = clt_baseline_at(&model->baseline, instance);
-  if (!rc && !json_is_null(validity)) {
+  if (rc == CLT_OK && instance) model->level = clt_baseline_at(&model->baseline, instance);
+  if (rc == CLT_OK && !json_is_null(validity)) {
     rc = clt_encoding_load(&model->encoding, space, instance, json_object_get(validity, "resources"), error);
-    if (!rc) rc = clt_forest_load(&model->forest, model->encoding, json_object_get(validity, "trees"), error);
+    if (rc == CLT_OK) rc = clt_forest_load(&model->forest, model->encoding, json_object_get(validity, "trees"), error);
   }
-  if (!rc) rc = read_residuals(model, state, error);
-  if (!rc) rc = type->load(model->state, space, instance, (const clt_model_record *)state, error);
-  if (rc) return clt_model_free(model), rc;
+  if (rc == CLT_OK) rc = read_residuals(model, state, error);
+  if (rc == CLT_OK) rc = type->load(model->state, space, instance, (const clt_model_record *)state, error);
+  if (rc) {
+    clt_model_free(model);
+    return rc;
+  }
   clt_model_measure_accuracy(model);
   *out = model;
   return CLT_OK;

@@ -30,6 +30,7 @@ struct resource_words {
 };
 
 struct clt_forest {
+  clt_arena memory; /* of the words */
   const clt_encoding *encoding;
   size_t n_nodes[CLT_TREES];
   clt_tree_node trees[CLT_TREES][MOST_NODES];
@@ -58,7 +59,7 @@ static int exclude_leaves(clt_forest *f, const clt_tree_node *node, uint32_t tre
   while (input >= e->parameters[k].first + e->parameters[k].width) k++;
   const clt_encoded_parameter *p = &e->parameters[k];
   if (f->parameter_words[k] == NULL) {
-    f->parameter_words[k] = clt_vector_memory(p->n_values, CLT_TREES * sizeof(uint64_t));
+    f->parameter_words[k] = clt_arena_array(&f->memory, p->n_values, CLT_TREES * sizeof(uint64_t));
     if (f->parameter_words[k] == NULL) return clt_fail_memory(error);
     memset(f->parameter_words[k], 0xff, p->n_values * CLT_TREES * sizeof(uint64_t));
   }
@@ -81,7 +82,7 @@ static int compile_node(clt_forest *f, uint32_t tree, size_t *at, size_t *leaf, 
   if ((size_t)node->input >= f->encoding->n_inputs || isnan(node->number)) return clt_model_damaged(error, "trees");
   size_t first = *leaf;
   int rc = compile_node(f, tree, at, leaf, error);
-  if (!rc) rc = exclude_leaves(f, node, tree, first, *leaf, error);
+  if (rc == CLT_OK) rc = exclude_leaves(f, node, tree, first, *leaf, error);
   return rc ? rc : compile_node(f, tree, at, leaf, error);
 }
 
@@ -92,18 +93,18 @@ static int compare_thresholds(const void *a, const void *b) {
 
 static int compile_trees(clt_forest *f, clt_error *error) {
   const clt_encoding *e = f->encoding;
-  f->parameter_words = clt_new_array(e->n_parameters, sizeof *f->parameter_words);
-  f->resources = clt_new_array(e->n_resources, sizeof *f->resources);
-  int rc = f->parameter_words && f->resources ? CLT_OK : clt_fail_memory(error);
-  for (uint32_t tree = 0; !rc && tree < CLT_TREES; tree++) {
+  f->parameter_words = clt_arena_array(&f->memory, e->n_parameters, sizeof *f->parameter_words);
+  f->resources = clt_arena_array(&f->memory, e->n_resources, sizeof *f->resources);
+  int rc = clt_arena_check(&f->memory, error);
+  for (uint32_t tree = 0; rc == CLT_OK && tree < CLT_TREES; tree++) {
     size_t at = 0, leaf = 0;
     rc = compile_node(f, tree, &at, &leaf, error);
-    if (!rc && at != f->n_nodes[tree]) rc = clt_model_damaged(error, "trees");
+    if (rc == CLT_OK && at != f->n_nodes[tree]) rc = clt_model_damaged(error, "trees");
   }
-  for (size_t k = 0; !rc && k < e->n_resources; k++) {
+  for (size_t k = 0; rc == CLT_OK && k < e->n_resources; k++) {
     struct resource_words *r = &f->resources[k];
     if (r->n == 0) continue;
-    r->words = clt_vector_memory(r->n + 1, CLT_TREES * sizeof(uint64_t));
+    r->words = clt_arena_array(&f->memory, r->n + 1, CLT_TREES * sizeof(uint64_t));
     if (r->words == NULL) return clt_fail_memory(error);
     qsort(r->tests, r->n, sizeof *r->tests, compare_thresholds);
     memset(r->words, 0xff, CLT_TREES * sizeof(uint64_t));
@@ -114,10 +115,10 @@ static int compile_trees(clt_forest *f, clt_error *error) {
     }
   }
   /* The words of all combinations of the parameters in the table. */
-  if (!rc) rc = clt_split_init(&f->split, e, TABLE_ROWS, NULL, NULL, 0, error);
-  if (!rc && (f->table = clt_vector_memory(f->split.n_rows, CLT_TREES * sizeof *f->table)) == NULL)
-    rc = clt_fail_memory(error);
-  for (size_t row = 0; !rc && row < f->split.n_rows; row++) {
+  if (rc == CLT_OK) rc = clt_split_init(&f->split, e, TABLE_ROWS, NULL, NULL, 0, error);
+  f->table = clt_arena_array(&f->memory, f->split.n_rows, CLT_TREES * sizeof *f->table);
+  if (rc == CLT_OK) rc = clt_arena_check(&f->memory, error);
+  for (size_t row = 0; rc == CLT_OK && row < f->split.n_rows; row++) {
     const uint64_t *words[CLT_MAX_PARAMETERS];
     size_t n = 0;
     for (size_t k = 0; k < e->n_parameters; k++)
@@ -130,14 +131,8 @@ static int compile_trees(clt_forest *f, clt_error *error) {
 
 void clt_forest_free(clt_forest *f) {
   if (f == NULL) return;
-  for (size_t k = 0; f->parameter_words && k < f->encoding->n_parameters; k++) free(f->parameter_words[k]);
-  for (size_t r = 0; f->resources && r < f->encoding->n_resources; r++) {
-    free(f->resources[r].tests);
-    free(f->resources[r].words);
-  }
-  free(f->table);
-  free(f->parameter_words);
-  free(f->resources);
+  for (size_t r = 0; f->resources && r < f->encoding->n_resources; r++) free(f->resources[r].tests);
+  clt_arena_release(&f->memory);
   free(f);
 }
 
@@ -152,16 +147,18 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
   if (f == NULL) return clt_fail_memory(error);
   f->encoding = encoding;
   int rc = clt_growth_init(&g, x, encoding->n_inputs, y, NULL, n, error);
-  for (size_t t = 0; !rc && t < CLT_TREES; t++) {
+  for (size_t t = 0; rc == CLT_OK && t < CLT_TREES; t++) {
     for (size_t i = 0; i < n; i++) g.order[i] = (uint32_t)i;
     clt_growth_tree(&g);
     f->n_nodes[t] = clt_growth_write(&g, 0, f->trees[t], 0);
   }
-  clt_growth_release(&g);
-  if (!rc) rc = compile_trees(f, error);
-  if (rc) return clt_forest_free(f), rc;
-  *out = f;
-  return CLT_OK;
+  clt_arena_release(&g.memory);
+  if (rc == CLT_OK) rc = compile_trees(f, error);
+  if (rc == CLT_OK)
+    *out = f;
+  else
+    clt_forest_free(f);
+  return rc;
 }
 
 /* --- predicting --- */
@@ -171,11 +168,11 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
   const clt_encoding *e = f->encoding;
   const clt_kernels *kernels = clt_kernels_best();
   int rc = CLT_OK;
-  for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
+  for (size_t done = 0; rc == CLT_OK && done < n; done += CLT_LAYOUT_MOST) {
     clt_layout l;
-    size_t n_here = n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST;
+    size_t n_here = clt_min(n - done, CLT_LAYOUT_MOST);
     rc = clt_layout_group(&l, &f->split, configs + done, n_here, error);
-    for (size_t i = 0; !rc && i < l.n_rests; i++) {
+    for (size_t i = 0; rc == CLT_OK && i < l.n_rests; i++) {
       const uint64_t *words[MOST_SOURCES];
       uint64_t rest[CLT_TREES]; /* the leaves left by all that is not in the table */
       float resources[CLT_MAX_RESOURCES];
@@ -197,12 +194,12 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
         if (r->n) words[n_words++] = r->words + low * CLT_TREES;
       }
       kernels->conjunction(words, n_words, rest);
-      for (size_t place = l.start[i]; place < l.start[i + 1]; place++) {
-        float sum = kernels->forest(rest, f->table + (size_t)l.row[place] * CLT_TREES, &f->leaves[0][0]);
-        out[done + l.order[place]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
+      for (size_t at = l.start[i]; at < l.start[i + 1]; at++) {
+        float sum = kernels->forest(rest, f->table + (size_t)l.row[at] * CLT_TREES, &f->leaves[0][0]);
+        out[done + l.order[at]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
       }
     }
-    clt_layout_release(&l);
+    clt_arena_release(&l.memory);
   }
   return rc;
 }
@@ -211,13 +208,13 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
 
 json_t *clt_forest_save(const clt_forest *f) {
   json_t *trees = json_array();
-  for (size_t t = 0; trees && t < CLT_TREES; t++) {
+  for (size_t t = 0; t < CLT_TREES; t++) {
     json_t *tree = json_array();
-    bool whole = json_array_append_new(trees, tree) == 0;
-    for (size_t i = 0; whole && i < f->n_nodes[t]; i++)
-      whole = json_array_append_new(tree, json_integer(f->trees[t][i].input)) == 0 &&
-              json_array_append_new(tree, json_real((double)f->trees[t][i].number)) == 0;
-    if (!whole) return json_decref(trees), NULL;
+    for (const clt_tree_node *node = f->trees[t]; node < f->trees[t] + f->n_nodes[t]; node++) {
+      clt_json_append(&tree, json_integer(node->input));
+      clt_json_append(&tree, json_real((double)node->number));
+    }
+    clt_json_append(&trees, tree);
   }
   return trees;
 }
@@ -242,7 +239,9 @@ int clt_forest_load(clt_forest **out, const clt_encoding *encoding, const json_t
     }
   }
   int rc = good ? compile_trees(f, error) : clt_model_damaged(error, "trees");
-  if (rc) return clt_forest_free(f), rc;
-  *out = f;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = f;
+  else
+    clt_forest_free(f);
+  return rc;
 }

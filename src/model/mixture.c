@@ -63,22 +63,23 @@ static bool clearly_less(const double *first, const double *second, size_t n) {
 static int fit_mixture(mixture *m, bool choose, const clt_rows *rows, uint64_t seed, unsigned threads, float *residuals,
                        clt_error *error) {
   static const double shares[] = {1, 0.5, 0}; /* of trees, whose choices at new sizes are the steadiest, first */
-  float *of_part[N_PARTS] = {NULL};
+  float *of_part[N_PARTS];
   double best = 0.5, least_error = INFINITY;
   size_t n = rows->n_instances;
-  double *least = clt_new_array(n, sizeof *least), *here = clt_new_array(n, sizeof *here);
-  int rc = least && here ? CLT_OK : clt_fail_memory(error);
-  for (size_t k = 0; !rc && k < N_PARTS; k++) {
+  clt_arena scratch = {0};
+  double *least = clt_arena_array(&scratch, n, sizeof *least), *here = clt_arena_array(&scratch, n, sizeof *here);
+  int rc = clt_arena_check(&scratch, error);
+  for (size_t k = 0; rc == CLT_OK && k < N_PARTS; k++) {
     const clt_model_type *type = types[k];
-    void *part_options = clt_new_array(1, type->options_size);
+    void *part_options = clt_arena_array(&scratch, 1, type->options_size);
     m->part[k] = clt_new_array(1, type->state_size);
-    of_part[k] = clt_new_array(rows->n, sizeof *of_part[k]);
-    rc = part_options && m->part[k] && of_part[k] ? CLT_OK : clt_fail_memory(error);
-    if (!rc) rc = clt_options_parse(part_options, type->options_size, type->options, type->n_options, NULL, 0, error);
-    if (!rc) rc = type->fit(m->part[k], rows, part_options, seed, threads, of_part[k], error);
-    free(part_options);
+    of_part[k] = clt_arena_array(&scratch, rows->n, sizeof *of_part[k]);
+    rc = m->part[k] ? clt_arena_check(&scratch, error) : clt_fail_memory(error);
+    if (rc == CLT_OK)
+      rc = clt_options_parse(part_options, type->options_size, type->options, type->n_options, NULL, 0, error);
+    if (rc == CLT_OK) rc = type->fit(m->part[k], rows, part_options, seed, threads, of_part[k], error);
   }
-  for (size_t i = 0; !rc && choose && i < sizeof shares / sizeof *shares; i++) {
+  for (size_t i = 0; rc == CLT_OK && choose && i < sizeof shares / sizeof *shares; i++) {
     bool better = i == 0;
     set_shares(m, shares[i], of_part, rows->n, residuals);
     if (n >= FEWEST_SIZES) {
@@ -93,16 +94,14 @@ static int fit_mixture(mixture *m, bool choose, const clt_rows *rows, uint64_t s
     }
     if (better) best = shares[i];
   }
-  if (!rc) set_shares(m, best, of_part, rows->n, residuals);
+  if (rc == CLT_OK) set_shares(m, best, of_part, rows->n, residuals);
   for (size_t k = 0; k < N_PARTS; k++) {
-    free(of_part[k]);
     if (rc || m->share[k] > 0) continue;
     types[k]->fini(m->part[k]);
     free(m->part[k]);
     m->part[k] = NULL;
   }
-  free(least);
-  free(here);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -125,11 +124,11 @@ static int mixture_predict(const void *state, const clt_config *configs, size_t 
   clt_prediction *of_part = clt_new_array(n, sizeof *of_part);
   int rc = of_part ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) out[i] = (clt_prediction){0};
-  for (size_t k = 0; !rc && k < N_PARTS; k++) {
+  for (size_t k = 0; rc == CLT_OK && k < N_PARTS; k++) {
     if (m->part[k] == NULL) continue;
     float share = (float)m->share[k];
     rc = types[k]->predict(m->part[k], configs, n, fast, of_part, error);
-    for (size_t i = 0; !rc && i < n; i++) {
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       out[i].log_cost += share * of_part[i].log_cost;
       out[i].spread += share * (of_part[i].spread * of_part[i].spread + of_part[i].log_cost * of_part[i].log_cost);
     }
@@ -142,15 +141,13 @@ static int mixture_predict(const void *state, const clt_config *configs, size_t 
 static int mixture_save(const void *state, clt_model_record *out, clt_error *error) {
   const mixture *m = state;
   json_t *parts = json_array();
-  int rc = parts ? CLT_OK : clt_fail_memory(error);
-  for (size_t k = 0; !rc && k < N_PARTS; k++) {
+  int rc = CLT_OK;
+  for (size_t k = 0; rc == CLT_OK && k < N_PARTS; k++) {
     json_t *of_part = m->part[k] ? json_object() : json_null();
-    if (m->part[k])
-      rc = of_part ? types[k]->save(m->part[k], (clt_model_record *)of_part, error) : clt_fail_memory(error);
-    if (json_array_append_new(parts, json_pack("{s:f, s:o}", "share", m->share[k], "state", of_part)) && !rc)
-      rc = clt_fail_memory(error);
+    if (of_part && m->part[k]) rc = types[k]->save(m->part[k], (clt_model_record *)of_part, error);
+    clt_json_append(&parts, json_pack("{s:f, s:o}", "share", m->share[k], "state", of_part));
   }
-  if (json_object_set_new(clt_record_json(out), "parts", parts) && !rc) rc = clt_fail_memory(error);
+  if (json_object_set_new(clt_record_json(out), "parts", parts) && rc == CLT_OK) rc = clt_fail_memory(error);
   return rc;
 }
 
@@ -159,7 +156,7 @@ static int mixture_load(void *state, const clt_space *space, const clt_instance 
   mixture *m = state;
   const json_t *parts = json_object_get(clt_record_json(record), "parts");
   int rc = json_array_size(parts) == N_PARTS ? CLT_OK : clt_model_damaged(error, "parts");
-  for (size_t k = 0; !rc && k < N_PARTS; k++) {
+  for (size_t k = 0; rc == CLT_OK && k < N_PARTS; k++) {
     const json_t *part = json_array_get(parts, k), *of_part = json_object_get(part, "state");
     if (!clt_json_read_number(&m->share[k], json_object_get(part, "share")) || m->share[k] < 0 || m->share[k] > 1)
       return clt_model_damaged(error, "parts");
@@ -168,7 +165,7 @@ static int mixture_load(void *state, const clt_space *space, const clt_instance 
     rc = m->part[k] ? types[k]->load(m->part[k], space, instance, (const clt_model_record *)of_part, error)
                     : clt_fail_memory(error);
   }
-  if (!rc && m->part[0] == NULL && m->part[1] == NULL) rc = clt_model_damaged(error, "parts");
+  if (rc == CLT_OK && m->part[0] == NULL && m->part[1] == NULL) rc = clt_model_damaged(error, "parts");
   return rc;
 }
 

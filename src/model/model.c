@@ -51,12 +51,13 @@ static int check_rows(const clt_rows *rows, clt_error *error) {
 static int fit_validity(clt_model *model, const clt_rows *rows, uint64_t seed, clt_error *error) {
   int rc = clt_rows_encoding(&model->encoding, rows, true, error);
   if (rc) return rc;
-  float *x = clt_rows_encode(model->encoding, rows), *failed = clt_new_array(rows->n, sizeof *failed);
-  for (size_t i = 0; failed && i < rows->n; i++) failed[i] = clt_rows_failed(rows, i);
-  rc = x && failed ? clt_forest_fit(&model->forest, model->encoding, x, failed, rows->n, seed, error)
-                   : clt_fail_memory(error);
-  free(x);
-  free(failed);
+  clt_arena scratch = {0};
+  const float *x = clt_rows_encode(&scratch, model->encoding, rows);
+  float *failed = clt_arena_array(&scratch, rows->n, sizeof *failed);
+  rc = clt_arena_check(&scratch, error);
+  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) failed[i] = clt_rows_failed(rows, i);
+  if (rc == CLT_OK) rc = clt_forest_fit(&model->forest, model->encoding, x, failed, rows->n, seed, error);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -106,14 +107,14 @@ int clt_model_new(clt_model **out, const char *type_name, const clt_setting *set
   void *options = clt_new_array(1, type->options_size + 1);
   if (options == NULL) return clt_fail_memory(error);
   int rc = clt_options_parse(options, type->options_size, type->options, type->n_options, settings, n_settings, error);
-  if (!rc) rc = check_rows(rows, error);
-  if (!rc) rc = clt_model_allocate(&model, type, rows->space, error);
+  if (rc == CLT_OK) rc = check_rows(rows, error);
+  if (rc == CLT_OK) rc = clt_model_allocate(&model, type, rows->space, error);
   if (rc) goto done;
   model->threads = threads;
   model->sizes = clt_sizes_save(rows);
   rc = model->sizes ? clt_baseline_fit(&model->baseline, rows, error) : clt_fail_memory(error);
   correct = (clt_rows){.space = rows->space, .instances = rows->instances, .n_instances = rows->n_instances};
-  for (size_t i = 0; !rc && i < rows->n; i++) { /* the model learns what the sizes alone do not explain */
+  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) { /* the model learns what the sizes alone do not explain */
     size_t k = clt_rows_instance_of(rows, i);
     double level = rows->n_instances > 1 ? clt_baseline_at(&model->baseline, rows->instances[k]) : 0;
     if (!clt_rows_failed(rows, i)) rc = clt_rows_add(&correct, rows->configs[i], rows->log_cost[i] - level, k, error);
@@ -123,7 +124,7 @@ int clt_model_new(clt_model **out, const char *type_name, const clt_setting *set
   model->residuals = clt_new_array(correct.n, sizeof *model->residuals);
   rc = model->residuals ? type->fit(model->state, &correct, options, seed, threads, model->residuals, error)
                         : clt_fail_memory(error);
-  if (!rc && correct.n < rows->n) rc = fit_validity(model, rows, seed, error);
+  if (rc == CLT_OK && correct.n < rows->n) rc = fit_validity(model, rows, seed, error);
   if (rc) goto done;
   if (rows->n_instances > 1) model->level = clt_baseline_at(&model->baseline, rows->instances[0]);
   model->accuracy = (clt_model_accuracy){.n_rows = rows->n, .n_failed = rows->n - correct.n};
@@ -134,9 +135,11 @@ done:
   correct.instances = NULL; /* they are the other rows' */
   clt_rows_release(&correct);
   free(options);
-  if (rc) return clt_model_free(model), rc;
-  *out = model;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = model;
+  else
+    clt_model_free(model);
+  return rc;
 }
 
 /* --- models --- */
@@ -147,7 +150,10 @@ int clt_model_allocate(clt_model **out, const clt_model_type *type, const clt_sp
   model->type = type;
   model->space = space;
   model->state = clt_new_array(1, type->state_size);
-  if (model->state == NULL) return clt_model_free(model), clt_fail_memory(error);
+  if (model->state == NULL) {
+    clt_model_free(model);
+    return clt_fail_memory(error);
+  }
   *out = model;
   return CLT_OK;
 }
@@ -186,7 +192,7 @@ int clt_model_bind(clt_model *model, const clt_instance *instance, clt_error *er
 int clt_model_predict_costs(const clt_model *model, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
                             clt_error *error) {
   int rc = model->type->predict(model->state, configs, n, fast, out, error);
-  for (size_t i = 0; !rc && i < n; i++) out[i].log_cost += (float)model->level;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) out[i].log_cost += (float)model->level;
   return rc;
 }
 
@@ -197,7 +203,7 @@ int clt_model_predict_validity(const clt_model *model, const clt_config *configs
   float *failure = clt_new_array(n, sizeof *failure);
   if (failure == NULL) return clt_fail_memory(error);
   int rc = clt_forest_predict(model->forest, configs, n, failure, error);
-  for (size_t i = 0; !rc && i < n; i++) out[i].p_valid = 1 - failure[i];
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) out[i].p_valid = 1 - failure[i];
   free(failure);
   return rc;
 }
@@ -233,28 +239,29 @@ static clt_config redraw(const clt_space *space, clt_config config, size_t param
 int clt_model_importance(const clt_model *model, double *out, clt_error *error) {
   const clt_space *space = model->space;
   size_t n_parameters = clt_space_n_parameters(space);
-  clt_config *configs = clt_new_array(N_SAMPLES, sizeof *configs), *redrawn = clt_new_array(N_SAMPLES, sizeof *redrawn);
-  clt_prediction *here = clt_new_array(N_SAMPLES, sizeof *here), *there = clt_new_array(N_SAMPLES, sizeof *there);
-  uint32_t *positions = clt_new_array(n_parameters, sizeof *positions);
-  bool enough = configs && redrawn && here && there && positions;
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_arena scratch = {0};
+  clt_config *configs = clt_arena_array(&scratch, N_SAMPLES, sizeof *configs);
+  clt_config *redrawn = clt_arena_array(&scratch, N_SAMPLES, sizeof *redrawn);
+  clt_prediction *here = clt_arena_array(&scratch, N_SAMPLES, sizeof *here);
+  clt_prediction *there = clt_arena_array(&scratch, N_SAMPLES, sizeof *there);
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  int64_t n = enough ? clt_space_sample(configs, space, &rng, N_SAMPLES, error) : clt_fail_memory(error);
+  int64_t n = clt_arena_check(&scratch, error);
+  if (n == CLT_OK) n = clt_space_sample(configs, space, &rng, N_SAMPLES, error);
   int rc = n < 0 ? (int)n : clt_model_predict_costs(model, configs, (size_t)n, false, here, error);
   double mean = 0, variance = 0;
-  for (int64_t i = 0; !rc && i < n; i++) mean += here[i].log_cost / (double)n;
-  for (int64_t i = 0; !rc && i < n; i++) variance += (here[i].log_cost - mean) * (here[i].log_cost - mean) / (double)n;
-  for (size_t p = 0; !rc && p < n_parameters; p++) {
+  for (int64_t i = 0; rc == CLT_OK && i < n; i++) mean += here[i].log_cost / (double)n;
+  for (int64_t i = 0; rc == CLT_OK && i < n; i++)
+    variance += (here[i].log_cost - mean) * (here[i].log_cost - mean) / (double)n;
+  for (size_t p = 0; rc == CLT_OK && p < n_parameters; p++) {
     double squares = 0;
     for (int64_t i = 0; i < n; i++) redrawn[i] = redraw(space, configs[i], p, positions, &rng);
     rc = clt_model_predict_costs(model, redrawn, (size_t)n, false, there, error);
-    for (int64_t i = 0; !rc && i < n; i++) squares += pow((double)here[i].log_cost - (double)there[i].log_cost, 2);
+    for (int64_t i = 0; rc == CLT_OK && i < n; i++)
+      squares += pow((double)here[i].log_cost - (double)there[i].log_cost, 2);
     out[p] = variance > 0 ? squares / (2 * (double)n) / variance : 0; /* Jansen's estimator */
   }
-  free(configs);
-  free(redrawn);
-  free(here);
-  free(there);
-  free(positions);
+  clt_arena_release(&scratch);
   return rc;
 }

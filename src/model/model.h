@@ -89,7 +89,7 @@ float clt_heap_worst(const clt_heap *heap);
 /* Sorts the items in ascending order. Nothing may be added afterwards. */
 void clt_heap_sort(clt_heap *heap);
 
-/* --- model files (file.c) --- */
+/* --- parts of model files (record.c) --- */
 
 /* Fails with CLT_E_FORMAT; `what` names the damaged part of the model file. */
 int clt_model_damaged(clt_error *error, const char *what);
@@ -99,14 +99,7 @@ static inline json_t *clt_record_json(const clt_model_record *record) { return (
 
 /* An array of numbers as a new reference, NULL when out of memory. Reading: true if there are exactly n, all finite. */
 json_t *clt_json_floats(const float *values, size_t n);
-json_t *clt_json_doubles(const double *values, size_t n);
 bool clt_json_read_floats(float *out, size_t n, const json_t *array);
 bool clt_json_read_doubles(double *out, size_t n, const json_t *array);
-
-/* save: the sizes of the rows' instance by name, a list of such objects if there are several instances, null if there
- * is none; a new reference, NULL when out of memory. check: CLT_E_FORMAT if a file's sizes differ from the instance's.
- * Files without sizes, or with several, fit any instance. */
-json_t *clt_sizes_save(const clt_rows *rows);
-int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
 #endif

@@ -8,22 +8,17 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
-#include "model/model.h"
 
 /* --- rows --- */
 
-int clt_matrix_init(clt_matrix *out, const float *x, size_t n_inputs, const float *y, const size_t *chosen,
-                    size_t n_chosen, clt_error *error) {
+int clt_matrix_init(clt_matrix *out, clt_arena *memory, const float *x, size_t n_inputs, const float *y,
+                    const size_t *chosen, size_t n_chosen, clt_error *error) {
   *out = (clt_matrix){n_chosen, n_inputs, (n_chosen + CLT_BLOCK_ROWS - 1) / CLT_BLOCK_ROWS};
-  size_t block_floats = 0;
-  if (clt_size_multiply(&block_floats, n_inputs, CLT_BLOCK_ROWS * sizeof(float)))
-    out->inputs = clt_vector_memory(out->n_blocks, block_floats);
-  out->targets = clt_vector_memory(out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
-  out->presence = clt_vector_memory(out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
-  if (!out->inputs || !out->targets || !out->presence) return clt_fail_memory(error);
+  out->inputs = clt_arena_array(memory, out->n_blocks, n_inputs * CLT_BLOCK_ROWS * sizeof(float));
+  out->targets = clt_arena_array(memory, out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
+  out->presence = clt_arena_array(memory, out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
+  if (memory->failed) return clt_fail_memory(error);
   for (size_t i = 0; i < n_chosen; i++) {
     const float *row = x + chosen[i] * n_inputs;
     float *to = out->inputs + i / CLT_BLOCK_ROWS * n_inputs * CLT_BLOCK_ROWS + i % CLT_BLOCK_ROWS;
@@ -32,13 +27,6 @@ int clt_matrix_init(clt_matrix *out, const float *x, size_t n_inputs, const floa
     out->presence[i] = 1;
   }
   return CLT_OK;
-}
-
-void clt_matrix_release(clt_matrix *matrix) {
-  free(matrix->inputs);
-  free(matrix->targets);
-  free(matrix->presence);
-  *matrix = (clt_matrix){0};
 }
 
 /* --- stopping --- */
@@ -182,25 +170,22 @@ static void minimise(struct lbfgs *s, const clt_training *t, const clt_matrix *r
 }
 
 static int train_lbfgs(const clt_training *t, struct stopping *stopping, float *weights, clt_error *error) {
-  size_t n = clt_shape_n_weights(t->shape), padded = (n + CLT_LANES - 1) / CLT_LANES * CLT_LANES;
+  const size_t n = clt_shape_n_weights(t->shape);
   struct lbfgs s = {.kernels = clt_kernels_best(), .n = n};
-  clt_matrix rows = {0};
-  float *memory = clt_vector_memory((5 + 2 * PAIRS) * padded, sizeof *memory);
-  void *scratch = clt_vector_memory(1, clt_gradient_scratch(t->shape));
-  int rc = memory && scratch ? clt_matrix_init(&rows, t->x, t->shape->n_inputs, t->y, t->rows, t->n_rows, error)
-                             : clt_fail_memory(error);
-  if (!rc) {
-    float **parts[] = {&s.x, &s.gradient, &s.direction, &s.trial, &s.trial_gradient};
-    for (size_t i = 0; i < 5; i++) *parts[i] = memory + i * padded;
-    for (size_t i = 0; i < PAIRS; i++) s.steps[i] = memory + (5 + i) * padded;
-    for (size_t i = 0; i < PAIRS; i++) s.changes[i] = memory + (5 + PAIRS + i) * padded;
+  clt_matrix rows;
+  clt_arena memory = {0};
+  float **parts[] = {&s.x, &s.gradient, &s.direction, &s.trial, &s.trial_gradient};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = clt_arena_array(&memory, n, sizeof(float));
+  for (size_t i = 0; i < PAIRS; i++) s.steps[i] = clt_arena_array(&memory, n, sizeof(float));
+  for (size_t i = 0; i < PAIRS; i++) s.changes[i] = clt_arena_array(&memory, n, sizeof(float));
+  void *scratch = clt_arena_array(&memory, 1, clt_gradient_scratch(t->shape));
+  int rc = clt_matrix_init(&rows, &memory, t->x, t->shape->n_inputs, t->y, t->rows, t->n_rows, error);
+  if (rc == CLT_OK) {
     memcpy(s.x, weights, n * sizeof *weights);
     minimise(&s, t, &rows, scratch, stopping);
     memcpy(weights, s.x, n * sizeof *weights);
   }
-  clt_matrix_release(&rows);
-  free(memory);
-  free(scratch);
+  clt_arena_release(&memory);
   return rc;
 }
 
@@ -228,39 +213,14 @@ int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights
   fann_set_train_error_function(fann, FANN_ERRORFUNC_LINEAR);
   fann_set_training_algorithm(fann, FANN_TRAIN_RPROP);
   size_t n = clt_shape_n_weights(shape);
-  if (fann_get_total_connections(fann) != n)
-    return fann_destroy(fann), clt_fail(error, CLT_E_MODEL, "this version of FANN connects layers in an unknown way");
+  if (fann_get_total_connections(fann) != n) {
+    fann_destroy(fann);
+    return clt_fail(error, CLT_E_MODEL, "this version of FANN connects layers in an unknown way");
+  }
   /* fann_set_weight_array goes through the connections in this same order, but looks each of them up by a search. */
   memcpy(fann->weights, weights, n * sizeof *weights);
   *out = fann;
   return CLT_OK;
-}
-
-int clt_model_save_networks(const clt_model *model, const char *folder, clt_error *error) {
-  const clt_ensemble *e = model->state;
-  if (model->type != &clt_model_ensemble)
-    return clt_fail(
-        error, CLT_E_ARGUMENT,
-        "only models of type 'ensemble' can be written as networks, not '%s'; train one with --model ensemble",
-        model->type->name);
-  int rc = clt_folder_make(folder, error);
-  for (size_t i = 0; rc == CLT_OK && i < e->n_members; i++) {
-    struct fann *fann = NULL;
-    char *path = clt_format("%s/network-%02zu.net", folder, i);
-    rc = path ? clt_fann_new(&fann, &e->shape, e->weights + i * clt_shape_n_weights(&e->shape), error)
-              : clt_fail_memory(error);
-    locale_t before = clt_c_locale_enter(); /* FANN prints by the locale */
-    clt_replacement r = {.fd = -1};
-    if (rc == CLT_OK) rc = clt_file_replace_open(&r, path, error);
-    if (rc == CLT_OK && fann_save(fann, r.beside ? r.beside : r.path) != 0)
-      rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-    clt_c_locale_leave(before);
-    if (rc == CLT_OK) rc = clt_file_replace_commit(&r, error);
-    clt_file_replace_abort(&r);
-    if (fann) fann_destroy(fann);
-    free(path);
-  }
-  return rc;
 }
 
 #define LOOK_EVERY_EPOCHS 10
@@ -271,16 +231,16 @@ static int train_rprop(const clt_training *t, struct stopping *stopping, float *
   struct fann *fann = NULL;
   struct fann_train_data *data = fann_create_train((unsigned)t->n_rows, (unsigned)n_inputs, 1);
   int rc = data ? clt_fann_new(&fann, t->shape, weights, error) : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < t->n_rows; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < t->n_rows; i++) {
     memcpy(data->input[i], t->x + t->rows[i] * n_inputs, n_inputs * sizeof *t->x);
     data->output[i][0] = t->y[t->rows[i]];
   }
   bool hope = true;
-  for (long epoch = 1; !rc && hope && epoch <= t->iterations; epoch++) {
+  for (long epoch = 1; rc == CLT_OK && hope && epoch <= t->iterations; epoch++) {
     fann_train_epoch(fann, data);
     if (stopping && epoch % LOOK_EVERY_EPOCHS == 0) hope = look_at_weights(stopping, fann->weights, epoch);
   }
-  if (!rc) memcpy(weights, fann->weights, n_bytes);
+  if (rc == CLT_OK) memcpy(weights, fann->weights, n_bytes);
   if (data) fann_destroy_train(data);
   if (fann) fann_destroy(fann);
   return rc;
@@ -292,26 +252,23 @@ int clt_train(const clt_training *t, float *weights, float *outputs, clt_error *
   int (*train)(const clt_training *, struct stopping *, float *, clt_error *) = t->rprop ? train_rprop : train_lbfgs;
   if (outputs == NULL) return train(t, NULL, weights, error);
   struct stopping s = {.training = t};
+  clt_arena memory = {0};
   size_t n_weights = clt_shape_n_weights(t->shape);
-  int rc = clt_matrix_init(&s.rows, t->x, t->shape->n_inputs, t->y, t->rows + t->n_rows, t->n_left_out, error);
-  s.outputs = clt_vector_memory(s.rows.n_blocks, CLT_BLOCK_ROWS * sizeof *s.outputs);
-  s.scratch = clt_vector_memory(1, clt_gradient_scratch(t->shape));
-  bool enough = s.outputs && s.scratch;
+  int rc = clt_matrix_init(&s.rows, &memory, t->x, t->shape->n_inputs, t->y, t->rows + t->n_rows, t->n_left_out, error);
+  s.outputs = clt_arena_array(&memory, s.rows.n_blocks, CLT_BLOCK_ROWS * sizeof *s.outputs);
+  s.scratch = clt_arena_array(&memory, 1, clt_gradient_scratch(t->shape));
   for (int i = 0; i < N_STOPS; i++) {
     s.loss[i] = INFINITY;
-    s.weights[i] = clt_vector_memory(n_weights, sizeof(float));
-    enough = enough && s.weights[i];
+    s.weights[i] = clt_arena_array(&memory, n_weights, sizeof(float));
   }
-  if (!rc) rc = enough ? train(t, &s, weights, error) : clt_fail_memory(error);
-  if (!rc) look_at_weights(&s, weights, t->iterations + 1);
-  for (size_t half = 0; !rc && half < 2; half++) {
+  if (rc == CLT_OK) rc = clt_arena_check(&memory, error);
+  if (rc == CLT_OK) rc = train(t, &s, weights, error);
+  if (rc == CLT_OK) look_at_weights(&s, weights, t->iterations + 1);
+  for (size_t half = 0; rc == CLT_OK && half < 2; half++) {
     clt_kernels_best()->outputs(t->shape, s.weights[half ? HALF_A : HALF_B], &s.rows, s.scratch, s.outputs);
     for (size_t i = half; i < t->n_left_out; i += 2) outputs[i] = s.outputs[i];
   }
-  if (!rc) memcpy(weights, s.weights[BOTH_HALVES], n_weights * sizeof *weights);
-  clt_matrix_release(&s.rows);
-  free(s.outputs);
-  free(s.scratch);
-  for (int i = 0; i < N_STOPS; i++) free(s.weights[i]);
+  if (rc == CLT_OK) memcpy(weights, s.weights[BOTH_HALVES], n_weights * sizeof *weights);
+  clt_arena_release(&memory);
   return rc;
 }

@@ -11,10 +11,9 @@
 
 /* --- training (network.c) --- */
 
-/* The rows chosen[0..n_chosen) of x[][n_inputs] and y in the layout of the kernels. Release also after a failure. */
-int clt_matrix_init(clt_matrix *out, const float *x, size_t n_inputs, const float *y, const size_t *chosen,
-                    size_t n_chosen, clt_error *error);
-void clt_matrix_release(clt_matrix *matrix);
+/* The rows chosen[0..n_chosen) of x[][n_inputs] and y in the layout of the kernels. */
+int clt_matrix_init(clt_matrix *out, clt_arena *memory, const float *x, size_t n_inputs, const float *y,
+                    const size_t *chosen, size_t n_chosen, clt_error *error);
 
 /* The training of one network. */
 typedef struct clt_training {

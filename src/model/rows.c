@@ -55,8 +55,8 @@ int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, 
   return CLT_OK;
 }
 
-float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows) {
-  float *x = clt_new_array(rows->n, encoding->n_inputs * sizeof *x);
+float *clt_rows_encode(clt_arena *memory, const clt_encoding *encoding, const clt_rows *rows) {
+  float *x = clt_arena_array(memory, rows->n, encoding->n_inputs * sizeof *x);
   clt_encoding at = *encoding;
   for (size_t i = 0; x && i < rows->n; i++) {
     if (encoding->instance) at.instance = rows->instances[clt_rows_instance_of(rows, i)];
@@ -85,14 +85,15 @@ size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t memb
 
 static int fit_member(void *user, size_t member, clt_error *error) {
   const clt_bag *bag = user;
-  float *outputs = clt_new_array(bag->n, sizeof *outputs);
-  size_t *rows = clt_new_array(bag->n, sizeof *rows);
+  clt_arena scratch = {0};
+  float *outputs = clt_arena_array(&scratch, bag->n, sizeof *outputs);
+  size_t *rows = clt_arena_array(&scratch, bag->n, sizeof *rows);
   size_t n_train = rows ? clt_fold_split(rows, bag->fold, bag->n, member) : 0;
-  int rc = outputs && rows ? bag->fit_member(bag, member, rows, n_train, outputs, error) : clt_fail_memory(error);
-  for (size_t i = n_train; !rc && i < bag->n; i++)
+  int rc = clt_arena_check(&scratch, error);
+  if (rc == CLT_OK) rc = bag->fit_member(bag, member, rows, n_train, outputs, error);
+  for (size_t i = n_train; rc == CLT_OK && i < bag->n; i++)
     bag->residuals[rows[i]] = (float)(bag->scale * (outputs[i - n_train] - bag->y[rows[i]]));
-  free(outputs);
-  free(rows);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -101,18 +102,22 @@ static int fit_member(void *user, size_t member, clt_error *error) {
 int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows, size_t n_members, uint64_t seed,
                 unsigned threads, float *residuals, clt_error *error) {
   bool by_size = rows->n_instances >= FEWEST_SIZES;
-  uint32_t *of_size = clt_new_array(rows->n_instances, sizeof *of_size);
+  clt_arena scratch = {0};
+  uint32_t *of_size = clt_arena_array(&scratch, rows->n_instances, sizeof *of_size);
   clt_rng rng;
   clt_rng_init(&rng, seed);
   bag->n = rows->n;
   bag->residuals = residuals;
-  bag->x = clt_rows_encode(encoding, rows);
-  bag->y = clt_new_array(rows->n, sizeof *bag->y);
-  bag->fold = clt_new_array(rows->n, sizeof *bag->fold);
-  bag->rng = clt_new_array(n_members, sizeof *bag->rng);
-  int rc = of_size && bag->x && bag->y && bag->fold && bag->rng ? CLT_OK : clt_fail_memory(error);
+  bag->x = clt_rows_encode(&scratch, encoding, rows);
+  bag->y = clt_arena_array(&scratch, rows->n, sizeof *bag->y);
+  bag->fold = clt_arena_array(&scratch, rows->n, sizeof *bag->fold);
+  bag->rng = clt_arena_array(&scratch, n_members, sizeof *bag->rng);
+  int rc = clt_arena_check(&scratch, error);
   if (rc) goto done;
-  clt_deal_folds(by_size ? of_size : bag->fold, by_size ? rows->n_instances : rows->n, n_members, &rng);
+  if (by_size)
+    clt_deal_folds(of_size, rows->n_instances, n_members, &rng);
+  else
+    clt_deal_folds(bag->fold, rows->n, n_members, &rng);
   for (size_t i = 0; i < rows->n; i++) {
     if (by_size) bag->fold[i] = of_size[clt_rows_instance_of(rows, i)];
     bag->y[i] = (float)((rows->log_cost[i] - bag->centre) / bag->scale);
@@ -120,11 +125,7 @@ int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows
   for (size_t i = 0; i < n_members; i++) clt_rng_init(&bag->rng[i], clt_rng_next(&rng));
   rc = clt_parallel(threads, n_members, fit_member, bag, error);
 done:
-  free(of_size);
-  free(bag->x);
-  free(bag->y);
-  free(bag->fold);
-  free(bag->rng);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -182,8 +183,8 @@ double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instanc
 
 json_t *clt_baseline_save(const clt_baseline *baseline) {
   return json_pack("{s:f, s:o, s:o}", "constant", baseline->constant, "slopes",
-                   clt_json_doubles(baseline->slope, baseline->n), "centres",
-                   clt_json_doubles(baseline->centre, baseline->n));
+                   clt_json_reals(baseline->slope, baseline->n), "centres",
+                   clt_json_reals(baseline->centre, baseline->n));
 }
 
 int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error) {
@@ -196,5 +197,38 @@ int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const jso
               clt_json_read_doubles(read.slope, read.n, slopes) && clt_json_read_doubles(read.centre, read.n, centres);
   if (!good) return clt_model_damaged(error, "baseline");
   *out = read;
+  return CLT_OK;
+}
+
+/* --- the sizes in a model file --- */
+
+json_t *clt_sizes_save(const clt_rows *rows) {
+  json_t *all = json_array();
+  for (size_t k = 0; k < rows->n_instances; k++) {
+    json_t *sizes = json_object();
+    for (size_t i = 0; i < clt_instance_n_sizes(rows->instances[k]); i++) {
+      clt_size size = clt_instance_size(rows->instances[k], i);
+      clt_json_set(&sizes, size.name, json_integer((json_int_t)size.value));
+    }
+    clt_json_append(&all, sizes);
+  }
+  if (all == NULL || rows->n_instances > 1) return all;
+  json_t *out = rows->n_instances ? json_incref(json_array_get(all, 0)) : json_null();
+  json_decref(all);
+  return out;
+}
+
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error) {
+  if (json_is_array(sizes) && instance == NULL)
+    return clt_fail(error, CLT_E_FORMAT,
+                    "the model was fitted at several sizes; give it the problem file instead of a space");
+  if (!json_is_object(sizes) || instance == NULL) return CLT_OK;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    const json_t *fitted = json_object_get(sizes, size.name);
+    if (!json_is_integer(fitted) || json_integer_value(fitted) == size.value) continue;
+    return clt_fail(error, CLT_E_FORMAT, "the model was fitted at %s=%lld, not at %s=%lld; train one at this size",
+                    size.name, (long long)json_integer_value(fitted), size.name, (long long)size.value);
+  }
   return CLT_OK;
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "base/arena.h"
 #include "model/encoding.h"
 
 /* Rows that own their arrays; begin with zeroed rows. Instances are borrowed; the first one's space becomes that of the
@@ -23,8 +24,8 @@ static inline size_t clt_rows_instance_of(const clt_rows *rows, size_t row) {
 /* The encoding of the rows; `resources`: resources are inputs. CLT_E_MODEL: there would be no input. */
 int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, clt_error *error);
 
-/* The inputs of all rows, x[n][n_inputs], malloc'ed; NULL when out of memory. */
-float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows);
+/* The inputs of all rows, x[n][n_inputs]; NULL when out of memory. */
+float *clt_rows_encode(clt_arena *memory, const clt_encoding *encoding, const clt_rows *rows);
 
 /* Deals n rows at random into k folds whose sizes differ by at most one: fold[i] < k. */
 void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng);
@@ -73,5 +74,11 @@ double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instanc
 /* save: a new reference, NULL when out of memory. load: CLT_E_FORMAT if it does not fit the instance. */
 json_t *clt_baseline_save(const clt_baseline *baseline);
 int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error);
+
+/* save: the sizes of the rows' instance by name, a list of such objects if there are several instances, null if there
+ * is none; a new reference, NULL when out of memory. check: CLT_E_FORMAT if a file's sizes differ from the instance's.
+ * Files without sizes, or with several, fit any instance. */
+json_t *clt_sizes_save(const clt_rows *rows);
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
 #endif

@@ -1,19 +1,18 @@
 #include "model/sweep.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "space/space.h"
 
-#define LOOKED_AT 4096     /* consecutive ranks from which the fastest parameters are found */
-#define NO_REST UINT32_MAX /* an empty slot */
-#define FEWEST_ROWS 16     /* of the tables that clt_split_choose tries, */
-#define MOST_ROWS 256      /* which stay in the second-level cache beside the rests' factors; */
-#define TABLE_RANGE 30.0f  /* how far z may lie from the middle within the table; see CLT_EXPONENT */
-#define BLOCK 64           /* rests whose factors are worked on at once: they stay in the second-level cache */
+#define LOOKED_AT 4096    /* consecutive ranks from which the fastest parameters are found */
+#define FEWEST_ROWS 16    /* of the tables that clt_split_choose tries, */
+#define MOST_ROWS 256     /* which stay in the second-level cache beside the rests' factors; */
+#define TABLE_RANGE 30.0f /* how far z may lie from the middle within the table; see CLT_EXPONENT */
+#define BLOCK 64          /* rests whose factors are worked on at once: they stay in the second-level cache */
 
 /* --- what is in the table --- */
 
@@ -28,8 +27,8 @@ static void find_table_range(const clt_split *split, const float *weights, float
     for (size_t v = 0; v < p->n_values; v++) {
       float z = 0;
       for (size_t j = 0; j < p->width; j++) z += p->table[v * p->width + j] * weights[p->first + j];
-      least = z < least ? z : least;
-      most = z > most ? z : most;
+      least = fminf(least, z);
+      most = fmaxf(most, z);
     }
     *low += least;
     *high += most;
@@ -42,7 +41,8 @@ int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, con
   size_t n_weights = n_members ? clt_shape_n_weights(shape) : 0;
   /* How often each parameter changes from one rank to the next, in the middle of the space. */
   size_t changes[CLT_MAX_PARAMETERS] = {0};
-  clt_config *configs = clt_new_array(LOOKED_AT, sizeof *configs);
+  clt_arena scratch = {0};
+  clt_config *configs = clt_arena_array(&scratch, LOOKED_AT, sizeof *configs);
   if (configs == NULL) return clt_fail_memory(error);
   uint64_t valid = clt_space_valid(e->space), first = valid > LOOKED_AT ? (valid - LOOKED_AT) / 2 : 0;
   size_t n = clt_space_enumerate(e->space, first, LOOKED_AT, configs);
@@ -50,7 +50,7 @@ int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, con
     for (size_t i = 1; i < n; i++)
       changes[k] += clt_encoded_position(&e->parameters[k], configs[i]) !=
                     clt_encoded_position(&e->parameters[k], configs[i - 1]);
-  free(configs);
+  clt_arena_release(&scratch);
   bool considered[CLT_MAX_PARAMETERS] = {false};
   for (size_t i = 0; i < e->n_parameters; i++) {
     size_t k = e->n_parameters; /* the fastest that is left, the last of equals */
@@ -99,9 +99,9 @@ int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extr
     clt_split split;
     clt_layout layout = {0};
     int rc = clt_split_init(&split, encoding, rows, NULL, NULL, 0, error);
-    if (!rc) rc = clt_layout_group(&layout, &split, configs, n, error);
+    if (rc == CLT_OK) rc = clt_layout_group(&layout, &split, configs, n, error);
     size_t n_factors = layout.n_rests + split.n_rows;
-    clt_layout_release(&layout);
+    clt_arena_release(&layout.memory);
     if (rc) return rc;
     if (n_factors >= least) continue;
     least = n_factors;
@@ -124,57 +124,46 @@ static size_t list_inputs(const clt_split *split, size_t n_extra, bool in_rest, 
 }
 
 int clt_layout_group(clt_layout *l, const clt_split *split, const clt_config *configs, size_t n, clt_error *error) {
-  size_t n_slots = 16;
-  while (n_slots < 2 * n) n_slots *= 2;
   *l = (clt_layout){.split = split, .n = n};
-  l->order = clt_new_array(n, sizeof *l->order);
-  l->start = clt_new_array(n + 2, sizeof *l->start);
-  l->row = clt_new_array(n, sizeof *l->row);
-  l->first = clt_new_array(n, sizeof *l->first);
-  uint32_t *rest = clt_new_array(n, sizeof *rest), *row = clt_new_array(n, sizeof *row); /* by configuration */
-  uint32_t *slot_rest = malloc(n_slots * sizeof *slot_rest); /* a hash from rests to their numbers */
-  uint64_t *slot_key = malloc(n_slots * sizeof *slot_key);   /* of those that are taken */
-  bool enough = l->order && l->start && l->row && l->first && rest && row && slot_rest && slot_key;
-  int rc = enough ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
-  memset(slot_rest, 0xff, n_slots * sizeof *slot_rest);
+  l->order = clt_arena_array(&l->memory, n, sizeof *l->order);
+  l->start = clt_arena_array(&l->memory, n + 2, sizeof *l->start);
+  l->row = clt_arena_array(&l->memory, n, sizeof *l->row);
+  l->first = clt_arena_array(&l->memory, n, sizeof *l->first);
+  clt_arena scratch = {0};
+  clt_map rests = {0};
+  uint32_t *rest = clt_arena_array(&scratch, n, sizeof *rest); /* by configuration, as is row */
+  uint32_t *row = clt_arena_array(&scratch, n, sizeof *row);
+  int rc = l->memory.failed || scratch.failed ? clt_fail_memory(error) : CLT_OK;
   uint64_t previous = 0;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     uint64_t key = configs[i]; /* with the table's positions at 0 */
-    size_t table_row = 0;
-    for (size_t k = 0; k < split->n_runs; k++) {
-      const clt_split_run *run = &split->runs[k];
+    for (const clt_split_run *run = split->runs; run < split->runs + split->n_runs; run++) {
       uint64_t position = configs[i] / run->stride % run->size;
       key -= position * run->stride;
-      table_row += (size_t)position * run->weight;
+      row[i] += (uint32_t)(position * run->weight);
     }
-    row[i] = (uint32_t)table_row;
-    if (i && key == previous) {
+    bool is_new = false;
+    uint64_t *number = NULL;
+    if (i && key == previous)
       rest[i] = rest[i - 1];
-    } else {
-      size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (n_slots - 1);
-      while (slot_rest[slot] != NO_REST && slot_key[slot] != key) slot = (slot + 1) & (n_slots - 1);
-      if (slot_rest[slot] == NO_REST) {
-        slot_key[slot] = key;
-        l->first[l->n_rests] = configs[i];
-        slot_rest[slot] = (uint32_t)l->n_rests++;
-      }
-      rest[i] = slot_rest[slot];
+    else if ((number = clt_map_add(&rests, key, &is_new)) == NULL)
+      rc = clt_fail_memory(error);
+    if (is_new) {
+      l->first[l->n_rests] = configs[i];
+      *number = l->n_rests++;
     }
+    if (number) rest[i] = (uint32_t)*number;
     l->start[rest[i] + 2]++;
     previous = key;
   }
   for (size_t r = 2; r < l->n_rests + 2; r++) l->start[r] += l->start[r - 1];
-  for (size_t i = 0; i < n; i++) {
-    uint32_t place = l->start[rest[i] + 1]++;
-    l->order[place] = (uint32_t)i;
-    l->row[place] = row[i];
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    uint32_t at = l->start[rest[i] + 1]++;
+    l->order[at] = (uint32_t)i;
+    l->row[at] = row[i];
   }
-done:
-  free(rest);
-  free(row);
-  free(slot_rest);
-  free(slot_key);
+  clt_map_release(&rests);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -183,28 +172,18 @@ int clt_layout_init(clt_layout *l, const clt_split *split, const clt_extra_input
   int rc = clt_layout_group(l, split, configs, n, error);
   if (rc) return rc;
   const clt_encoding *e = split->encoding;
-  size_t n_extra = extra ? extra->n : 0, *inputs = clt_new_array(e->n_inputs + n_extra, sizeof *inputs);
-  float *x = clt_new_array(e->n_inputs + n_extra, sizeof *x);
+  const size_t n_extra = extra ? extra->n : 0;
+  size_t *inputs = clt_arena_array(&l->memory, e->n_inputs + n_extra, sizeof *inputs);
+  float *x = clt_arena_array(&l->memory, e->n_inputs + n_extra, sizeof *x);
   l->n_rest_inputs = inputs ? list_inputs(split, n_extra, true, inputs) : 0;
-  l->rest_x = clt_new_array(l->n_rests, (l->n_rest_inputs + 1) * sizeof *l->rest_x);
-  rc = inputs && x && l->rest_x ? CLT_OK : clt_fail_memory(error);
-  for (size_t r = 0; !rc && r < l->n_rests; r++) {
+  l->rest_x = clt_arena_array(&l->memory, l->n_rests, (l->n_rest_inputs + 1) * sizeof *l->rest_x);
+  rc = clt_arena_check(&l->memory, error);
+  for (size_t r = 0; rc == CLT_OK && r < l->n_rests; r++) {
     clt_encode(e, l->first[r], x);
     if (extra) extra->fill(extra->user, l->first[r], x + e->n_inputs);
     for (size_t i = 0; i < l->n_rest_inputs; i++) l->rest_x[r * l->n_rest_inputs + i] = x[inputs[i]];
   }
-  free(inputs);
-  free(x);
   return rc;
-}
-
-void clt_layout_release(clt_layout *l) {
-  free(l->order);
-  free(l->start);
-  free(l->row);
-  free(l->first);
-  free(l->rest_x);
-  *l = (clt_layout){0};
 }
 
 /* --- packing --- */
@@ -234,74 +213,66 @@ int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const 
   const clt_encoding *e = split->encoding;
   size_t n_weights = clt_shape_n_weights(shape);
   size_t n_units = shape->width[0], n_second = shape->n_layers > 2 ? shape->width[1] : 0;
-  *pack = (clt_pack){clt_kernels_best(), n_units, .n_groups = (n_members + CLT_LANES - 1) / CLT_LANES};
-  size_t *rest = clt_new_array(shape->n_inputs, sizeof *rest), *table = clt_new_array(shape->n_inputs, sizeof *table);
-  pack->groups = clt_new_array(pack->n_groups, sizeof *pack->groups);
-  int rc = rest && table && pack->groups ? CLT_OK : clt_fail_memory(error);
-  size_t n_rest = rc ? 0 : list_inputs(split, n_extra, true, rest);
-  size_t n_table = rc ? 0 : list_inputs(split, n_extra, false, table);
+  *pack = (clt_pack){
+      .kernels = clt_kernels_best(), .n_units = n_units, .n_groups = (n_members + CLT_LANES - 1) / CLT_LANES};
+  clt_arena scratch = {0};
+  size_t *rest = clt_arena_array(&scratch, shape->n_inputs, sizeof *rest);
+  size_t *table = clt_arena_array(&scratch, shape->n_inputs, sizeof *table);
+  pack->groups = clt_arena_array(&pack->memory, pack->n_groups, sizeof *pack->groups);
+  const size_t n_rest = rest ? list_inputs(split, n_extra, true, rest) : 0;
+  const size_t n_table = table ? list_inputs(split, n_extra, false, table) : 0;
   pack->n_rest_inputs = n_rest;
-  float *table_x = clt_new_array(split->n_rows, (n_table + 1) * sizeof *table_x), *x = table_x;
-  for (size_t row = 0; !rc && x && row < split->n_rows; row++) {
+  float *table_x = clt_arena_array(&scratch, split->n_rows, (n_table + 1) * sizeof *table_x), *x = table_x;
+  float *table_weights = clt_arena_array(&scratch, n_units * (n_table + 1), CLT_LANES * sizeof *table_weights);
+  int rc = clt_arena_check(&scratch, error);
+  for (size_t row = 0; rc == CLT_OK && row < split->n_rows; row++) {
     for (size_t k = 0; k < e->n_parameters; k++) {
       const clt_encoded_parameter *p = &e->parameters[k];
       size_t value = split->in_table[k] ? clt_split_position(split, row, k) : 0;
       for (size_t j = 0; split->in_table[k] && j < p->width; j++) *x++ = p->table[value * p->width + j];
     }
   }
-  if (!rc && table_x == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < pack->n_groups; i++) {
+  if (rc == CLT_OK) rc = clt_arena_check(&pack->memory, error);
+  for (size_t i = 0; rc == CLT_OK && i < pack->n_groups; i++) {
     clt_pack_group *g = &pack->groups[i];
     size_t first = i * CLT_LANES;
-    g->n_members = n_members - first < CLT_LANES ? n_members - first : CLT_LANES;
-    g->rest = clt_vector_memory(n_units * (n_rest + 1), CLT_LANES * sizeof(float));
-    g->table = clt_vector_memory(split->n_rows * n_units, CLT_LANES * sizeof(float));
-    g->second = clt_vector_memory(n_second * (n_units + 1), CLT_LANES * sizeof(float));
-    g->output = clt_vector_memory((n_second ? n_second : n_units) + 1, CLT_LANES * sizeof(float));
+    g->n_members = clt_min(n_members - first, CLT_LANES);
+    g->rest = clt_arena_array(&pack->memory, n_units * (n_rest + 1), CLT_LANES * sizeof(float));
+    g->table = clt_arena_array(&pack->memory, split->n_rows * n_units, CLT_LANES * sizeof(float));
+    g->second = clt_arena_array(&pack->memory, n_second * (n_units + 1), CLT_LANES * sizeof(float));
+    g->output = clt_arena_array(&pack->memory, (n_second ? n_second : n_units) + 1, CLT_LANES * sizeof(float));
     g->further = (clt_further_layers){n_units, n_second, g->second, g->output};
-    float *table_weights = clt_vector_memory(n_units * (n_table + 1), CLT_LANES * sizeof *table_weights);
-    if (!(g->rest && g->table && g->second && g->output && table_weights)) rc = clt_fail_memory(error);
-    for (size_t m = 0; !rc && m < g->n_members; m++)
+    rc = clt_arena_check(&pack->memory, error);
+    if (rc == CLT_OK) memset(table_weights, 0, n_units * (n_table + 1) * CLT_LANES * sizeof *table_weights);
+    for (size_t m = 0; rc == CLT_OK && m < g->n_members; m++)
       pack_member(g, m, split, shape, weights + (first + m) * n_weights, rest, n_rest, table, n_table, table_weights);
-    if (!rc) pack->kernels->exponentials(table_weights, n_units, n_table, table_x, split->n_rows, g->table);
-    free(table_weights);
+    if (rc == CLT_OK) pack->kernels->exponentials(table_weights, n_units, n_table, table_x, split->n_rows, g->table);
   }
-  free(rest);
-  free(table);
-  free(table_x);
+  clt_arena_release(&scratch);
   return rc;
 }
 
-void clt_pack_release(clt_pack *pack) {
-  for (size_t i = 0; pack->groups && i < pack->n_groups; i++) {
-    free(pack->groups[i].rest);
-    free(pack->groups[i].table);
-    free(pack->groups[i].second);
-    free(pack->groups[i].output);
-  }
-  free(pack->groups);
-  *pack = (clt_pack){0};
-}
-
 int clt_pack_predict(const clt_pack *pack, const clt_layout *l, float *mean, float *spread, clt_error *error) {
-  size_t block = l->n_rests < BLOCK ? l->n_rests : BLOCK;
-  float *factors = clt_vector_memory(block * pack->n_units, CLT_LANES * sizeof *factors);
-  float *sums = clt_new_array(l->n, 4 * sizeof *sums);
-  uint32_t *left = clt_new_array(l->n, sizeof *left); /* by place: the rest within its block */
-  int rc = factors && sums && left ? CLT_OK : clt_fail_memory(error);
+  size_t block = clt_min(l->n_rests, BLOCK);
+  clt_arena scratch = {0};
+  float *factors = clt_arena_array(&scratch, block * pack->n_units, CLT_LANES * sizeof *factors);
+  float *sums = clt_arena_array(&scratch, l->n, 4 * sizeof *sums);
+  uint32_t *left = clt_arena_array(&scratch, l->n, sizeof *left); /* in the order: the rest within its block */
+  const int rc = clt_arena_check(&scratch, error);
   if (rc) goto done;
-  /* Mean and squared deviations by place; of the groups so far, and of one. */
+  /* Mean and squared deviations in the order; of the groups so far, and of one. */
   float *all_mean = sums, *all_squares = sums + l->n, *group_mean = sums + 2 * l->n, *group_squares = sums + 3 * l->n;
   float n_before = 0;
   for (size_t k = 0; k < pack->n_groups; k++) {
     const clt_pack_group *g = &pack->groups[k];
-    float *m = k ? group_mean : all_mean, *s = k ? group_squares : all_squares, n = (float)g->n_members;
+    float *m = k ? group_mean : all_mean, n = (float)g->n_members;
+    float *s = k ? group_squares : all_squares;
     for (size_t r = 0; r < l->n_rests; r += BLOCK) {
-      size_t end = r + BLOCK < l->n_rests ? r + BLOCK : l->n_rests, from = l->start[r], here = l->start[end] - from;
+      size_t end = clt_min(r + BLOCK, l->n_rests), from = l->start[r], here = l->start[end] - from;
       pack->kernels->exponentials(g->rest, pack->n_units, pack->n_rest_inputs, l->rest_x + r * l->n_rest_inputs,
                                   end - r, factors);
       for (size_t i = r; i < end; i++)
-        for (size_t place = l->start[i]; place < l->start[i + 1]; place++) left[place] = (uint32_t)(i - r);
+        for (size_t at = l->start[i]; at < l->start[i + 1]; at++) left[at] = (uint32_t)(i - r);
       pack->kernels->members(&g->further, g->n_members, factors, left + from, g->table, l->row + from, here, m + from,
                              s + from);
     }
@@ -318,9 +289,7 @@ int clt_pack_predict(const clt_pack *pack, const clt_layout *l, float *mean, flo
     spread[l->order[i]] = n_before > 1 ? sqrtf(all_squares[i] / (n_before - 1)) : 0;
   }
 done:
-  free(factors);
-  free(sums);
-  free(left);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -361,14 +330,4 @@ size_t clt_gradient_scratch(const clt_shape *shape) {
   size_t units = 0;
   for (size_t i = 0; i < shape->n_layers; i++) units += shape->width[i];
   return 2 * units * CLT_BLOCK_ROWS * sizeof(float) + clt_shape_n_weights(shape) * CLT_LANES * sizeof(float);
-}
-
-void *clt_vector_memory(size_t n, size_t element_bytes) {
-  const size_t vector_bytes = CLT_LANES * sizeof(float);
-  size_t bytes;
-  if (!clt_size_multiply(&bytes, n, element_bytes) || bytes > SIZE_MAX - 2 * vector_bytes) return NULL;
-  bytes = (bytes / vector_bytes + 1) * vector_bytes;
-  void *memory = aligned_alloc(vector_bytes, bytes);
-  if (memory) memset(memory, 0, bytes);
-  return memory;
 }

@@ -12,6 +12,7 @@
 #ifndef CLT_MODEL_SWEEP_H
 #define CLT_MODEL_SWEEP_H
 
+#include "base/arena.h"
 #include "model/encoding.h"
 #include "model/kernels.h"
 
@@ -58,20 +59,20 @@ typedef struct clt_extra_inputs {
 /* Configurations grouped by rest. The grouping depends only on the configurations, so that it can be kept while
  * networks change. Configurations order[start[r]] .. order[start[r + 1] - 1] share rest r. */
 typedef struct clt_layout {
+  clt_arena memory;
   const clt_split *split;
   size_t n, n_rests, n_rest_inputs;
   uint32_t *order, *start;
-  uint32_t *row;     /* of the table, by place in order */
+  uint32_t *row;     /* of the table, in this order */
   clt_config *first; /* by rest: one of its configurations */
   float *rest_x; /* [rest][n_rest_inputs], those of the parameters not in the table, resources, extra ones; or NULL */
 } clt_layout;
 
 /* n at most CLT_LAYOUT_MOST; borrows the split. extra NULL: no further inputs. clt_layout_group leaves rest_x NULL.
- * Release also after a failure. */
+ * Release layout->memory, also after a failure. */
 int clt_layout_init(clt_layout *layout, const clt_split *split, const clt_extra_inputs *extra,
                     const clt_config *configs, size_t n, clt_error *error);
 int clt_layout_group(clt_layout *layout, const clt_split *split, const clt_config *configs, size_t n, clt_error *error);
-void clt_layout_release(clt_layout *layout);
 
 /* --- networks, packed for predicting --- */
 
@@ -85,16 +86,16 @@ typedef struct clt_pack_group {
 } clt_pack_group;
 
 typedef struct clt_pack {
+  clt_arena memory;
   const clt_kernels *kernels;
   size_t n_units, n_rest_inputs, n_groups;
   clt_pack_group *groups;
 } clt_pack;
 
 /* weights[member][weight] of the shape, whose inputs are the encoding's and n_extra more; hidden units are sigmoid.
- * Release also after a failure. */
+ * Release pack->memory, also after a failure. */
 int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape, const float *weights,
                   size_t n_members, clt_error *error);
-void clt_pack_release(clt_pack *pack);
 
 /* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with rest_x).
  * A configuration's result does not depend on the others. Thread-safe. */

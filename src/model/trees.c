@@ -3,9 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-
 #define BINS 64    /* of an input: its values, or quantiles of them where there are more */
 #define PURE 1e-12 /* rows whose squares differ by a smaller share are equal: rounding errors */
 #define NO_SPLIT (-1)
@@ -26,11 +23,11 @@ static int compare_values(const void *a, const void *b) {
 static void choose_bins(struct input_bins *bins, const float *values, size_t n) {
   size_t n_distinct = 1;
   for (size_t i = 1; i < n; i++) n_distinct += values[i] > values[i - 1];
-  size_t n_places = n_distinct <= BINS ? n : BINS;
+  const bool all = n_distinct <= BINS;
   bins->n = 1;
   bins->first[0] = values[0];
-  for (size_t k = 1; k < n_places; k++) {
-    size_t i = n_places == n ? k : k * n / BINS;
+  for (size_t k = 1; k < (all ? n : BINS); k++) {
+    size_t i = all ? k : k * n / BINS;
     if (!(values[i] > values[i - 1])) continue;
     bins->last[bins->n - 1] = values[i - 1];
     bins->first[bins->n++] = values[i];
@@ -38,28 +35,22 @@ static void choose_bins(struct input_bins *bins, const float *values, size_t n) 
   bins->last[bins->n - 1] = values[n - 1];
 }
 
-void clt_growth_release(clt_growth *g) {
-  free(g->inputs);
-  free(g->bin);
-  free(g->y);
-  free(g->order);
-  free(g->nodes);
-}
-
 int clt_growth_init(clt_growth *g, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
                     clt_error *error) {
-  float *values = clt_new_array(n, sizeof *values);
+  float *values = clt_arena_array(&g->memory, n, sizeof *values);
   g->n_inputs = n_inputs;
   g->n = n;
-  g->inputs = clt_new_array(n_inputs, sizeof *g->inputs);
-  g->bin = clt_new_array(n, n_inputs);
-  g->y = clt_new_array(n, sizeof *g->y);
-  g->order = clt_new_array(n, sizeof *g->order);
-  g->nodes = clt_new_array(2 * g->most_leaves, sizeof *g->nodes);
-  bool enough = values && g->inputs && g->bin && g->y && g->order && g->nodes;
-  for (size_t i = 0; enough && i < n; i++) g->y[i] = y[rows ? rows[i] : i];
-  for (size_t i = 0; enough && i < n; i++) g->order[i] = (uint32_t)i;
-  for (size_t k = 0; enough && k < n_inputs; k++) {
+  g->inputs = clt_arena_array(&g->memory, n_inputs, sizeof *g->inputs);
+  g->bin = clt_arena_array(&g->memory, n, n_inputs);
+  g->y = clt_arena_array(&g->memory, n, sizeof *g->y);
+  g->order = clt_arena_array(&g->memory, n, sizeof *g->order);
+  g->nodes = clt_arena_array(&g->memory, 2 * g->most_leaves, sizeof *g->nodes);
+  if (g->memory.failed) return clt_arena_check(&g->memory, error);
+  for (size_t i = 0; i < n; i++) {
+    g->y[i] = y[rows ? rows[i] : i];
+    g->order[i] = (uint32_t)i;
+  }
+  for (size_t k = 0; k < n_inputs; k++) {
     struct input_bins *bins = &g->inputs[k];
     for (size_t i = 0; i < n; i++) values[i] = x[(rows ? rows[i] : i) * n_inputs + k];
     qsort(values, n, sizeof *values, compare_values);
@@ -76,8 +67,7 @@ int clt_growth_init(clt_growth *g, const float *x, size_t n_inputs, const float 
       g->bin[k * n + i] = (uint8_t)low;
     }
   }
-  free(values);
-  return enough ? CLT_OK : clt_fail_memory(error);
+  return CLT_OK;
 }
 
 /* The squared deviations from the mean of n rows, short of the sum of their squares. Of y = 0 and 1 this is Gini's. */
@@ -173,8 +163,8 @@ void clt_growth_tree(clt_growth *g) {
 }
 
 float clt_growth_leaf(const clt_growth *g, const clt_growing_node *node) {
-  bool alone = isnan(g->prior);
-  return (float)(g->rate * (node->sum + (alone ? 0 : g->prior)) / ((double)node->n + (alone ? 0 : 1)));
+  if (isnan(g->prior)) return (float)(g->rate * node->sum / (double)node->n);
+  return (float)(g->rate * (node->sum + g->prior) / ((double)node->n + 1));
 }
 
 float clt_growth_predict(const clt_growth *g, const float *x) {

@@ -13,6 +13,7 @@
 #include <clatune/rng.h>
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "model/encoding.h"
 #include "model/kernels.h"
 
@@ -44,6 +45,7 @@ typedef struct clt_growth {
   double prior; /* a leaf is the mean of its rows and of one more with this value; NaN: of its rows alone */
   double rate;  /* learning rate: a leaf keeps this fraction of its value */
 
+  clt_arena memory; /* of the arrays */
   size_t n_inputs, n, n_nodes;
   struct input_bins *inputs;
   uint8_t *bin; /* [input][row] */
@@ -52,11 +54,10 @@ typedef struct clt_growth {
   clt_growing_node *nodes;
 } clt_growth;
 
-/* For x[rows[i]][n_inputs] and finite y[rows[i]], i < n (rows NULL: the first n), n >= 1. Release also after a failure.
- */
+/* For x[rows[i]][n_inputs] and finite y[rows[i]], i < n (rows NULL: the first n), n >= 1. Release growth->memory, also
+ * after a failure. */
 int clt_growth_init(clt_growth *growth, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
                     clt_error *error);
-void clt_growth_release(clt_growth *growth);
 
 /* Grows a tree, whose root is nodes[0]. */
 void clt_growth_tree(clt_growth *growth);

@@ -27,8 +27,8 @@ typedef struct boosted_node {
   float threshold;
 } boosted_node;
 
-/* Trees are whole, so that walking them has no branches: node i has the children 2 i + 1 (input at most the threshold)
- * and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
+/* Trees are complete, so that walking them has no branches: node i has the children 2 i + 1 (input at most the
+ * threshold) and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
 typedef struct boosted {
   size_t n_trees, depth;
   float base;          /* the prediction without any tree */
@@ -37,6 +37,7 @@ typedef struct boosted {
 } boosted;
 
 typedef struct boosted_state {
+  clt_arena memory; /* of members and trees */
   clt_encoding *encoding;
   size_t n_members;
   boosted *members;
@@ -54,17 +55,16 @@ static const clt_option options[] = {
     {"resources", CLT_OPTION_BOOL, "yes", 0, 0, AT(resources), "uses the problem's Resources as inputs, if it has any"},
 };
 
-/* Room for the trees, all of them 0. */
-static int make_room(boosted *b, size_t n_trees, size_t depth, clt_error *error) {
-  size_t n_leaves = (size_t)1 << depth;
-  b->n_trees = n_trees;
-  b->depth = depth;
-  b->nodes = clt_new_array(n_trees, (n_leaves - 1) * sizeof *b->nodes);
-  b->leaves = clt_new_array(n_trees, n_leaves * sizeof *b->leaves);
-  return b->nodes && b->leaves ? CLT_OK : clt_fail_memory(error);
+/* Trees of zeros. */
+static boosted allocate_trees(clt_arena *memory, size_t n_trees, size_t depth) {
+  const size_t n_leaves = (size_t)1 << depth;
+  return (boosted){.n_trees = n_trees,
+                   .depth = depth,
+                   .nodes = clt_arena_array(memory, n_trees, (n_leaves - 1) * sizeof(boosted_node)),
+                   .leaves = clt_arena_array(memory, n_trees, n_leaves * sizeof(float))};
 }
 
-/* A subtree into a whole one's place `at`; what its leaves say is taken from what is left of their rows. */
+/* Writes a subtree as a complete one, at node `at`; the values of its leaves are subtracted from their rows. */
 static void write_whole(clt_growth *g, size_t index, size_t at, size_t depth, boosted_node *nodes, float *leaves) {
   const clt_growing_node *node = &g->nodes[index];
   if (depth == g->most_depth) {
@@ -73,10 +73,14 @@ static void write_whole(clt_growth *g, size_t index, size_t at, size_t depth, bo
     for (size_t i = node->first; i < node->first + node->n; i++) g->y[g->order[i]] -= value;
     return;
   }
-  bool splits = node->left != 0;
-  nodes[at] = (boosted_node){splits ? (uint32_t)node->input : 0, splits ? node->threshold : FLT_MAX};
-  write_whole(g, splits ? node->left : index, 2 * at + 1, depth + 1, nodes, leaves);
-  if (splits) write_whole(g, node->right, 2 * at + 2, depth + 1, nodes, leaves);
+  if (node->left == 0) {
+    nodes[at] = (boosted_node){0, FLT_MAX};
+    write_whole(g, index, 2 * at + 1, depth + 1, nodes, leaves);
+    return;
+  }
+  nodes[at] = (boosted_node){(uint32_t)node->input, node->threshold};
+  write_whole(g, node->left, 2 * at + 1, depth + 1, nodes, leaves);
+  write_whole(g, node->right, 2 * at + 2, depth + 1, nodes, leaves);
 }
 
 /* For rows x[ROWS][n_inputs]. */
@@ -101,26 +105,24 @@ static int fit_member(const clt_bag *bag, size_t index, const size_t *rows, size
   boosted *b = &s->members[index];
   size_t n_inputs = s->encoding->n_inputs, n_leaves = (size_t)1 << o->depth;
   clt_growth g = {n_leaves, (size_t)o->depth, (size_t)o->leaf_rows, .prior = NAN, .rate = o->rate};
-  float *left_out = clt_new_array(ROWS, n_inputs * sizeof *left_out), y[ROWS];
-  int rc = left_out ? make_room(b, (size_t)o->rounds, (size_t)o->depth, error) : clt_fail_memory(error);
-  if (!rc) rc = clt_growth_init(&g, bag->x, n_inputs, bag->y, rows, n_train, error);
+  float *left_out = clt_arena_array(&g.memory, ROWS, n_inputs * sizeof *left_out), y[ROWS];
+  int rc = clt_growth_init(&g, bag->x, n_inputs, bag->y, rows, n_train, error);
   double sum = 0;
-  for (size_t i = 0; !rc && i < n_train; i++) sum += (double)g.y[i];
+  for (size_t i = 0; rc == CLT_OK && i < n_train; i++) sum += (double)g.y[i];
   b->base = (float)(sum / (double)n_train);
-  for (size_t i = 0; !rc && i < n_train; i++) g.y[i] -= b->base;
-  for (size_t t = 0; !rc && t < b->n_trees; t++) {
+  for (size_t i = 0; rc == CLT_OK && i < n_train; i++) g.y[i] -= b->base;
+  for (size_t t = 0; rc == CLT_OK && t < b->n_trees; t++) {
     clt_growth_tree(&g);
     write_whole(&g, 0, 0, 0, b->nodes + t * (n_leaves - 1), b->leaves + t * n_leaves);
   }
-  for (size_t i = n_train; !rc && i < bag->n; i += ROWS) {
-    size_t n = bag->n - i < ROWS ? bag->n - i : ROWS;
+  for (size_t i = n_train; rc == CLT_OK && i < bag->n; i += ROWS) {
+    size_t n = clt_min(bag->n - i, ROWS);
     for (size_t r = 0; r < n; r++)
       memcpy(left_out + r * n_inputs, bag->x + rows[i + r] * n_inputs, n_inputs * sizeof *left_out);
     predict_rows(y, b, left_out, n_inputs);
     memcpy(outputs + (i - n_train), y, n * sizeof *y);
   }
-  clt_growth_release(&g);
-  free(left_out);
+  clt_arena_release(&g.memory);
   return rc;
 }
 
@@ -130,9 +132,11 @@ static int boosted_fit(void *state, const clt_rows *rows, const void *given, uin
   boosted_state *s = state;
   int rc = clt_rows_encoding(&s->encoding, rows, o->resources, error);
   if (rc) return rc;
-  s->n_members = (size_t)o->members < rows->n ? (size_t)o->members : rows->n;
-  s->members = clt_new_array(s->n_members, sizeof *s->members);
-  if (s->members == NULL) return clt_fail_memory(error);
+  s->n_members = clt_min((size_t)o->members, rows->n);
+  s->members = clt_arena_array(&s->memory, s->n_members, sizeof *s->members);
+  for (size_t m = 0; s->members && m < s->n_members; m++)
+    s->members[m] = allocate_trees(&s->memory, (size_t)o->rounds, (size_t)o->depth);
+  if (s->memory.failed) return clt_arena_check(&s->memory, error);
   clt_bag bag = {.state = s, .options = o, .fit_member = fit_member, .scale = 1};
   return clt_bag_fit(&bag, s->encoding, rows, s->n_members, seed, threads, residuals, error);
 }
@@ -145,7 +149,7 @@ static int boosted_predict(const void *state, const clt_config *configs, size_t 
   float *x = clt_new_array(n_inputs * ROWS, sizeof *x), y[ROWS];
   if (x == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i += ROWS) {
-    size_t n_rows = n - i < ROWS ? n - i : ROWS;
+    size_t n_rows = clt_min(n - i, ROWS);
     double sum[ROWS] = {0}, squares[ROWS] = {0};
     for (size_t r = 0; r < n_rows; r++) clt_encode(s->encoding, configs[i + r], x + r * n_inputs);
     for (size_t m = 0; m < n_members; m++) {
@@ -169,39 +173,36 @@ static int boosted_predict(const void *state, const clt_config *configs, size_t 
 static int boosted_save(const void *state, clt_model_record *out, clt_error *error) {
   const boosted_state *s = state;
   json_t *members = json_array();
-  int failed = json_object_set_new(clt_record_json(out), "resources", clt_encoding_save(s->encoding));
-  for (size_t m = 0; !failed && m < s->n_members; m++) {
-    const boosted *b = &s->members[m];
+  for (const boosted *b = s->members; b < s->members + s->n_members; b++) {
     size_t n_leaves = (size_t)1 << b->depth;
     json_t *trees = json_array();
-    for (size_t t = 0; !failed && t < b->n_trees; t++) {
+    for (size_t t = 0; t < b->n_trees; t++) {
       json_t *tree = json_array();
       const boosted_node *nodes = b->nodes + t * (n_leaves - 1);
       for (size_t i = 0; i + 1 < n_leaves; i++) {
-        failed |= json_array_append_new(tree, json_integer((json_int_t)nodes[i].input));
-        failed |= json_array_append_new(tree, json_real((double)nodes[i].threshold));
+        clt_json_append(&tree, json_integer((json_int_t)nodes[i].input));
+        clt_json_append(&tree, json_real((double)nodes[i].threshold));
       }
-      for (size_t i = 0; i < n_leaves; i++)
-        failed |= json_array_append_new(tree, json_real((double)b->leaves[t * n_leaves + i]));
-      failed |= json_array_append_new(trees, tree);
+      for (size_t i = 0; i < n_leaves; i++) clt_json_append(&tree, json_real((double)b->leaves[t * n_leaves + i]));
+      clt_json_append(&trees, tree);
     }
-    json_t *member =
-        json_pack("{s:f, s:I, s:o}", "base", (double)b->base, "depth", (json_int_t)b->depth, "trees", trees);
-    failed |= json_array_append_new(members, member);
+    clt_json_append(
+        &members, json_pack("{s:f, s:I, s:o}", "base", (double)b->base, "depth", (json_int_t)b->depth, "trees", trees));
   }
+  int failed = json_object_set_new(clt_record_json(out), "resources", clt_encoding_save(s->encoding));
   failed |= json_object_set_new(clt_record_json(out), "members", members);
   return failed ? clt_fail_memory(error) : CLT_OK;
 }
 
-static int load_member(boosted *b, size_t n_inputs, const json_t *json, clt_error *error) {
+static int load_member(boosted *b, clt_arena *memory, size_t n_inputs, const json_t *json, clt_error *error) {
   const json_t *trees = json_object_get(json, "trees");
   size_t n = json_array_size(trees), depth = 0;
   double base = 0;
   bool good = n > 0 && n <= MOST_ROUNDS && clt_json_read_number(&base, json_object_get(json, "base")) &&
               clt_json_read_size(&depth, json_object_get(json, "depth"), 1, MOST_DEPTH);
   if (!good) return clt_model_damaged(error, "trees");
-  int rc = make_room(b, n, depth, error);
-  if (rc) return rc;
+  *b = allocate_trees(memory, n, depth);
+  if (memory->failed) return clt_arena_check(memory, error);
   size_t n_leaves = (size_t)1 << depth, n_nodes = n_leaves - 1;
   b->base = (float)base;
   for (size_t t = 0; good && t < n; t++) {
@@ -230,11 +231,11 @@ static int boosted_load(void *state, const clt_space *space, const clt_instance 
   int rc = clt_encoding_load(&s->encoding, space, instance, json_object_get(json, "resources"), error);
   if (rc) return rc;
   if (n == 0 || n > MOST_MEMBERS) return clt_model_damaged(error, "trees");
-  s->members = clt_new_array(n, sizeof *s->members);
-  if (s->members == NULL) return clt_fail_memory(error);
   s->n_members = n;
-  for (size_t m = 0; !rc && m < n; m++)
-    rc = load_member(&s->members[m], s->encoding->n_inputs, json_array_get(members, m), error);
+  s->members = clt_arena_array(&s->memory, n, sizeof *s->members);
+  rc = clt_arena_check(&s->memory, error);
+  for (size_t m = 0; rc == CLT_OK && m < n; m++)
+    rc = load_member(&s->members[m], &s->memory, s->encoding->n_inputs, json_array_get(members, m), error);
   return rc;
 }
 
@@ -244,11 +245,7 @@ static void boosted_bind(void *state, const clt_instance *instance) {
 
 static void boosted_fini(void *state) {
   boosted_state *s = state;
-  for (size_t m = 0; s->members && m < s->n_members; m++) {
-    free(s->members[m].nodes);
-    free(s->members[m].leaves);
-  }
-  free(s->members);
+  clt_arena_release(&s->memory);
   clt_encoding_free(s->encoding);
 }
 
@@ -256,9 +253,7 @@ const clt_model_type clt_model_trees = {
     .abi = CLT_MODEL_ABI,
     .name = "trees",
     .summary = "an ensemble of boosted regression trees, fitted to log time",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(boosted_options),
+    CLT_OPTIONS(options, boosted_options),
     .state_size = sizeof(boosted_state),
     .has_fast = true,
     .fit = boosted_fit,

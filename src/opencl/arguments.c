@@ -33,8 +33,8 @@ static int fail_argument(const clt_plan_arg *arg, const char *doing, cl_int stat
   return clt_fail_cl(error, status, what);
 }
 
-static bool is_whole(clt_element_base base) { return base < CLT_ELEMENT_HALF; }
-static bool is_signed(clt_element_base base) { return is_whole(base) && base % 2 == 0; }
+static bool is_integer(clt_element_base base) { return base < CLT_ELEMENT_HALF; }
+static bool is_signed(clt_element_base base) { return is_integer(base) && base % 2 == 0; }
 
 /* Makes integers that all differ from the reference. Every second one has all bits of the reference flipped, which
  * reveals kernels that write only a part of a number or mask it. The others are half way between the reference and
@@ -57,18 +57,23 @@ static void make_wrong(unsigned char *out, const clt_array *array) {
 cl_int clt_input_write(clt_input *input, clt_executor *executor) {
   const clt_array *array = input->array;
   const clt_plan_arg *arg = &input->arg;
-  bool bordered = arg->border[0] | arg->border[1] | arg->border[2];
-  unsigned char *copy = input->wrong ? malloc(array->bytes) : NULL, *stored = bordered ? malloc(arg->bytes) : NULL;
+  unsigned char *wrong = NULL, *stored = NULL;
+  const void *content = array->data;
   cl_int status = CL_OUT_OF_HOST_MEMORY;
-  if ((copy || !input->wrong) && (stored || !bordered)) {
-    if (input->wrong) make_wrong(copy, array);
-    const void *content = input->wrong ? copy : array->data;
-    if (bordered) clt_array_store(stored, arg, content);
-    if (bordered) content = stored;
+  if (input->wrong) {
+    content = wrong = malloc(array->bytes);
+    if (wrong) make_wrong(wrong, array);
+  }
+  if (content && (arg->border[0] | arg->border[1] | arg->border[2])) {
+    stored = malloc(arg->bytes);
+    if (stored) clt_array_store(stored, arg, content);
+    content = stored;
+  }
+  if (content) {
     input->hash = clt_hash64(content, arg->bytes);
     status = clt_object_write(executor, &input->object, content);
   }
-  free(copy);
+  free(wrong);
   free(stored);
   return status;
 }
@@ -137,6 +142,11 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
+/* Whether an argument is memory without content or result. */
+static bool is_scratch(const clt_binding *binding) {
+  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
+}
+
 /* Finds an argument's data, decides whether its result is compared, and creates its object or sampler. */
 static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
                          const clt_binding *lender, clt_measurement *m, clt_error *error) {
@@ -144,9 +154,9 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
   const clt_element_base base = arg->element.base;
   cl_int status = CL_SUCCESS;
   if (arg->kind == CLT_ARG_SAMPLER) {
-    binding->sampler = clCreateSampler(executor->context, arg->sampler_normalised ? CL_TRUE : CL_FALSE,
-                                       arg->sampler_clamp_to_edge ? CL_ADDRESS_CLAMP_TO_EDGE : CL_ADDRESS_CLAMP,
-                                       arg->sampler_linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &status);
+    const cl_addressing_mode addressing = arg->sampler_clamp_to_edge ? CL_ADDRESS_CLAMP_TO_EDGE : CL_ADDRESS_CLAMP;
+    const cl_filter_mode filter = arg->sampler_linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST;
+    binding->sampler = clCreateSampler(executor->context, arg->sampler_normalised, addressing, filter, &status);
     return status ? clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, "creating a sampler") : CLT_OK;
   }
   if (!clt_arg_is_memory(arg)) return CLT_OK;
@@ -165,11 +175,14 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
 
   bool given = arg->has_data && array;
   if (given ||
-      (binding->verified && is_whole(base))) { /* integers have no NaN, so the poison is derived from the reference */
+      (binding->verified && is_integer(base))) { /* integers have no NaN, so the poison is derived from the reference */
     int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
-  if (lender && clt_binding_is_scratch(binding)) return binding->lent = clt_binding_object(lender), CLT_OK;
+  if (lender && is_scratch(binding)) {
+    binding->lent = clt_binding_object(lender);
+    return CLT_OK;
+  }
   status = clt_object_new(&binding->object, executor, arg, clt_arg_flags(arg));
   return status == CL_SUCCESS ? CLT_OK : fail_argument(arg, "allocate", status, m, error);
 }
@@ -179,7 +192,7 @@ int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan 
   int rc = CLT_OK;
   *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn, plan->config, data};
   if (out->items == NULL) return clt_fail_memory(error);
-  for (; rc == 0 && out->n < plan->n_args; out->n++) {
+  for (; rc == CLT_OK && out->n < plan->n_args; out->n++) {
     out->items[out->n].arg = &plan->args[out->n];
     rc = bind_argument(&out->items[out->n], executor, data, verify, lender ? &lender->items[out->n] : NULL, m, error);
   }
@@ -198,13 +211,10 @@ void clt_bindings_release(clt_bindings *bindings, clt_executor *executor) {
   *bindings = (clt_bindings){0};
 }
 
-bool clt_binding_is_scratch(const clt_binding *binding) {
-  return clt_arg_is_memory(binding->arg) && !binding->arg->has_data && !binding->verified;
-}
-
 const clt_object *clt_binding_object(const clt_binding *binding) {
   if (binding->lent) return binding->lent;
-  return binding->object.memory ? &binding->object : binding->input ? &binding->input->object : NULL;
+  if (binding->object.memory) return &binding->object;
+  return binding->input ? &binding->input->object : NULL;
 }
 
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const clt_binding *binding, const clt_data *data) {
@@ -262,10 +272,12 @@ static double middling(const clt_array *array) {
 static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_binding *binding, unsigned turn) {
   const clt_element_base base = binding->arg->element.base;
   const size_t width = clt_element_base_bytes(base);
-  const double most = base == CLT_ELEMENT_HALF ? 65504 : base == CLT_ELEMENT_FLOAT ? FLT_MAX : DBL_MAX;
+  static const double largest[] = {
+      [CLT_ELEMENT_HALF] = 65504, [CLT_ELEMENT_FLOAT] = FLT_MAX, [CLT_ELEMENT_DOUBLE] = DBL_MAX};
+  const double most = largest[base];
   memset(out, binding->verified || turn % 2 == 0 ? 0xa5 : 0, 4 * width);
   if (binding->verified &&
-      is_whole(base)) { /* after a small number with its bits flipped, the extreme that is farther from it */
+      is_integer(base)) { /* after a small number with its bits flipped, the extreme that is farther from it */
     const int first = (turn % 3 == 1) == is_signed(base) ? 0xff : 0;
     memset(out, first, width);
     memset(out + width, ~first, width);
@@ -273,7 +285,7 @@ static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_bindi
     return 2 * width;
   }
   const double kinds[] = {most, -most, NAN, binding->verified ? middling(binding->array) : 0};
-  for (size_t i = 0; i < 4 && !is_whole(base); i++)
+  for (size_t i = 0; i < 4 && !is_integer(base); i++)
     clt_store_value(out + i * width, base,
                     (clt_value){.type = CLT_REAL, .real = binding->verified ? kinds[(i + turn) % 4] : NAN});
   return 4 * width;
@@ -308,7 +320,8 @@ int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_res
   for (size_t i = 0; status == CL_SUCCESS && i < bindings->n; i++) {
     const clt_binding *binding = &bindings->items[i];
     bool has_data = binding->arg->has_data;
-    clt_restore needed = has_data ? CLT_RESTORE_INPUTS : binding->verified ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL;
+    clt_restore needed = binding->verified ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL;
+    if (has_data) needed = CLT_RESTORE_INPUTS;
     const clt_object *object = binding->lent ? binding->lent : &binding->object;
     if (object->memory == NULL || needed > level) continue;
     unsigned char pattern[4 * sizeof(double)] = {0};

@@ -110,9 +110,11 @@ int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *
   clt_declarations *d = clt_new_array(1, sizeof *d);
   if (d) d->text = clt_plain_source(text);
   int rc = d && d->text ? cut_header(d, error) : clt_fail_memory(error);
-  if (rc) return clt_declarations_free(d), rc;
-  *out = d;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = d;
+  else
+    clt_declarations_free(d);
+  return rc;
 }
 
 void clt_declarations_free(clt_declarations *declarations) {

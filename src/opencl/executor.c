@@ -22,92 +22,7 @@ enum { ANSWER_S = 5 };                    /* a device that takes longer for an e
 #define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
-/* --- status codes --- */
-
-/* In the order of the codes, from 0 downwards; -20 to -29 are not used. */
-const char *clt_cl_status_name(cl_int status) {
-  static const char names[] =
-      "CL_SUCCESS\0CL_DEVICE_NOT_FOUND\0CL_DEVICE_NOT_AVAILABLE\0CL_COMPILER_NOT_AVAILABLE\0"
-      "CL_MEM_OBJECT_ALLOCATION_FAILURE\0CL_OUT_OF_RESOURCES\0CL_OUT_OF_HOST_MEMORY\0"
-      "CL_PROFILING_INFO_NOT_AVAILABLE\0CL_MEM_COPY_OVERLAP\0CL_IMAGE_FORMAT_MISMATCH\0"
-      "CL_IMAGE_FORMAT_NOT_SUPPORTED\0CL_BUILD_PROGRAM_FAILURE\0CL_MAP_FAILURE\0CL_MISALIGNED_SUB_BUFFER_OFFSET\0"
-      "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST\0CL_COMPILE_PROGRAM_FAILURE\0CL_LINKER_NOT_AVAILABLE\0"
-      "CL_LINK_PROGRAM_FAILURE\0CL_DEVICE_PARTITION_FAILED\0CL_KERNEL_ARG_INFO_NOT_AVAILABLE\0\0\0\0\0\0\0\0\0\0\0"
-      "CL_INVALID_VALUE\0CL_INVALID_DEVICE_TYPE\0CL_INVALID_PLATFORM\0CL_INVALID_DEVICE\0CL_INVALID_CONTEXT\0"
-      "CL_INVALID_QUEUE_PROPERTIES\0CL_INVALID_COMMAND_QUEUE\0CL_INVALID_HOST_PTR\0CL_INVALID_MEM_OBJECT\0"
-      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR\0CL_INVALID_IMAGE_SIZE\0CL_INVALID_SAMPLER\0CL_INVALID_BINARY\0"
-      "CL_INVALID_BUILD_OPTIONS\0CL_INVALID_PROGRAM\0CL_INVALID_PROGRAM_EXECUTABLE\0CL_INVALID_KERNEL_NAME\0"
-      "CL_INVALID_KERNEL_DEFINITION\0CL_INVALID_KERNEL\0CL_INVALID_ARG_INDEX\0CL_INVALID_ARG_VALUE\0"
-      "CL_INVALID_ARG_SIZE\0CL_INVALID_KERNEL_ARGS\0CL_INVALID_WORK_DIMENSION\0CL_INVALID_WORK_GROUP_SIZE\0"
-      "CL_INVALID_WORK_ITEM_SIZE\0CL_INVALID_GLOBAL_OFFSET\0CL_INVALID_EVENT_WAIT_LIST\0CL_INVALID_EVENT\0"
-      "CL_INVALID_OPERATION\0CL_INVALID_GL_OBJECT\0CL_INVALID_BUFFER_SIZE\0CL_INVALID_MIP_LEVEL\0"
-      "CL_INVALID_GLOBAL_WORK_SIZE\0CL_INVALID_PROPERTY\0CL_INVALID_IMAGE_DESCRIPTOR\0CL_INVALID_COMPILER_OPTIONS\0"
-      "CL_INVALID_LINKER_OPTIONS\0CL_INVALID_DEVICE_PARTITION_COUNT\0CL_INVALID_PIPE_SIZE\0CL_INVALID_DEVICE_QUEUE\0"
-      "CL_INVALID_SPEC_ID\0CL_MAX_SIZE_RESTRICTION_EXCEEDED";
-  /* Codes of extensions, and codes that vendors return without defining them; as numbers, because older headers lack
-   * them. */
-  static const struct {
-    cl_int status;
-    const char *name;
-  } others[] = {
-      {-1000, "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR"},
-      {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-      {-1057, "CL_DEVICE_PARTITION_FAILED_EXT"},
-      {-1058, "CL_INVALID_PARTITION_COUNT_EXT"},
-      {-1059, "CL_INVALID_PARTITION_NAME_EXT"},
-      {-1092, "CL_EGL_RESOURCE_NOT_ACQUIRED_KHR"},
-      {-1093, "CL_INVALID_EGL_OBJECT_KHR"},
-      {-1094, "CL_INVALID_ACCELERATOR_INTEL"},
-      {-1095, "CL_INVALID_ACCELERATOR_TYPE_INTEL"},
-      {-1096, "CL_INVALID_ACCELERATOR_DESCRIPTOR_INTEL"},
-      {-1097, "CL_ACCELERATOR_TYPE_NOT_SUPPORTED_INTEL"},
-      {-1108, "CL_COMMAND_TERMINATED_ITSELF_WITH_FAILURE_ARM"},
-      {-1121, "CL_CONTEXT_TERMINATED_KHR"},
-      {-9999, "NVIDIA: a kernel read or wrote outside its buffers"},
-  };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (others[i].status == status) return others[i].name;
-  const char *name = names;
-  if (status > 0) return "unknown status";
-  for (cl_int i = 0; i > status && name < names + sizeof names; i--) name += strlen(name) + 1;
-  return name < names + sizeof names && *name ? name : "unknown status";
-}
-
-bool clt_cl_out_of_memory(cl_int status) {
-  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES || status == CL_OUT_OF_HOST_MEMORY;
-}
-
-int clt_fail_cl(clt_error *error, cl_int status, const char *what) {
-  return clt_fail(error, CLT_E_OPENCL, "cannot %s: %s (%d)", what, clt_cl_status_name(status), status);
-}
-
-int clt_reject(clt_measurement *m, clt_reason reason, const char *format, ...) {
-  va_list arguments;
-  if (m == NULL) return CLT_REJECTED;
-  va_start(arguments, format);
-  char *log = clt_vformat(format, arguments);
-  va_end(arguments);
-  clt_measurement_fail(m, reason, log);
-  free(log);
-  return CLT_REJECTED;
-}
-
-int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const char *what) {
-  if (clt_cl_out_of_memory(status)) reason = CLT_REASON_OUT_OF_MEMORY;
-  return clt_reject(m, reason, "%s: %s (%d)", what, clt_cl_status_name(status), status);
-}
-
 /* --- executors --- */
-
-void clt_executor_announce(const clt_executor *executor, clt_phase phase) {
-  if (executor->phase) executor->phase(executor->phase_user, phase);
-}
-
-int clt_executor_usable(const clt_executor *executor, clt_error *error) {
-  if (!executor->broken) return CLT_OK;
-  return clt_fail(error, CLT_E_OPENCL, "the device '%s' no longer responds after a fault; open it again",
-                  executor->info.name);
-}
 
 int clt_executor_new(clt_executor **out, int platform_index, int device_index, clt_error *error) {
   cl_device_id device;
@@ -144,7 +59,10 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
   if (clRetainContext(context) == CL_SUCCESS) executor->context = context;
   if (clRetainCommandQueue(queue) == CL_SUCCESS) executor->queue = queue;
   int rc = clt_cl_describe(&executor->info, device, error);
-  if (rc) return clt_executor_free(executor), rc;
+  if (rc) {
+    clt_executor_free(executor);
+    return rc;
+  }
   size_t share = (size_t)(executor->info.global_memory_bytes / CACHE_SHARE);
   executor->inputs.limit_bytes = share > CACHE_MIN_BYTES ? share : CACHE_MIN_BYTES;
   executor->clock = properties & CL_QUEUE_PROFILING_ENABLE ? clt_judge_clock(executor) : CLT_CLOCK_HOST;
@@ -204,17 +122,6 @@ void clt_executor_on_fault(clt_executor *executor, clt_fault_fn fn, void *user) 
   executor->fault_user = user;
 }
 
-void clt_tell_fault(const clt_executor *executor, clt_measurement *m) {
-  if (executor->fault == NULL || m == NULL) return;
-  clt_measurement told;
-  if (clt_measurement_copy(&told, m, NULL)) return;
-  if (executor->run.phase_s == &m->phases.first_launch_s)
-    told.phases.first_launch_s += clt_now_s() - executor->run.begun_s;
-  if (executor->run.check) clt_name_check(&told, executor->run.check);
-  executor->fault(executor->fault_user, &told, executor->broken);
-  clt_measurement_release(&told);
-}
-
 /* A query that is sent to the device in a thread of its own, because it may never return. */
 typedef struct inquiry {
   cl_command_queue queue;
@@ -248,10 +155,12 @@ static bool device_answers(clt_executor *executor, bool with_kernel) {
   *q = (inquiry){executor->queue, with_kernel ? executor->probe : NULL, false};
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += ANSWER_S;
-  if (pthread_create(&thread, NULL, inquire, q)) return free(q), true;
-  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until))
-    return pthread_detach(thread), false; /* the thread owns q */
-  const bool answered = q->answered;
+  const bool asked = pthread_create(&thread, NULL, inquire, q) == 0;
+  if (asked && pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) {
+    pthread_detach(thread); /* it owns q */
+    return false;
+  }
+  const bool answered = q->answered || !asked;
   free(q);
   return answered;
 }
@@ -286,26 +195,25 @@ int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *e
   executor->run.begun_s = started;
   executor->run.phase_s = first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s;
   int rc = clt_bindings_init(bindings, executor, plan, data, compare, lender, m, error);
-  if (rc == 0) rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
-  if (rc == 0) rc = clt_bindings_set(bindings, program, plan, m);
-  if (rc == 0) {
+  if (rc == CLT_OK)
+    rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
+  if (rc == CLT_OK) rc = clt_bindings_set(bindings, program, plan, m);
+  if (rc == CLT_OK) {
     if (first_run_s == NULL) clt_executor_announce(executor, CLT_PHASE_RUNNING);
     rc = first_run_s ? clt_launch_first(first_run_s, executor, program, plan, m)
                      : clt_launch_run(&run, executor, program, plan, 1, m);
   }
   *executor->run.phase_s += clt_now_s() - started;
   executor->run.phase_s = NULL;
-  if (rc == 0) rc = clt_bindings_verify(bindings, executor, true, m);
+  if (rc == CLT_OK) rc = clt_bindings_verify(bindings, executor, true, m);
   /* Releases the arguments first: if memory is short, querying the device needs some, too. */
   if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) clt_bindings_release(bindings, executor);
   if (rc == CLT_REJECTED) clt_executor_fault(executor, bindings, m);
   return rc;
 }
 
-/* Does the work of clt_executor_prepare, with or without the comparison, and returns CLT_REJECTED for a failed
- * configuration. */
-static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
-                        bool compare, clt_measurement *m, clt_error *error) {
+int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
+                         clt_measurement *measurement, clt_error *error) {
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
   clt_prepared *prepared = clt_new_array(1, sizeof *prepared);
@@ -315,22 +223,14 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
   prepared->n_together = 1;
   clt_rng_init(&prepared->rng, (uint64_t)plan->config);
   clt_executor_announce(executor, CLT_PHASE_BUILD);
-  rc = clt_program_build(&prepared->program, executor, plan, m, error);
-  if (rc == 0)
-    rc = clt_run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare,
-                         NULL, m, error);
+  rc = clt_program_build(&prepared->program, executor, plan, measurement, error);
+  if (rc == CLT_OK)
+    rc = clt_run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data,
+                         data != NULL, NULL, measurement, error);
   clt_executor_announce(executor, CLT_PHASE_DONE);
-  if (rc) return clt_prepared_free(prepared), rc;
-  *out = prepared;
-  return CLT_OK;
-}
-
-int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
-                         clt_measurement *measurement, clt_error *error) {
-  clt_prepared *prepared = NULL;
-  int rc = prepare_plan(&prepared, executor, plan, data, data != NULL, measurement, error);
+  if (rc) clt_prepared_free(prepared);
   if (rc < 0) return rc;
-  *out = prepared;
+  *out = rc == CLT_OK ? prepared : NULL;
   return CLT_OK;
 }
 
@@ -352,7 +252,7 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
     if (text == NULL) rc = clt_fail_memory(error);
     if (text) free(plan->source), plan->source = text;
   }
-  if (rc == 0) rc = clt_executor_prepare(executor, out, plan, data, m, error);
+  if (rc == CLT_OK) rc = clt_executor_prepare(executor, out, plan, data, m, error);
   if (*out)
     (*out)->own_plan = plan;
   else

@@ -81,10 +81,10 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error);
 
-/* Runs a prepared plan on other data and verifies the result: once with scratch memory as earlier runs have left it,
- * and once with poison there; before both, local memory is filled with garbage. mirrored: work-items and work-groups do
- * the work of the opposite ones, so that what depends on their order gives another result; builds the program once
- * more. */
+/* Runs a prepared plan on other data and verifies the result: with scratch memory as earlier runs have left it, with
+ * poison there, or (the first time, and mirrored) both; before each run, local memory is filled with garbage. mirrored:
+ * work-items and work-groups do the work of the opposite ones, so that what depends on their order gives another
+ * result; builds the program once more. */
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
                         clt_measurement *measurement, clt_error *error);
 void clt_prepared_free(clt_prepared *prepared);

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "opencl/internal.h"
 
-#define MAX_LOG_READ_BYTES ((size_t)64 << 20)
 #define MAX_NAMES_BYTES 4096
 #define MAX_NAMES 128
 #define KERNEL_SPILL_MEM_SIZE_INTEL 0x4109 /* cl_intel_required_subgroup_size: CL_KERNEL_SPILL_MEM_SIZE_INTEL */
@@ -22,10 +21,9 @@
 
 static int check_image(const clt_executor *executor, const clt_plan_arg *arg, clt_measurement *m) {
   const clt_device_info *device = &executor->info;
-  bool volume = arg->kind == CLT_ARG_IMAGE3D;
-  uint64_t max[3] = {volume ? device->image3d_max_width : device->image2d_max_width,
-                     volume ? device->image3d_max_height : device->image2d_max_height,
-                     volume ? device->image3d_max_depth : 1};
+  const uint64_t plane[3] = {device->image2d_max_width, device->image2d_max_height, 1};
+  const uint64_t volume[3] = {device->image3d_max_width, device->image3d_max_height, device->image3d_max_depth};
+  const uint64_t *max = arg->kind == CLT_ARG_IMAGE3D ? volume : plane;
   if (!device->images)
     return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device does not support images (argument '%s')", arg->name);
   if (arg->kind == CLT_ARG_IMAGE1D_BUFFER && arg->bytes / arg->element.bytes > device->image1d_buffer_max_width)
@@ -101,17 +99,17 @@ static bool is_real(clt_element element) { return element.base >= CLT_ELEMENT_HA
 static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg *given) {
   size_t length = strcspn(taken->type, "*");
   const bool pointer = strchr(taken->type, '*') != NULL;
-  const char *image = given->kind == CLT_ARG_IMAGE2D   ? "image2d"
-                      : given->kind == CLT_ARG_IMAGE3D ? "image3d"
-                                                       : "image1d_buffer";
+  static const char *const images[] = {
+      [CLT_ARG_IMAGE2D] = "image2d", [CLT_ARG_IMAGE3D] = "image3d", [CLT_ARG_IMAGE1D_BUFFER] = "image1d_buffer"};
   char type[sizeof taken->type];
   clt_element element;
   while (length && taken->type[length - 1] == ' ') length--;
   snprintf(type, sizeof type, "%.*s", (int)length, taken->type);
   if (clt_arg_is_image(given->kind)) {
     const bool known = taken->reads_image || taken->writes_image;
-    return clt_starts_with(type, image) && (!known || (given->access != CLT_READ_ONLY && taken->writes_image) ||
-                                            (given->access != CLT_WRITE_ONLY && taken->reads_image));
+    return clt_starts_with(type, images[given->kind]) &&
+           (!known || (given->access != CLT_READ_ONLY && taken->writes_image) ||
+            (given->access != CLT_WRITE_ONLY && taken->reads_image));
   }
   if (given->kind == CLT_ARG_SAMPLER) return strcmp(type, "sampler_t") == 0;
   if (clt_starts_with(type, "image") || strcmp(type, "sampler_t") == 0) return false;
@@ -139,7 +137,8 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
       "a scalar of type ", "a vector of ",   "a vector of ", "local memory",
       "a 2D image of ",    "a 3D image of ", "a sampler",    "an image that is a vector of "};
   static const char *const addresses[] = {"global ", "constant ", "local ", ""};
-  static const char *const accesses[] = {"ReadOnly", "WriteOnly", "ReadWrite"};
+  static const char *const accesses[] = {" of AccessType ReadOnly", " of AccessType WriteOnly",
+                                         " of AccessType ReadWrite"};
   char element[16] = "", stands_for[160] = "", own[64] = "", hint[240] = "", type[128];
   clt_element parsed;
   const bool image = clt_arg_is_image(given->kind), scalar = given->kind == CLT_ARG_SCALAR;
@@ -161,13 +160,10 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
     snprintf(hint, sizeof hint, "; write a \"Size\" for at least one");
   else if (taken->bytes && scalar && !pointer)
     snprintf(hint, sizeof hint, "; for a struct write a \"Type\" of the same size, such as uchar16 for 16 bytes");
-  snprintf(out, capacity, "is '%s%s%s %s'%s, but it is given '%s', %s%s%s%s%s%s",
-           addresses[strchr(said->type, '*') ? said->address : CLT_ADDRESS_PRIVATE],
-           !strstr(said->type, "image")               ? ""
-           : said->writes_image && !said->reads_image ? "write_only "
-                                                      : "read_only ",
-           said->type, said->name, stands_for, given->name, kinds[given->kind], element, image ? " of AccessType " : "",
-           image ? accesses[given->access] : "", own, hint);
+  const char *qualifier = addresses[strchr(said->type, '*') ? said->address : CLT_ADDRESS_PRIVATE];
+  if (strstr(said->type, "image")) qualifier = said->writes_image && !said->reads_image ? "write_only " : "read_only ";
+  snprintf(out, capacity, "is '%s%s %s'%s, but it is given '%s', %s%s%s%s%s", qualifier, said->type, said->name,
+           stands_for, given->name, kinds[given->kind], element, image ? accesses[given->access] : "", own, hint);
 }
 
 /* Rejects a configuration whose arguments do not fit, and names the place in the problem file. resolve: resolves the
@@ -260,16 +256,6 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
 
 /* --- building --- */
 
-char *clt_program_log(cl_program program, cl_device_id device) {
-  size_t n = 0;
-  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) != CL_SUCCESS) return NULL;
-  if (n <= 1 || n > MAX_LOG_READ_BYTES) return NULL;
-  char *log = clt_new_array(n + 1, 1);
-  if (log && clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, n, log, NULL) == CL_SUCCESS) return log;
-  free(log);
-  return NULL;
-}
-
 /* The number before or behind some words of the log's part for a kernel; NaN where there is none. Lines as
  *   ptxas info    : Compiling entry function 'convolve' for 'sm_90'
  *   8 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
@@ -278,8 +264,9 @@ static double find_in_log(const char *log, const char *kernel, const char *words
   char entry[300];
   unsigned value;
   snprintf(entry, sizeof entry, "entry function '%s'", kernel);
-  const char *part = log ? strstr(log, entry) : NULL, *next = part ? strstr(part + 1, "entry function '") : NULL;
-  const char *at = part ? strstr(part, words) : NULL;
+  const char *part = log ? strstr(log, entry) : NULL;
+  if (part == NULL) return NAN;
+  const char *next = strstr(part + 1, "entry function '"), *at = strstr(part, words);
   if (at == NULL || (next && at > next)) return NAN;
   while (at > part && at[-1] == ' ') at--;
   while (at > part && isdigit((unsigned char)at[-1])) at--;
@@ -353,36 +340,6 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
   return CLT_OK;
 }
 
-int clt_program_build_text(cl_program *out, cl_int *status, const clt_executor *executor, const char *text,
-                           const char *options, clt_error *error) {
-  *out = clCreateProgramWithSource(executor->context, 1, &text, NULL, status);
-  if (*out == NULL) return clt_fail_cl(error, *status, "create a program");
-  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
-  return CLT_OK;
-}
-
-int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *executor, const char *text,
-                                const char *options, clt_error *error) {
-  char *all = clt_format("%s%s", options, executor->undescribed ? "" : " -cl-kernel-arg-info");
-  int rc = all ? clt_program_build_text(out, status, executor, text, all, error) : clt_fail_memory(error);
-  free(all);
-  if (rc || *status == CL_SUCCESS || executor->undescribed || !clt_cl_is_nvidia(&executor->info)) return rc;
-  char *log = clt_program_log(*out, executor->device);
-  executor->undescribed = log && strstr(log, "ptxas") && strstr(log, "Parsing error");
-  free(log);
-  if (!executor->undescribed) return CLT_OK;
-  clReleaseProgram(*out);
-  return clt_program_build_text(out, status, executor, text, options, error);
-}
-
-cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status) {
-  cl_program program = NULL;
-  if (clt_program_build_text(&program, status, executor, text, NULL, NULL)) return NULL;
-  cl_kernel kernel = *status == CL_SUCCESS ? clCreateKernel(program, name, status) : NULL;
-  clReleaseProgram(program);
-  return kernel;
-}
-
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error) {
   clt_program built = {0};
@@ -400,11 +357,12 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
     executor->declarations_sought = true;
     executor->declarations = clt_declarations_of_pocl(executor->info.platform_version);
   }
+  const char *own_options = plan->options ? plan->options : "";
+  const char *verbose = clt_cl_is_nvidia(&executor->info) ? " -cl-nv-verbose" : "";
   bool reduced = executor->declarations != NULL, gave_up = false;
   while (rc == CLT_OK) {
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
-    char *options = clt_format("%s%s%s", plan->options ? plan->options : "", reduced ? CLT_DECLARATIONS_OPTION : "",
-                               clt_cl_is_nvidia(&executor->info) ? " -cl-nv-verbose" : "");
+    char *options = clt_format("%s%s%s", own_options, reduced ? CLT_DECLARATIONS_OPTION : "", verbose);
     rc = source && options ? clt_program_build_described(&built.program, &status, executor, source, options, error)
                            : clt_fail_memory(error);
     free(source);
@@ -433,9 +391,11 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   }
   free(text);
   m->phases.build_s += clt_now_s() - started;
-  if (rc) return clt_program_release(&built), rc;
-  *out = built;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = built;
+  else
+    clt_program_release(&built);
+  return rc;
 }
 
 void clt_program_release(clt_program *program) {

@@ -49,7 +49,8 @@ void clt_types_resolve(clt_kernel_argument *const *arguments, size_t n, const cl
                       "__kernel __attribute__((reqd_work_group_size(clatune_type(%s), clatune_bytes(%s) %% 16 + 1, "
                       "clatune_bytes(%s) / 16 + 1))) void clatune_%zu(void) {}\n",
                       type, type, type, i);
-  if (all.rc == 0 && all.n > n_before) clt_program_build_text(&program, &status, executor, all.bytes, options, NULL);
+  if (all.rc == CLT_OK && all.n > n_before)
+    clt_program_build_text(&program, &status, executor, all.bytes, options, NULL);
   for (size_t i = 0; status == CL_SUCCESS && i < n; i++) {
     char name[32];
     size_t local[3] = {0};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "problem/parts.h"
+#include "problem/content.h"
 
 /* --- elements --- */
 
@@ -17,6 +17,11 @@ static const char *const element_names[] = {
 size_t clt_element_base_bytes(clt_element_base base) {
   static const unsigned char bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
   return bytes[base];
+}
+
+double clt_default_tolerance(clt_element_base base) {
+  if (base < CLT_ELEMENT_HALF) return 0;
+  return base == CLT_ELEMENT_HALF ? 1e-3 : 1e-6;
 }
 
 int clt_element_parse(clt_element *out, const char *name) {
@@ -56,29 +61,28 @@ static uint16_t half_of(double x) {
 static void store_integer(void *at, clt_element_base base, int64_t x) {
   static const int64_t limits[][2] = {{INT8_MIN, INT8_MAX},   {0, UINT8_MAX},  {INT16_MIN, INT16_MAX}, {0, UINT16_MAX},
                                       {INT32_MIN, INT32_MAX}, {0, UINT32_MAX}, {INT64_MIN, INT64_MAX}, {0, INT64_MAX}};
-  const int64_t *limit = limits[base];
-  x = x < limit[0] ? limit[0] : x > limit[1] ? limit[1] : x;
+  if (x < limits[base][0]) x = limits[base][0];
+  if (x > limits[base][1]) x = limits[base][1];
   memcpy(at, &x, clt_element_base_bytes(base)); /* assumes little endian, like all hosts with OpenCL drivers */
 }
 
 void clt_store_number(void *at, clt_element_base base, double number) {
-  float single = (float)number;
-  uint16_t half = half_of(number);
-  uint64_t large = number >= 0x1p64 ? UINT64_MAX : number >= 0x1p63 ? (uint64_t)number : 0;
-  if (base == CLT_ELEMENT_HALF)
+  const float single = (float)number;
+  const uint16_t half = half_of(number);
+  if (base == CLT_ELEMENT_HALF) {
     memcpy(at, &half, 2);
-  else if (base == CLT_ELEMENT_FLOAT)
+  } else if (base == CLT_ELEMENT_FLOAT) {
     memcpy(at, &single, 4);
-  else if (base == CLT_ELEMENT_DOUBLE)
+  } else if (base == CLT_ELEMENT_DOUBLE) {
     memcpy(at, &number, 8);
-  else if (base == CLT_ELEMENT_ULONG && large)
+  } else if (base == CLT_ELEMENT_ULONG && number >= 0x1p63) {
+    const uint64_t large = number >= 0x1p64 ? UINT64_MAX : (uint64_t)number;
     memcpy(at, &large, 8);
-  else
-    store_integer(at, base,
-                  number != number    ? 0
-                  : number >= 0x1p63  ? INT64_MAX
-                  : number <= -0x1p63 ? INT64_MIN
-                                      : (int64_t)number);
+  } else {
+    int64_t integer = number < 0 ? INT64_MIN : INT64_MAX;
+    if (fabs(number) < 0x1p63) integer = (int64_t)number;
+    store_integer(at, base, isnan(number) ? 0 : integer);
+  }
 }
 
 void clt_store_value(void *at, clt_element_base base, clt_value value) {
@@ -164,42 +168,16 @@ static void add_wrong(comparison *c, size_t number, double error, double referen
 
 static double half_to_double(uint16_t bits) {
   int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  double value = exponent == 0    ? ldexp(mantissa, -24)
-                 : exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
-                                  : ldexp(mantissa + 1024, exponent - 25);
+  double value = exponent == 0 ? ldexp(mantissa, -24) : ldexp(mantissa + 1024, exponent - 25);
+  if (exponent == 31) value = mantissa ? (double)NAN : (double)INFINITY;
   return bits & 0x8000 ? -value : value;
 }
 
-#define LOAD(type)            \
-  {                           \
-    type x;                   \
-    memcpy(&x, at, sizeof x); \
-    return (double)x;         \
-  }
-double clt_load_number(const void *at, clt_element_base base) {
-  uint16_t bits;
-  switch (base) {
-    case CLT_ELEMENT_CHAR: LOAD(int8_t)
-    case CLT_ELEMENT_UCHAR: LOAD(uint8_t)
-    case CLT_ELEMENT_SHORT: LOAD(int16_t)
-    case CLT_ELEMENT_USHORT: LOAD(uint16_t)
-    case CLT_ELEMENT_INT: LOAD(int32_t)
-    case CLT_ELEMENT_UINT: LOAD(uint32_t)
-    case CLT_ELEMENT_LONG: LOAD(int64_t)
-    case CLT_ELEMENT_ULONG: LOAD(uint64_t)
-    case CLT_ELEMENT_FLOAT: LOAD(float)
-    case CLT_ELEMENT_DOUBLE: LOAD(double)
-    case CLT_ELEMENT_HALF: break;
-  }
-  memcpy(&bits, at, sizeof bits);
-  return half_to_double(bits);
-}
-
 #define SAME(x) (x)
-#define CONVERTER(name, type, convert)                            \
-  static void name(double *out, const void *in) {                 \
-    const type *from = in;                                        \
-    for (size_t i = 0; i < BLOCK; i++) out[i] = convert(from[i]); \
+#define CONVERTER(name, type, convert)                        \
+  static void name(double *out, const void *in, size_t n) {   \
+    const type *from = in;                                    \
+    for (size_t i = 0; i < n; i++) out[i] = convert(from[i]); \
   }
 CONVERTER(from_char, int8_t, SAME)
 CONVERTER(from_uchar, uint8_t, SAME)
@@ -212,17 +190,21 @@ CONVERTER(from_ulong, uint64_t, (double))
 CONVERTER(from_half, uint16_t, half_to_double)
 CONVERTER(from_float, float, SAME)
 CONVERTER(from_double, double, SAME)
-static void (*const convert_block[])(double *, const void *) = {from_char, from_uchar, from_short, from_ushort,
-                                                                from_int,  from_uint,  from_long,  from_ulong,
-                                                                from_half, from_float, from_double};
+static void (*const converters[])(double *, const void *, size_t) = {from_char, from_uchar, from_short, from_ushort,
+                                                                     from_int,  from_uint,  from_long,  from_ulong,
+                                                                     from_half, from_float, from_double};
+
+double clt_load_number(const void *at, clt_element_base base) {
+  double number;
+  converters[base](&number, at, 1);
+  return number;
+}
 
 /* Loads the block of numbers that begins at index i; padding and numbers after the end are 0. */
 static void load_block(double *out, const clt_element *element, const void *array, size_t i, size_t n) {
-  double rest[BLOCK];
-  const size_t width = clt_element_base_bytes(element->base);
-  const void *from = (const unsigned char *)array + i * width;
-  if (n - i < BLOCK) from = memcpy(memset(rest, 0, sizeof rest), from, (n - i) * width);
-  convert_block[element->base](out, from);
+  const size_t n_there = n - i < BLOCK ? n - i : BLOCK;
+  converters[element->base](out, (const unsigned char *)array + i * clt_element_base_bytes(element->base), n_there);
+  for (size_t k = n_there; k < BLOCK; k++) out[k] = 0;
   for (size_t k = 3; element->components == 3 && k < BLOCK; k += 4) out[k] = 0;
 }
 
@@ -344,6 +326,32 @@ static double root_mean_square(const clt_array *array, double *out_largest) {
   return count > 0 ? largest * sqrt(sum / count) : 0;
 }
 
+/* A sum of many numbers adds rounding errors of its own to those of the numbers. A result that moves further than
+ * MOST_ROUNDING of the largest number jumps, as at a threshold, which says nothing about the others. */
+#define ROUNDINGS 16.0
+#define MOST_ROUNDING 0.01
+
+bool clt_array_allow_rounding(clt_array *array, const void *shaken) {
+  const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
+  double mine[BLOCK], others[BLOCK], most = 0, sum = 0, count = 0, largest;
+  if (array->element.base < CLT_ELEMENT_HALF) return true;
+  const double typical = root_mean_square(array, &largest);
+  for (size_t i = 0; i < n; i += BLOCK) {
+    load_block(mine, &array->element, array->reference, i, n);
+    load_block(others, &array->element, shaken, i, n);
+    for (size_t k = 0; k < BLOCK; k++) {
+      const double moved = fabs(mine[k] - others[k]);
+      if (!isfinite(moved) || mine[k] == 0) continue;
+      most = fmax(most, moved);
+      sum += moved * moved;
+      count++;
+    }
+  }
+  array->rounding = fmin(ROUNDINGS * most, MOST_ROUNDING * largest);
+  array->absolute_tolerance = fmax(array->absolute_tolerance, array->rounding);
+  return count == 0 || ROUNDINGS * sqrt(sum / count) <= MOST_ROUNDING * typical;
+}
+
 void clt_array_scale_tolerance(clt_array *array) {
   const bool widens = array->widening != CLT_WIDEN_NOT;
   if (!(array->scales_tolerance || widens) || array->reference == NULL) return;
@@ -354,6 +362,7 @@ void clt_array_scale_tolerance(clt_array *array) {
     array->absolute_tolerance =
         fmax(array->absolute_tolerance,
              array->relative_tolerance * (array->widening == CLT_WIDEN_TO_LARGEST ? largest : scale));
+  array->absolute_tolerance = fmax(array->absolute_tolerance, array->rounding);
   array->scales_tolerance = false;
   array->widening = CLT_WIDEN_NOT;
 }

@@ -8,13 +8,14 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* --- inputs --- */
 
 enum { N_SPIKES = 10 }; /* variants of spikes: five elements dominate in turn, as maxima and as minima */
 
-size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool fast_math) {
+size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool finite) {
   /* Nudged inputs come first, after the run on the file's own: what remembers its results finds almost the same input.
    */
   static const clt_recipe recipes[] = {{CLT_INPUTS_NUDGED},
@@ -25,12 +26,10 @@ size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_TIES},
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_NAN},
                                        {CLT_INPUTS_SPECIAL, CLT_SPECIAL_INFINITY}};
-  const clt_reference_kind kind = problem->reference.kind;
-  const bool defined = !fast_math && (kind == CLT_REFERENCE_KERNEL || kind == CLT_REFERENCE_MODULE);
   size_t n = 0;
   for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
-    const bool finite = recipes[i].inputs != CLT_INPUTS_SPECIAL || recipes[i].variant == CLT_SPECIAL_TIES;
-    if (clt_recipe_applies(problem, &recipes[i]) && (finite || defined)) out[n++] = (clt_check){recipes[i], false};
+    const bool special = recipes[i].inputs == CLT_INPUTS_SPECIAL && recipes[i].variant != CLT_SPECIAL_TIES;
+    if (clt_recipe_applies(problem, &recipes[i]) && !(special && finite)) out[n++] = (clt_check){recipes[i], false};
     if (recipes[i].inputs == CLT_INPUTS_OTHER) out[n++] = (clt_check){recipes[i], true};
   }
   for (unsigned variant = 0; variant < N_SPIKES; variant++) {
@@ -40,12 +39,15 @@ size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem
   return n;
 }
 
-bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config) {
+const char *clt_instance_stays_finite(const clt_instance *instance, clt_config config) {
+  const clt_reference_kind kind = instance->problem->reference.kind;
   char *options = NULL;
-  if (clt_instance_options(&options, instance, config, NULL)) return false;
-  const bool assumes = strstr(options, "-cl-fast-relaxed-math") || strstr(options, "-cl-finite-math-only");
+  if (kind != CLT_REFERENCE_KERNEL && kind != CLT_REFERENCE_MODULE)
+    return "no reference kernel or function defines the result";
+  if (clt_instance_options(&options, instance, config, NULL)) return NULL;
+  const bool promised = strstr(options, "-cl-fast-relaxed-math") || strstr(options, "-cl-finite-math-only");
   free(options);
-  return assumes;
+  return promised ? "a compiler option promises that there are none" : NULL;
 }
 
 const char *clt_check_purpose(const clt_check *check) {
@@ -71,7 +73,6 @@ const char *clt_check_purpose(const clt_check *check) {
 
 #define FEW_ELEMENTS 20000.0 /* of a ragged stage */
 #define LEAST_GROUPS 12.0    /* so that there are groups at edges and corners, and others */
-#define SMALL 8              /* sizes up to this are radii or counts rather than extents: they change by one */
 #define LONG 131101          /* a prime above 2^17 */
 #define NEAR 64              /* how far to look for a prime that is allowed */
 #define FAR 1024             /* and for any number */
@@ -126,7 +127,7 @@ static bool try_size(search *s, size_t index, int64_t size) {
  * two or a power of two. False: it stays as it was. */
 static bool set_nearest(search *s, size_t index, int64_t target) {
   if (!s->tester) return try_size(s, index, target);
-  if (target <= SMALL + 1 && try_size(s, index, target)) return true;
+  if (target <= CLT_SMALL_SIZE + 1 && try_size(s, index, target)) return true;
   for (int64_t d = 0; d <= NEAR; d++)
     for (int side = 0; side < 2; side++) {
       const int64_t size = side ? target + d : target - d;
@@ -223,9 +224,17 @@ static int finish(clt_check_stage *out, search *s, const int64_t *targets, clt_e
   return clt_text_take(&out->note, &note, error);
 }
 
+/* A share of a size, a bit less for each further one so that equal sizes get different ones. */
+static int64_t shrunk_size(const clt_instance *instance, size_t index, double share) {
+  const int64_t own = instance->sizes[index];
+  if (own <= CLT_SMALL_SIZE) return small_step(own, instance->problem->sizes[index].min);
+  const int64_t shrunk = (int64_t)((double)own * share * (1 - 0.07 * (double)(index % 5)));
+  const int64_t size = shrunk < CLT_SMALL_SIZE ? CLT_SMALL_SIZE + 3 : shrunk;
+  return size < own ? size : own - 1;
+}
+
 int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_items,
                          clt_error *error) {
-  const clt_problem *problem = instance->problem;
   search s;
   *out = (clt_check_stage){.kind = CLT_SIZES_RAGGED, .config = config};
   int rc = begin(&s, instance, config, error);
@@ -234,34 +243,30 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
   int64_t *kept = clt_new_array(2 * s.n, sizeof *kept); /* the sizes and targets of the step before */
   if (rc == CLT_OK && kept == NULL) rc = clt_fail_memory(error);
   double groups = 0;
-  bool groups_known = false; /* a step has been kept */
+  bool back = false; /* to what was kept */
   /* Halves the targets until there are few work-items and elements, but not less than some groups. */
   for (double share = 0.75; rc == CLT_OK && s.n > 0; share /= 2) {
+    const bool is_first = share == 0.75;
     clt_instance *made = NULL;
     clt_config there;
-    for (size_t i = 0; i < s.n; i++) {
-      const int64_t own = instance->sizes[i], shrunk = (int64_t)((double)own * share * (1 - 0.07 * (double)(i % 5)));
-      targets[i] = own <= SMALL ? small_step(own, problem->sizes[i].min) : shrunk < SMALL ? SMALL + 3 : shrunk;
-      if (own > SMALL && targets[i] >= own) targets[i] = own - 1;
-    }
+    for (size_t i = 0; i < s.n; i++) targets[i] = shrunk_size(instance, i, share);
     set_all(&s, targets);
     if (!differs(&s) || clt_instance_new_at(&made, &there, instance, config, s.sizes, NULL)) {
-      if (groups_known) memcpy(s.sizes, kept, s.n * sizeof *kept), memcpy(targets, kept + s.n, s.n * sizeof *kept);
+      back = !is_first;
       break;
     }
     const clt_plan_extent extent = clt_instance_extent(made, there);
     const double elements = clt_instance_elements(made);
     clt_instance_free(made);
-    const bool too_few = extent.groups > 0 && extent.groups < LEAST_GROUPS && extent.groups < groups;
-    if (too_few && share < 0.75) {
-      memcpy(s.sizes, kept, s.n * sizeof *kept);
-      memcpy(targets, kept + s.n, s.n * sizeof *kept);
-    }
-    if (too_few || (extent.items <= most_items && elements <= FEW_ELEMENTS) || share < 1e-6) break;
+    back = !is_first && extent.groups > 0 && extent.groups < LEAST_GROUPS && extent.groups < groups;
+    if (back || (extent.items <= most_items && elements <= FEW_ELEMENTS) || share < 1e-6) break;
     groups = extent.groups;
-    groups_known = true;
     memcpy(kept, s.sizes, s.n * sizeof *kept);
     memcpy(kept + s.n, targets, s.n * sizeof *kept);
+  }
+  if (back) {
+    memcpy(s.sizes, kept, s.n * sizeof *kept);
+    memcpy(targets, kept + s.n, s.n * sizeof *kept);
   }
   free(kept);
   if (rc == CLT_OK) rc = finish(out, &s, targets, error);
@@ -273,7 +278,7 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
 double clt_instance_elements(const clt_instance *instance) {
   double n = 1;
   for (size_t i = 0; i < instance->problem->n_passed; i++)
-    if (instance->sizes[i] > SMALL) n *= (double)instance->sizes[i];
+    if (instance->sizes[i] > CLT_SMALL_SIZE) n *= (double)instance->sizes[i];
   return n;
 }
 
@@ -293,8 +298,8 @@ int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_c
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++) {
     const int64_t own = instance->sizes[i], step = step_of(own);
-    targets[i] = own <= SMALL ? own : step == 1 ? own - 1 : step * odd;
-    odd += 2 * (own > SMALL);
+    targets[i] = own <= CLT_SMALL_SIZE ? own : step == 1 ? own - 1 : step * odd;
+    odd += 2 * (own > CLT_SMALL_SIZE);
     s.sizes[i] = own;
   }
   for (size_t i = 0; rc == CLT_OK && i < s.n; i++)
@@ -309,23 +314,23 @@ static void choose_large(int64_t *targets, const search *s, double most_elements
                          bool even) {
   const clt_instance *instance = s->instance;
   size_t n_extents = 0, n = 0;
-  for (size_t i = 0; i < s->n; i++) n_extents += instance->sizes[i] > SMALL;
+  for (size_t i = 0; i < s->n; i++) n_extents += instance->sizes[i] > CLT_SMALL_SIZE;
   /* The long size above 2^17 and the others such that the product is as large as allowed. */
   const double others = n_extents > 1 ? pow(most_elements / LONG, 1 / (double)(n_extents - 1)) : 1;
   for (size_t i = 0; i < s->n; i++) {
     static const double long_factors[] = {[CLT_GROWS_4] = 4, [CLT_GROWS_HALF] = 1.5, [CLT_GROWS_OTHERS] = 0.25},
                         other_factors[] = {[CLT_GROWS_4] = 0.5, [CLT_GROWS_HALF] = 0.5, [CLT_GROWS_OTHERS] = 2};
     const double own = (double)instance->sizes[i];
-    const bool is_long = own > SMALL && n++ == turn % n_extents;
+    const bool is_long = own > CLT_SMALL_SIZE && n++ == turn % n_extents;
     double target = own;
     if (growth != CLT_GROWS_FULLY)
-      target = fmax(own * (is_long ? long_factors : other_factors)[growth], SMALL + 3);
+      target = fmax(own * (is_long ? long_factors : other_factors)[growth], CLT_SMALL_SIZE + 3);
     else if (is_long && n_extents == 1)
       target = fmax(most_elements, 1.5 * own);
     else
-      target = is_long ? fmax(LONG, 1.5 * own) : fmax(SMALL + 3, others);
+      target = is_long ? fmax(LONG, 1.5 * own) : fmax(CLT_SMALL_SIZE + 3, others);
     const int64_t step = step_of(instance->sizes[i]), least = (int64_t)target;
-    targets[i] = own <= SMALL ? instance->sizes[i] + !even : even ? (least + step - 1) / step * step : least;
+    targets[i] = own <= CLT_SMALL_SIZE ? instance->sizes[i] + !even : even ? (least + step - 1) / step * step : least;
     if (targets[i] > instance->problem->sizes[i].max) targets[i] = instance->problem->sizes[i].max;
   }
 }

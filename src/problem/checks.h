@@ -5,6 +5,8 @@
 
 #include "problem/data.h"
 
+#define CLT_SMALL_SIZE 8 /* sizes up to this are radii or counts rather than extents: they change by one */
+
 typedef enum clt_sizes_kind {
   CLT_SIZES_OWN,    /* the instance's own sizes; used with all checks if no other sizes are possible */
   CLT_SIZES_RAGGED, /* smaller, odd, unequal, and no multiples of the values of tuning parameters */
@@ -23,10 +25,10 @@ typedef struct clt_check_stage {
   char *note; /* sizes that were replaced because a condition excludes them, or why there is no such stage; nullable */
 } clt_check_stage;
 
-/* All checks that differ for this problem. fast_math: leaves out NaN and infinities. Returns their number. */
-size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool fast_math);
-/* Whether a configuration is built with options that promise that no NaN or infinity occurs. */
-bool clt_instance_assumes_finite(const clt_instance *instance, clt_config config);
+/* All checks that differ for this problem. finite: without NaN and infinities. Returns their number. */
+size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool finite);
+/* Why the checks of a configuration leave out NaN and infinities: static text. NULL: their results are defined. */
+const char *clt_instance_stays_finite(const clt_instance *instance, clt_config config);
 
 /* Makes the stage with ragged sizes, of at most about most_items work-items, but not of only a few groups. */
 int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_items,

@@ -120,7 +120,8 @@ static int finish_words(clt_words *list, clt_calculation *c, char ***out) {
 }
 
 const clt_command_line *clt_command_line_at(const clt_command *command, size_t i) {
-  return i < command->n_build ? &command->build[i] : i == command->n_build ? &command->run : &command->check;
+  if (i < command->n_build) return &command->build[i];
+  return i == command->n_build ? &command->run : &command->check;
 }
 
 static const char options_place[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};

@@ -3,7 +3,7 @@
 #ifndef CLT_PROBLEM_COMMAND_H
 #define CLT_PROBLEM_COMMAND_H
 
-#include "problem/parts.h"
+#include "problem/instance.h"
 
 #define CLT_MAX_COMMAND_WORDS 4096     /* of one command, after "{options}" was expanded */
 #define CLT_MAX_ANSWER_BYTES (1 << 20) /* of a program's output, of which the end is read; of the file of a figure */

@@ -11,7 +11,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* --- recipes --- */
 
@@ -51,6 +52,11 @@ static bool is_free_scalar(const clt_problem *problem, const clt_argument *argum
   char *end;
   *value = clt_strtod(text, &end);
   return end != text && *end == 0;
+}
+
+/* Whether content that the file states stays as it is. */
+static bool keeps_stated(const clt_recipe *recipe, bool is_real) {
+  return recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS);
 }
 
 bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe) {
@@ -127,7 +133,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, con
     const bool is_real = argument->plan.element.base >= CLT_ELEMENT_HALF;
     double value;
     if (!is_free_scalar(problem, argument, &value) || !clt_recipe_varies(recipe, argument->name)) continue;
-    if (recipe->stays == CLT_STAYS_STATED || (!is_real && recipe->stays == CLT_STAYS_INTEGERS)) continue;
+    if (keeps_stated(recipe, is_real)) continue;
     clt_rng rng;
     clt_rng_init(&rng, data->seed ^ clt_hash64(argument->name, strlen(argument->name)));
     const double varied = clt_vary_scalar(value, is_real, recipe, data->n_scalars, &rng);
@@ -242,9 +248,9 @@ int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe 
     if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
     call->target = show_array(&view, array, array->data);
     const bool stated = !clt_fill_is_drawn(fill) && fill->kind != CLT_FILL_MODULE;
-    const bool stays = stated && (recipe->stays == CLT_STAYS_STATED ||
-                                  (recipe->stays == CLT_STAYS_INTEGERS && array->element.base < CLT_ELEMENT_HALF));
+    const bool stays = stated && keeps_stated(recipe, array->element.base >= CLT_ELEMENT_HALF);
     rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
+    if (rc == CLT_OK && recipe->shaken) clt_shake_array(array, array->data);
   }
   call->n_arrays = 0;
   /* For the reference function, the verified arrays begin with their content before the run. */
@@ -354,6 +360,30 @@ static char *content_path(const char *folder, size_t index) {
   return clt_format("%s/array%zu.%s", folder, index / 2, index % 2 ? "reference" : "data");
 }
 
+/* One number per array, if any is known. */
+static int save_rounding(const clt_data *data, const char *folder, clt_error *error) {
+  double *numbers = clt_new_array(data->n_arrays, sizeof *numbers), most = 0;
+  char *path = clt_format("%s/rounding", folder);
+  int rc = numbers && path ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) most = fmax(most, numbers[i] = data->arrays[i].rounding);
+  if (rc == CLT_OK && most > 0) rc = clt_file_write(path, numbers, data->n_arrays * sizeof *numbers, error);
+  free(numbers);
+  free(path);
+  return rc;
+}
+
+static int load_rounding(clt_data *data, const char *folder, clt_error *error) {
+  char *path = clt_format("%s/rounding", folder), *bytes = NULL;
+  size_t n = 0;
+  int rc = path ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && access(path, F_OK) == 0) rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
+  for (size_t i = 0; rc == CLT_OK && (i + 1) * sizeof(double) <= n; i++)
+    memcpy(&data->arrays[i].rounding, bytes + i * sizeof(double), sizeof(double));
+  free(bytes);
+  free(path);
+  return rc;
+}
+
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
@@ -364,7 +394,7 @@ int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
     rc = path ? clt_file_write(path, content, array->bytes, error) : clt_fail_memory(error);
     free(path);
   }
-  return rc;
+  return rc == CLT_OK ? save_rounding(data, folder, error) : rc;
 }
 
 /* *out stays NULL if the file does not exist. */
@@ -389,6 +419,7 @@ int clt_data_map(clt_data **out, const clt_instance *instance, const clt_recipe 
                  clt_error *error) {
   clt_data *data = NULL;
   int rc = new_without_content(&data, instance, recipe, error);
+  if (rc == CLT_OK) rc = load_rounding(data, folder, error);
   for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
     clt_array *array = &data->arrays[i / 2];
     char *path = content_path(folder, i);

@@ -48,6 +48,7 @@ typedef struct clt_recipe {
   const char *only; /* the name of the only argument that differs from the file; NULL: all */
   bool judged;      /* the result of the configuration `judge` is the reference, whatever the file states */
   clt_config judge;
+  bool shaken; /* real inputs differ by rounding errors, which shows how far these move the result */
 } clt_recipe;
 extern const clt_recipe clt_own_inputs;
 
@@ -93,6 +94,7 @@ typedef struct clt_array {
   bool scales_tolerance;  /* the absolute tolerance is the default, and not yet scaled to the reference */
   bool any_not_finite;    /* NaN and infinities count as equal */
   clt_widening widening;  /* how the tolerance is yet to allow for cancellation */
+  double rounding;        /* the absolute tolerance that rounding errors of the inputs need; 0: not known */
 } clt_array;
 
 typedef struct clt_data {
@@ -182,13 +184,17 @@ typedef struct clt_comparison {
 /* Compares a logical result with the reference. Returns whether every element is within the tolerance. */
 bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result);
 
+/* Makes the tolerance of real numbers allow for how far rounding errors move the result, judging by another reference,
+ * for shaken inputs. Returns false if they move all of it so far that a comparison proves nothing. */
+bool clt_array_allow_rounding(clt_array *array, const void *shaken);
+
 /* How far another reference is from this one, as a multiple of the tolerance: the largest of all numbers. */
 double clt_array_margin(const clt_array *array, const void *other);
 
 /* Scales a default absolute tolerance, which is for results of magnitude 1, to the reference: multiplies it by the root
  * mean square of the reference's finite numbers other than 0, if that is below 1. With inputs in which numbers of both
  * signs or of all magnitudes cancel, it becomes at least the relative tolerance times that root mean square, or times
- * the largest number. Does nothing without a reference, or if called again. */
+ * the largest number. At last it becomes at least `rounding`. Does nothing without a reference, or if called again. */
 void clt_array_scale_tolerance(clt_array *array);
 
 /* Warns if a comparison with the reference proves little: if it is NaN or 0 everywhere, or most of its other numbers

@@ -12,7 +12,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
+#include "problem/load.h"
 
 #define MAX_COUNT 0x1p62
 

@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* The memory of an array as single numbers. */
 typedef struct filling {
@@ -43,7 +44,8 @@ static void fill_picture(const filling *f, clt_rng *rng) {
                  z = (double)(element / n[0] / n[1]) / (double)n[2];
     double shade = 0.25 + 0.25 * sin(5 * x + shift) * cos(4 * y + 3 * z + (double)c);
     bool in_disc = hypot(hypot(fmod(3 * x + shift, 1) - 0.5, fmod(3 * y, 1) - 0.5), fmod(2 * z, 1) - 0.25) < 0.3;
-    double disc = in_disc ? 0.3 : 0, bar = fmod(11 * (x + y) + shift, 1) < 0.2 ? 0.12 : 0;
+    double disc = in_disc ? 0.3 : 0;
+    double bar = fmod(11 * (x + y) + shift, 1) < 0.2 ? 0.12 : 0;
     double value = shade + disc + bar + 0.05 * clt_rng_unit(rng);
     store_at(f, i, f->is_real ? value : floor(value * f->top));
   }
@@ -105,6 +107,11 @@ static uint64_t seed_of(const clt_fill *fill, const clt_array *array, uint64_t s
 /* seed 1: the file's own content. *bound: of drawn content. */
 static int fill_own(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                     const clt_module_call *call, uint64_t seed, double *out_bound, clt_error *error) {
+  static const double tops[] = {
+      [CLT_ELEMENT_CHAR] = INT8_MAX,     [CLT_ELEMENT_UCHAR] = UINT8_MAX, [CLT_ELEMENT_SHORT] = INT16_MAX,
+      [CLT_ELEMENT_USHORT] = UINT16_MAX, [CLT_ELEMENT_INT] = UINT8_MAX,   [CLT_ELEMENT_UINT] = UINT8_MAX,
+      [CLT_ELEMENT_LONG] = UINT8_MAX,    [CLT_ELEMENT_ULONG] = UINT8_MAX, [CLT_ELEMENT_HALF] = 1,
+      [CLT_ELEMENT_FLOAT] = 1,           [CLT_ELEMENT_DOUBLE] = 1};
   clt_element_base base = array->element.base;
   size_t step = clt_element_base_bytes(base);
   const filling f = {.array = array,
@@ -114,11 +121,7 @@ static int fill_own(const clt_instance *instance, const clt_fill *fill, const cl
                      .n_stored = array->element.bytes / step,
                      .n_elements = array->bytes / array->element.bytes,
                      .is_real = base >= CLT_ELEMENT_HALF,
-                     .top = base >= CLT_ELEMENT_HALF     ? 1
-                            : base == CLT_ELEMENT_CHAR   ? INT8_MAX
-                            : base == CLT_ELEMENT_SHORT  ? INT16_MAX
-                            : base == CLT_ELEMENT_USHORT ? UINT16_MAX
-                                                         : UINT8_MAX};
+                     .top = tops[base]};
   clt_calculation c = {instance, NULL, error, CLT_OK};
   clt_value value = {.type = CLT_INT};
   double bound = f.top;
@@ -145,7 +148,8 @@ static int fill_own(const clt_instance *instance, const clt_fill *fill, const cl
       if (strcmp(fill->function, "ramp") == 0) /* 0, 1, 2 ... in integers (wrapping around), 0 to 1 in reals */
         for (size_t i = 0; i < f.n_elements * f.n_stored; i++) {
           double at = (double)(i / f.n_stored);
-          store_at(&f, i, f.is_real ? at / (double)f.n_elements : step < 4 ? fmod(at, f.top + 1) : at);
+          if (f.is_real) at /= (double)f.n_elements;
+          store_at(&f, i, !f.is_real && step < 4 ? fmod(at, f.top + 1) : at);
         }
       else if (strcmp(fill->function, "noise") == 0)
         fill_uniform(&f, &rng, f.top);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 
 #define MAX_NAMES 64
 #define MAX_DEPTH 15

@@ -340,7 +340,7 @@ static void add_data(key *k) {
   add_integer(k, reference->kind);
   add_text(k, reference->function);
   for (size_t p = 0; k->stated && reference->kind == CLT_REFERENCE_DEFAULT && p < problem->n_parameters; p++) {
-    char *text = json_dumps(problem->parameters[p].standard, JSON_ENCODE_ANY); /* NULL: none */
+    char *text = json_dumps(problem->parameters[p].default_value, JSON_ENCODE_ANY); /* NULL: none */
     add_text(k, problem->parameters[p].name);
     add_text(k, text);
     free(text);

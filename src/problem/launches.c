@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 #include "problem/plan.h"
 
 /* --- at the instance's sizes --- */
@@ -127,13 +127,13 @@ static void write_c(c_texts *t, clt_expression_id id, bool truth) {
   if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&t->out, t->instance->compiled[id], t->names, false, truth, t->why);
 }
 
-/* Writes an expression, or `standard` if id is 0. */
-static void write_c_or(c_texts *t, const char *before, clt_expression_id id, const char *standard) {
+/* Writes the size in a dimension, or `otherwise` if the extent does not have it. */
+static void write_c_size(c_texts *t, const char *before, const clt_extent *extent, size_t d, const char *otherwise) {
   clt_text_add(&t->out, before);
-  if (id)
-    write_c(t, id, false);
+  if (d < extent->n && extent->id[d])
+    write_c(t, extent->id[d], false);
   else
-    clt_text_add(&t->out, standard);
+    clt_text_add(&t->out, otherwise);
 }
 
 static const char *name_of_kernel(const char *name) { return clt_is_name(name) ? name : ""; }
@@ -152,15 +152,14 @@ static void write_c_launch(c_texts *t, const clt_launch *launch) {
   }
   clt_text_printf(&t->out, "@add_launch(out, capacity, &i, &failed, \"%s\", %zu, %zu, %d",
                   name_of_kernel(launch->kernel), n, launch->group, launch->grid != CLT_GRID_ITEMS);
-  write_c_or(t, ", ", launch->repeat, "1.0");
+  write_c_size(t, ", ", &(clt_extent){1, {launch->repeat}}, 0, "1.0");
   for (size_t d = 0; d < 3; d++) {
     const bool divided = launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d];
-    write_c_or(t, divided ? ", @share(" : ", ", d < launch->global.n ? launch->global.id[d] : 0, "1.0");
-    if (divided) write_c_or(t, ", ", launch->divisor.id[d], "1.0");
+    write_c_size(t, divided ? ", @share(" : ", ", &launch->global, d, "1.0");
+    if (divided) write_c_size(t, ", ", &launch->divisor, d, "1.0");
     if (divided) clt_text_add(&t->out, ", &failed)");
   }
-  for (size_t d = 0; d < 3; d++)
-    write_c_or(t, ", ", d < launch->local.n ? launch->local.id[d] : 0, launch->local.n ? "1.0" : "-1.0");
+  for (size_t d = 0; d < 3; d++) write_c_size(t, ", ", &launch->local, d, launch->local.n ? "1.0" : "-1.0");
   clt_text_add(&t->out, ");\n");
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
 
 #define MOST_TRIED 1024 /* combinations of values; trying them takes about as long as building a small space */
 
@@ -22,7 +22,7 @@ typedef struct limits {
 
 /* NULL: no expression. */
 static const char *text_of(const limits *l, clt_expression_id id) {
-  return !id ? NULL : clt_expr_text(l->instance->compiled[id]);
+  return id ? clt_expr_text(l->instance->compiled[id]) : NULL;
 }
 
 /* Whether an expression holds for all combinations of its parameters' values: 1 or 0; -1: there are more than `most`
@@ -61,7 +61,8 @@ static void require_condition(limits *l, const char *when, clt_text *text, clt_c
   int rc = clt_text_take(&condition, &guarded, l->error);
   if (l->rc == CLT_OK) l->rc = rc;
   if (l->rc == CLT_OK) l->rc = clt_expr_compile(&expr, condition, l->symbols, l->n_symbols, l->error);
-  int always = expr ? holds_always(l, expr, origin == CLT_DEVICE_LIMIT ? 1 : MOST_TRIED) : 1;
+  const size_t most = origin == CLT_DEVICE_LIMIT ? 1 : MOST_TRIED;
+  const int always = expr ? holds_always(l, expr, most) : 1;
   if (always == 0 || (always < 0 && where_unclear))
     l->rc = clt_space_builder_require(l->builder, expr, origin, message, l->error);
   else
@@ -119,7 +120,8 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (unknown) return;
   if (repeat && holds_always(l, l->instance->compiled[launch->repeat], 1) > 0) repeat = NULL;
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
-  when = both ? both : when ? when : repeat;
+  if (when == NULL) when = repeat;
+  if (both) when = both;
   for (size_t d = 0; d < local->n; d++) {
     const char *size = text_of(l, local->id[d]), *key = problem->expressions[local->id[d]].key;
     snprintf(message, sizeof message, "%s: %.300s must be a whole number of at least 1", key, size);

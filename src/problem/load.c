@@ -6,7 +6,8 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
+#include "problem/load.h"
 #include "space/expr.h"
 
 #define MAX_DEPTH 32
@@ -49,15 +50,14 @@ static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
 /* Reads the "Name" of a parameter: a C name that is not yet used. */
 static const char *load_name(const clt_problem *problem, const clt_node *node) {
   const char *name = clt_read_required_text(node, "Name");
-  clt_node place = clt_node_member(node, "Name");
   if (!clt_node_ok(node)) return NULL;
-  if (!clt_is_name(name)) {
-    clt_node_fail(&place, "\"%s\" is not a valid name; use letters, digits and '_'", name);
-  } else if (clt_is_keyword(name, strlen(name))) {
-    clt_node_fail(&place, "\"%s\" is reserved, because it has a meaning in expressions; choose another name", name);
-  } else if (clt_is_declared(problem, name)) {
-    clt_node_fail(&place, "there are two parameters named \"%s\"", name);
-  }
+  if (!clt_is_name(name))
+    clt_member_fail(node, "Name", "\"%s\" is not a valid name; use letters, digits and '_'", name);
+  else if (clt_is_keyword(name, strlen(name)))
+    clt_member_fail(node, "Name", "\"%s\" is reserved, because it has a meaning in expressions; choose another name",
+                    name);
+  else if (clt_is_declared(problem, name))
+    clt_member_fail(node, "Name", "there are two parameters named \"%s\"", name);
   return name;
 }
 
@@ -66,15 +66,15 @@ static void load_sizes(clt_problem *problem, const clt_node *root, const clt_nod
   size_t n = clt_read_list(&list);
   problem->sizes = clt_node_new(root, n + json_object_size(benchmark_config->json), sizeof *problem->sizes);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node node = clt_node_item(&list, i), standard = clt_node_member(&node, "Default");
+    clt_node node = clt_node_item(&list, i);
     clt_problem_parameter size;
     if (!clt_read_object(&node, CLT_NAMES("Name", "Default", "Min", "Max", "Macro"), true)) return;
-    if (standard.json == NULL) clt_node_fail(&node, "needs a \"Default\"");
-    size.standard = clt_read_integer(&node, "Default", 0);
+    if (!clt_node_has(&node, "Default")) clt_node_fail(&node, "needs a \"Default\"");
+    size.default_value = clt_read_integer(&node, "Default", 0);
     size.min = clt_read_integer(&node, "Min", INT64_MIN);
     size.max = clt_read_integer(&node, "Max", INT64_MAX);
-    if (size.standard < size.min || size.standard > size.max)
-      clt_node_fail(&standard, "must be between \"Min\" and \"Max\"");
+    if (size.default_value < size.min || size.default_value > size.max)
+      clt_member_fail(&node, "Default", "must be between \"Min\" and \"Max\"");
     size.name = load_name(problem, &node);
     size.no_macro = !clt_read_flag(&node, "Macro", true);
     if (clt_node_ok(root)) problem->sizes[problem->n_sizes++] = size;
@@ -95,7 +95,7 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
   for (size_t i = 0; i < n && clt_node_ok(space); i++) {
     clt_node node = clt_node_item(&list, i), values = clt_node_member(&node, "Values");
     clt_tuning_parameter parameter = {0};
-    const json_t *standard = json_object_get(node.json, "Default");
+    const json_t *stated = json_object_get(node.json, "Default");
     if (!clt_read_object(&node, CLT_NAMES("Name", "Type", "Values", "Default"), false)) return;
     parameter.name = load_name(problem, &node);
     parameter.key = clt_load_key(&values);
@@ -111,8 +111,8 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
       if (json_array_size(values.json) == 0) clt_node_fail(&values, "needs a value");
     }
     /* In some T1 files, the default is a list with one item. */
-    if (json_is_array(standard)) standard = json_array_get(standard, 0);
-    parameter.standard = json_is_null(standard) ? NULL : standard;
+    if (json_is_array(stated)) stated = json_array_get(stated, 0);
+    parameter.default_value = json_is_null(stated) ? NULL : stated;
     if (clt_node_ok(space)) problem->parameters[problem->n_parameters++] = parameter;
   }
 }
@@ -165,7 +165,7 @@ static void load_space(clt_problem *problem, const clt_node *root) {
     bool usable = clt_is_name(name) && !clt_is_keyword(name, strlen(name));
     if (clt_node_ok(root) && json_is_integer(number) && usable && !clt_is_declared(problem, name))
       problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
-          .name = name, .standard = json_integer_value(number), .min = INT64_MIN, .max = INT64_MAX};
+          .name = name, .default_value = json_integer_value(number), .min = INT64_MIN, .max = INT64_MAX};
   }
   size_t n;
   problem->conditions = clt_load_list(&n, &conditions, sizeof *problem->conditions);
@@ -182,7 +182,7 @@ static void load_space(clt_problem *problem, const clt_node *root) {
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node node = clt_node_item(&aliases, i), value = clt_node_member(&node, "Value");
     if (!clt_read_object(&node, CLT_NAMES("When", "Parameter", "Value"), true)) return;
-    clt_alias alias = {.value = value.json, .key = clt_load_key(&node)};
+    clt_stated_alias alias = {.value = value.json, .key = clt_load_key(&node)};
     alias.when = clt_load_expression(problem, &node, "When");
     alias.parameter = clt_read_required_text(&node, "Parameter");
     if (!alias.when) clt_node_fail(&node, "needs a \"When\"");
@@ -199,6 +199,34 @@ static void load_space(clt_problem *problem, const clt_node *root) {
   for (size_t i = 0; i < problem->n_parameters; i++)
     if (problem->guidance.group_of[i] == UNGROUPED)
       clt_node_fail(&groups, "\"%s\" is in no group; add it to one", problem->parameters[i].name);
+}
+
+int64_t *clt_load_integers(size_t *n_out, const clt_node *node, int64_t min, int64_t max, size_t most) {
+  clt_error cause = {0};
+  clt_value *values = NULL;
+  size_t n = clt_node_count(node);
+  if (node->json == NULL || !clt_node_ok(node)) return NULL;
+  if (json_is_string(node->json))
+    clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
+  int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
+  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++) {
+    clt_node item = clt_node_item(node, i);
+    if (values)
+      numbers[i] = values[i].integer;
+    else if (!clt_json_integer(&numbers[i], item.json))
+      clt_node_fail(&item, json_is_array(node->json)
+                               ? "needs a whole number"
+                               : "needs a whole number, a list of them, or a text such as \"range(1, 11)\"");
+  }
+  free(values);
+  if (n == 0) clt_node_fail(node, "must not be empty");
+  if (n > most) clt_node_fail(node, "has %zu numbers; at most %zu are allowed", n, most);
+  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++)
+    if (numbers[i] < min || numbers[i] > max)
+      clt_node_fail(node, "%lld is out of range; it must be from %lld to %lld", (long long)numbers[i], (long long)min,
+                    (long long)max);
+  *n_out = n;
+  return numbers;
 }
 
 clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) {
@@ -236,29 +264,31 @@ static bool is_metric_name(const char *text) {
 
 static void load_metrics(clt_problem *problem, const clt_node *root) {
   clt_node list = clt_node_member(root, "Metrics");
-  problem->guidance.objective = clt_read_text(root, "Objective");
+  clt_guidance *guidance = &problem->guidance;
+  guidance->objective = clt_read_text(root, "Objective");
   size_t n;
-  problem->guidance.metrics = clt_load_list(&n, &list, sizeof *problem->guidance.metrics);
+  guidance->metrics = clt_load_list(&n, &list, sizeof *guidance->metrics);
   if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu metrics; the maximum is %d", n, CLT_MAX_METRICS);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node entry = clt_node_item(&list, i), name = clt_node_member(&entry, "Name");
-    clt_metric metric;
+    clt_node entry = clt_node_item(&list, i);
+    clt_metric metric = {.goal = CLT_GOAL_NOT_STATED};
     if (!clt_read_object(&entry, CLT_NAMES("Name", "Expression", "Unit", "Goal"), true)) return;
     metric.name = clt_read_required_text(&entry, "Name");
     if (!clt_node_ok(root)) return;
     if (!is_metric_name(metric.name))
-      clt_node_fail(&name, "must be a letter followed by letters, digits or any of _/.*^- (at most 63 characters)");
+      clt_member_fail(&entry, "Name",
+                      "must be a letter followed by letters, digits or any of _/.*^- (at most 63 characters)");
     if (strcmp(metric.name, "time") == 0 || strcmp(metric.name, "energy") == 0)
-      clt_node_fail(&name, "\"%s\" is a built-in metric; choose another name", metric.name);
-    for (size_t k = 0; k < problem->guidance.n_metrics; k++)
-      if (strcmp(problem->guidance.metrics[k].name, metric.name) == 0)
-        clt_node_fail(&name, "there are two metrics named \"%s\"", metric.name);
+      clt_member_fail(&entry, "Name", "\"%s\" is a built-in metric; choose another name", metric.name);
+    for (size_t k = 0; k < guidance->n_metrics; k++)
+      if (strcmp(guidance->metrics[k].name, metric.name) == 0)
+        clt_member_fail(&entry, "Name", "there are two metrics named \"%s\"", metric.name);
     const char *text = clt_read_required_text(&entry, "Expression"), *unit = clt_read_text(&entry, "Unit");
     metric.unit = unit ? unit : "";
     int goal = clt_read_choice(&entry, "Goal", CLT_NAMES("Minimise", "Maximise", "Minimize", "Maximize"), -1);
-    metric.goal = goal < 0 ? CLT_GOAL_NOT_STATED : goal % 2 ? CLT_MAXIMISE : CLT_MINIMISE;
+    if (goal >= 0) metric.goal = goal % 2 ? CLT_MAXIMISE : CLT_MINIMISE;
     metric.expression = text ? clt_expand_problem_size(problem, text, &entry) : NULL;
-    if (clt_node_ok(root)) problem->guidance.metrics[problem->guidance.n_metrics++] = metric;
+    if (clt_node_ok(root)) guidance->metrics[guidance->n_metrics++] = metric;
   }
 }
 
@@ -284,6 +314,7 @@ static int check_metrics(const clt_instance *instance, clt_error *error) {
 static int load_sections(clt_problem *problem, clt_error *error) {
   clt_reading reading = {&problem->source, error, CLT_OK};
   open_ends open = {0};
+  char others[sizeof open.others + 20] = "";
   clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General"),
            kernel = clt_node_member(&root, "KernelSpecification"), strategy = clt_node_member(&root, "Strategy"),
            options = clt_node_member(&strategy, "Options"), budget = clt_node_member(&root, "Budget"),
@@ -291,9 +322,9 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   const json_t *group = json_object_get(json_object_get(root.json, "Capture"), "Local"), *size;
   size_t i;
   find_open_ends(&open, &root, 0);
+  if (open.others[0]) snprintf(others, sizeof others, " (also line %s)", open.others);
   if (open.first.json)
-    clt_node_fail(&open.first, "fill in this value%s%s%s: %s", open.others[0] ? " (also line " : "", open.others,
-                  open.others[0] ? ")" : "", json_string_value(open.first.json));
+    clt_node_fail(&open.first, "fill in this value%s: %s", others, json_string_value(open.first.json));
   clt_read_object(&root,
                   CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command",
                             "Strategy", "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig",
@@ -307,12 +338,13 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   /* KTT writes one object, Kernel Tuner a list of them. */
   size_t n_budgets = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
   for (i = 0; i < n_budgets; i++) {
-    clt_node entry = clt_node_item(&budget, i), value = clt_node_member(&entry, "BudgetValue");
+    clt_node entry = clt_node_item(&budget, i);
     clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false);
     bool other =
         clt_read_choice(&entry, "Type", CLT_NAMES("ConfigurationCount", "TuningDuration", "ConfigurationFraction"), 1);
     double count = clt_read_number(&entry, "BudgetValue", 0);
-    if (!other && !(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
+    if (!other && !(count >= 1 && count <= 1e15))
+      clt_member_fail(&entry, "BudgetValue", "needs a number of configurations, at least 1");
     if (!other && clt_node_ok(&root)) problem->guidance.budget = (int64_t)count;
   }
   problem->problem_size =

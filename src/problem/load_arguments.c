@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/load.h"
 
 /* --- content --- */
 
@@ -18,9 +18,9 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   static const clt_fill_kind kinds[] = {CLT_FILL_CONSTANT, CLT_FILL_RANDOM, CLT_FILL_MODULE,
                                         CLT_FILL_RAW,      CLT_FILL_PGM,    CLT_FILL_REPETITION,
                                         CLT_FILL_NONE,     CLT_FILL_NONE,   CLT_FILL_NONE};
-  clt_node function = clt_node_member(node, "Generator"), own = clt_node_member(node, "Module"),
-           place = clt_node_member(node, "FillType");
-  const int usual = clt_node_member(node, "FillValue").json ? CONSTANT : function.json ? GENERATOR : ABSENT;
+  const bool has_generator = clt_node_has(node, "Generator"), has_module = clt_node_has(node, "Module");
+  int usual = has_generator ? GENERATOR : ABSENT;
+  if (clt_node_has(node, "FillValue")) usual = CONSTANT;
   int type = clt_read_choice(
       node, "FillType",
       CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"), usual);
@@ -31,7 +31,7 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   if (!clt_node_ok(node)) return fill;
   if (type == CONSTANT || type == RANDOM) {
     fill.value = clt_load_expression(problem, node, "FillValue");
-  } else if (type == GENERATOR && function.json == NULL && json_object_get(node->json, "DataSource")) {
+  } else if (type == GENERATOR && !has_generator && json_object_get(node->json, "DataSource")) {
     /* T1: an expression over the element's index */
     fill.kind = CLT_FILL_FORMULA;
     fill.value = clt_load_expression(problem, node, "DataSource");
@@ -40,29 +40,29 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
     fill.function = clt_read_required_text(node, "Generator");
     if (!clt_node_ok(node)) return fill;
     const json_t *shared = json_object_get(json_object_get(problem->source.root, "Reference"), "Module");
-    const char *module = json_string_value(own.json ? own.json : shared);
+    const char *module = json_string_value(has_module ? json_object_get(node->json, "Module") : shared);
     bool built_in = strcmp(fill.function, "ramp") == 0 || strcmp(fill.function, "noise") == 0 ||
                     strcmp(fill.function, "image") == 0;
-    if (own.json == NULL && built_in)
+    if (!has_module && built_in)
       fill.kind = CLT_FILL_BUILT_IN;
     else if (module)
       fill.module = clt_load_path(problem, node, module);
-    else if (own.json)
-      clt_node_fail(&own, "needs the name of a file");
+    else if (has_module)
+      clt_member_fail(node, "Module", "needs the name of a file");
     else
-      clt_node_fail(
-          &function,
+      clt_member_fail(
+          node, "Generator",
           "unknown generator \"%s\"; use \"ramp\", \"noise\" or \"image\", or name the \"Module\" that contains it",
           fill.function);
   } else if (type == BINARY_RAW || type == PGM) {
     fill.file = clt_load_path(problem, node, clt_read_required_text(node, "DataSource"));
-  } else if (type == SCRIPT) {
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
-                     "FillType \"Script\" would execute code from the file; use \"Generator\" with a C function, or "
-                     "\"BinaryRaw\"");
-  } else if (type == BINARY_HDF) {
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
-                     "FillType \"BinaryHDF\" is not supported; store the data as \"BinaryRaw\"");
+  } else if (type == SCRIPT || type == BINARY_HDF) {
+    const clt_node place = clt_node_member(node, "FillType");
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "%s",
+                     type == SCRIPT
+                         ? "FillType \"Script\" would execute code from the file; use \"Generator\" with a C "
+                           "function, or \"BinaryRaw\""
+                         : "FillType \"BinaryHDF\" is not supported; store the data as \"BinaryRaw\"");
   }
   return fill;
 }
@@ -80,31 +80,30 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
                                          {"int16", "short"},   {"uint16", "ushort"},  {"int32", "int"},
                                          {"uint32", "uint"},   {"int64", "long"},     {"uint64", "ulong"},
                                          {"float32", "float"}, {"float64", "double"}, {"custom", "uchar"}};
-  clt_node place = clt_node_member(node, "MemoryType"), type_place = clt_node_member(node, "Type");
   int kind = clt_read_choice(
       node, "MemoryType",
       CLT_NAMES("Scalar", "Vector", "Image2D", "Image3D", "Image1DBuffer", "Sampler", "Local", "Symbol"), -1);
   int memory = clt_read_choice(node, "MemType", CLT_NAMES("Global", "Constant", "Local"), 0);
-  if (kind < 0)
+  if (kind < 0) {
     clt_node_fail(node, "needs a \"MemoryType\"");
-  else if (kind == SYMBOL)
+  } else if (kind == SYMBOL) {
+    const clt_node place = clt_node_member(node, "MemoryType");
     clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
                      "OpenCL does not have symbols; use \"Vector\" with \"MemType\": \"Constant\"");
-  else
+  } else {
     argument->plan.kind = kind == VECTOR ? memories[memory] : kinds[kind];
+  }
   if (argument->plan.kind == CLT_ARG_SAMPLER) return;
   const char *type = clt_read_required_text(node, "Type"), *name = type;
   if (!clt_node_ok(node)) return;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
   if (clt_element_parse(&argument->plan.element, name) != CLT_OK)
-    clt_node_fail(&type_place, "\"%s\" is not an OpenCL type; use one such as float, uchar4 or int", type);
+    clt_member_fail(node, "Type", "\"%s\" is not an OpenCL type; use one such as float, uchar4 or int", type);
 }
 
 /* Reads "Size" and "Border", and checks the element type of images. */
 static void load_argument_shape(clt_problem *problem, clt_argument *argument, const clt_node *node) {
-  clt_node size = clt_node_member(node, "Size"), type = clt_node_member(node, "Type"),
-           channel = clt_node_member(node, "ChannelType");
   const clt_element element = argument->plan.element;
   const bool custom = node_is_custom(node);
   if (argument->plan.kind == CLT_ARG_SCALAR && custom) { /* a structure */
@@ -123,7 +122,7 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
   const clt_node of_run = clt_node_of_run(problem, node);
   if (n == 0) clt_node_fail(&of_run, "needs a \"Size\"");
   if (n > 0 && n != wanted)
-    clt_node_fail(&size, "needs %zu sizes, in the order x, y, z, because the argument is an image", wanted);
+    clt_member_fail(node, "Size", "needs %zu sizes, in the order x, y, z, because the argument is an image", wanted);
   if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" with more dimensions than the \"Size\"");
   if (n > 0 && custom) { /* elements have TypeSize bytes */
     int64_t bytes = clt_read_integer(node, "TypeSize", 0);
@@ -136,17 +135,13 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
     problem->expressions[argument->size.id[d]].of_values = argument->plan.kind != CLT_ARG_LOCAL;
   if (!clt_arg_is_image(argument->plan.kind)) return;
   if (element.components != 1 && element.components != 2 && element.components != 4)
-    clt_node_fail(&type, "an image must have 1, 2 or 4 components per pixel");
+    clt_member_fail(node, "Type", "an image must have 1, 2 or 4 components per pixel");
   if (element.base == CLT_ELEMENT_LONG || element.base == CLT_ELEMENT_ULONG || element.base == CLT_ELEMENT_DOUBLE)
-    clt_node_fail(&type, "an image cannot have components of 64 bits; use a vector");
+    clt_member_fail(node, "Type", "an image cannot have components of 64 bits; use a vector");
   argument->plan.channel =
       (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
   if (argument->plan.channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
-    clt_node_fail(&channel, "only integers of 8 or 16 bits can be normalised");
-}
-
-double clt_default_tolerance(clt_element_base base) {
-  return base < CLT_ELEMENT_HALF ? 0 : base == CLT_ELEMENT_HALF ? 1e-3 : 1e-6;
+    clt_member_fail(node, "ChannelType", "only integers of 8 or 16 bits can be normalised");
 }
 
 static void load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node) {
@@ -165,11 +160,13 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
       (clt_access)clt_read_choice(node, "AccessType", CLT_NAMES("ReadOnly", "WriteOnly", "ReadWrite"),
                                   argument->plan.kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY);
   argument->output = clt_read_flag(node, "Output", argument->plan.access != CLT_READ_ONLY) && clt_holds_data(argument);
-  bool whole = argument->plan.element.base < CLT_ELEMENT_HALF, half = argument->plan.element.base == CLT_ELEMENT_HALF;
-  argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
-  argument->absolute_tolerance =
-      clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(argument->plan.element.base));
-  argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", whole ? 0 : half ? 1e-2 : 1e-4);
+  const clt_element_base element = argument->plan.element.base;
+  const bool is_integer = element < CLT_ELEMENT_HALF;
+  double relative = element == CLT_ELEMENT_HALF ? 1e-2 : 1e-4;
+  if (is_integer) relative = 0;
+  argument->absolute_is_stated = clt_node_has(node, "AbsoluteTolerance");
+  argument->absolute_tolerance = clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(element));
+  argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", relative);
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
     clt_node_fail(node, "has a negative tolerance");
   argument->fill = load_fill(problem, node);
@@ -178,7 +175,7 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   const bool raw = argument->fill.kind == CLT_FILL_RAW, structure = scalar && node_is_custom(node);
   if (structure && !raw)
     clt_node_fail(node, "needs the \"FillType\" \"BinaryRaw\", because it is a structure");
-  else if (repetition && !(scalar && whole))
+  else if (repetition && !(scalar && is_integer))
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which is for integer scalars only");
   else if (scalar && !repetition && !raw && argument->fill.kind > CLT_FILL_CONSTANT)
     clt_node_fail(node, "needs a \"FillValue\", because it is a scalar");
@@ -242,7 +239,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
   for (size_t i = 0; n && i < problem->n_arguments; i++)
     problem->arguments[i].output = false; /* only arguments with a reference are verified */
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node node = clt_node_item(list, i), place = clt_node_member(&node, "TargetName");
+    clt_node node = clt_node_item(list, i);
     clt_reference_array *array = &reference->arrays[reference->n_arrays++];
     if (!clt_read_object(&node,
                          CLT_NAMES("Name", "TargetName", "FillType", "FillValue", "DataSource", "RandomSeed",
@@ -253,7 +250,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
     if (!clt_node_ok(&node)) return;
     const clt_argument *target = clt_problem_entries(problem, array->target).first;
     if (target == NULL || target->plan.kind == CLT_ARG_SCALAR || target->plan.kind == CLT_ARG_LOCAL)
-      clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
+      clt_member_fail(&node, "TargetName", "there is no vector or image \"%s\" in \"Arguments\"", array->target);
     array->fill = load_fill(problem, &node);
     if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
       clt_node_fail(&node, "needs the correct result; use the \"FillType\" \"BinaryRaw\"");

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "problem/command.h"
+#include "problem/load.h"
 
 /* --- words --- */
 
@@ -123,9 +124,7 @@ static void check_pattern(const clt_node *node, const char *pattern) {
 static void load_figure(clt_command *command, const clt_node *section) {
   static const char *const times[] = {"s", "ms", "us", "ns"};
   static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
-  clt_node node = clt_node_member(section, "Figure"), file = clt_node_member(&node, "File"),
-           member = clt_node_member(&node, "Key"), pattern = clt_node_member(&node, "Pattern"),
-           from = clt_node_member(&node, "From"), unit = clt_node_member(&node, "Unit");
+  clt_node node = clt_node_member(section, "Figure"), pattern = clt_node_member(&node, "Pattern");
   clt_figure *figure = &command->figure;
   if (node.json)
     clt_read_object(&node, CLT_NAMES("From", "File", "Key", "Pattern", "Unit", "Better", "Statistic"), true);
@@ -140,37 +139,40 @@ static void load_figure(clt_command *command, const clt_node *section) {
   figure->member = clt_read_text(&node, "Key");
   figure->pattern = clt_read_text(&node, "Pattern");
   if (figure->source == CLT_FIGURE_FILE && figure->file == NULL) clt_node_fail(&node, "needs a \"File\"");
-  if (figure->source != CLT_FIGURE_FILE && figure->file) clt_node_fail(&file, "is only for \"From\": \"file\"");
+  if (figure->source != CLT_FIGURE_FILE && figure->file)
+    clt_member_fail(&node, "File", "is only for \"From\": \"file\"");
   if (!is_read && (figure->member || figure->pattern))
-    clt_node_fail(figure->member ? &member : &pattern, "is only for \"From\": \"file\" or \"output\"");
+    clt_member_fail(&node, figure->member ? "Key" : "Pattern", "is only for \"From\": \"file\" or \"output\"");
   if (figure->member && figure->pattern) clt_node_fail(&pattern, "conflicts with \"Key\"; remove one of them");
   if (figure->pattern && clt_node_ok(&node)) check_pattern(&pattern, figure->pattern);
-  if (command->batch.used && (from.json || figure->file || figure->member || figure->pattern))
-    clt_node_fail(
-        &node,
-        "must not have \"From\", \"File\", \"Key\" or \"Pattern\" if there is a \"Batch\""); /* the program's answers
-                                                                                                contain the figure */
+  /* A batch's answers contain the figure. */
+  if (command->batch.used && (clt_node_has(&node, "From") || figure->file || figure->member || figure->pattern))
+    clt_node_fail(&node, "must not have \"From\", \"File\", \"Key\" or \"Pattern\" if there is a \"Batch\"");
   /* A unit of time scales the figure to seconds; other units are only printed. */
   const char *usual = figure->source == CLT_FIGURE_MEMORY ? "bytes" : "s", *stated = clt_read_text(&node, "Unit");
-  if (unit.json && !is_read)
-    clt_node_fail(&unit, "is always \"%s\" here; remove it, or read the figure with \"From\": \"file\" or \"output\"",
-                  usual);
+  if (clt_node_has(&node, "Unit") && !is_read)
+    clt_member_fail(&node, "Unit",
+                    "is always \"%s\" here; remove it, or read the figure with \"From\": \"file\" or \"output\"",
+                    usual);
   figure->unit = stated ? stated : usual;
   figure->scale = 1;
-  for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++)
-    if (strcmp(stated, times[i]) == 0) figure->scale = scales[i], figure->unit = usual;
+  for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++) {
+    if (strcmp(stated, times[i]) != 0) continue;
+    figure->scale = scales[i];
+    figure->unit = usual;
+  }
 }
 
 /* --- the section --- */
 
 void clt_load_command(clt_problem *problem, const clt_node *root) {
-  clt_node section = clt_node_member(root, "Command"), kernel = clt_node_member(root, "KernelSpecification"),
-           build = clt_node_member(&section, "Build"), run = clt_node_member(&section, "Run"),
-           check = clt_node_member(&section, "Check"), files = clt_node_member(&section, "Files"),
-           links = clt_node_member(&section, "Links"), prefix = clt_node_member(&section, "EnvironmentPrefix"),
+  clt_node section = clt_node_member(root, "Command"), build = clt_node_member(&section, "Build"),
+           run = clt_node_member(&section, "Run"), check = clt_node_member(&section, "Check"),
+           files = clt_node_member(&section, "Files"), links = clt_node_member(&section, "Links"),
            batch = clt_node_member(&section, "Batch");
   if (section.json == NULL || !clt_node_ok(root)) return;
-  if (kernel.json) clt_node_fail(&section, "conflicts with \"KernelSpecification\"; remove one of them");
+  if (clt_node_has(root, "KernelSpecification"))
+    clt_node_fail(&section, "conflicts with \"KernelSpecification\"; remove one of them");
   clt_read_object(&section,
                   CLT_NAMES("Build", "Run", "Check", "Shell", "Files", "Links", "Environment", "EnvironmentPrefix",
                             "ParametersFile", "ParametersFormat", "Figure", "Batch", "Resources", "Desirability"),
@@ -198,9 +200,10 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
   bool environment = clt_read_flag(&section, "Environment", true);
   const char *start = clt_read_text(&section, "EnvironmentPrefix");
   if (start && !clt_is_name(start))
-    clt_node_fail(&prefix, "must be the beginning of a variable's name: letters, digits and '_'");
-  if (start && !environment) clt_node_fail(&prefix, "is only for \"Environment\": true");
-  command->environment = start ? start : environment ? "" : NULL;
+    clt_member_fail(&section, "EnvironmentPrefix",
+                    "must be the beginning of a variable's name: letters, digits and '_'");
+  if (start && !environment) clt_member_fail(&section, "EnvironmentPrefix", "is only for \"Environment\": true");
+  if (environment) command->environment = start ? start : "";
   load_parameters_file(command, &section);
   if (batch.json) {
     command->batch.used = true;

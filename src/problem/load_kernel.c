@@ -5,7 +5,8 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "problem/parts.h"
+#include "problem/instance.h"
+#include "problem/load.h"
 
 /* --- options with expressions in braces --- */
 
@@ -115,9 +116,9 @@ static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
     clt_node_fail(node, "needs a \"LocalSize\", because the global size counts work-groups");
 }
 
-void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node) {
+void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *defaults, const clt_node *node) {
   clt_node args = clt_node_member(node, "Arguments");
-  clt_launch launch = *standard;
+  clt_launch launch = *defaults;
   launch.key = clt_load_key(node);
   const char *kernel = launch.kernel ? clt_read_text(node, "KernelName") : clt_read_required_text(node, "KernelName");
   const clt_extent global = clt_load_extent(problem, node, "GlobalSize");
@@ -148,19 +149,19 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
 }
 
 /* Launches that are repeated together are stored as consecutive launches with the same group number and "Repeat".
- * Within a group, both come from standard. */
-static void load_launches(clt_problem *problem, const clt_launch *standard, const clt_node *list) {
+ * Within a group, both come from defaults. */
+static void load_launches(clt_problem *problem, const clt_launch *defaults, const clt_node *list) {
   size_t n = clt_read_list(list);
   if (n == 0) clt_node_fail(list, "needs a launch");
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
     clt_node node = clt_node_item(list, i), group = clt_node_member(&node, "Launches"),
              repeat = clt_node_member(&node, "Repeat");
     if (!clt_read_object(&node, NULL, false)) return;
-    if (standard->group > 0 && (repeat.json || group.json))
+    if (defaults->group > 0 && (repeat.json || group.json))
       clt_node_fail(repeat.json ? &repeat : &group,
                     "is not allowed within a group of launches; the group is repeated as a whole");
     if (group.json) {
-      clt_launch shared = *standard;
+      clt_launch shared = *defaults;
       clt_read_object(&node, CLT_NAMES("Launches", "Repeat"), true);
       shared.repeat = clt_load_expression(problem, &node, "Repeat");
       shared.group = problem->n_launches + 1;
@@ -169,7 +170,7 @@ static void load_launches(clt_problem *problem, const clt_launch *standard, cons
                    &node,
                    CLT_NAMES("KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments", "Repeat", "When"),
                    true)) {
-      clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, &node);
+      clt_load_launch(problem, &problem->launches[problem->n_launches++], defaults, &node);
     }
   }
 }
@@ -237,26 +238,26 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   clt_load_arguments(problem, &kernel);
 
   /* The launch that KernelSpecification itself describes. */
-  clt_launch standard = {.kernel = problem->kernel_name, .key = clt_load_key(&kernel), .all_args = true};
-  standard.grid = standard.stated = load_grid_kind(&kernel, CLT_GRID_ITEMS);
-  standard.local = load_local_size(problem, &kernel);
+  clt_launch defaults = {.kernel = problem->kernel_name, .key = clt_load_key(&kernel), .all_args = true};
+  defaults.grid = defaults.stated = load_grid_kind(&kernel, CLT_GRID_ITEMS);
+  defaults.local = load_local_size(problem, &kernel);
   if (problem->problem_size.n > 0) {
-    standard.grid = CLT_GRID_DIVIDED;
-    standard.global = problem->problem_size;
-    standard.divisor = load_divisors(problem, &kernel);
+    defaults.grid = CLT_GRID_DIVIDED;
+    defaults.global = problem->problem_size;
+    defaults.divisor = load_divisors(problem, &kernel);
   } else {
-    standard.global = clt_load_extent(problem, &kernel, "GlobalSize");
+    defaults.global = clt_load_extent(problem, &kernel, "GlobalSize");
   }
   size_t n_launches = launches.json ? json_array_size(launches.json) : 1;
   for (size_t i = 0; i < json_array_size(launches.json); i++)
     n_launches += json_array_size(json_object_get(json_array_get(launches.json, i), "Launches"));
   problem->launches = clt_node_new(&kernel, n_launches, sizeof *problem->launches);
   if (launches.json) {
-    load_launches(problem, &standard, &launches);
+    load_launches(problem, &defaults, &launches);
   } else {
-    if (standard.kernel == NULL) clt_node_fail(&kernel, "needs a \"KernelName\"");
-    check_launch_sizes(&standard, &kernel);
-    if (clt_node_ok(root)) problem->launches[problem->n_launches++] = standard;
+    if (defaults.kernel == NULL) clt_node_fail(&kernel, "needs a \"KernelName\"");
+    check_launch_sizes(&defaults, &kernel);
+    if (clt_node_ok(root)) problem->launches[problem->n_launches++] = defaults;
   }
   clt_load_hints(problem, &kernel);
 }

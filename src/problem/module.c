@@ -11,8 +11,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/spawn.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 #include "problem/module_paths.h"
-#include "problem/parts.h"
 
 #define MAX_COMPILER_WORDS 16 /* of $CC, which may contain arguments */
 #define MAX_COMPILER_TEXT 2000

@@ -33,21 +33,21 @@ typedef struct clt_extent {
 
 typedef struct clt_problem_parameter {
   const char *name;
-  int64_t standard, min, max;
+  int64_t default_value, min, max;
   bool no_macro; /* not passed to the kernel as a macro, so that one build serves all sizes */
 } clt_problem_parameter;
 
 /* values: the T1 text; NULL: the file has a JSON list (list). */
 typedef struct clt_tuning_parameter {
   const char *name, *type, *values, *key; /* the key of "Values" */
-  const json_t *list, *standard;
+  const json_t *list, *default_value;
 } clt_tuning_parameter;
 
-typedef struct clt_alias {
+typedef struct clt_stated_alias {
   clt_expression_id when;
   const char *parameter, *key;
   const json_t *value;
-} clt_alias;
+} clt_stated_alias;
 
 /* A compiler option, or a word of a command. holes are the expressions in its braces. */
 typedef struct clt_compiler_option {
@@ -143,14 +143,13 @@ struct clt_problem {
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;
 
-  clt_problem_parameter
-      *sizes; /* the first n_passed are problem parameters; the others can only be used in expressions */
+  clt_problem_parameter *sizes; /* the first n_passed are problem parameters; the others are for expressions only */
   size_t n_sizes, n_passed;
   clt_tuning_parameter *parameters;
   size_t n_parameters;
   clt_expression_id *conditions;
   size_t n_conditions;
-  clt_alias *aliases;
+  clt_stated_alias *aliases;
   size_t n_aliases;
 
   clt_error not_run;          /* why the kernel cannot be run on generated data; code 0: it can */
@@ -161,8 +160,7 @@ struct clt_problem {
   size_t n_options;
   const char **include_paths; /* absolute */
   size_t n_include_paths;
-  uint64_t known_group; /* size in work-items of a work-group with which an application has launched the kernel; 0:
-                           unknown */
+  uint64_t known_group; /* work-items of a work-group with which an application has launched it; 0: unknown */
   const char *opencl_standard;
   clt_extent problem_size; /* T1; n = 0: none */
   clt_argument *arguments;
@@ -177,71 +175,6 @@ struct clt_problem {
   struct clt_command *command; /* NULL: the problem is a kernel, described by the members above (problem/command.h) */
   clt_guidance guidance;
 };
-
-/* --- the loader: each function reads some members of a node (base/reader.h) --- */
-
-/* load_kernel.c */
-void clt_load_kernel(clt_problem *problem, const clt_node *root);
-void clt_load_hints(clt_problem *problem, const clt_node *section); /* "Resources", "Desirability" */
-/* Reads a text, or {"<name>": text, "When": expression}. Sets out->when, and *place to the node of the text. Returns
- * the text; NULL: a mistake. */
-const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
-                            const char *name);
-/* Adds the expression of each "{...}" in the option's text to its holes; "{{" is a literal brace. */
-void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node);
-void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *parent);
-/* Reads one launch. Members that its entry lacks are taken from standard. */
-void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node);
-
-/* load.c: reads {"name": value, ...} as settings, with values as texts as on the command line; real numbers have
- * `digits` digits. NULL: the node is missing. */
-clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
-
-/* A copy of node whose mistakes do not make the file invalid: they are kept as the reason why the kernel cannot be run
- * on generated data, which clt_problem_check_kernel reports. */
-clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);
-
-/* load_arguments.c */
-void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
-void clt_load_reference(clt_problem *problem, const clt_node *root);
-double clt_default_tolerance(clt_element_base base); /* absolute tolerance, for results of magnitude 1 */
-
-/* load_command.c: leaves problem->command NULL if there is no section "Command". */
-void clt_load_command(clt_problem *problem, const clt_node *root);
-
-/* giles.c: the configuration file of Giles' generic tuner (docs/reference/program-problems.md). clt_is_giles tells
- * whether a text is one instead of JSON. clt_giles_parse converts it to JSON in source->root, with the lines of the
- * members in source->lines. */
-bool clt_is_giles(const char *text);
-int clt_giles_parse(clt_source *source, clt_error *error);
-
-/* --- expressions (expression.c) --- */
-
-/* Add an expression to the problem: from a node that is a number, boolean or text, from a text, or from a member of
- * parent. Return its id; 0: the node is missing, or a mistake. */
-clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node);
-clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node);
-clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name);
-
-/* Reads {"X": e, "Y": e, "Z": e}, a list of up to three expressions, or one expression. n = 0: the member is missing.
- */
-clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name);
-
-/* All results are owned by the source. clt_load_list allocates zeroed elements, one per item of the list. clt_load_key
- * copies the key of a node. clt_load_path returns the path of a file that the problem names (name NULL: NULL). */
-void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes);
-const char *clt_load_key(const clt_node *node);
-const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name);
-
-/* Replaces names in a text; *out is malloc'ed. Names in string literals stay. replace is called with each name (n
- * bytes) and may look at the text after it. It writes the replacement to out and returns where to continue, or returns
- * NULL to keep the name. */
-typedef const char *(*clt_name_replacer)(clt_text *out, const void *user, const char *name, size_t n);
-int clt_replace_names(char **out, const char *text, clt_name_replacer replace, const void *user, clt_error *error);
-
-/* Replaces "ProblemSize[1]" in the text of an expression by that expression in parentheses. The result is owned by the
- * source. */
-const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node);
 
 /* --- looking things up (problem.c) --- */
 
@@ -260,108 +193,7 @@ typedef struct clt_entries {
 } clt_entries;
 clt_entries clt_problem_entries(const clt_problem *problem, const char *name);
 
-/* Whether a file looks like a problem file: JSON with a kernel or a command, or a configuration file of Giles' tuner.
- */
+/* Whether a file looks like a problem file: JSON with a kernel or a command, or Giles' configuration file. */
 bool clt_problem_is_file(const char *path);
-
-/* --- instances (problem.c, expression.c) --- */
-struct clt_instance {
-  const clt_problem *problem;
-  clt_space *space;
-  clt_device_info device;
-  bool has_device;
-  int64_t *sizes;
-  const clt_value
-      *fixed; /* Nullable, borrowed: the values of the tuning parameters. If set, tuning parameters are constants and
-                 the sizes are slots 0 ..., so that expressions describe one configuration at any size */
-  clt_expr **compiled;       /* the compiled problem->expressions */
-  clt_parameter *parameters; /* of the problem; names borrowed, values in one block each */
-};
-
-/* Makes an instance without its space: reads the values of the parameters and compiles all expressions (with fixed, not
- * those over an index). fixed: see above. */
-int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                              const clt_device_info *device, const clt_value *fixed, clt_error *error);
-
-/* Adds the parameters (with fixed, the sizes), conditions, aliases and limits of an instance to a builder. On failure,
- * *key is the key of the cause. */
-int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
-                              clt_error *error);
-
-/* The names of the parameters that Kernel Tuner uses as block size: "block_size_x" ... */
-extern const char *const clt_block_sizes[3];
-
-/* The symbols for expressions of the instance: n_constants constants, then the tuning parameters as slots 0 ... If the
- * instance has no device, device properties are slots from CLT_SLOT_DEVICE on. */
-int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n, size_t *n_constants,
-                         clt_error *error);
-
-/* Writes the values of the tuning parameters in a configuration; slots has CLT_MAX_PARAMETERS entries. */
-void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots);
-
-/* The evaluation of several expressions for one configuration. After the first failure (rc is not 0, error has its
- * place), all further results are 0. slots NULL: no expression may depend on the configuration. */
-typedef struct clt_calculation {
-  const clt_instance *instance;
-  const clt_value *slots;
-  clt_error *error;
-  int rc;
-} clt_calculation;
-
-clt_value clt_evaluate(clt_calculation *c, clt_expression_id id);
-double clt_evaluate_number(clt_calculation *c, clt_expression_id id);
-size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id,
-                          size_t min);                            /* must be a whole number from min to 2^62 */
-bool clt_evaluate_when(clt_calculation *c, clt_expression_id id); /* no condition: true */
-/* Evaluates an extent; unused dimensions get `unused`. */
-void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]);
-/* Reports a mistake in an expression, as "<message>: <its text>". */
-void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* The parameters that are passed to a kernel or command as name=value: first the tuning parameters, then the sizes.
- * clt_add_define writes "<before><name><between><value>". */
-size_t clt_n_defines(const clt_instance *instance);
-void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
-
-/* Evaluates the sizes and repetitions of a launch, without kernel and arguments (plan.c). False: its "When" does not
- * hold, or there was an error. */
-bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_launch *launch);
-
-/* Whether an expression uses the device, but the instance has none. */
-bool clt_needs_device(const clt_instance *instance, clt_expression_id id);
-
-/* Adds the constraints of valid launch sizes and the limits of the device to a builder (limits.c). */
-int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
-
-/* --- files of the kernel (key.c) --- */
-
-/* The path of a kernel's file, which may be relative to the problem's folder or, as in Kernel Tuner, to its parent.
- * malloc'ed; NULL: out of memory. */
-char *clt_kernel_path(const clt_problem *problem, const char *file);
-
-/* Adds a file to a hash, and once each file that it may include from its own folder or from `folder` (NULL: none). */
-int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error);
-
-/* --- data (array.c, fill.c, vary.c, module.c) --- */
-
-/* Stores a number as an element's base type, saturated to its range. */
-void clt_store_number(void *at, clt_element_base base, double number);
-double clt_load_number(const void *at, clt_element_base base);
-
-/* Fills a logical array. call has the arrays and scalars that a module's function may read. */
-int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
-                   const clt_recipe *recipe, const clt_module_call *call, clt_error *error);
-bool clt_fill_is_drawn(const clt_fill *fill); /* random numbers of a stated range, not stated numbers */
-
-/* Changes the file's own content of an array to what a recipe asks for (vary.c). drawn: the content is random between 0
- * and bound, with another seed already. mild: only values of the declared range. Returns CLT_OK or CLT_E_MEMORY. */
-int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe, bool drawn, double bound, bool mild,
-                   clt_rng *rng);
-/* The value of a scalar that the file states as a number. index: among these scalars. */
-double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng);
-
-/* Finds a function of a module. A module in C is compiled first. Modules stay loaded (module.c). */
-int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
 #endif

@@ -14,10 +14,6 @@
 #define MAX_SIZE 0x1p53
 #define MAX_REPEAT 1000000000
 
-bool clt_arg_is_image(clt_arg_kind kind) {
-  return kind == CLT_ARG_IMAGE2D || kind == CLT_ARG_IMAGE3D || kind == CLT_ARG_IMAGE1D_BUFFER;
-}
-
 /* Reports a mistake at a key. */
 #define FAIL_AT(c, key, code, ...) \
   ((c)->rc = (c)->rc ? (c)->rc : clt_key_fail(&(c)->instance->problem->source, key, code, (c)->error, __VA_ARGS__))
@@ -397,9 +393,9 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
   double items = INFINITY;
   bool again = true;
   *out = NULL;
-  if (sizes == NULL || tried == NULL) return free(sizes), free(tried), clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) sizes[i] = clt_instance_size(instance, i);
-  while (again && (*out == NULL || items > most_items)) {
+  int rc = sizes && tried ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) sizes[i] = clt_instance_size(instance, i);
+  while (rc == CLT_OK && again && (*out == NULL || items > most_items)) {
     again = false;
     /* Halve all sizes together; if the configuration is not valid then, each size alone. */
     for (size_t step = 0; step <= n && !(step == 1 && again); step++) {
@@ -426,14 +422,16 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
       for (size_t i = 0; i < n; i++) sizes[i] = tried[i];
     }
   }
-  int rc = CLT_OK;
-  if (*out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
+  if (rc == CLT_OK && *out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
   if (rc == CLT_OK && isinf(items)) {
     *out_config = clt_instance_translate(*out, instance, config);
     if (*out_config == CLT_CONFIG_NONE)
       rc = clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid on this device");
   }
-  if (rc) clt_instance_free(*out), *out = NULL;
+  if (rc) {
+    clt_instance_free(*out);
+    *out = NULL;
+  }
   free(sizes);
   free(tried);
   return rc;

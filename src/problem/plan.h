@@ -47,6 +47,7 @@ typedef struct clt_element {
 int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT: unknown type */
 void clt_element_print(char out[16], clt_element element); /* "float4" */
 size_t clt_element_base_bytes(clt_element_base base);
+double clt_default_tolerance(clt_element_base base); /* absolute tolerance, for results of magnitude 1 */
 void clt_store_value(void *at, clt_element_base base, clt_value value); /* stores one component, converted to base */
 
 /* The content of the border around the logical array. */

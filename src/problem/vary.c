@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/content.h"
 
 #define NUDGED_SHARE 5     /* CLT_INPUTS_NUDGED changes one element of so many */
 #define BACKGROUND 0x1p-12 /* sum of a background, relative to a spike: far below every tolerance */
@@ -209,6 +209,21 @@ static void mix_signs(const numbers *x, double most, clt_rng *rng) {
   }
 }
 
+/* CLT_INPUTS_RANGE for content that the file states. */
+static int widen_stated(const numbers *x, const nature *is, unsigned variant, clt_rng *rng) {
+  if (x->is_real && is->sorted && !is->constant) return resample(x, is, rng);
+  if (x->is_real) return mix_signs(x, x->bound, rng), CLT_OK;
+  if (is->constant) return vary_constant(x, get(x, 0), rng), CLT_OK;
+  if (is->sorted || is->distinct || variant == CLT_RANGE_ENDS) return resample(x, is, rng);
+  if (variant == CLT_RANGE_TYPE) {
+    if (resample(x, is, rng)) return CLT_E_MEMORY;
+    mix_whole_range(x, rng);
+  } else if (x->is_signed) {
+    mix_signs(x, x->bound, rng);
+  }
+  return CLT_OK;
+}
+
 /* --- both --- */
 
 /* Changes some elements towards the upper end, but none where a kernel would look for a change: at the beginning, in
@@ -290,25 +305,13 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
       draw_spikes(&x, recipe->variant, rng);
       break;
     case CLT_INPUTS_RANGE:
-      if (!is_free && !is.constant) {
-        if (x.is_real || is.sorted || is.distinct || recipe->variant == CLT_RANGE_ENDS) return resample(&x, &is, rng);
-        if (recipe->variant == CLT_RANGE_TYPE && resample(&x, &is, rng)) return CLT_E_MEMORY;
-        if (recipe->variant == CLT_RANGE_TYPE)
-          mix_whole_range(&x, rng);
-        else if (x.is_signed)
-          mix_signs(&x, x.bound, rng);
-      } else if (!drawn) {
-        if (x.is_real)
-          mix_signs(&x, x.bound, rng);
-        else
-          vary_constant(&x, get(&x, 0), rng);
-      } else if (recipe->variant == CLT_RANGE_TYPE) {
+      if (!drawn) return widen_stated(&x, &is, recipe->variant, rng);
+      if (recipe->variant == CLT_RANGE_TYPE)
         draw_whole_range(&x, rng);
-      } else if (recipe->variant == CLT_RANGE_SIGNED && x.is_signed) {
+      else if (recipe->variant == CLT_RANGE_SIGNED && x.is_signed)
         draw_signed(&x, rng);
-      } else {
+      else
         draw_ends(&x, rng);
-      }
       break;
     case CLT_INPUTS_OMITTED: omit(&x, recipe->variant); break;
     case CLT_INPUTS_SPECIAL:
@@ -317,6 +320,19 @@ int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe,
       break;
   }
   return CLT_OK;
+}
+
+void clt_shake_array(const clt_array *array, void *data) {
+  static const double units[] = {0x1p-10, 0x1p-23, 0x1p-52}; /* half, float, double */
+  const clt_element_base base = array->element.base;
+  const size_t width = clt_element_base_bytes(base), n = array->bytes / width;
+  clt_rng rng;
+  clt_rng_init(&rng, n);
+  for (size_t i = 0; base >= CLT_ELEMENT_HALF && i < n; i++) {
+    unsigned char *at = (unsigned char *)data + i * width;
+    const double value = clt_load_number(at, base);
+    clt_store_number(at, base, value * (1 - 2 * units[base - CLT_ELEMENT_HALF] * clt_rng_unit(&rng)));
+  }
 }
 
 double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng) {

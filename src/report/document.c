@@ -35,7 +35,7 @@ typedef struct factor {
       standard; /* the values of the best row, always among those shown, and of the default; SIZE_MAX: none */
 } factor;
 
-typedef struct draft {
+typedef struct document_draft {
   const clt_tuning *t;
   const clt_report_options *options;
   size_t best, standard; /* rows: the best, and the default configuration; SIZE_MAX: none */
@@ -43,15 +43,15 @@ typedef struct draft {
   size_t n_factors;
   size_t *groups; /* scratch, one a row */
   bool failed;    /* out of memory */
-} draft;
+} document_draft;
 
 /* --- parts --- */
 
-static void put(draft *d, json_t *object, const char *key, json_t *value) {
+static void put(document_draft *d, json_t *object, const char *key, json_t *value) {
   if (json_object_set_new(object, key, value)) d->failed = true;
 }
 
-static void append(draft *d, json_t *list, json_t *value) {
+static void append(document_draft *d, json_t *list, json_t *value) {
   if (json_array_append_new(list, value)) d->failed = true;
 }
 
@@ -59,23 +59,23 @@ static json_t *value_json(clt_value value) {
   return value.type == CLT_STRING ? clt_report_string(value.text) : clt_json_value(value);
 }
 
-static json_t *cost_json(const draft *d, double cost) { return clt_json_real(clt_tuning_value(d->t, cost)); }
+static json_t *cost_json(const document_draft *d, double cost) { return clt_json_real(clt_tuning_value(d->t, cost)); }
 
-static json_t *config_json(const draft *d, clt_config config) {
+static json_t *config_json(const document_draft *d, clt_config config) {
   char *text = clt_config_string(d->t->space, config);
   json_t *json = text ? clt_report_string(text) : NULL;
   return free(text), json;
 }
 
 /* What is computed of a row beside the objective; not the wall time of a program that reports a figure. */
-static json_t *metrics_json(draft *d, const clt_report_row *row, bool as_finalist) {
+static json_t *metrics_json(document_draft *d, const clt_report_row *row, bool as_finalist) {
   const clt_objective *o = d->t->objective;
   json_t *list = json_array();
   for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
     clt_metric metric = clt_objective_metric(o, i);
     double value = clt_row_metric(d->t, row, i, as_finalist);
     if (i == clt_objective_chosen(o) || !isfinite(value)) continue;
-    if (i != clt_objective_standard(o) && strcmp(metric.name, "time") == 0) continue;
+    if (i != clt_objective_default(o) && strcmp(metric.name, "time") == 0) continue;
     append(d, list,
            json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit", clt_report_string(metric.unit),
                      "value", value));
@@ -83,7 +83,7 @@ static json_t *metrics_json(draft *d, const clt_report_row *row, bool as_finalis
   return list;
 }
 
-static json_t *row_json(draft *d, size_t index) {
+static json_t *row_json(document_draft *d, size_t index) {
   const clt_report_row *row = &d->t->rows.items[index];
   const clt_space *space = d->t->space;
   json_t *configuration = json_object();
@@ -91,11 +91,11 @@ static json_t *row_json(draft *d, size_t index) {
     put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
   const double error =
       clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
-  const bool known = clt_objective_is_standard(d->t->objective) && isfinite(error);
+  const bool known = clt_objective_is_default(d->t->objective) && isfinite(error);
   return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
                    "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
                    clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
-                   clt_objective_is_standard(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
+                   clt_objective_is_default(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
                    "finalist_interval", clt_json_real(known ? error : NAN), "finalist_confidence",
                    clt_json_real(known ? row->final_interval.confidence : NAN), "configuration", configuration, "text",
                    config_json(d, row->config), "metrics", metrics_json(d, row, false));
@@ -118,7 +118,7 @@ static int by_variety_and_importance(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-static int make_factor(draft *d, size_t index, clt_error *error) {
+static int make_factor(document_draft *d, size_t index, clt_error *error) {
   factor *f = &d->factors[index];
   *f = (factor){
       .index = index, .parameter = clt_space_parameter(d->t->space, index), .best = SIZE_MAX, .standard = SIZE_MAX};
@@ -128,17 +128,17 @@ static int make_factor(draft *d, size_t index, clt_error *error) {
   if (rc) return rc;
   if (d->best != SIZE_MAX) f->best = d->groups[d->best];
   if (d->standard != SIZE_MAX) f->standard = d->groups[d->standard];
-  clt_ranked shown[MOST_VALUES]; /* the best configuration's value before all others */
+  clt_report_ranked shown[MOST_VALUES]; /* the best configuration's value before all others */
   for (size_t v = 0; v < n; v++) {
     const double least = f->effects[v].least, key = v == f->best ? -INFINITY : isnan(least) ? INFINITY : least;
-    if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_ranked){key, v, 0, v});
+    if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_report_ranked){key, v, 0, v});
   }
   for (size_t i = 0; i < f->n_shown; i++) f->shown[i] = shown[i].index;
   clt_sort_u64(f->shown, f->n_shown);
   return CLT_OK;
 }
 
-static json_t *parameter_json(draft *d, const factor *f) {
+static json_t *parameter_json(document_draft *d, const factor *f) {
   /* Times had names of their own before there were objectives. */
   static const char *const names[2][4] = {{"best", "better_quartile", "median", "worse_quartile"},
                                           {"least_s", "lower_quartile_s", "median_s", "upper_quartile_s"}};
@@ -162,7 +162,7 @@ static json_t *parameter_json(draft *d, const factor *f) {
 }
 
 /* Two parameters together: a row a shown value of the first, a number a shown value of the second. */
-static int pair_json(json_t **out, draft *d, const factor *first, const factor *second, clt_error *error) {
+static int pair_json(json_t **out, document_draft *d, const factor *first, const factor *second, clt_error *error) {
   size_t n, n_second = second->parameter->n_values;
   clt_effect *effects;
   *out = json_null();
@@ -189,7 +189,7 @@ static int pair_json(json_t **out, draft *d, const factor *first, const factor *
 }
 
 /* The two most important parameters, and the other pairs in the order of importance. */
-static int put_pairs(draft *d, json_t *json, clt_error *error) {
+static int put_pairs(document_draft *d, json_t *json, clt_error *error) {
   json_t *pair;
   size_t n_rows = 0, n_cells = 0;
   put(d, json, "pairs", json_null());
@@ -213,7 +213,7 @@ static int put_pairs(draft *d, json_t *json, clt_error *error) {
 
 /* --- what fails --- */
 
-static json_t *reasons_json(draft *d, bool texts) {
+static json_t *reasons_json(document_draft *d, bool texts) {
   json_int_t counts[CLT_N_REASONS] = {0};
   json_t *reasons = json_object();
   for (size_t i = 0; i < d->t->rows.n; i++) counts[d->t->rows.items[i].reason]++;
@@ -225,8 +225,8 @@ static json_t *reasons_json(draft *d, bool texts) {
 }
 
 /* The values with which more fails than on the whole, the largest share first. */
-static json_t *failing_json(draft *d) {
-  clt_ranked most[MOST_FAILING];
+static json_t *failing_json(document_draft *d) {
+  clt_report_ranked most[MOST_FAILING];
   size_t n_most = 0, n = d->t->rows.n;
   double of_all = (double)(n - d->t->n_correct - d->t->n_abandoned) / (double)n;
   for (size_t i = 0; i < d->n_factors; i++) {
@@ -235,7 +235,7 @@ static json_t *failing_json(draft *d) {
       const clt_effect *e = &f->effects[v];
       double share = e->n ? (double)e->n_failed / (double)e->n : 0;
       if (e->n_failed < LEAST_FAILED_ROWS || share <= of_all) continue;
-      n_most = clt_rank(most, n_most, MOST_FAILING, (clt_ranked){-share, 0, i, v});
+      n_most = clt_rank(most, n_most, MOST_FAILING, (clt_report_ranked){-share, 0, i, v});
     }
   }
   json_t *list = json_array();
@@ -254,7 +254,7 @@ static json_t *failing_json(draft *d) {
 
 /* Each improvement, and some of all configurations for a plot; how long it took; whether rows are in the order of their
  * numbers: a whole space, no search. */
-static void put_progress(draft *d, json_t *json) {
+static void put_progress(document_draft *d, json_t *json) {
   const clt_report_rows *rows = &d->t->rows;
   json_t *progress = json_array(), *evaluation = json_array(), *seconds = json_array(), *value = json_array();
   json_t *text = json_array();
@@ -284,7 +284,7 @@ static void put_progress(draft *d, json_t *json) {
   put(d, json, "in_order", json_boolean(in_order));
 }
 
-static const char *name_of_file(const draft *d, const char *path) {
+static const char *name_of_file(const document_draft *d, const char *path) {
   const char *slash = d->options->share ? strrchr(path, '/') : NULL;
   return slash ? slash + 1 : path;
 }
@@ -304,7 +304,7 @@ static void add_words(clt_text *out, const char *words, const char *before, bool
 
 /* The metrics of the best and the options that it is built with: as the problem file has them, else as the tuning that
  * found it wrote them down. And what asks for it again. */
-static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_finalist) {
+static void put_use(document_draft *d, json_t *json, const clt_report_row *best, bool as_finalist) {
   const clt_tuning *t = d->t;
   json_t *metrics = metrics_json(d, best, as_finalist), *noted = json_object_get(t->session, "metrics"), *metric;
   size_t i;
@@ -354,9 +354,9 @@ static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_
 
 /* The best as a row, with what counts of it: its median as a finalist, where finalists decide; and how far it is ahead
  * of the default configuration, where both were measured side by side. */
-static void put_best(draft *d, json_t *json) {
+static void put_best(document_draft *d, json_t *json) {
   const clt_tuning *t = d->t;
-  clt_ranked fastest[FASTEST];
+  clt_report_ranked fastest[FASTEST];
   size_t n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
   const bool as_finalist = t->best_is_finalist;
@@ -391,7 +391,7 @@ static json_t *device_json(const clt_device_info *info) {
 }
 
 /* When it was measured, and what the newest tuning said of itself: a store's text, of which only this is taken. */
-static void put_session(draft *d, json_t *json) {
+static void put_session(document_draft *d, json_t *json) {
   static const char *const texts[] = {"searcher", "ended_by", "how_sure"};
   static const char *const numbers[] = {"seed", "evaluations", "load", "processors"};
   const clt_tuning *t = d->t;
@@ -421,12 +421,12 @@ static void put_session(draft *d, json_t *json) {
 
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {
   size_t n_parameters = clt_space_n_parameters(tuning->space);
-  draft d = {.t = tuning,
-             .options = options,
-             .best = tuning->best,
-             .standard = tuning->standard,
-             .factors = clt_new_array(n_parameters, sizeof *d.factors),
-             .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
+  document_draft d = {.t = tuning,
+                      .options = options,
+                      .best = tuning->best,
+                      .standard = tuning->standard,
+                      .factors = clt_new_array(n_parameters, sizeof *d.factors),
+                      .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
   json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *model = NULL;
   double *costs = clt_new_array(tuning->rows.n, sizeof *costs);
   int rc = d.factors && d.groups && costs ? CLT_OK : clt_fail_memory(error);

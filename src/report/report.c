@@ -119,7 +119,7 @@ static int take_compared(double *cost, clt_tuning *t, size_t index, const clt_me
 
 /* best NULL: a recording, which has no comparisons. */
 static int find_best(clt_tuning *t, const clt_best_known *best) {
-  clt_ranked fastest = {0};
+  clt_report_ranked fastest = {0};
   double cost;
   t->best = best ? find_row(t, best->measurement.config) : SIZE_MAX;
   t->best_is_finalist = t->best != SIZE_MAX && best->compared;
@@ -288,11 +288,11 @@ double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_
   return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
 }
 
-static bool comes_before(const clt_ranked *a, const clt_ranked *b) {
+static bool comes_before(const clt_report_ranked *a, const clt_report_ranked *b) {
   return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
-size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item) {
+size_t clt_rank(clt_report_ranked *ranked, size_t n, size_t most, clt_report_ranked item) {
   size_t at = n < most ? n++ : most;
   if (at == most && !comes_before(&item, &ranked[--at])) return n;
   for (; at > 0 && comes_before(&item, &ranked[at - 1]); at--) ranked[at] = ranked[at - 1];
@@ -300,11 +300,11 @@ size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item) {
   return n;
 }
 
-size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n) {
+size_t clt_tuning_fastest(const clt_tuning *tuning, clt_report_ranked *out, size_t n) {
   size_t n_out = 0;
   for (size_t i = 0; i < tuning->rows.n; i++) {
     const clt_report_row *row = &tuning->rows.items[i];
-    if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_ranked){row->cost, row->config, 0, i});
+    if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_report_ranked){row->cost, row->config, 0, i});
   }
   return n_out;
 }

@@ -56,15 +56,15 @@ void clt_tuning_release(clt_tuning *tuning);
 
 double clt_tuning_value(const clt_tuning *tuning, double cost); /* the objective's value with this cost; NaN for NaN */
 /* An item of a list of the best: sorted by key, then by tie. */
-typedef struct clt_ranked {
+typedef struct clt_report_ranked {
   double key;
   uint64_t tie;
   size_t of, index; /* for the caller */
-} clt_ranked;
+} clt_report_ranked;
 /* Inserts an item into a sorted list of n, keeping at most `most`; returns the new number. */
-size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item);
+size_t clt_rank(clt_report_ranked *ranked, size_t n, size_t most, clt_report_ranked item);
 /* The indices of the n best rows, the best first; returns their number. */
-size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n);
+size_t clt_tuning_fastest(const clt_tuning *tuning, clt_report_ranked *out, size_t n);
 
 /* Statistics of a group of rows: costs, NaN if none is correct. */
 typedef struct clt_effect {

@@ -301,14 +301,14 @@ static void put_effect(const sheet *s, const json_t *parameter) {
 /* --- pairs --- */
 
 /* The shown values of a parameter: their labels' values, and which of them is the best configuration's. */
-typedef struct axis {
+typedef struct plot_axis {
   const char *name;
   const json_t *labels[MOST_LABELS];
   size_t n, n_measured, best; /* best: n where none of them is */
-} axis;
+} plot_axis;
 
-static axis axis_of(const json_t *parameter) {
-  axis a = {.name = clt_json_string(parameter, "name")};
+static plot_axis axis_of(const json_t *parameter) {
+  plot_axis a = {.name = clt_json_string(parameter, "name")};
   json_t *values = json_object_get(parameter, "values"), *value;
   size_t i;
   a.n_measured = json_array_size(values);
@@ -321,7 +321,7 @@ static axis axis_of(const json_t *parameter) {
   return a;
 }
 
-static void put_left_out(const sheet *s, const axis *a, size_t n_put, const char *what) {
+static void put_left_out(const sheet *s, const plot_axis *a, size_t n_put, const char *what) {
   size_t n = a->n_measured - n_put;
   if (n) clt_text_printf(s->out, "(%zu %s%s of %s left out)\n", n, what, n == 1 ? "" : "s", a->name);
 }
@@ -329,9 +329,9 @@ static void put_left_out(const sheet *s, const axis *a, size_t n_put, const char
 /* The parameter with fewer values across: as many as fit, the best configuration's among them. */
 static void put_pairs(const sheet *s, const json_t *first, const json_t *second) {
   const json_t *pairs = json_object_get(s->json, "pairs"), *best = json_object_get(pairs, "best");
-  axis axes[2] = {axis_of(first), axis_of(second)};
+  plot_axis axes[2] = {axis_of(first), axis_of(second)};
   bool turned = axes[0].n < axes[1].n;
-  const axis *down = &axes[turned], *across = &axes[!turned];
+  const plot_axis *down = &axes[turned], *across = &axes[!turned];
   size_t fit = (size_t)((s->width - LABEL_COLUMNS) / (VALUE_COLUMNS + 2)), columns[MOST_LABELS];
   size_t n = across->n < fit ? across->n : fit;
   char label[64];

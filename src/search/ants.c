@@ -29,30 +29,24 @@
 int clt_pheromones_init(clt_pheromones *p, const clt_space *space, double alpha, double beta, clt_error *error) {
   size_t n_parameters = clt_space_n_parameters(space), most = clt_walk_most_branches(space), n = 0;
   *p = (clt_pheromones){.space = space, .alpha = alpha, .beta = beta};
-  p->first = clt_new_array(n_parameters + 1, sizeof *p->first);
+  p->first = clt_arena_array(&p->memory, n_parameters + 1, sizeof *p->first);
   if (p->first == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n_parameters; i++) {
     p->first[i] = n;
     n += clt_space_parameter(space, i)->n_values;
   }
   p->first[n_parameters] = n;
-  p->trail = clt_new_array(n, sizeof *p->trail);
-  p->desirable = clt_new_array(n, sizeof *p->desirable);
-  p->branches = clt_new_array(most, sizeof *p->branches);
-  p->weights = clt_new_array(most, sizeof *p->weights);
-  if (!p->trail || !p->desirable || !p->branches || !p->weights) return clt_fail_memory(error);
+  p->trail = clt_arena_array(&p->memory, n, sizeof *p->trail);
+  p->desirable = clt_arena_array(&p->memory, n, sizeof *p->desirable);
+  p->branches = clt_arena_array(&p->memory, most, sizeof *p->branches);
+  p->weights = clt_arena_array(&p->memory, most, sizeof *p->weights);
+  if (p->memory.failed) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) p->desirable[i] = 1;
   clt_pheromones_reset(p);
   return CLT_OK;
 }
 
-void clt_pheromones_release(clt_pheromones *p) {
-  free(p->first);
-  free(p->trail);
-  free(p->desirable);
-  free(p->branches);
-  free(p->weights);
-}
+void clt_pheromones_release(clt_pheromones *p) { clt_arena_release(&p->memory); }
 
 void clt_pheromones_reset(clt_pheromones *p) {
   size_t n = p->first[clt_space_n_parameters(p->space)];
@@ -97,11 +91,13 @@ int clt_pheromones_guess(clt_pheromones *p, const clt_instance *instance, uint64
   clt_rng rng;
   if (instance == NULL || !clt_instance_has_desirability(instance)) return CLT_OK;
   size_t n_values = p->first[clt_space_n_parameters(p->space)];
-  clt_config *configs = clt_new_array(SAMPLE, sizeof *configs);
-  double *sums = clt_new_array(n_values, sizeof *sums), *counts = clt_new_array(n_values, sizeof *counts), sum = 0;
+  clt_arena scratch = {0};
+  clt_config *configs = clt_arena_array(&scratch, SAMPLE, sizeof *configs);
+  double *sums = clt_arena_array(&scratch, n_values, sizeof *sums);
+  double *counts = clt_arena_array(&scratch, n_values, sizeof *counts), sum = 0;
   clt_rng_init(&rng, seed);
-  int64_t n =
-      configs && sums && counts ? clt_space_sample(configs, p->space, &rng, SAMPLE, error) : clt_fail_memory(error);
+  int64_t n = clt_arena_check(&scratch, error);
+  if (n == CLT_OK) n = clt_space_sample(configs, p->space, &rng, SAMPLE, error);
   for (int64_t i = 0; i < n; i++) {
     uint32_t positions[CLT_MAX_PARAMETERS];
     double guess = clt_instance_desirability(instance, configs[i]);
@@ -116,9 +112,7 @@ int clt_pheromones_guess(clt_pheromones *p, const clt_instance *instance, uint64
   for (size_t v = 0; n > 0 && sum > 0 && v < n_values; v++)
     if (counts[v] > 0)
       p->desirable[v] = fmin(fmax(sums[v] / counts[v] / (sum / (double)n), LEAST_DESIRABLE), MOST_DESIRABLE);
-  free(configs);
-  free(sums);
-  free(counts);
+  clt_arena_release(&scratch);
   return n < 0 ? (int)n : CLT_OK;
 }
 
@@ -179,27 +173,26 @@ static void encode_positions(const clt_space *space, clt_config config, float *o
 static int filter_paths(ants_state *s, clt_error *error) {
   const clt_space *space = s->steps.space;
   size_t n_inputs = clt_space_n_parameters(space);
-  float *x = clt_new_array(s->n_learnt, n_inputs * sizeof *x), *y = clt_new_array(s->n_learnt, sizeof *y);
   double worst = -INFINITY;
   clt_growth tree = {s->n_learnt / MIN_LEAF + 1, s->n_learnt, MIN_LEAF, .prior = NAN, .rate = 1};
-  int rc = x && y ? CLT_OK : clt_fail_memory(error);
+  float *x = clt_arena_array(&tree.memory, s->n_learnt, n_inputs * sizeof *x);
+  float *y = clt_arena_array(&tree.memory, s->n_learnt, sizeof *y);
+  int rc = clt_arena_check(&tree.memory, error);
   for (size_t i = 0; i < s->n_learnt; i++)
     if (isfinite(s->learnt[i].log_cost)) worst = fmax(worst, s->learnt[i].log_cost);
-  for (size_t i = 0; !rc && i < s->n_learnt; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < s->n_learnt; i++) {
     encode_positions(space, s->learnt[i].config, x + i * n_inputs);
     y[i] = (float)(isfinite(s->learnt[i].log_cost) ? s->learnt[i].log_cost : worst + FAILED);
   }
-  if (!rc) rc = clt_growth_init(&tree, x, n_inputs, y, NULL, s->n_learnt, error);
-  if (!rc) clt_growth_tree(&tree);
-  for (size_t i = 0; !rc && i < s->n_paths; i++) {
+  if (rc == CLT_OK) rc = clt_growth_init(&tree, x, n_inputs, y, NULL, s->n_learnt, error);
+  if (rc == CLT_OK) clt_growth_tree(&tree);
+  for (size_t i = 0; rc == CLT_OK && i < s->n_paths; i++) {
     float at[CLT_MAX_PARAMETERS];
     encode_positions(space, s->paths[i].config, at);
     s->paths[i].log_cost = (double)clt_growth_predict(&tree, at);
   }
-  if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
-  clt_growth_release(&tree);
-  free(x);
-  free(y);
+  if (rc == CLT_OK) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
+  clt_arena_release(&tree.memory);
   return rc;
 }
 
@@ -207,7 +200,10 @@ static int filter_paths(ants_state *s, clt_error *error) {
 static int ants_propose(void *state, clt_config *out, clt_error *error) {
   ants_state *s = state;
   size_t n_ants = (size_t)s->options.ants;
-  if (clt_space_valid(s->steps.space) == 0) return *out = CLT_CONFIG_NONE, CLT_OK;
+  if (clt_space_valid(s->steps.space) == 0) {
+    *out = CLT_CONFIG_NONE;
+    return CLT_OK;
+  }
   if (s->next == s->n_paths) {
     s->n_paths = s->next = 0;
     for (size_t i = 0; i < TRIES * s->max_paths && s->n_paths < s->max_paths; i++) {
@@ -233,9 +229,9 @@ static int ants_init(void *state, const clt_search_setup *setup, const void *opt
   s->options = *o;
   s->iteration = s->overall = CLT_NO_BEST;
   s->max_paths = (size_t)ceil((double)o->ants / (1 - o->filter));
-  s->paths = clt_new_array(s->max_paths, sizeof *s->paths);
-  if (s->paths == NULL) return clt_fail_memory(error);
   int rc = clt_steps_init(&s->steps, setup, &rules, error);
+  s->paths = clt_arena_array(&s->steps.memory, s->max_paths, sizeof *s->paths);
+  if (rc == CLT_OK) rc = clt_arena_check(&s->steps.memory, error);
   if (rc == CLT_OK) rc = clt_pheromones_init(&s->pheromones, setup->space, o->alpha, o->beta, error);
   if (rc == CLT_OK) rc = clt_pheromones_guess(&s->pheromones, setup->instance, setup->seed, error);
   return rc;
@@ -255,7 +251,6 @@ static void ants_fini(void *state) {
   ants_state *s = state;
   clt_pheromones_release(&s->pheromones);
   clt_steps_fini(s);
-  free(s->paths);
   free(s->learnt);
 }
 
@@ -272,9 +267,11 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_ants = {
-    CLT_STEPS_SEARCHER("ants", "paths through the parameters, guided by the pheromones of fast configurations", options,
-                       ants_options, ants_state),
+    CLT_STEPS_SEARCHER("ants", "paths through the parameters, guided by the pheromones of fast configurations",
+                       ants_state),
+    CLT_OPTIONS(options, ants_options),
     .budget = ants_budget,
+    .tell = clt_steps_tell,
     .init = ants_init,
     .report = ants_report,
     .fini = ants_fini,

@@ -1,6 +1,5 @@
 /* The candidates of the surrogate search: which configurations are predicted, and which of them is the best. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -27,16 +26,14 @@
 #define LONGEST_WAIT 10 /* refits */
 
 void clt_candidates_release(clt_candidates *c) {
-  free(c->configs);
-  free(c->mean);
-  free(c->sample);
-  for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
+  clt_arena_release(&c->memory);
+  for (int i = 0; i < 2; i++) clt_arena_release(&c->layout[i].memory);
 }
 
 int clt_candidates_lay_out(clt_candidates *c, clt_error *error) {
-  for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
+  for (int i = 0; i < 2; i++) clt_arena_release(&c->layout[i].memory);
   int rc = clt_layout_init(&c->layout[0], &c->split[0], c->extra, c->configs, c->n, error);
-  if (!rc && c->extra) rc = clt_layout_init(&c->layout[1], &c->split[1], NULL, c->configs, c->n, error);
+  if (rc == CLT_OK && c->extra) rc = clt_layout_init(&c->layout[1], &c->split[1], NULL, c->configs, c->n, error);
   return rc;
 }
 
@@ -48,20 +45,24 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->threads = threads;
   c->age = LONGEST_WAIT;
   c->capacity = valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST;
-  c->configs = clt_new_array(c->capacity, sizeof *c->configs);
-  c->mean = clt_new_array(c->capacity, 4 * sizeof *c->mean);
+  c->configs = clt_arena_array(&c->memory, c->capacity, sizeof *c->configs);
+  c->mean = clt_arena_array(&c->memory, c->capacity, sizeof *c->mean);
+  c->spread = clt_arena_array(&c->memory, c->capacity, sizeof *c->spread);
+  c->p_fail = clt_arena_array(&c->memory, c->capacity, sizeof *c->p_fail);
+  c->tree = clt_arena_array(&c->memory, c->capacity, sizeof *c->tree);
   /* The layout's table is chosen for neighbouring ranks in the middle of the space. */
-  size_t n = valid < BATCH ? (size_t)valid : BATCH;
-  clt_config *middle = clt_new_array(n, sizeof *middle);
-  if (!c->configs || !c->mean || !middle) return free(middle), clt_fail_memory(error);
-  c->spread = c->mean + c->capacity;
-  c->p_fail = c->spread + c->capacity;
-  c->tree = c->p_fail + c->capacity;
+  size_t n = clt_min(valid, BATCH);
+  clt_arena scratch = {0};
+  clt_config *middle = clt_arena_array(&scratch, n, sizeof *middle);
+  if (middle == NULL || c->memory.failed) {
+    clt_arena_release(&scratch);
+    return clt_fail_memory(error);
+  }
   n = clt_space_enumerate(c->space, (valid - n) / 2, n, middle);
   int rc = clt_split_choose(&c->split[0], encoding, extra != NULL, middle, n, error);
-  if (!rc && extra) rc = clt_split_choose(&c->split[1], encoding, false, middle, n, error);
-  free(middle);
-  if (!rc && valid <= SMALL) {
+  if (rc == CLT_OK && extra) rc = clt_split_choose(&c->split[1], encoding, false, middle, n, error);
+  clt_arena_release(&scratch);
+  if (rc == CLT_OK && valid <= SMALL) {
     size_t n_valid = clt_space_enumerate(c->space, 0, c->capacity, c->configs);
     for (size_t i = 0; i < n_valid; i++)
       if (clt_space_canonical(c->space, c->configs[i]) == c->configs[i]) c->configs[c->n++] = c->configs[i];
@@ -69,7 +70,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
     rc = clt_candidates_lay_out(c, error);
   }
   if (rc || valid <= HUGE_SPACE) return rc;
-  c->sample = clt_new_array(SAMPLE, sizeof *c->sample);
+  c->sample = clt_arena_array(&c->memory, SAMPLE, sizeof *c->sample);
   if (c->sample == NULL) return clt_fail_memory(error);
   /* Ascending ranks, so that neighbours in the sample share what is computed for one of them. */
   for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_rng_below(rng, valid);
@@ -97,12 +98,13 @@ struct look {
 static int predict_batch(void *user, size_t index, clt_error *error) {
   const struct look *look = user;
   const clt_candidates *c = look->candidates;
-  size_t first = index * BATCH, n = look->n_part - first < BATCH ? look->n_part - first : BATCH;
+  size_t first = index * BATCH, n = clt_min(look->n_part - first, BATCH);
   clt_layout layout;
   int rc =
       clt_layout_init(&layout, &c->split[look->blind], look->blind ? NULL : c->extra, look->part + first, n, error);
-  if (!rc) rc = clt_committee_predict(look->committee, &layout, look->mean + first, look->spread + first, error);
-  clt_layout_release(&layout);
+  if (rc == CLT_OK)
+    rc = clt_committee_predict(look->committee, &layout, look->mean + first, look->spread + first, error);
+  clt_arena_release(&layout.memory);
   return rc;
 }
 
@@ -112,7 +114,7 @@ static int look_at(struct look *look, const clt_config *configs, size_t n, clt_e
   look->part = configs;
   look->n_part = n;
   int rc = clt_parallel(look->candidates->threads, (n + BATCH - 1) / BATCH, predict_batch, look, error);
-  for (size_t i = 0; !rc && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     for (int k = 0; k < 2; k++) {
       float score = look->mean[i] - (float)(k ? look->kappa : 0) * look->spread[i];
       if (score > clt_heap_worst(&look->lists[k])) continue;
@@ -128,33 +130,34 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
                              const clt_fastest *fastest, double kappa, clt_error *error) {
   struct look look = {.candidates = c, .committee = committee, .blind = blind, .kappa = kappa, .asked = asked};
   uint64_t valid = clt_space_valid(c->space);
-  look.configs = clt_new_array(CHUNK, sizeof *look.configs);
-  look.mean = clt_new_array(CHUNK, 2 * sizeof *look.mean);
-  int rc = look.configs && look.mean ? CLT_OK : clt_fail_memory(error);
-  if (!rc) look.spread = look.mean + CHUNK;
-  for (int k = 0; !rc && k < 2; k++) rc = clt_heap_init(&look.lists[k], SHORT_LIST, error);
-  for (uint64_t first = 0; !rc && c->n_sample == 0 && first < valid; first += CHUNK)
+  clt_arena scratch = {0};
+  look.configs = clt_arena_array(&scratch, CHUNK, sizeof *look.configs);
+  look.mean = clt_arena_array(&scratch, CHUNK, sizeof *look.mean);
+  look.spread = clt_arena_array(&scratch, CHUNK, sizeof *look.spread);
+  int rc = clt_arena_check(&scratch, error);
+  for (int k = 0; rc == CLT_OK && k < 2; k++) rc = clt_heap_init(&look.lists[k], SHORT_LIST, error);
+  for (uint64_t first = 0; rc == CLT_OK && c->n_sample == 0 && first < valid; first += CHUNK)
     rc = look_at(&look, look.configs, clt_space_enumerate(c->space, first, CHUNK, look.configs), error);
-  for (size_t first = 0; !rc && first < c->n_sample; first += CHUNK)
-    rc = look_at(&look, c->sample + first, c->n_sample - first < CHUNK ? c->n_sample - first : CHUNK, error);
-  if (!rc && c->n_sample) { /* around the best measured and the best predicted, in both ways */
+  for (size_t first = 0; rc == CLT_OK && first < c->n_sample; first += CHUNK)
+    rc = look_at(&look, c->sample + first, clt_min(c->n_sample - first, CHUNK), error);
+  if (rc == CLT_OK && c->n_sample) { /* around the best measured and the best predicted, in both ways */
     clt_config centres[3 * CENTRES];
     size_t n_centres = fastest->n;
     memcpy(centres, fastest->configs, fastest->n * sizeof *centres);
-    for (int k = 0; !rc && k < 2; k++) {
+    for (int k = 0; rc == CLT_OK && k < 2; k++) {
       clt_heap copy;
       rc = clt_heap_init(&copy, CENTRES, error);
-      for (size_t i = 0; !rc && i < look.lists[k].n; i++) clt_heap_add(&copy, &look.lists[k].items[i]);
-      if (!rc) clt_heap_sort(&copy);
-      for (size_t i = 0; !rc && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
+      for (size_t i = 0; rc == CLT_OK && i < look.lists[k].n; i++) clt_heap_add(&copy, &look.lists[k].items[i]);
+      if (rc == CLT_OK) clt_heap_sort(&copy);
+      for (size_t i = 0; rc == CLT_OK && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
       clt_heap_release(&copy);
     }
-    for (size_t i = 0; !rc && i < n_centres; i++) {
+    for (size_t i = 0; rc == CLT_OK && i < n_centres; i++) {
       size_t n = clt_space_neighbours(look.configs, NEIGHBOURS, c->space, centres[i]);
-      rc = look_at(&look, look.configs, n < NEIGHBOURS ? n : NEIGHBOURS, error);
+      rc = look_at(&look, look.configs, clt_min(n, NEIGHBOURS), error);
     }
   }
-  if (!rc) { /* both lists, each configuration once */
+  if (rc == CLT_OK) { /* both lists, each configuration once */
     size_t n = 0;
     for (int k = 0; k < 2; k++)
       for (size_t i = 0; i < look.lists[k].n; i++) c->configs[n++] = look.lists[k].items[i].config;
@@ -166,8 +169,7 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
     rc = clt_candidates_lay_out(c, error);
   }
   for (int k = 0; k < 2; k++) clt_heap_release(&look.lists[k]);
-  free(look.configs);
-  free(look.mean);
+  clt_arena_release(&scratch);
   return rc;
 }
 
@@ -201,9 +203,8 @@ clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisit
   float least = INFINITY;
   bool near = acquisition == CLT_NEAR_INCUMBENT, best_fails = true;
   for (size_t i = 0; i < c->n; i++) {
-    float score = acquisition == CLT_BY_TREES   ? c->tree[i]
-                  : acquisition == CLT_BY_BOUND ? c->mean[i] - (float)kappa * c->spread[i]
-                                                : c->mean[i];
+    float score = acquisition == CLT_BY_TREES ? c->tree[i] : c->mean[i];
+    if (acquisition == CLT_BY_BOUND) score -= (float)kappa * c->spread[i];
     bool fails = c->p_fail[i] > CLT_P_FAIL;
     if (best != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(score < least)))) continue;
     if (near && (fails || !is_near(c, c->configs[i], fastest))) continue;

@@ -3,11 +3,9 @@
  * parameters the groups below it are tuned one after the other, with all other parameters fixed. This needs
  * |a| |b| (|c| |d| + |e| |f|) evaluations instead of the product of all. Without groups it is an exhaustive search. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "problem/guidance.h"
 #include "search/search.h"
 
@@ -89,7 +87,10 @@ static int groups_propose(void *state, clt_config *out, clt_error *error) {
   for (;;) {
     if (s->depth == 0) { /* another round, if that was asked for and this one changed anything */
       clt_config best = clt_space_from_positions(s->steps.space, s->current);
-      if (s->rounds-- <= 0 || best == s->before) return s->steps.left = 0, CLT_OK;
+      if (s->rounds-- <= 0 || best == s->before) {
+        s->steps.left = 0;
+        return CLT_OK;
+      }
       s->before = best;
       push_group(s, 0);
     }
@@ -99,7 +100,10 @@ static int groups_propose(void *state, clt_config *out, clt_error *error) {
       while (f->choice < n_choices) {
         set_choice(s, f->group, f->choice++);
         clt_config config = current_config(s);
-        if (config != CLT_CONFIG_NONE && clt_map_find(&s->steps.known, config) == NULL) return *out = config, CLT_OK;
+        if (config != CLT_CONFIG_NONE && clt_map_find(&s->steps.known, config) == NULL) {
+          *out = config;
+          return CLT_OK;
+        }
       }
       if (s->steps.n_learnt < s->steps.n_asked) return CLT_OK;
       for (uint64_t choice = 0; choice < n_choices; choice++) {
@@ -136,11 +140,12 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   s->n_groups = s->guidance ? guidance->n_groups : 1;
   s->rounds = ((const groups_options *)options)->rounds;
   s->before = CLT_CONFIG_NONE;
-  s->n_choices = clt_new_array(s->n_groups, sizeof *s->n_choices);
-  s->stack = clt_new_array(s->n_groups, sizeof *s->stack);
-  s->current = clt_new_array(s->n_parameters, sizeof *s->current);
-  s->best = clt_new_array(s->n_groups, (s->n_parameters + 1) * sizeof *s->best);
-  if (!s->n_choices || !s->stack || !s->current || !s->best) return clt_fail_memory(error);
+  clt_arena *memory = &s->steps.memory;
+  s->n_choices = clt_arena_array(memory, s->n_groups, sizeof *s->n_choices);
+  s->stack = clt_arena_array(memory, s->n_groups, sizeof *s->stack);
+  s->current = clt_arena_array(memory, s->n_parameters, sizeof *s->current);
+  s->best = clt_arena_array(memory, s->n_groups, (s->n_parameters + 1) * sizeof *s->best);
+  if (memory->failed) return clt_fail_memory(error);
   for (size_t g = 0; g < s->n_groups; g++) s->n_choices[g] = 1;
   for (size_t p = 0; p < s->n_parameters; p++) /* at most the cartesian product, which fits */
     s->n_choices[group_of(s, p)] *= clt_space_parameter(s->steps.space, p)->n_values;
@@ -148,15 +153,6 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
                       setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0));
   s->steps.phase = s->n_groups > 1 ? "one group after the other" : "all configurations";
   return CLT_OK;
-}
-
-static void groups_fini(void *state) {
-  groups_state *s = state;
-  clt_steps_fini(s);
-  free(s->n_choices);
-  free(s->stack);
-  free(s->current);
-  free(s->best);
 }
 
 static const clt_option options[] = {
@@ -167,9 +163,11 @@ static const clt_option options[] = {
 const clt_searcher_type clt_searcher_groups = {
     CLT_STEPS_SEARCHER("groups",
                        "tunes one group of independent parameters after the other (\"Groups\" in the problem file)",
-                       options, groups_options, groups_state),
+                       groups_state),
+    CLT_OPTIONS(options, groups_options),
     .budget = clt_search_without_end,
+    .tell = clt_steps_tell,
     .init = groups_init,
     .report = clt_steps_report,
-    .fini = groups_fini,
+    .fini = clt_steps_fini,
 };

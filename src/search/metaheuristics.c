@@ -41,14 +41,13 @@ static int walk_init(walk_state *s, const clt_search_setup *setup, const void *o
 static void walk_fini(void *state) {
   walk_state *s = state;
   free(s->neighbours);
-  free(s->members);
   clt_steps_fini(state);
 }
 
-#define SEARCHER(NAME, SUMMARY, TABLE, INIT)                                                                      \
-  {                                                                                                               \
-    CLT_STEPS_SEARCHER(NAME, SUMMARY, TABLE, walk_options, walk_state), .init = INIT, .report = clt_steps_report, \
-                                                                        .fini = walk_fini                         \
+#define WALK(NAME, SUMMARY, TABLE, INIT)                                                    \
+  {                                                                                         \
+    CLT_STEPS_SEARCHER(NAME, SUMMARY, walk_state), CLT_OPTIONS(TABLE, walk_options),        \
+        .tell = clt_steps_tell, .init = INIT, .report = clt_steps_report, .fini = walk_fini \
   }
 
 /* A new configuration with some of config's parameters drawn anew, else a random one. */
@@ -85,8 +84,8 @@ static const clt_option hill_climb_table[] = {
 };
 
 const clt_searcher_type clt_searcher_hill_climb =
-    SEARCHER("hill-climb", "draws some parameters of the best configuration anew, and keeps the result if it is faster",
-             hill_climb_table, hill_climb_init);
+    WALK("hill-climb", "draws some parameters of the best configuration anew, and keeps the result if it is faster",
+         hill_climb_table, hill_climb_init);
 
 /* --- local: measures all neighbours of a configuration and moves to the fastest; if none is faster, the search
  * restarts elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
@@ -106,7 +105,11 @@ static int local_propose(void *state, clt_config *out, clt_error *error) {
     }
     while (!starting && s->next < s->n_neighbours) {
       clt_config config = clt_space_canonical(space, s->neighbours[s->next++]);
-      if (clt_steps_is_new(&s->steps, config)) return s->n_open++, *out = config, CLT_OK;
+      if (clt_steps_is_new(&s->steps, config)) {
+        s->n_open++;
+        *out = config;
+        return CLT_OK;
+      }
       clt_best_keep(&s->best, config, clt_steps_cost(&s->steps, config));
     }
     if (s->n_open > 0) return CLT_OK;
@@ -155,7 +158,7 @@ static const clt_option local_table[] = {
 };
 
 const clt_searcher_type clt_searcher_local =
-    SEARCHER("local", "moves to the fastest neighbour; restarts if none is faster", local_table, local_init);
+    WALK("local", "moves to the fastest neighbour; restarts if none is faster", local_table, local_init);
 
 /* --- annealing: a walk that takes slower configurations with a probability that falls with the temperature
  * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). Steps are mostly short
@@ -228,8 +231,8 @@ static const clt_option annealing_table[] = {
 };
 
 const clt_searcher_type clt_searcher_annealing =
-    SEARCHER("annealing", "a random walk that accepts slower configurations less and less often", annealing_table,
-             annealing_init);
+    WALK("annealing", "a random walk that accepts slower configurations less and less often", annealing_table,
+         annealing_init);
 
 /* --- genetic: crossover and mutation in a population, whose slowest member is replaced by a faster child. Steady
  * state, one child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover
@@ -279,7 +282,7 @@ static int genetic_init(void *state, const clt_search_setup *setup, const void *
       .phase = "first population", .propose = genetic_propose, .learn = genetic_learn};
   walk_state *s = state;
   int rc = walk_init(s, setup, options, &rules, error);
-  s->members = clt_new_array((size_t)s->options.population, sizeof *s->members);
+  s->members = clt_arena_array(&s->steps.memory, (size_t)s->options.population, sizeof *s->members);
   return rc || s->members ? rc : clt_fail_memory(error);
 }
 
@@ -293,5 +296,5 @@ static const clt_option genetic_table[] = {
 };
 
 const clt_searcher_type clt_searcher_genetic =
-    SEARCHER("genetic", "combines and mutates a population; faster children replace its slowest members", genetic_table,
-             genetic_init);
+    WALK("genetic", "combines and mutates a population; faster children replace its slowest members", genetic_table,
+         genetic_init);

@@ -2,7 +2,6 @@
  * the predictions of a model, corrected by the measurements. */
 #include <lapacke.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -29,17 +28,18 @@ float clt_least_distance(const float *points, size_t n, size_t n_inputs, const f
 int clt_prior_data_init(clt_prior_data *d, const clt_search_setup *setup, const clt_encoding *encoding,
                         clt_error *error) {
   size_t n_inputs = encoding->n_inputs;
-  *d = (clt_prior_data){setup->sources, setup->n_sources < CLT_MOST_SOURCES ? setup->n_sources : CLT_MOST_SOURCES,
-                        encoding};
-  for (size_t k = 0; k < d->n; k++) d->fits[k] = true;
-  d->nearest = clt_space_valid(encoding->space) <= CLT_LAYOUT_MOST;
+  *d = (clt_prior_data){.sources = setup->sources,
+                        .n = clt_min(setup->n_sources, CLT_MOST_SOURCES),
+                        .encoding = encoding,
+                        .nearest = clt_space_valid(encoding->space) <= CLT_LAYOUT_MOST};
   for (size_t k = 0; k < d->n; k++) {
     const clt_search_source *source = &d->sources[k];
     float least = INFINITY;
     double sum = 0;
-    d->x[k] = clt_new_array(source->n, (n_inputs + 1) * sizeof(float));
-    d->speed[k] = clt_new_array(source->n, sizeof(float));
-    if (d->x[k] == NULL || d->speed[k] == NULL) return clt_fail_memory(error);
+    d->fits[k] = true;
+    d->x[k] = clt_arena_array(&d->memory, source->n, (n_inputs + 1) * sizeof(float));
+    d->speed[k] = clt_arena_array(&d->memory, source->n, sizeof(float));
+    if (d->memory.failed) return clt_fail_memory(error);
     for (size_t i = 0; i < source->n; i++) least = fminf(least, source->log_costs[i]);
     for (size_t i = 0; i < source->n; i++) {
       clt_encode(encoding, source->configs[i], d->x[k] + i * n_inputs);
@@ -51,17 +51,10 @@ int clt_prior_data_init(clt_prior_data *d, const clt_search_setup *setup, const 
   return CLT_OK;
 }
 
-void clt_prior_data_release(clt_prior_data *d) {
-  for (size_t k = 0; k < CLT_MOST_SOURCES; k++) {
-    free(d->x[k]);
-    free(d->speed[k]);
-  }
-}
-
 static bool find_speed(const clt_prior_data *d, size_t k, clt_config config, float *speed) {
-  size_t place;
-  if (!clt_search_u64(d->sources[k].configs, d->sources[k].n, config, &place)) return false;
-  *speed = d->speed[k][place];
+  size_t index;
+  if (!clt_search_u64(d->sources[k].configs, d->sources[k].n, config, &index)) return false;
+  *speed = d->speed[k][index];
   return true;
 }
 
@@ -113,9 +106,9 @@ bool clt_prior_data_judge(clt_prior_data *d, const float *speeds, const clt_resu
     best = fmax(best, d->correlation[k]);
   }
   /* The standard error of tau for unrelated data (M. Kendall, "Rank Correlation Methods", 1970). */
-  const double n = (double)n_rows, doubt = lenient && n > 1 ? 0.5 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) : 0;
+  const double n = (double)n_rows, allowance = lenient && n > 1 ? 0.5 * sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) : 0;
   for (size_t k = 0; k < d->n; k++) {
-    const double correlation = d->correlation[k] + doubt;
+    const double correlation = d->correlation[k] + allowance;
     bool fits = correlation > 0 && correlation >= LEAST_FIT * best;
     changed = changed || fits != d->fits[k];
     d->fits[k] = fits;
@@ -141,23 +134,16 @@ static const clt_prior_rules of_predictions = {.deviation = 0.1, .length = 1.5, 
  * source; a deviation of 0.6 to 1.5 and a length of 2 to 8 make little difference. */
 static const clt_prior_rules of_sources = {.deviation = 0.6, .length = 4, .kappa = 1, .n_rows = 8};
 
-void clt_prior_release(clt_prior *prior) {
-  free(prior->configs);
-  free(prior->log_cost);
-  free(prior->x);
-  *prior = (clt_prior){0};
-}
-
 /* The mean, over the fitting sources that have the configuration, of its log cost relative to the source's least. A
  * failed configuration counts as e times the slowest. NaN: it failed in all sources. */
 static float expected_log_cost(const clt_search_source *sources, size_t n, float (*range)[2], const bool *fits,
                                clt_config config) {
   float sum = 0, n_known = 0, n_failed = 0;
   for (size_t k = 0; k < n; k++) {
-    size_t place;
-    if (!fits[k] || !clt_search_u64(sources[k].configs, sources[k].n, config, &place)) continue;
-    const bool failed = isnan(sources[k].log_costs[place]);
-    sum += failed ? range[k][1] - range[k][0] + 1 : sources[k].log_costs[place] - range[k][0];
+    size_t index;
+    if (!fits[k] || !clt_search_u64(sources[k].configs, sources[k].n, config, &index)) continue;
+    const bool failed = isnan(sources[k].log_costs[index]);
+    sum += failed ? range[k][1] - range[k][0] + 1 : sources[k].log_costs[index] - range[k][0];
     n_failed += failed;
     n_known++;
   }
@@ -170,13 +156,11 @@ int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_
   float range[CLT_MOST_SOURCES][2];
   size_t n = 0, n_inputs = encoding->n_inputs;
   for (size_t k = 0; k < n_sources; k++) n += fits[k] ? sources[k].n : 0;
-  *prior = (clt_prior){encoding,
-                       clt_new_array(n, sizeof *prior->configs),
-                       clt_new_array(n, sizeof *prior->log_cost),
-                       clt_new_array(n, (n_inputs + 1) * sizeof *prior->x),
-                       0,
-                       predicted ? of_predictions : of_sources};
-  if (!prior->configs || !prior->log_cost || !prior->x) return clt_fail_memory(error);
+  *prior = (clt_prior){.encoding = encoding, .rules = predicted ? of_predictions : of_sources};
+  prior->configs = clt_arena_array(&prior->memory, n, sizeof *prior->configs);
+  prior->log_cost = clt_arena_array(&prior->memory, n, sizeof *prior->log_cost);
+  prior->x = clt_arena_array(&prior->memory, n, (n_inputs + 1) * sizeof *prior->x);
+  if (prior->memory.failed) return clt_fail_memory(error);
   n = 0;
   for (size_t k = 0; k < n_sources; k++) {
     range[k][0] = INFINITY, range[k][1] = -INFINITY;
@@ -214,23 +198,22 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
                    const clt_map *asked, const clt_forest *failures, clt_error *error) {
   const double kappa = prior->rules.kappa;
   if (!(kappa > 0)) n_known = n_rows; /* without kappa the variance is not used */
-  float *p_fail = clt_new_array(prior->n, sizeof *p_fail);
-  size_t *places = clt_new_array(n_known, sizeof *places), n_measured = 0, n = 0; /* rows with an expected cost */
-  double *weights = clt_new_array(n_known, 2 * sizeof *weights),
-         *matrix = clt_new_array(n_known, n_known * sizeof *matrix);
-  int rc = p_fail && places && weights && matrix ? CLT_OK : clt_fail_memory(error);
+  clt_arena scratch = {0};
+  float *p_fail = clt_arena_array(&scratch, prior->n, sizeof *p_fail);
+  size_t *found = clt_arena_array(&scratch, n_known, sizeof *found), n_measured = 0, n = 0; /* rows with a cost there */
+  double *weights = clt_arena_array(&scratch, n_known, 2 * sizeof *weights);
+  double *matrix = clt_arena_array(&scratch, n_known, n_known * sizeof *matrix);
+  int rc = clt_arena_check(&scratch, error);
   if (rc == CLT_OK && failures) rc = clt_forest_predict(failures, prior->configs, prior->n, p_fail, error);
   for (size_t i = 0; rc == CLT_OK && i < n_known; i++) {
-    size_t place;
     const bool failed = i < n_rows && isnan(rows[i].cost);
-    if (failed || !clt_search_u64(prior->configs, prior->n, rows[i].config, &place)) continue;
-    places[n] = place;
-    if (i < n_rows) weights[n] = log(rows[i].cost) - (double)prior->log_cost[place], n_measured++;
+    if (failed || !clt_search_u64(prior->configs, prior->n, rows[i].config, &found[n])) continue;
+    if (i < n_rows) weights[n_measured++] = log(rows[i].cost) - (double)prior->log_cost[found[n]];
     n++;
   }
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     for (size_t j = 0; j < n; j++)
-      matrix[i * n + j] = covariance(prior, places[i], places[j]) + (i == j ? NOISE * NOISE : 0);
+      matrix[i * n + j] = covariance(prior, found[i], found[j]) + (i == j ? NOISE * NOISE : 0);
   /* K = R R'. Of the measured ones, which come first, the first rows of R are the factor: one factorisation gives the
    * weights K^-1 d of the mean and, with v = R^-1 k(c), the v'v by which the variance falls. */
   lapack_int order = (lapack_int)n, measured = (lapack_int)n_measured;
@@ -247,7 +230,7 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
     bool fails = p_fail[i] > CLT_P_FAIL;
     double here = (double)prior->log_cost[i], left = variance;
     for (size_t k = 0; k < n; k++) {
-      v[k] = covariance(prior, i, places[k]);
+      v[k] = covariance(prior, i, found[k]);
       if (k < n_measured) here += weights[k] * v[k];
     }
     for (size_t k = 0; kappa > 0 && k < n; k++) {
@@ -261,9 +244,6 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
     least = here;
     best_fails = fails;
   }
-  free(p_fail);
-  free(places);
-  free(weights);
-  free(matrix);
+  clt_arena_release(&scratch);
   return rc;
 }

@@ -5,12 +5,12 @@
 
 #define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
 
-typedef struct listing {
+typedef struct exhaustive_state {
   clt_steps steps; /* first: its ask and tell are the searchers' */
   uint64_t rank;   /* of exhaustive: the next to be enumerated */
   clt_config ahead[AHEAD];
   size_t n_ahead, n_taken;
-} listing;
+} exhaustive_state;
 
 static int random_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   (void)options;
@@ -20,13 +20,17 @@ static int random_init(void *state, const clt_search_setup *setup, const void *o
 
 static int exhaustive_propose(void *state, clt_config *out, clt_error *error) {
   (void)error;
-  listing *s = state;
+  exhaustive_state *s = state;
   do {
     if (s->n_taken == s->n_ahead) {
       s->n_taken = 0;
       s->n_ahead = clt_space_enumerate(s->steps.space, s->rank, AHEAD, s->ahead);
       s->rank += s->n_ahead;
-      if (s->n_ahead == 0) return s->steps.left = 0, *out = CLT_CONFIG_NONE, CLT_OK;
+      if (s->n_ahead == 0) {
+        s->steps.left = 0;
+        *out = CLT_CONFIG_NONE;
+        return CLT_OK;
+      }
     }
     *out = s->ahead[s->n_taken++];
   } while (!clt_steps_is_new(&s->steps, *out));
@@ -39,14 +43,19 @@ static int exhaustive_init(void *state, const clt_search_setup *setup, const voi
   return clt_steps_init(state, setup, &rules, error);
 }
 
-#define SEARCHER(NAME, SUMMARY, INIT, BUDGET)                                                                       \
-  {                                                                                                                 \
-    .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .state_size = sizeof(listing), .budget = BUDGET,     \
-    .init = INIT, .ask = clt_steps_ask, .tell = clt_steps_tell, .report = clt_steps_report, .fini = clt_steps_fini, \
-  }
+const clt_searcher_type clt_searcher_random = {
+    CLT_STEPS_SEARCHER("random", "uniformly random configurations, none twice", clt_steps),
+    .tell = clt_steps_tell,
+    .init = random_init,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
+};
 
-const clt_searcher_type clt_searcher_random =
-    SEARCHER("random", "uniformly random configurations, none twice", random_init, NULL);
-
-const clt_searcher_type clt_searcher_exhaustive =
-    SEARCHER("exhaustive", "all valid configurations, in order", exhaustive_init, clt_search_without_end);
+const clt_searcher_type clt_searcher_exhaustive = {
+    CLT_STEPS_SEARCHER("exhaustive", "all valid configurations, in order", exhaustive_state),
+    .budget = clt_search_without_end,
+    .tell = clt_steps_tell,
+    .init = exhaustive_init,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
+};

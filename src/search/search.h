@@ -7,6 +7,7 @@
 #include <clatune/sys/searcher.h>
 #include <math.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/plugin.h"
 #include "space/space.h"
@@ -84,6 +85,7 @@ typedef struct clt_steps_rules {
 } clt_steps_rules;
 
 typedef struct clt_steps {
+  clt_arena memory; /* until fini; an algorithm may put its arrays here, too */
   const clt_space *space;
   const clt_steps_rules *rules;
   clt_draw draw;
@@ -99,17 +101,15 @@ typedef struct clt_steps {
 /* steps must be zeroed; rules must outlive it. */
 int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_steps_rules *rules, clt_error *error);
 
-/* Functions for the searcher's table. A searcher that allocates more memory has its own fini, which calls this one. */
+/* Functions for the searcher's table. A searcher with further memory has its own fini, which calls this one. */
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
 int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error);
 void clt_steps_report(const void *state, clt_search_report *out);
 void clt_steps_fini(void *state);
 
 /* The common entries of these searchers' tables. */
-#define CLT_STEPS_SEARCHER(NAME, SUMMARY, TABLE, OPTIONS, STATE)                                           \
-  .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .options = TABLE,                             \
-  .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(OPTIONS), .state_size = sizeof(STATE), \
-  .ask = clt_steps_ask, .tell = clt_steps_tell
+#define CLT_STEPS_SEARCHER(NAME, SUMMARY, STATE) \
+  .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .state_size = sizeof(STATE), .ask = clt_steps_ask
 
 /* The cost of a canonical configuration: INFINITY if it failed; NaN if it was not proposed or its result is not learnt
  * yet. */
@@ -142,6 +142,7 @@ clt_config clt_steps_vary(clt_steps *steps, clt_config config);
 
 typedef struct clt_pheromones {
   const clt_space *space;
+  clt_arena memory;   /* of the arrays */
   double alpha, beta; /* exponents of pheromone and desirability */
   size_t *first;      /* [parameter]: index of its first value in trail and desirable */
   double *trail;      /* pheromone */

@@ -35,14 +35,15 @@ int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_erro
     clt_map_remove(&draw->moved, here);
     if (there != here) {
       bool is_new;
-      uint64_t *place = clt_map_add(&draw->moved, there, &is_new);
-      if (place == NULL) return clt_fail_memory(error);
-      rank = is_new ? there : *place;
-      *place = first;
+      uint64_t *entry = clt_map_add(&draw->moved, there, &is_new);
+      if (entry == NULL) return clt_fail_memory(error);
+      rank = is_new ? there : *entry;
+      *entry = first;
     }
     clt_config config = clt_space_at(draw->space, rank);
     if (clt_space_canonical(draw->space, config) != config || (skip && clt_map_find(skip, config))) continue;
-    return *out = config, CLT_OK;
+    *out = config;
+    return CLT_OK;
   }
   *out = CLT_CONFIG_NONE;
   return CLT_OK;
@@ -74,7 +75,7 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
-  s->branches = clt_new_array(clt_walk_most_branches(setup->space), sizeof *s->branches);
+  s->branches = clt_arena_array(&s->memory, clt_walk_most_branches(setup->space), sizeof *s->branches);
   return rc || s->branches ? rc : clt_fail_memory(error);
 }
 
@@ -84,7 +85,7 @@ void clt_steps_report(const void *state, clt_search_report *out) {
 
 void clt_steps_fini(void *state) {
   clt_steps *s = state;
-  free(s->branches);
+  clt_arena_release(&s->memory);
   clt_map_release(&s->known);
   clt_draw_release(&s->draw);
   free(s->steps);
@@ -111,12 +112,10 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
   clt_steps *s = state;
   *n_out = 0;
   if (s->rules->most_in_block == 0 && n > s->window) s->window = n;
-  if (s->rules->most_in_block && s->n_asked == 0 && n > 0)
-    s->window = n < s->rules->most_in_block ? n : s->rules->most_in_block;
+  if (s->rules->most_in_block && s->n_asked == 0 && n > 0) s->window = clt_min(n, s->rules->most_in_block);
   while (*n_out < n && s->left > 0) {
-    size_t due = s->rules->most_in_block      ? s->n_asked - s->n_asked % s->window
-                 : s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window
-                                              : 0; /* results before the next proposal */
+    size_t due = s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; /* results before the next proposal */
+    if (s->rules->most_in_block) due = s->n_asked - s->n_asked % s->window;
     clt_config config = CLT_CONFIG_NONE;
     int rc = CLT_OK;
     while (rc == CLT_OK) {
@@ -132,7 +131,10 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
       if (s->n_learnt < s->n_asked || s->left == 0) return CLT_OK; /* a result is missing, or it is over */
       rc = clt_steps_random(s, &config, error);
       if (rc) return rc;
-      if (config == CLT_CONFIG_NONE) return s->left = 0, CLT_OK;
+      if (config == CLT_CONFIG_NONE) {
+        s->left = 0;
+        return CLT_OK;
+      }
     }
     if (clt_grow(&s->steps, &s->capacity, s->n_asked + 1, sizeof *s->steps)) return clt_fail_memory(error);
     rc = set_cost(s, config, NAN, error);

@@ -23,9 +23,9 @@
 #define SOURCES_FIRST 25
 #define FIRST_JUDGED 2 /* rows after which sources are compared with them */
 
-/* The acquisitions, which take turns. Networks and trees err in different places, and any use of the spread keeps a
- * search from getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 with the mean
- * alone). Differences between mixtures were within the noise. */
+/* The acquisitions, which take turns. Networks and trees err on different configurations, and any use of the spread
+ * keeps a search from getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 with the
+ * mean alone). Differences between mixtures were within the noise. */
 static const clt_acquisition mix[] = {CLT_BY_MEAN, CLT_BY_BOUND, CLT_BY_TREES, CLT_NEAR_INCUMBENT};
 #define MIX 3
 /* The number of acquisitions of the main search once there is a branch: it then also searches around the incumbent.
@@ -100,7 +100,8 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
     clt_config config = first;
     float p_fail = 0;
     if (i) rc = uniform_point(s, &config, error);
-    if (!rc && config != CLT_CONFIG_NONE && s->forest) rc = clt_forest_predict(s->forest, &config, 1, &p_fail, error);
+    if (rc == CLT_OK && config != CLT_CONFIG_NONE && s->forest)
+      rc = clt_forest_predict(s->forest, &config, 1, &p_fail, error);
     if (rc || config == CLT_CONFIG_NONE) break;
     clt_encode(s->encoding, config, x);
     float distance = clt_least_distance(s->x, s->n_known, s->encoding->n_inputs, x);
@@ -135,7 +136,7 @@ static int add_known(surrogate_state *s, clt_config config, uint32_t branch, clt
 
 static int surrogate_learn(void *state, clt_config config, double cost, clt_error *error) {
   surrogate_state *s = state;
-  int rc = s->n_rows == s->n_known ? add_known(s, config, 0, error) : CLT_OK; /* asked for in a proposal's place */
+  int rc = s->n_rows == s->n_known ? add_known(s, config, 0, error) : CLT_OK; /* asked for instead of a proposal */
   if (rc) return rc;
   clt_result_row *row = &s->rows[s->n_rows++];
   if (isfinite(cost)) row->cost = cost;
@@ -162,14 +163,14 @@ static clt_fastest find_fastest(const surrogate_state *s) {
   clt_fastest fastest = {.n = 0};
   for (size_t i = 0; i < s->n_rows; i++) {
     const clt_result_row *row = &s->rows[i];
-    size_t place = fastest.n;
+    size_t at = fastest.n;
     if (isnan(row->cost)) continue;
-    for (; place > 0; place--) {
-      const clt_result_row *before = rows[place - 1];
+    for (; at > 0; at--) {
+      const clt_result_row *before = rows[at - 1];
       if (row->cost != before->cost ? row->cost > before->cost : row->config >= before->config) break;
-      rows[place] = before;
+      rows[at] = before;
     }
-    rows[place] = row;
+    rows[at] = row;
     if (fastest.n < CLT_MOST_FASTEST) fastest.n++;
   }
   for (size_t k = 0; k < fastest.n; k++) fastest.configs[k] = rows[k]->config;
@@ -180,14 +181,15 @@ static clt_fastest find_fastest(const surrogate_state *s) {
 
 /* The correct rows of the turn's branch: inputs, with n_extra further ones, and their speed relative to the
  * fastest of them. Speed is the target, and not log cost: a network that is fitted on log cost spends itself on the
- * slow majority. Both are malloc'ed. */
-static int training_rows(const surrogate_state *s, size_t n_extra, float **x, float **y, size_t *n, clt_error *error) {
+ * slow majority. */
+static int training_rows(const surrogate_state *s, clt_arena *memory, size_t n_extra, float **x, float **y, size_t *n,
+                         clt_error *error) {
   size_t n_inputs = s->encoding->n_inputs, width = n_inputs + n_extra;
   double best = (s->turn ? &s->own : &s->all)->best_cost;
-  *x = clt_new_array(s->n_rows, (width + 1) * sizeof **x);
-  *y = clt_new_array(s->n_rows, sizeof **y);
+  *x = clt_arena_array(memory, s->n_rows, (width + 1) * sizeof **x);
+  *y = clt_arena_array(memory, s->n_rows, sizeof **y);
   *n = 0;
-  if (*x == NULL || *y == NULL) return clt_fail_memory(error);
+  if (memory->failed) return clt_fail_memory(error);
   for (size_t i = 0; i < s->n_rows; i++) {
     if (!row_trains(&s->rows[i], s->turn)) continue;
     memcpy(*x + *n * width, s->x + i * n_inputs, n_inputs * sizeof **x);
@@ -206,18 +208,18 @@ static int need_committee(surrogate_state *s, clt_error *error) {
   size_t n;
   if (s->has_committee) return CLT_OK;
   double start_s = clt_now_s();
-  int rc = training_rows(s, blind ? 0 : s->extra.n, &x, &y, &n, error);
-  for (size_t i = 0; !rc && i < n; i++) y[i] = -y[i];
-  if (!rc) rc = clt_committee_fit(committee, x, y, n, &s->rng, error);
-  free(x);
-  free(y);
+  clt_arena scratch = {0};
+  int rc = training_rows(s, &scratch, blind ? 0 : s->extra.n, &x, &y, &n, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) y[i] = -y[i];
+  if (rc == CLT_OK) rc = clt_committee_fit(committee, x, y, n, &s->rng, error);
+  clt_arena_release(&scratch);
   double fitted_s = clt_now_s();
   const clt_fastest fastest = find_fastest(s);
-  if (!rc)
+  if (rc == CLT_OK)
     rc = clt_candidates_predict(&s->candidates, committee, blind, &s->steps.known, &fastest, s->options.kappa, &changed,
                                 error);
   if (changed) s->has_trees = s->has_validity = false;
-  s->has_committee = !rc;
+  s->has_committee = rc == CLT_OK;
   s->fit_s += fitted_s - start_s;
   s->predict_s += clt_now_s() - fitted_s;
   return rc;
@@ -231,14 +233,14 @@ static int need_trees(surrogate_state *s, clt_error *error) {
   size_t n;
   if (s->has_trees) return CLT_OK;
   uint64_t seed = clt_rng_next(&s->rng);
-  int rc = training_rows(s, 0, &x, &y, &n, error);
-  for (size_t i = 0; !rc && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
-  if (!rc) rc = clt_forest_fit(&trees, s->encoding, x, y, n, seed, error);
-  free(x);
-  free(y);
-  if (!rc) rc = clt_forest_predict(trees, c->configs, c->n, c->tree, error);
+  clt_arena scratch = {0};
+  int rc = training_rows(s, &scratch, 0, &x, &y, &n, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
+  if (rc == CLT_OK) rc = clt_forest_fit(&trees, s->encoding, x, y, n, seed, error);
+  clt_arena_release(&scratch);
+  if (rc == CLT_OK) rc = clt_forest_predict(trees, c->configs, c->n, c->tree, error);
   clt_forest_free(trees);
-  s->has_trees = !rc;
+  s->has_trees = rc == CLT_OK;
   return rc;
 }
 
@@ -266,7 +268,7 @@ static int need_forest(surrogate_state *s, clt_error *error) {
 /* Expected costs from the model, or from the fitting sources. */
 static int renew_prior(surrogate_state *s, clt_error *error) {
   const size_t n = s->predicted ? 1 : s->data.n;
-  clt_prior_release(&s->prior);
+  clt_arena_release(&s->prior.memory);
   return clt_prior_init(&s->prior, s->data.sources, n, s->data.fits, s->predicted, s->encoding, error);
 }
 
@@ -315,10 +317,10 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   clt_acquisition by = mix[n_picked % (s->turn == 0 && s->latest != 0 ? LATE_MIX : MIX)];
   if (by == CLT_BY_TREES && c->n == 0) by = CLT_BY_MEAN;
   int rc = by == CLT_BY_TREES ? need_trees(s, error) : need_committee(s, error);
-  if (!rc) rc = need_forest(s, error);
-  if (!rc && s->forest && !s->has_validity) {
+  if (rc == CLT_OK) rc = need_forest(s, error);
+  if (rc == CLT_OK && s->forest && !s->has_validity) {
     rc = clt_forest_predict(s->forest, c->configs, c->n, c->p_fail, error);
-    s->has_validity = !rc;
+    s->has_validity = rc == CLT_OK;
     size_t n_barred = 0;
     for (size_t i = 0; i < c->n; i++) n_barred += c->p_fail[i] > CLT_P_FAIL;
     s->bars_most = 2 * n_barred > c->n;
@@ -345,7 +347,7 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
     /* One point of the initial design among the best of the sources shows early if the sources mislead. */
     const bool spread = !s->predicted && s->steps.n_asked == 1;
     int rc = spread ? far_point(s, out, error) : need_forest(s, error);
-    if (!rc && !spread)
+    if (rc == CLT_OK && !spread)
       rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, s->n_known, &s->steps.known, s->forest, error);
     s->predict_s += clt_now_s() - start_s;
     if (rc) return rc;
@@ -383,23 +385,23 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   const clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                            (unsigned)s->options.iterations, s->options.decay};
   int rc = clt_steps_init(&s->steps, setup, &rules, error);
-  if (!rc) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  if (rc == CLT_OK) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
   if (rc) return rc;
   size_t n_inputs = s->encoding->n_inputs;
-  s->candidate = clt_new_array(n_inputs, sizeof *s->candidate);
+  s->candidate = clt_arena_array(&s->steps.memory, n_inputs, sizeof *s->candidate);
   if (s->candidate == NULL) return clt_fail_memory(error);
   if (setup->n_sources && n_inputs) {
     rc = clt_prior_data_init(&s->data, setup, s->encoding, error);
     s->extra = (clt_extra_inputs){s->data.n, clt_prior_data_fill, &s->data};
     s->predicted = setup->predicted;
-    if (!rc) rc = renew_prior(s, error);
+    if (rc == CLT_OK) rc = renew_prior(s, error);
     s->judge_at = FIRST_JUDGED;
   }
-  if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
-  if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
+  if (rc == CLT_OK && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
+  if (rc == CLT_OK && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
   const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
-  if (!rc) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
-  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = add_known(s, setup->evaluated[i], 0, error);
+  if (rc == CLT_OK) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = add_known(s, setup->evaluated[i], 0, error);
   /* A warm start replaces the initial design. */
   int64_t n_warm = (int64_t)setup->n_evaluated - setup->has_default;
   s->spread_left = s->spread_left > n_warm ? s->spread_left - n_warm : 0;
@@ -416,8 +418,8 @@ static void surrogate_report(const void *state, clt_search_report *out) {
 static void surrogate_fini(void *state) {
   surrogate_state *s = state;
   clt_candidates_release(&s->candidates);
-  clt_prior_data_release(&s->data);
-  clt_prior_release(&s->prior);
+  clt_arena_release(&s->data.memory);
+  clt_arena_release(&s->prior.memory);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);
   clt_committee_free(s->blind);
@@ -425,7 +427,6 @@ static void surrogate_fini(void *state) {
   free(s->rows);
   free(s->x);
   free(s->inputs);
-  free(s->candidate);
   clt_steps_fini(state);
 }
 
@@ -443,9 +444,11 @@ static const clt_option options[] = {
 
 const clt_searcher_type clt_searcher_surrogate = {
     CLT_STEPS_SEARCHER("surrogate", "fits an ensemble to all results and measures the most promising configuration",
-                       options, surrogate_options, surrogate_state),
+                       surrogate_state),
+    CLT_OPTIONS(options, surrogate_options),
     .sequential = true,
     .transfers = true,
+    .tell = clt_steps_tell,
     .init = surrogate_init,
     .report = surrogate_report,
     .fini = surrogate_fini,

@@ -22,6 +22,7 @@ typedef struct clt_result_row {
 
 /* Sources as inputs of the networks: the speed of a configuration there, least cost / cost; 0 if it failed. */
 typedef struct clt_prior_data {
+  clt_arena memory;
   const clt_search_source *sources;
   size_t n;
   const clt_encoding *encoding;
@@ -32,9 +33,9 @@ typedef struct clt_prior_data {
   bool fits[CLT_MOST_SOURCES];          /* the source is used; true until it is compared */
 } clt_prior_data;
 
+/* This and the other init functions of this header: release the struct's memory, also after a failure. */
 int clt_prior_data_init(clt_prior_data *data, const clt_search_setup *setup, const clt_encoding *encoding,
                         clt_error *error);
-void clt_prior_data_release(clt_prior_data *data);
 
 /* The speeds of a configuration in the sources, from -1 (failed) to 1 (the fastest): out[data->n]. */
 void clt_prior_data_speeds(const clt_prior_data *data, clt_config config, float *out);
@@ -62,6 +63,7 @@ typedef struct clt_prior_rules {
 } clt_prior_rules;
 
 typedef struct clt_prior {
+  clt_arena memory;
   const clt_encoding *encoding;
   clt_config *configs; /* canonical configurations that are expected to be valid, ascending */
   float *log_cost;     /* up to a constant */
@@ -74,7 +76,6 @@ typedef struct clt_prior {
  * predictions for the sizes of this search. Borrows the encoding. */
 int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_sources, const bool *fits,
                    bool predicted, const clt_encoding *encoding, clt_error *error);
-void clt_prior_release(clt_prior *prior);
 
 /* The most promising configuration that is not in asked; those that probably fail according to `failures` (nullable)
  * come last. rows: n_rows with results, then up to n_known without; failed rows and rows without an expected cost do
@@ -88,13 +89,14 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row
  * promising ones, renewed from time to time by predicting the whole space. Huge space: a short list from a large
  * uniform sample and the neighbourhoods of the best. */
 typedef struct clt_candidates {
+  clt_arena memory;
   const clt_space *space;
   const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
   clt_split split[2];   /* [1]: for blind committees, which do without the extra inputs */
   clt_layout layout[2]; /* likewise */
   clt_config *configs;
-  float *mean, *spread, *p_fail, *tree; /* one array */
+  float *mean, *spread, *p_fail, *tree;
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
   size_t n_sample;

@@ -60,8 +60,14 @@ typedef struct two_stage_state {
 /* The option second-stage: a number, 0 for auto, INT64_MAX for rest. */
 static int parse_second_stage(int64_t *out, const char *text, clt_error *error) {
   char *end;
-  if (strcmp(text, "auto") == 0) return *out = 0, CLT_OK;
-  if (strcmp(text, "rest") == 0) return *out = INT64_MAX, CLT_OK;
+  if (strcmp(text, "auto") == 0) {
+    *out = 0;
+    return CLT_OK;
+  }
+  if (strcmp(text, "rest") == 0) {
+    *out = INT64_MAX;
+    return CLT_OK;
+  }
   errno = 0;
   long long n = strtoll(text, &end, 10);
   *out = n;
@@ -75,13 +81,12 @@ static int divide_budget(two_stage_state *s, const two_stage_options *options, c
   bool limited = budget != INT64_MAX;
   int rc = parse_second_stage(&count, options->second_stage, error);
   if (rc) return rc;
-  s->n_samples = options->samples              ? options->samples
-                 : !limited                    ? SAMPLES_WITHOUT_BUDGET
-                 : count > 0 && count < budget ? budget - count
-                                               : budget / 2 + budget % 2;
+  s->n_samples = limited ? budget / 2 + budget % 2 : SAMPLES_WITHOUT_BUDGET;
+  if (limited && count > 0 && count < budget) s->n_samples = budget - count;
+  if (options->samples) s->n_samples = options->samples;
   if (s->n_samples > budget) s->n_samples = budget;
-  int64_t left = limited ? budget - s->n_samples : INT64_MAX, most = count > 0 ? count : options->second_stage_max;
-  s->most_second = most < left ? most : left;
+  s->most_second = count > 0 ? count : options->second_stage_max;
+  if (limited && s->most_second > budget - s->n_samples) s->most_second = budget - s->n_samples;
   s->chosen = count == 0;
   return CLT_OK;
 }
@@ -192,12 +197,14 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
     s->margin = find_margin(&s->rows, residuals, n, s->setup.confidence);
     return refill(s, error);
   }
-  clt_log(s->setup.log, s->setup.log_user, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
+  const clt_log_level level = possible ? CLT_LOG_INFO : CLT_LOG_WARNING;
+  const char *consequence = possible ? "sampling continues" : "the second stage is skipped";
+  clt_log(s->setup.log, s->setup.log_user, level,
           "only %zu of the %zu sampled configurations are correct, and a model needs %d: %s", s->n_correct, s->rows.n,
-          MIN_CORRECT, possible ? "sampling continues" : "the second stage is skipped");
+          MIN_CORRECT, consequence);
   s->stage = possible ? SAMPLING : OVER;
   s->steps.phase = "sampling";
-  s->n_samples = (int64_t)s->steps.n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
+  s->n_samples = (int64_t)s->steps.n_asked + (int64_t)clt_min((size_t)more, MIN_CORRECT);
   return CLT_OK;
 }
 
@@ -264,7 +271,11 @@ static int two_stage_propose(void *state, clt_config *out, clt_error *error) {
   int rc = CLT_OK;
   *out = CLT_CONFIG_NONE;
   while (rc == CLT_OK && s->stage != OVER) {
-    if (s->stage == SECOND && s->next < s->block_end) return s->n_second++, *out = s->candidates[s->next++], CLT_OK;
+    if (s->stage == SECOND && s->next < s->block_end) {
+      s->n_second++;
+      *out = s->candidates[s->next++];
+      return CLT_OK;
+    }
     if (s->stage == SAMPLING && (int64_t)s->steps.n_asked < s->n_samples && !s->drawn_out) {
       rc = clt_steps_random(&s->steps, out, error);
       if (rc || *out != CLT_CONFIG_NONE) return rc;
@@ -282,7 +293,7 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   two_stage_state *s = state;
   s->setup = *setup;
   int rc = clt_steps_init(&s->steps, setup, &rules, error);
-  if (!rc) rc = divide_budget(s, options, error);
+  if (rc == CLT_OK) rc = divide_budget(s, options, error);
   if (rc) return rc;
   s->min_p_valid = ((const two_stage_options *)options)->validity ? MIN_P_VALID : 0;
   s->best_cost = INFINITY;
@@ -297,7 +308,7 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
   two_stage_state *s = state;
   bool correct = !isnan(cost);
   int rc = clt_steps_tell(state, config, cost, measurement, error);
-  if (!rc) rc = clt_rows_add(&s->rows, config, log(cost), 0, error);
+  if (rc == CLT_OK) rc = clt_rows_add(&s->rows, config, log(cost), 0, error);
   if (rc) return rc;
   for (size_t i = s->rows.n - 1; i > 0 && s->rows.configs[i - 1] > config; i--) {
     s->rows.configs[i] = s->rows.configs[i - 1];
@@ -358,16 +369,12 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_two_stage = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "two-stage",
-    .summary = "measures random samples, fits a model, then measures the configurations predicted to be fastest",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(two_stage_options),
-    .state_size = sizeof(two_stage_state),
+    CLT_STEPS_SEARCHER(
+        "two-stage", "measures random samples, fits a model, then measures the configurations predicted to be fastest",
+        two_stage_state),
+    CLT_OPTIONS(options, two_stage_options),
     .budget = two_stage_budget,
     .init = two_stage_init,
-    .ask = clt_steps_ask,
     .tell = two_stage_tell,
     .report = two_stage_report,
     .fini = two_stage_fini,

@@ -207,27 +207,29 @@ static bool weaken(attempt *a, site *s) {
   return true;
 }
 
-/* Notes a configuration that only the default configuration calls incorrect. If there was another before, it is asked:
- * if both agree, the default may be the incorrect one. */
-static int accuse(site *s, clt_config config, const clt_check *check, clt_error *error) {
+/* Notes a configuration that only the default configuration calls incorrect, on these inputs. If there was another
+ * before, that one is asked: if both agree, the default may be the incorrect one. */
+static int accuse(site *s, clt_config config, clt_recipe inputs, clt_error *error) {
   clt_checking *c = s->c;
   const clt_config before = c->accused == CLT_CONFIG_NONE || c->accused == config
                                 ? CLT_CONFIG_NONE
                                 : clt_instance_translate(s->instance, c->instance, c->accused);
-  clt_check again = *check;
-  clt_check_answer answer = {0};
+  clt_check_answer none = {0};
   clt_measurement seen;
   clt_error why = {0};
   c->accused = config;
   if (before == CLT_CONFIG_NONE || c->allied) return CLT_OK;
-  again.recipe.judged = true;
-  again.recipe.judge = before;
-  const int done =
-      clt_checking_run(&seen, &answer, c, s->instance, s->stage->config, &s->stage->inputs, &again, 1, 0, &why);
-  c->allied = done == CLT_OK && answer.done && !answer.impossible && answer.reason == CLT_REASON_NONE;
+  inputs.judged = true;
+  inputs.judge = before;
+  const int done = clt_checking_run(&seen, &none, c, s->instance, s->stage->config, &inputs, NULL, 0, 0, &why);
+  c->allied = done == CLT_OK && clt_measurement_correct(&seen);
   clt_measurement_release(&seen);
-  clt_check_answers_clear(&answer, 1);
   return pass_on(done, &why, error);
+}
+
+/* Whether the default configuration, not the stated reference, says what is correct on these inputs. */
+static bool default_judges(const site *s, const clt_recipe *inputs) {
+  return inputs->judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
 }
 
 /* Says what the k-th check of a round showed, or changes it for the next round. */
@@ -243,8 +245,7 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
     clt_measurement_fail(m, answer->reason, log);
     free(log);
     *wrong = true;
-    const bool by_default = check.recipe.judged || clt_instance_reference_kind(s->instance) == CLT_REFERENCE_DEFAULT;
-    return by_default ? accuse(s, m->config, &check, error) : CLT_OK;
+    return default_judges(s, &check.recipe) && !check.mirrored ? accuse(s, m->config, check.recipe, error) : CLT_OK;
   }
   const bool passed = answer->done && answer->reason == CLT_REASON_NONE && !answer->impossible;
   const bool unclear = fails || (answer->done && answer->impossible);
@@ -276,7 +277,7 @@ static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const tri
     clt_measurement_fail(m, t->winner.reason, log);
     free(log);
     *wrong = true;
-    return CLT_OK;
+    return default_judges(s, inputs) ? accuse(s, m->config, *inputs, error) : CLT_OK;
   }
   if (!t->default_works) {
     *unfit = s->stage->instance != NULL;

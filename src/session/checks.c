@@ -15,24 +15,17 @@
 #define MOST_ITEMS 65536.0
 #define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
 #define CHECK_S 2e-3             /* of a check, however small its inputs */
-#define LARGE_SHARE \
-  2.0 /* times the limit: of a small check's time per element most is overhead; the limit holds anyway */
-#define MEMORY_SHARE 0.125 /* of the device's memory */
+#define LARGE_SHARE 2.0          /* of a small check's time per element most is overhead */
+#define MEMORY_SHARE 0.125       /* of the device's memory */
 #define MOST_BYTES 2e9
 #define THOROUGH_S 60.0 /* the limit of a large stage for `clatune verify` */
-/* Of a search's time, and at least so long: limits of what is checked at large sizes. */
-#define CHECKS_SHARE 0.03
-#define CHECKS_S 3.0
+/* Large sizes are chosen for this share of a search's time, and at least so many seconds; it may become PATIENCE times
+ * that, as on a busy machine. */
+#define CHECKS_SHARE 0.02
+#define CHECKS_S 0.8
+#define PATIENCE 4.0
+#define QUICK 0.5    /* of that: another large size is tried */
 #define SMALL_S 20.0 /* of all checks at small sizes, which take a second if the machine is idle */
-
-clt_check clt_finalist_check(const clt_instance *instance) {
-  clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
-  if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
-    check.recipe.judged = true;
-    check.recipe.judge = clt_instance_reference_configuration(instance);
-  }
-  return check;
-}
 
 void clt_check_results_clear(clt_check_result **results, size_t *n) {
   for (size_t i = 0; i < *n; i++) {
@@ -49,24 +42,35 @@ static double most_bytes(const clt_checking *c) {
   return fmin(MEMORY_SHARE * (double)clt_instance_device(c->instance)->global_memory_bytes, MOST_BYTES);
 }
 
-/* At most so many elements that the stage takes about limit_s, judging by a smaller one. */
-static double elements_within(const clt_checking *c, const clt_check_stage *ragged, double limit_s) {
+/* At most so many elements that the stage takes about aim_s, judging by a smaller one. */
+static double elements_within(const clt_checking *c, const clt_check_stage *ragged, double aim_s) {
   const double elements = clt_instance_elements(ragged->instance);
   const double elements_s = fmax(c->check_s - CHECK_S, 0.1 * c->check_s);
-  const double by_time = elements * LARGE_SHARE * limit_s / fmax(elements_s, 1e-6);
+  const double by_time = elements * LARGE_SHARE * aim_s / fmax(elements_s, 1e-6);
   return fmin(MOST_ELEMENTS, by_time);
 }
 
 /* Gives a stage its checks. Data files are no reference for other inputs: there the default configuration judges. */
 static void choose_checks(clt_check_stage *stage, const clt_instance *instance, clt_config config) {
   const clt_instance *at = stage->instance ? stage->instance : instance;
-  stage->n_checks =
-      clt_checks_list(stage->checks, clt_instance_problem(instance), clt_instance_assumes_finite(instance, config));
+  const bool finite = clt_instance_stays_finite(instance, config) != NULL;
+  stage->n_checks = clt_checks_list(stage->checks, clt_instance_problem(instance), finite);
   if (clt_instance_reference_kind(instance) != CLT_REFERENCE_FILE) return;
   const clt_config judge = clt_instance_default(at);
   for (size_t i = 0; i < stage->n_checks; i++)
     stage->checks[i].recipe.judged = true, stage->checks[i].recipe.judge = judge;
   if (stage->instance) stage->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .judged = true, .judge = judge};
+}
+
+/* Makes a large stage; on other inputs, without checks of its own. */
+static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double most_elements,
+                     clt_size_growth growth, size_t turn, bool even, clt_error *error) {
+  const int rc = clt_stage_new_large(out, c->instance, config, most_elements, most_bytes(c), growth, turn, even, error);
+  out->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
+                             .stays = CLT_STAYS_INTEGERS,
+                             .judged = clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE};
+  if (rc == CLT_OK && out->instance) out->inputs.judge = clt_instance_default(out->instance);
+  return rc;
 }
 
 int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config config, clt_error *error) {
@@ -115,29 +119,19 @@ int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, 
   const bool own = rc == CLT_OK && out[n - 1].instance == NULL;
   if (rc == CLT_OK && own) out[n++] = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = config};
   if (rc == CLT_OK) choose_checks(&out[n - 1], c->instance, config);
-  if (rc == CLT_OK && !own) {
-    rc = clt_stage_new_large(&out[n++], c->instance, config, MOST_ELEMENTS, most_bytes(c), CLT_GROWS_FULLY, 0, even,
-                             error);
-    out[n - 1].inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS};
-  }
+  if (rc == CLT_OK && !own) rc = new_large(&out[n++], c, config, MOST_ELEMENTS, CLT_GROWS_FULLY, 0, even, error);
   *n_stages = n;
   return rc;
 }
 
 /* NaN and infinities are checked only if their results are defined. */
 static int tell_left_out(clt_checking *c, const clt_instance *at, clt_config config, clt_error *error) {
-  const clt_reference_kind kind = clt_instance_reference_kind(c->instance);
-  const bool promised = clt_instance_assumes_finite(c->instance, config);
-  const bool stated = kind == CLT_REFERENCE_KERNEL || kind == CLT_REFERENCE_MODULE;
+  const char *why = clt_instance_stays_finite(c->instance, config);
   int rc = CLT_OK;
-  for (unsigned variant = CLT_SPECIAL_NAN; rc == CLT_OK && (promised || !stated) && variant <= CLT_SPECIAL_INFINITY;
-       variant++) {
+  for (unsigned variant = CLT_SPECIAL_NAN; rc == CLT_OK && why && variant <= CLT_SPECIAL_INFINITY; variant++) {
     const clt_recipe recipe = {CLT_INPUTS_SPECIAL, variant};
     if (clt_recipe_applies(clt_instance_problem(c->instance), &recipe))
-      rc = clt_checking_add(c, at, &recipe, false, false,
-                            promised ? "a compiler option promises that there are none"
-                                     : "no reference kernel or function defines the result",
-                            error);
+      rc = clt_checking_add(c, at, &recipe, false, false, why, error);
   }
   return rc;
 }
@@ -147,26 +141,22 @@ static int tell_left_out(clt_checking *c, const clt_instance *at, clt_config con
 static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const clt_check_stage *small, bool even,
                        clt_error *error) {
   const clt_instance *instance = c->instance;
-  const double began_s = clt_now_s(), limit_s = c->thorough ? THOROUGH_S : c->limit_s;
-  const double most = elements_within(c, small, limit_s);
+  const double began_s = clt_now_s(), aim_s = c->thorough ? THOROUGH_S : c->aim_s,
+               limit_s = c->thorough ? THOROUGH_S : PATIENCE * c->aim_s;
+  const double most = elements_within(c, small, aim_s);
   size_t n_extents = 0;
   int rc = CLT_OK;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) n_extents += clt_instance_size(instance, i).value > 8;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++)
+    n_extents += clt_instance_size(instance, i).value > CLT_SMALL_SIZE;
   for (size_t turn = 0; rc == CLT_OK && !*wrong && turn < n_extents && (turn == 0 || c->thorough); turn++) {
     bool late = true, unfit = false;
     for (clt_size_growth growth = most < clt_instance_elements(instance) ? CLT_GROWS_4 : CLT_GROWS_FULLY;
          rc == CLT_OK && !*wrong && growth <= CLT_GROWS_OTHERS; growth++) {
       const size_t n_before = c->n_results;
       clt_check_stage large;
-      if (growth == CLT_GROWS_OTHERS ? n_extents < 2 || clt_now_s() - began_s > limit_s : !late) continue;
-      rc = clt_stage_new_large(&large, instance, m->config, most, most_bytes(c), growth, turn, even, error);
-      large.inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
-                                  .stays = CLT_STAYS_INTEGERS,
-                                  .judged = clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE};
-      if (rc == CLT_OK && large.instance) {
-        large.inputs.judge = clt_instance_default(large.instance);
-        rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
-      }
+      if (growth == CLT_GROWS_OTHERS ? n_extents < 2 || clt_now_s() - began_s > QUICK * aim_s : !late) continue;
+      rc = new_large(&large, c, m->config, most, growth, turn, even, error);
+      if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
       if (rc == CLT_OK && large.instance == NULL && large.note && growth == CLT_GROWS_HALF)
         rc = clt_checking_add(c, instance, &large.inputs, false, false, large.note, error);
@@ -193,7 +183,7 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
     unfit = false;
     choose_checks(&stage, instance, m->config);
-    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, c->limit_s), error);
+    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : SMALL_S, error);
   }
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
@@ -220,7 +210,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
   clt_checking c = {.instance = instance,
                     .settings = &settings,
                     .run_s = m->time_s,
-                    .limit_s = fmax(CHECKS_S, CHECKS_SHARE * (clt_now_s() - s->start_s)),
+                    .aim_s = fmax(CHECKS_S, CHECKS_SHARE * (clt_now_s() - s->start_s)),
                     .accused = s->accused,
                     .unfollowed = s->unfollowed,
                     .make_room = make_room,

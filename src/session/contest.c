@@ -64,10 +64,11 @@ static const clt_ranked *best_left(const clt_session *s) {
 /* log: nullable; its first line is quoted. */
 static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log) {
   char name[512];
-  int n = log ? (int)strcspn(log, "\n") : 0;
+  const char *line = log ? log : "";
+  const size_t length = strcspn(line, "\n"), n = length < 300 ? length : 300;
   clt_config_print(name, sizeof name, s->loop.space, config);
   clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s", name, what, n ? ": " : "",
-          n < 300 ? n : 300, log ? log : "");
+          (int)n, line);
 }
 
 /* Out of memory with others prepared at the same time is no failure of the configuration. */
@@ -133,7 +134,10 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
       if (cost < least) fastest = m, least = cost;
     }
     if (fastest == NULL) return CLT_OK;
-    if (fastest->config == f->checked) return *out = fastest, CLT_OK;
+    if (fastest->config == f->checked) {
+      *out = fastest;
+      return CLT_OK;
+    }
     int rc = clt_session_verify(s, fastest, error);
     if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
       rc = s->settings->check(s->settings->user, fastest, error);
@@ -289,7 +293,10 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   free(f.configs);
   free(f.measurements);
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
-  if (rc && !stopped) return clt_measurement_release(&f.leader), rc;
+  if (rc && !stopped) {
+    clt_measurement_release(&f.leader);
+    return rc;
+  }
   if (!found && (stopped || f.n_out_of_memory > 0)) {
     /* The search's best counts, unless it failed since; of the next best only the loop's record is known. */
     const clt_ranked *left = best_left(s);

@@ -1,4 +1,6 @@
-/* The search loop: ask, look up or measure, record, tell; and the known answers. */
+/* The search loop: ask, look up or measure, record, tell. */
+#include "session/loop.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,187 +9,12 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/plugin.h"
-#include "base/text.h"
-#include "eval/evaluators.h"
-#include "measurement/objective.h"
 #include "measurement/statistics.h"
-#include "problem/parts.h"
 #include "search/search.h"
-#include "session/session.h"
+#include "session/options.h"
 #include "store/pq.h"
 
-/* --- known answers: from the store and from this session --- */
-
-struct clt_known_entry {
-  clt_config config;
-  bool answered;
-  unsigned attempts;
-  clt_reason reason;
-  bool confirmed_alone;
-  double time_s, figure, energy_J;
-  clt_kernel_use use;
-  clt_measurement *stored; /* the answer until it is taken; before an answer, the result in doubt */
-};
-
-void clt_known_release(clt_known *known) {
-  for (size_t i = 0; i < known->n; i++) {
-    clt_measurement_release(known->entries[i].stored);
-    free(known->entries[i].stored);
-  }
-  free(known->entries);
-  clt_map_release(&known->index);
-}
-
-static struct clt_known_entry *find_entry(const clt_known *known, clt_config config) {
-  const uint64_t *at = clt_map_find(&known->index, config);
-  return at ? &known->entries[*at] : NULL;
-}
-
-/* NULL: out of memory. */
-static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) {
-  bool is_new;
-  if (clt_grow(&known->entries, &known->capacity, known->n + 1, sizeof *known->entries)) return NULL;
-  uint64_t *at = clt_map_add(&known->index, config, &is_new);
-  if (at == NULL) return NULL;
-  if (is_new) known->entries[ *at = known->n++] = (struct clt_known_entry){.config = config};
-  return &known->entries[*at];
-}
-
-static void set_answer(struct clt_known_entry *entry, const clt_measurement *m) {
-  entry->answered = true;
-  entry->reason = m->reason;
-  entry->confirmed_alone = m->confirmed_alone;
-  entry->time_s = m->time_s;
-  entry->figure = m->figure;
-  entry->energy_J = m->energy_J;
-  entry->use = m->use;
-}
-
-int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
-  clt_search_loop *l = loop;
-  clt_measurement m;
-  struct clt_known_entry *entry = find_or_add(&l->known, config);
-  if (entry == NULL) return clt_fail_memory(error);
-  entry->attempts++;
-  clt_measurement_init(&m, config);
-  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "the worker process ended; the configuration is tried once more");
-  int rc = l->store ? clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error) : CLT_OK;
-  clt_measurement_release(&m);
-  return rc;
-}
-
-unsigned clt_loop_attempts(void *loop, clt_config config) {
-  const struct clt_known_entry *entry = find_entry(&((clt_search_loop *)loop)->known, config);
-  if (entry == NULL) return 0;
-  return entry->attempts ? entry->attempts : !entry->answered && entry->stored;
-}
-
-int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
-                   bool needs_energy, clt_error *error) {
-  clt_store_answers answers = {0};
-  int64_t newest = known->newest;
-  int rc = clt_store_newest(&answers, store, key, space, needs_energy, &newest, error);
-  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
-    clt_store_answer *answer = &answers.all[i];
-    struct clt_known_entry *entry = find_or_add(known, answer->config);
-    if (entry == NULL) {
-      rc = clt_fail_memory(error);
-      break;
-    }
-    if (known->newest == 0) entry->attempts = answer->n_attempts; /* later ones may be this session's own */
-    if (answer->newest == NULL || entry->answered) continue;
-    clt_measurement_release(entry->stored); /* in doubt, and another tuner was faster */
-    free(entry->stored);
-    set_answer(entry, answer->newest);
-    entry->stored = answer->newest;
-    answer->newest = NULL;
-  }
-  clt_store_answers_release(&answers);
-  if (rc == CLT_OK) known->newest = newest;
-  return rc;
-}
-
-clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
-  struct clt_known_entry *entry = find_entry(known, config);
-  if (entry == NULL || !entry->answered) return CLT_NOT_KNOWN;
-  if (entry->stored) {
-    *out = *entry->stored;
-    free(entry->stored);
-    entry->stored = NULL;
-    return CLT_FROM_STORE;
-  }
-  clt_measurement_init(out, config);
-  if (entry->reason == CLT_REASON_NONE) {
-    out->time_s = entry->time_s;
-    out->figure = entry->figure;
-    out->energy_J = entry->energy_J;
-    out->use = entry->use;
-  } else {
-    clt_measurement_fail(out, entry->reason, NULL);
-    out->confirmed_alone = entry->confirmed_alone;
-  }
-  return CLT_FROM_SESSION;
-}
-
 /* --- opening --- */
-
-#define MAX_OPTION_NAMES 256
-
-/* Refuses options that no searcher and no evaluator has. Those of others than the chosen ones do no harm. */
-static int check_strategy(const clt_problem *problem, clt_error *error) {
-  const char *names[MAX_OPTION_NAMES];
-  size_t n = 0;
-  const size_t n_searchers = clt_n_plugins(&clt_searchers);
-  for (size_t i = 0; i < n_searchers + clt_n_plugins(&clt_evaluators); i++) {
-    const clt_searcher_type *searcher = i < n_searchers ? clt_searchers.types[i] : NULL;
-    const clt_evaluator_type *evaluator = searcher ? NULL : clt_evaluators.types[i - n_searchers];
-    const clt_option *table = searcher ? searcher->options : evaluator->options;
-    size_t n_table = searcher ? searcher->n_options : evaluator->n_options;
-    for (size_t k = 0; k < n_table && n < MAX_OPTION_NAMES; k++) names[n++] = table[k].name;
-  }
-  for (size_t i = 0; i < problem->guidance.n_settings; i++) {
-    const char *name = problem->guidance.settings[i].name;
-    size_t k = 0;
-    while (k < n && strcmp(names[k], name) != 0) k++;
-    if (k < n) continue;
-    const char *near = clt_nearest_name(name, names, n);
-    return clt_key_fail(&problem->source, "Strategy", CLT_E_FORMAT, error,
-                        "no searcher and no evaluator has the option \"%s\"%s%s%s", name, CLT_DID_YOU_MEAN("\"", near));
-  }
-  return CLT_OK;
-}
-
-int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, size_t n_table, size_t options_size,
-                       const clt_problem *problem, const clt_setting *settings, size_t n_settings, clt_error *error) {
-  size_t n = 0, n_problem = problem ? problem->guidance.n_settings : 0;
-  clt_setting *all = clt_new_array(n_problem + n_settings, sizeof *all);
-  *out = clt_new_array(1, options_size);
-  int rc = all && *out ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && problem) rc = check_strategy(problem, error);
-  for (size_t i = 0; rc == CLT_OK && i < n_problem; i++) {
-    clt_setting setting = problem->guidance.settings[i];
-    for (size_t k = 0; k < n_table; k++)
-      if (strcmp(table[k].name, setting.name) == 0) all[n++] = setting;
-  }
-  for (size_t i = 0; rc == CLT_OK && i < n_settings; i++) all[n++] = settings[i];
-  if (rc == CLT_OK) rc = clt_options_parse(*out, options_size, table, n_table, all, n, error);
-  if (n_stated) *n_stated = n;
-  free(all);
-  return rc;
-}
-
-int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error) {
-  size_t size = *(const size_t *)settings;
-  if (size < sizeof size || size > bytes)
-    return clt_fail(error, CLT_E_ARGUMENT,
-                    "%s.struct_size is %zu, but must be at most %zu; initialise the struct, or install a library as "
-                    "new as the header",
-                    type, size, bytes);
-  memset(out, 0, bytes);
-  memcpy(out, settings, size);
-  return CLT_OK;
-}
 
 int clt_loop_choose_searcher(clt_search_loop *l, const char *name, const clt_problem *problem,
                              const clt_setting *settings, size_t n, clt_error *error) {
@@ -231,6 +58,45 @@ void clt_loop_release(clt_search_loop *l) {
   free(l->pending);
 }
 
+/* --- repeated measurements --- */
+
+int clt_loop_note_lost(void *loop, clt_config config, clt_error *error) {
+  clt_search_loop *l = loop;
+  clt_measurement m;
+  int rc = clt_known_add_attempt(&l->known, config, error);
+  if (rc || l->store == NULL) return rc;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "the worker process ended; the configuration is tried once more");
+  rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error);
+  clt_measurement_release(&m);
+  return rc;
+}
+
+unsigned clt_loop_attempts(void *loop, clt_config config) {
+  return clt_known_attempts(&((clt_search_loop *)loop)->known, config);
+}
+
+static double cost_of(const clt_search_loop *l, const clt_measurement *m) {
+  return clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
+}
+
+/* A smaller error cannot mislead the final comparison, which has all configurations within a wider range. */
+#define SURPRISING 0.2
+
+int clt_loop_doubt(clt_search_loop *l, clt_measurement *m, double best_cost, bool *again, clt_error *error) {
+  clt_measurement first;
+  *again = false;
+  if (clt_known_take_first(&l->known, m->config, &first)) {
+    const bool worse = clt_measurement_correct(m) && cost_of(l, &first) > cost_of(l, m);
+    clt_measurement_release(worse ? m : &first);
+    if (worse) *m = first;
+    return CLT_OK;
+  }
+  /* Another tuner may have answered meanwhile. */
+  *again = !clt_known_has(&l->known, m->config) && cost_of(l, m) < best_cost * (1 - fmax(clt_spread(m), SURPRISING));
+  return *again ? clt_known_keep_first(&l->known, m, error) : CLT_OK;
+}
+
 /* --- several tuners --- */
 
 #define PATIENCE_S 60 /* until a configuration claimed by another tuner is measured here too */
@@ -247,7 +113,8 @@ static int read_news(clt_search_loop *l, clt_error *error) {
 
 int clt_loop_reuse(clt_search_loop *l, bool wait, clt_error *error) {
   const char *place = clt_store_path(l->store);
-  char *path = !wait ? NULL : clt_pq_is_url(place) ? strdup(place) : realpath(place, NULL);
+  char *path = NULL;
+  if (wait) path = clt_pq_is_url(place) ? strdup(place) : realpath(place, NULL);
   l->reuses = true;
   l->version = UINT64_MAX; /* differs from every store's version */
   l->claims = (clt_device_lock){.fd = -1};
@@ -284,36 +151,6 @@ static int claim_or_take(clt_search_loop *l, clt_config config, clt_origin *orig
 }
 
 /* --- telling --- */
-
-static double cost_of(const clt_search_loop *l, const clt_measurement *m) {
-  return clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
-}
-
-/* A smaller error cannot mislead the final comparison, which has all configurations within a wider range. */
-#define SURPRISING 0.2
-
-int clt_loop_doubt(clt_search_loop *l, clt_measurement *m, double best_cost, bool *again, clt_error *error) {
-  struct clt_known_entry *entry = find_entry(&l->known, m->config);
-  const bool answered = entry && entry->answered; /* by another tuner */
-  clt_measurement *first = entry && !answered ? entry->stored : NULL;
-  *again = !first && !answered && cost_of(l, m) < best_cost * (1 - fmax(clt_spread(m), SURPRISING));
-  if (*again) {
-    entry = find_or_add(&l->known, m->config);
-    first = malloc(sizeof *first);
-    if (entry == NULL || first == NULL) return free(first), clt_fail_memory(error);
-    *first = *m;
-    entry->stored = first;
-    clt_measurement_init(m, m->config);
-  } else if (first) {
-    const clt_measurement second = *m;
-    const bool worse = clt_measurement_correct(m) && cost_of(l, first) > cost_of(l, m);
-    if (worse) *m = *first, *first = second;
-    clt_measurement_release(first);
-    free(first);
-    entry->stored = NULL;
-  }
-  return CLT_OK;
-}
 
 static int tell_searcher(clt_search_loop *l, clt_config config, const clt_measurement *m, clt_error *error) {
   double start_s = clt_now_s();
@@ -411,7 +248,8 @@ static int look_elsewhere(clt_search_loop *l, clt_config *out, clt_error *error)
     } else if (claimed || clt_now_s() - pending->elsewhere_s > PATIENCE_S) {
       pending->elsewhere_s = 0;
       l->n_elsewhere--;
-      return *out = pending->canonical, CLT_OK;
+      *out = pending->canonical;
+      return CLT_OK;
     }
   }
   return CLT_OK;
@@ -450,7 +288,9 @@ int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *
     if (waits) continue;
     l->n_measuring++;
     l->n_elsewhere += !claimed;
-    if (claimed) return *out = canonical, CLT_OK;
+    if (!claimed) continue;
+    *out = canonical;
+    return CLT_OK;
   }
   return CLT_OK;
 }
@@ -465,11 +305,7 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
   if (rc == CLT_OK) origin = clt_known_take(&l->known, m->config, &theirs);
   if (rc == CLT_OK && origin == CLT_NOT_KNOWN) {
     if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
-    struct clt_known_entry *entry = rc ? NULL : find_or_add(&l->known, m->config);
-    if (entry)
-      set_answer(entry, m);
-    else if (rc == CLT_OK)
-      rc = clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_known_add(&l->known, m, error);
   }
   if (l->reuses) clt_lock_disclaim(&l->claims, claim_of(l, m->config));
   if (rc == CLT_OK) rc = answer_pending(l, origin == CLT_NOT_KNOWN ? m : &theirs, origin, error);

@@ -41,13 +41,16 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
   if (clt_space_valid(space) == 0) return clt_fail(error, CLT_E_NO_VALID, "no configuration satisfies all constraints");
   clt_online *o = calloc(1, sizeof *o);
   clt_config *initial = clt_new_array(1, sizeof *initial);
-  if (o == NULL || initial == NULL) return free(o), free(initial), clt_fail_memory(error);
-  clt_config standard = s.instance ? clt_instance_default(s.instance) : clt_space_at(space, 0);
-  bool has_default = clt_space_contains(space, standard);
-  if (has_default) initial[0] = standard;
+  if (o == NULL || initial == NULL) {
+    free(o);
+    free(initial);
+    return clt_fail_memory(error);
+  }
+  initial[0] = s.instance ? clt_instance_default(s.instance) : clt_space_at(space, 0);
+  bool has_default = clt_space_contains(space, initial[0]);
   pthread_mutex_init(&o->mutex, NULL);
   o->best = CLT_CONFIG_NONE;
-  o->fallback = has_default ? standard : clt_space_at(space, 0);
+  o->fallback = has_default ? initial[0] : clt_space_at(space, 0);
   o->loop = (clt_search_loop){.space = space,
                               .budget = s.budget > 0 ? s.budget : CLT_DEFAULT_BUDGET,
                               .initial = initial,
@@ -74,9 +77,11 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
                                   .tolerance = s.tolerance > 0 ? s.tolerance : CLT_DEFAULT_TOLERANCE,
                                   .confidence = CLT_DEFAULT_CONFIDENCE};
   if (rc == CLT_OK) rc = clt_loop_start(l, setup, error);
-  if (rc) return clt_online_free(o), rc;
-  *out = o;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = o;
+  else
+    clt_online_free(o);
+  return rc;
 }
 
 void clt_online_free(clt_online *o) {
@@ -93,7 +98,8 @@ int clt_online_ask(clt_config *config, bool *exploring, clt_online *o, clt_error
   if (rc == CLT_OK) {
     *exploring = chosen != CLT_CONFIG_NONE;
     if (!*exploring && o->loop.n_pending == 0) o->over = true;
-    *config = *exploring ? chosen : o->best != CLT_CONFIG_NONE ? o->best : o->fallback;
+    if (!*exploring) chosen = o->best != CLT_CONFIG_NONE ? o->best : o->fallback;
+    *config = chosen;
   }
   pthread_mutex_unlock(&o->mutex);
   return rc;

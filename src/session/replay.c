@@ -105,8 +105,9 @@ int clt_replay(clt_replay_result *result, const clt_recording *const *recordings
                : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n_recordings; i++)
     rc = prepare_space(&out.spaces[i], &replay.objectives[i], recordings[i], settings->objective, n, error);
-  if (!rc) rc = clt_parallel(settings->threads, n_recordings * repeats, replay_once, &replay, error);
-  for (size_t i = 0; !rc && i < out.n_spaces * repeats; i++) { /* means of the times, sums of the searcher's notes */
+  if (rc == CLT_OK) rc = clt_parallel(settings->threads, n_recordings * repeats, replay_once, &replay, error);
+  for (size_t i = 0; rc == CLT_OK && i < out.n_spaces * repeats;
+       i++) { /* means of the times, sums of the searcher's notes */
     clt_replay_space *space = &out.spaces[i / repeats];
     const clt_tune_result *one = replay.runs[i].result;
     if (one->evaluations) space->search_s += one->search_s / (double)one->evaluations / (double)repeats;
@@ -123,9 +124,11 @@ int clt_replay(clt_replay_result *result, const clt_recording *const *recordings
   for (size_t i = 0; replay.objectives && i < n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
   free(replay.runs);
-  if (rc) return clt_replay_result_release(&out), rc;
-  *result = out;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *result = out;
+  else
+    clt_replay_result_release(&out);
+  return rc;
 }
 
 void clt_replay_result_release(clt_replay_result *result) {

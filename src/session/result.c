@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -64,13 +62,13 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
   if (s->settings->progress == NULL) return;
   clt_search_report report;
   clt_session_report(s, &report);
-  bool at_default = l->has_default && l->n_initial_answered == 0;
   int64_t valid = result->valid > INT64_MAX ? INT64_MAX : (int64_t)result->valid;
+  const char *phase = report.phase;
+  if (l->n_initial_answered < l->n_initial) phase = "suggestions";
+  if (l->has_default && l->n_initial_answered == 0) phase = "default";
+  if (s->in_contest) phase = "finalists";
   const clt_progress now = {
-      .phase = s->in_contest                          ? "finalists"
-               : at_default                           ? "default"
-               : l->n_initial_answered < l->n_initial ? "suggestions"
-                                                      : report.phase,
+      .phase = phase,
       .done = result->evaluations,
       .total = valid < l->budget ? valid : l->budget,
       .so_far = result,
@@ -92,6 +90,29 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
   return CLT_OK;
 }
 
+/* The figure of a run counts instead of its time, if there is one. */
+static const double *runs_of(const clt_measurement *m) { return isnan(m->figure) ? m->runs_s : m->figures; }
+
+clt_measurement clt_session_at_median(const clt_measurement *m) {
+  clt_measurement at_median = *m;
+  const double median = clt_median(runs_of(m), m->n_runs);
+  if (!isnan(median)) *(isnan(m->figure) ? &at_median.time_s : &at_median.figure) = median;
+  return at_median;
+}
+
+/* Of the runs from the best to the median; negative: too few runs. */
+static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
+  const double *runs = runs_of(m), median = clt_median(runs, m->n_runs);
+  double lowest = INFINITY, highest = 0;
+  if (m->n_runs < 3 || isnan(median)) return -1;
+  for (size_t i = 0; i < m->n_runs; i++) {
+    lowest = fmin(lowest, runs[i]);
+    highest = fmax(highest, runs[i]);
+  }
+  const bool larger = !isnan(m->figure) && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
+  return larger ? highest / median - 1 : median / lowest - 1;
+}
+
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
   clt_tune_result *result = s->result;
@@ -102,8 +123,10 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   result->n_correct += correct;
   result->n_confirmed_alone += m->confirmed_alone;
   if (counts->by_reason[m->reason]++ == 0) counts->example[m->reason] = asked;
-  *(origin == CLT_NOT_KNOWN ? &result->measured : origin == CLT_FROM_STORE ? &result->reused : &result->aliased) += 1;
+  result->reused += origin == CLT_FROM_STORE;
+  result->aliased += origin == CLT_FROM_SESSION;
   if (origin == CLT_NOT_KNOWN) {
+    result->measured++;
     result->phases.build_s += m->phases.build_s;
     result->phases.first_launch_s += m->phases.first_launch_s;
     result->phases.runs_s += m->phases.runs_s;
@@ -123,24 +146,13 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   }
   if (has_cost && origin != CLT_FROM_SESSION) {
     if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
-    bool by_figure = !isnan(m->figure);
-    const double *runs = by_figure ? m->figures : m->runs_s;
-    double lowest = INFINITY, median = clt_median(runs, m->n_runs), highest = 0;
-    for (size_t i = 0; i < m->n_runs; i++) {
-      lowest = fmin(lowest, runs[i]);
-      highest = fmax(highest, runs[i]);
-    }
-    clt_measurement at_median = *m; /* borrowed */
-    if (!isnan(median)) *(by_figure ? &at_median.figure : &at_median.time_s) = median;
-    bool larger = by_figure && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
+    const clt_measurement at_median = clt_session_at_median(m);
     s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
                                             .time_s = m->time_s,
                                             .cost = cost,
                                             .median_cost = clt_objective_cost(s->loop.objective, &at_median),
                                             .final_cost = NAN,
-                                            .spread = m->n_runs < 3 || isnan(median) ? -1
-                                                      : larger                       ? highest / median - 1
-                                                                                     : median / lowest - 1};
+                                            .spread = spread_of_runs(s, m)};
   }
   /* Of equally good ones the lower configuration, so that the result does not depend on the order of answers. */
   double least =
@@ -158,28 +170,6 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
 #define OTHERS_SHARE 0.1 /* of the processor time; an idle desktop uses less */
 #define OTHERS_S 1.0     /* seconds; less is not significant */
 
-clt_load clt_load_now(void) {
-  const clt_load unknown = {NAN, NAN, NAN};
-  clt_load load = {0};
-  /* user, nice, system, idle, iowait, irq, softirq, steal */
-  long long ticks[8] = {0};
-  struct rusage own, children;
-  FILE *file = fopen("/proc/stat", "re");
-  const double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-  int n = file ? fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
-                        &ticks[4], &ticks[5], &ticks[6], &ticks[7])
-               : 0;
-  if (file) fclose(file);
-  if (n < 8 || getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children)) return unknown;
-  for (int i = 0; i < 8; i++) {
-    load.all_s += tick_s * (double)ticks[i];
-    if (i != 3 && i != 4) load.busy_s += tick_s * (double)ticks[i];
-  }
-  const struct timeval used[] = {own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime};
-  for (int i = 0; i < 4; i++) load.own_s += (double)used[i].tv_sec + 1e-6 * (double)used[i].tv_usec;
-  return load;
-}
-
 int clt_session_note(clt_session *s, clt_error *error, const char *format, ...) {
   clt_tune_result *result = s->result;
   va_list arguments;
@@ -187,7 +177,10 @@ int clt_session_note(clt_session *s, clt_error *error, const char *format, ...) 
   char *text = clt_vformat(format, arguments);
   va_end(arguments);
   char **notes = text ? realloc(result->notes, (result->n_notes + 1) * sizeof *notes) : NULL;
-  if (notes == NULL) return free(text), clt_fail_memory(error);
+  if (notes == NULL) {
+    free(text);
+    return clt_fail_memory(error);
+  }
   result->notes = notes;
   notes[result->n_notes++] = text;
   return CLT_OK;
@@ -200,7 +193,6 @@ static const char *cost_text(char out[96], const clt_session *s, double cost) {
 /* Explains why the best of the search (fastest) is not the winner. */
 static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *error) {
   char name[512], cost[96], other[96], why[320];
-  const bool by_medians = fastest->rank > fastest->cost;
   if (!s->result->best_is_finalist || fastest->config == s->result->best.config) return CLT_OK;
   clt_config_print(name, sizeof name, s->loop.space, fastest->config);
   if (fastest->rejected != CLT_REASON_NONE)
@@ -208,11 +200,12 @@ static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *er
   else if (!isnan(fastest->final_cost))
     snprintf(why, sizeof why, "was not the best in the final comparison: %s there",
              cost_text(other, s, fastest->final_cost));
+  else if (fastest->rank > fastest->cost)
+    snprintf(why, sizeof why,
+             "was not a finalist: as runs scatter, finalists are selected by their medians, and its median is %s",
+             cost_text(other, s, fastest->median_cost));
   else
-    snprintf(why, sizeof why, "was not a finalist: %s%s",
-             by_medians ? "as runs scatter, finalists are selected by their medians, and its median is "
-                        : "there is not enough memory for all of them",
-             by_medians ? cost_text(other, s, fastest->median_cost) : "");
+    snprintf(why, sizeof why, "was not a finalist: there is not enough memory for all of them");
   return clt_session_note(s, error, "the best of the search, %s (%s), %s", name, cost_text(cost, s, fastest->cost),
                           why);
 }
@@ -221,11 +214,11 @@ static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *er
 static bool shares_device(const clt_tune_settings *settings) {
   static const char *const no[] = {"0", "false", "no", "off"};
   bool shares = false;
-  for (const clt_setting *i = settings->evaluator_settings;
-       i < settings->evaluator_settings + settings->n_evaluator_settings; i++) {
-    if (strcmp(i->name, "lock") != 0) continue;
+  for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
+    const clt_setting *setting = &settings->evaluator_settings[i];
+    if (strcmp(setting->name, "lock") != 0) continue;
     shares = false;
-    for (size_t k = 0; k < 4; k++) shares = shares || strcmp(i->value, no[k]) == 0;
+    for (size_t k = 0; k < 4; k++) shares = shares || strcmp(setting->value, no[k]) == 0;
   }
   return shares;
 }
@@ -233,11 +226,11 @@ static bool shares_device(const clt_tune_settings *settings) {
 /* Notes on disturbed measurements and their cause. */
 static int note_noise(clt_session *s, clt_error *error) {
   clt_tune_result *result = s->result;
-  const clt_config standard =
+  const clt_config default_config =
       s->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(s->loop.space, s->first);
-  const clt_load now = clt_load_now();
-  const double all_s = now.all_s - s->load.all_s;
-  const double others_s = now.busy_s - s->load.busy_s - (now.own_s - s->load.own_s);
+  const clt_processor_time now = clt_processor_time_now();
+  const double all_s = now.all_s - s->used.all_s;
+  const double others_s = now.busy_s - s->used.busy_s - (now.own_s - s->used.own_s);
   const clt_ranked *furthest = NULL;
   const size_t n_before = result->n_notes;
   size_t n_timed = 0, n_apart = 0;
@@ -252,7 +245,7 @@ static int note_noise(clt_session *s, clt_error *error) {
     if (!(apart > log(1 + APART + scatter))) continue; /* NaN: it was no finalist */
     n_apart++;
     if (apart > most) most = apart, furthest = r;
-    if (r->config == standard)
+    if (r->config == default_config)
       rc = clt_session_note(s, error,
                             "the default configuration took %s in the search and %s in the final comparison, so the "
                             "speed-up is uncertain",

@@ -57,7 +57,8 @@ bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double
       out[i] = error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
     } else {
       double p = clt_sign_test(l->costs, c[i].costs, l->n < c[i].n ? l->n : c[i].n);
-      out[i] = p > chance ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+      out[i] = p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+      if (p > chance) out[i] = CLT_STANDING_OPEN;
     }
     decided = decided && out[i] != CLT_STANDING_OPEN;
   }
@@ -71,19 +72,19 @@ bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, double
 #define STILL_NEAR 0.1   /* the process makes no larger difference */
 
 /* A growing array. */
-typedef struct series {
+typedef struct samples {
   double *values;
   size_t n, capacity;
-} series;
+} samples;
 
 /* The measurements of a finalist, one number per round: the medians of its runs and, if measured, of figures and
  * energies. costs has a number for every round, NaN if it was left out, so that finalists are compared within rounds.
  */
 typedef struct entry {
-  series runs_s, costs, figures, energies_J;
+  samples runs_s, costs, figures, energies_J;
 } entry;
 
-static int add_number(series *s, double x, clt_error *error) {
+static int add_number(samples *s, double x, clt_error *error) {
   if (clt_grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values)) return clt_fail_memory(error);
   s->values[s->n++] = x;
   return CLT_OK;
@@ -133,7 +134,7 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
     size_t n_running = 0, n_runs = 1;
     double least_s = INFINITY; /* a turn is one run, or more if runs are shorter than the request */
     for (size_t i = 0; i < n; i++) {
-      const series *runs_s = &entries[i].runs_s;
+      const samples *runs_s = &entries[i].runs_s;
       if (results[i].reason != CLT_REASON_NONE || places[i] == SIZE_MAX) continue;
       if (standings[i] != CLT_STANDING_BEATEN) kept[n_running] = places[i], indices[n_running++] = i;
       const size_t n_last = runs_s->n < MOST_IN_A_TURN ? runs_s->n : MOST_IN_A_TURN;
@@ -161,7 +162,7 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
      * (alpha spending: Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983; here with
      * Bonferroni's inequality). Halved, as either of two may seem to lead. */
     for (size_t i = 0; i < n; i++) {
-      const series *costs = &entries[i].costs;
+      const samples *costs = &entries[i].costs;
       bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
       contenders[i] = stands ? (clt_contender){costs->values, costs->n} : (clt_contender){NULL, 0};
     }
@@ -229,7 +230,7 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
       rc = keep_near_anew(entries, results, places, &n_near, n, evaluator, state, error);
   }
   for (size_t i = 0; entries && results && i < n; i++) {
-    const series *runs_s = &entries[i].runs_s, *figures = &entries[i].figures, *energies_J = &entries[i].energies_J;
+    const samples *runs_s = &entries[i].runs_s, *figures = &entries[i].figures, *energies_J = &entries[i].energies_J;
     clt_measurement *m = &results[i];
     if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
       size_t kept = runs_s->n < CLT_MAX_RUNS ? runs_s->n : CLT_MAX_RUNS;

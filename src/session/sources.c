@@ -75,9 +75,9 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
     const clt_recording *recording = recordings[i];
     const clt_space_match match = clt_space_match_new(clt_recording_space(recording), space);
     /* A figure measured by another tool counts as a program's figure if both have the same goal. */
-    const clt_goal goal = clt_objective_metric(objective, clt_objective_standard(objective)).goal;
+    const clt_goal goal = clt_objective_metric(objective, clt_objective_default(objective)).goal;
     const bool contrary =
-        recording->figure.name && clt_objective_standard(objective) > 0 && recording->figure.goal != goal;
+        recording->figure.name && clt_objective_default(objective) > 0 && recording->figure.goal != goal;
     size_t n_all = match.extra || match.missing ? 0 : recording->n, n_known = 0;
     struct reading reading = {.objective = objective};
     for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {
@@ -142,10 +142,13 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     /* If most records do not match the space, the key is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
-      if (rc == CLT_OK)
-        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s%s%s%s", reading.n,
-                c->d.key.device, c->d.key.driver, c->same_text ? "" : ", with another text or other sizes (",
-                c->same_text ? "" : c->d.sizes, c->same_text ? "" : ")");
+      if (rc == CLT_OK && c->same_text)
+        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s", reading.n,
+                c->d.key.device, c->d.key.driver);
+      else if (rc == CLT_OK)
+        clt_log(log, log_user, CLT_LOG_INFO,
+                "learns from %zu measurements on %s, driver %s, with another text or other sizes (%s)", reading.n,
+                c->d.key.device, c->d.key.driver, c->d.sizes);
     }
     clt_store_answers_release(&answers);
     free(reading.known);

@@ -28,16 +28,6 @@ void clt_tune_settings_init(clt_tune_settings *settings) {
   *settings = (clt_tune_settings){.struct_size = sizeof *settings, .finalists = 5, .seed = 1};
 }
 
-const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem) {
-  if (chosen) return chosen;
-  return problem && clt_problem_is_command(problem) ? "command" : "opencl";
-}
-
-const char *clt_tune_searcher(const char *chosen, const clt_problem *problem) {
-  const char *stated = problem ? clt_problem_guidance(problem)->searcher : NULL;
-  return chosen ? chosen : stated ? stated : CLT_DEFAULT_SEARCHER;
-}
-
 const char *clt_ending_name(clt_ending ending) {
   static const char *const names[] = {"space", "budget", "time", "target", "stagnation", "request"};
   return (size_t)ending < sizeof names / sizeof *names ? names[ending] : "unknown";
@@ -137,16 +127,15 @@ static int choose_initial(clt_session *s, clt_error *error) {
   if (l->initial == NULL) return clt_fail_memory(error);
   s->first = CLT_CONFIG_NONE;
   if (settings->instance && !settings->skip_default) {
-    clt_config standard = clt_instance_default(settings->instance);
-    l->has_default = clt_space_contains(l->space, standard);
+    clt_config default_config = clt_instance_default(settings->instance);
+    l->has_default = clt_space_contains(l->space, default_config);
     if (l->has_default) {
-      l->initial[l->n_initial++] = s->first = standard;
+      l->initial[l->n_initial++] = s->first = default_config;
     } else { /* not measured; the result has the reason */
       clt_constraint_origin origin = CLT_CONDITION;
       clt_measurement *m = &s->result->default_measurement;
-      const char *violation = clt_space_violation(l->space, standard, &origin);
-      clt_measurement_release(m);
-      clt_measurement_init(m, standard);
+      const char *violation = clt_space_violation(l->space, default_config, &origin);
+      clt_measurement_init(m, default_config);
       clt_measurement_fail(m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, violation);
     }
   }
@@ -253,7 +242,10 @@ static int open_evaluator(clt_session *s, clt_error *error) {
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);
-  if (rc) return free(state), rc;
+  if (rc) {
+    free(state);
+    return rc;
+  }
   s->evaluator_state = state;
   if (settings->n_more_devices > 0 && s->limits.devices == 0)
     return clt_fail(error, CLT_E_UNSUPPORTED, "the evaluator '%s' uses one device; name one device, or use 'opencl'",
@@ -277,10 +269,11 @@ static bool may_begin(void *user) {
 static void log_failed_default(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
-  const bool whole = violates || clt_problem_is_command(clt_instance_problem(s->settings->instance));
+  const bool all = violates || clt_problem_is_command(clt_instance_problem(s->settings->instance));
   const char *why = m->log ? m->log : "";
-  size_t n = whole ? strlen(why) : 0;
-  for (const char *line = why; !whole && *line; line += strspn(line, "\n")) {
+  const char *before = all ? ": " : "\n  ";
+  size_t n = all ? strlen(why) : 0;
+  for (const char *line = why; !all && *line; line += strspn(line, "\n")) {
     size_t length = strcspn(line, "\n");
     bool is_error = memmem(line, length, "error", 5) != NULL;
     if (length > 0 && (n == 0 || is_error)) why = line, n = length < 300 ? length : 300;
@@ -288,11 +281,7 @@ static void log_failed_default(const clt_session *s) {
     line += length;
   }
   clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "the default configuration fails: %s (%s)%s%.*s",
-          clt_reason_text(m->reason), clt_reason_name(m->reason),
-          n == 0  ? ""
-          : whole ? ": "
-                  : "\n  ",
-          (int)n, why);
+          clt_reason_text(m->reason), clt_reason_name(m->reason), n ? before : "", (int)n, why);
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
@@ -325,10 +314,9 @@ static int open_session(clt_session *s, clt_error *error) {
                             s->evaluator->options_size, problem, settings->evaluator_settings,
                             settings->n_evaluator_settings, error);
   if (rc) return rc;
-  l->space = instance              ? clt_instance_space(instance)
-             : settings->space     ? settings->space
-             : settings->recording ? clt_recording_space(settings->recording)
-                                   : NULL;
+  if (settings->recording) l->space = clt_recording_space(settings->recording);
+  if (settings->space) l->space = settings->space;
+  if (instance) l->space = clt_instance_space(instance);
   if (l->space == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "clt_tune_settings needs an instance, a space or a recording");
   s->result->cartesian = clt_space_cartesian(l->space);
@@ -338,10 +326,12 @@ static int open_session(clt_session *s, clt_error *error) {
     clt_space_explain_empty(why, sizeof why, l->space);
     return clt_fail(error, CLT_E_NO_VALID, "%s", why);
   }
-  rc = instance ? clt_objective_new(&l->objective, instance, settings->objective, error)
-       : settings->recording
-           ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
-           : clt_objective_new_for(&l->objective, l->space, NULL, 0, NULL, settings->objective, error);
+  if (instance)
+    rc = clt_objective_new(&l->objective, instance, settings->objective, error);
+  else if (settings->recording)
+    rc = clt_recording_objective(&l->objective, settings->recording, settings->objective, error);
+  else
+    rc = clt_objective_new_for(&l->objective, l->space, NULL, 0, NULL, settings->objective, error);
   l->list = settings->configurations;
   l->n_list = settings->configurations ? settings->n_configurations : 0;
   if (rc == CLT_OK) rc = choose_initial(s, error); /* before other sources: the model is the first */
@@ -368,13 +358,11 @@ static int open_session(clt_session *s, clt_error *error) {
 /* The limit that slow configurations are compared with, in seconds or a figure's cost: not of the shortest run. Only if
  * the objective ranks as usual; with another one a slow configuration may be the best. */
 static double typical_best(const clt_session *s) {
-  clt_measurement best = s->result->best; /* borrowed */
   const clt_objective *o = s->loop.objective;
-  bool by_figure = !isnan(best.figure), standard = clt_objective_is_standard(o);
-  if (best.config == CLT_CONFIG_NONE || !(standard || (clt_objective_ranks_by_time(o) && !by_figure))) return 0;
-  double median = clt_median(by_figure ? best.figures : best.runs_s, best.n_runs);
-  if (!isnan(median)) *(by_figure ? &best.figure : &best.time_s) = median;
-  return standard ? clt_objective_cost(o, &best) : best.time_s;
+  if (s->result->best.config == CLT_CONFIG_NONE) return 0;
+  const clt_measurement best = clt_session_at_median(&s->result->best);
+  if (clt_objective_is_default(o)) return clt_objective_cost(o, &best);
+  return clt_objective_ranks_by_time(o) && isnan(best.figure) ? best.time_s : 0;
 }
 
 int clt_session_search(clt_session *s, clt_error *error) {
@@ -463,7 +451,7 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
                    .first = CLT_CONFIG_NONE,
                    .accused = CLT_CONFIG_NONE,
                    .start_s = clt_now_s(),
-                   .load = clt_load_now()};
+                   .used = clt_processor_time_now()};
   if (s.result == NULL) return clt_fail_memory(error);
   rc = open_session(&s, error);
   if (rc == CLT_OK) rc = clt_session_search(&s, error);

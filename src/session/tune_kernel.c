@@ -147,8 +147,11 @@ static void report_run(tuner *u, const clt_measurement *m) {
   if (!correct && u->so_far.by_reason[m->reason]++ == 0) u->so_far.example[m->reason] = m->config;
   if (!correct) {
     char *config = clt_config_string(clt_instance_space(t->instance), m->config);
-    clt_log(t->log, t->user, CLT_LOG_INFO, "%s: %s%s%s", config ? config : "", clt_reason_text(m->reason),
-            m->log ? ": " : "", m->log ? m->log : "");
+    const char *text = config ? config : "", *reason = clt_reason_text(m->reason);
+    if (m->log)
+      clt_log(t->log, t->user, CLT_LOG_INFO, "%s: %s: %s", text, reason, m->log);
+    else
+      clt_log(t->log, t->user, CLT_LOG_INFO, "%s: %s", text, reason);
     free(config);
   }
   result->evaluations = result->measured = u->result.n_right + u->result.n_failed;
@@ -197,8 +200,10 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
     if (rc == CLT_OK) report_run(&u, &m);
     clt_measurement_release(&m);
   }
-  int restored = prepared ? restore_buffers(&u, rc ? NULL : error) : CLT_OK;
-  if (rc == CLT_OK) rc = restored;
+  if (prepared) {
+    const int restored = restore_buffers(&u, rc ? NULL : error);
+    if (rc == CLT_OK) rc = restored;
+  }
   if (rc == CLT_OK && !clt_online_best(&u.result.config, &u.result.time_s, u.online))
     rc = stopped ? clt_fail(error, CLT_E_STOPPED, "stopped after %lld configurations", (long long)u.result.n_failed)
                  : clt_fail(error, CLT_E_NO_VALID, "none of %lld configurations ran with a correct result",

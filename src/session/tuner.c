@@ -80,9 +80,11 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   const char *stores[] = {t->options.store, clt_catalog_system_path()};
   if (rc == CLT_OK) rc = clt_catalog_new(&t->catalog, stores, 2, error);
   if (rc == CLT_OK && t->options.objective) rc = clt_catalog_set_objective(t->catalog, t->options.objective, error);
-  if (rc) return clt_close(t), rc;
-  *out = t;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = t;
+  else
+    clt_close(t);
+  return rc;
 }
 
 void clt_close(clt_tuner *t) {
@@ -106,7 +108,10 @@ int clt_lookup(clt_answer **out, clt_tuner *t, clt_error *error) {
   clt_answer *answer = calloc(1, sizeof *answer);
   if (answer == NULL) return clt_fail_memory(error);
   int rc = clt_catalog_lookup(&answer->result, t->catalog, t->problem_path, t->sizes, t->n_sizes, &t->device, error);
-  if (rc) return free(answer), rc;
+  if (rc) {
+    free(answer);
+    return rc;
+  }
   answer->config = CLT_CONFIG_NONE;
   answer->source = clt_tier_name(answer->result.tier);
   *out = answer;
@@ -130,9 +135,11 @@ static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, d
   answer->source = source;
   answer->config = config;
   if (rc == CLT_OK && !(r->configuration && r->device && r->sizes)) rc = clt_fail_memory(error);
-  if (rc) return clt_answer_free(answer), rc;
-  *out = answer;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = answer;
+  else
+    clt_answer_free(answer);
+  return rc;
 }
 
 static int open_store(clt_tuner *t, clt_error *error) {
@@ -161,8 +168,8 @@ int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
 }
 
 int clt_ask(clt_answer **out, bool *exploring, clt_tuner *t, clt_error *error) {
-  if (out == NULL || t == NULL || exploring == NULL)
-    return fail_null(out == NULL ? "out" : t ? "exploring" : "tuner", error);
+  if (out == NULL || t == NULL) return fail_null(out ? "tuner" : "out", error);
+  if (exploring == NULL) return fail_null("exploring", error);
   clt_config config = CLT_CONFIG_NONE, best;
   double time_s = NAN;
   bool proposed = false;
@@ -189,10 +196,13 @@ int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *e
   if (isnan(time_s) || time_s == INFINITY)
     return clt_fail(error, CLT_E_ARGUMENT, "the time must be a number of seconds, or 0 for a failure");
   pthread_mutex_lock(&t->mutex);
-  int rc = t->online == NULL || answer->config == CLT_CONFIG_NONE
-               ? clt_fail(error, CLT_E_ARGUMENT, "clt_tell needs an answer from clt_ask")
-           : time_s > 0 ? clt_online_tell(t->online, answer->config, time_s, error)
-                        : clt_online_fail(t->online, answer->config, CLT_REASON_RUN_ERROR, error);
+  int rc;
+  if (t->online == NULL || answer->config == CLT_CONFIG_NONE)
+    rc = clt_fail(error, CLT_E_ARGUMENT, "clt_tell needs an answer from clt_ask");
+  else if (time_s > 0)
+    rc = clt_online_tell(t->online, answer->config, time_s, error);
+  else
+    rc = clt_online_fail(t->online, answer->config, CLT_REASON_RUN_ERROR, error);
   pthread_mutex_unlock(&t->mutex);
   return rc;
 }
@@ -200,12 +210,14 @@ int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *e
 const char *clt_answer_text(const clt_answer *answer, clt_answer_field field) {
   if (answer == NULL) return "";
   const clt_lookup_result *r = &answer->result;
-  const char *text = field == CLT_ANSWER_OPTIONS         ? r->options
-                     : field == CLT_ANSWER_CONFIGURATION ? r->configuration
-                     : field == CLT_ANSWER_SOURCE        ? answer->source
-                     : field == CLT_ANSWER_DEVICE        ? r->device
-                     : field == CLT_ANSWER_SIZES         ? r->sizes
-                                                         : NULL;
+  const char *text = NULL;
+  switch (field) {
+    case CLT_ANSWER_OPTIONS: text = r->options; break;
+    case CLT_ANSWER_CONFIGURATION: text = r->configuration; break;
+    case CLT_ANSWER_SOURCE: text = answer->source; break;
+    case CLT_ANSWER_DEVICE: text = r->device; break;
+    case CLT_ANSWER_SIZES: text = r->sizes; break;
+  }
   return text ? text : "";
 }
 
@@ -214,9 +226,12 @@ const clt_launch_sizes *clt_answer_launch(const clt_answer *answer, size_t index
 }
 
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error) {
-  if (out == NULL || answer == NULL || name == NULL)
-    return fail_null(out == NULL ? "out" : answer ? "name" : "answer", error);
-  if (strcmp(name, "time_s") == 0) return *out = answer->result.expected_time_s, CLT_OK;
+  if (out == NULL || answer == NULL) return fail_null(out ? "answer" : "out", error);
+  if (name == NULL) return fail_null("name", error);
+  if (strcmp(name, "time_s") == 0) {
+    *out = answer->result.expected_time_s;
+    return CLT_OK;
+  }
   return clt_lookup_result_number(out, &answer->result, name, error);
 }
 

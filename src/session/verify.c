@@ -22,9 +22,16 @@ int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_
   const clt_problem *problem = clt_instance_problem(instance);
   const char *name = clt_tune_evaluator(settings->evaluator, problem);
   const clt_evaluator_type *evaluator = clt_evaluator_find(name);
-  const clt_setting *one = strcmp(name, "opencl") == 0 ? one_worker : strcmp(name, "command") == 0 ? one_build : NULL;
-  const size_t n = settings->n_evaluator_settings,
-               n_one = one == one_worker ? 2 + (setup.lenient && setup.n_checks > 0) : one != NULL;
+  const clt_setting *one = NULL;
+  size_t n_one = 0;
+  if (strcmp(name, "opencl") == 0) {
+    one = one_worker;
+    n_one = 2 + (setup.lenient && setup.n_checks > 0);
+  } else if (strcmp(name, "command") == 0) {
+    one = one_build;
+    n_one = 1;
+  }
+  const size_t n = settings->n_evaluator_settings;
   if (evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", name);
   clt_setting *all = clt_new_array(n + n_one, sizeof *all);
   void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
@@ -56,6 +63,15 @@ int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_
   free(options);
   free(state);
   return rc;
+}
+
+clt_check clt_finalist_check(const clt_instance *instance) {
+  clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
+  if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
+    check.recipe.judged = true;
+    check.recipe.judge = clt_instance_reference_configuration(instance);
+  }
+  return check;
 }
 
 int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,

@@ -150,7 +150,7 @@ static inline bool clt_op_quick(clt_op op, int64_t a, int64_t b, clt_value *out)
   }
 }
 
-/* Converts x, which must be a whole number. False: x is not finite, or exceeds 64 bits. */
+/* Converts x, which must be an integer. False: x is not finite, or exceeds 64 bits. */
 static inline bool clt_real_to_integer(double x, int64_t *out) {
   if (!(x >= -0x1p63 && x < 0x1p63)) return false;
   *out = (int64_t)x;

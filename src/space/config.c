@@ -105,7 +105,12 @@ int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_con
 
 /* --- reading --- */
 
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+/* -1: not a digit. */
+static int hex_digit(char c) {
+  static const char digits[] = "0123456789ABCDEF";
+  const char *at = c ? strchr(digits, c) : NULL;
+  return at ? (int)(at - digits) : -1;
+}
 
 bool clt_value_unspell(char *text) {
   for (const char *c = strchr(text, '%'); c; c = strchr(c + 1, '%'))
@@ -157,8 +162,8 @@ static int find_parameter(size_t *index, const clt_space *space, const char *nam
   *index = (size_t)p;
   if (p >= 0) return CLT_OK;
   const char *near = clt_nearest_among(name, space->parameters, space->n_parameters, sizeof *space->parameters);
-  return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s'%s%s%s", name, near ? " (did you mean '" : "",
-                  near ? near : "", near ? "'?)" : "");
+  if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s' (did you mean '%s'?)", name, near);
+  return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s'", name);
 }
 
 static int read_assignments(uint32_t *positions, bool *given, const clt_space *space, const char *text, bool as_typed,

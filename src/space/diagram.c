@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "space/parts.h"
+#include "space/flow.h"
 
 #define DEAD UINT32_MAX /* a node without combinations */
 #define END 0           /* the child of the edges of the last level */
@@ -163,8 +163,9 @@ static int plan_levels(maker *m) {
       size_t turn = i / group->n_nodes;
       const clt_flow_node *node = &flow->nodes[target];
       const planned *plan = &nodes[target];
-      if (node->n_support == 0 || plan->level != k) continue;
-      if (turn != (node->n_support == 1 ? 0 : plan->decides == k ? 1 : 2)) continue;
+      size_t own_turn = plan->decides == k ? 1 : 2;
+      if (node->n_support == 1) own_turn = 0;
+      if (node->n_support == 0 || plan->level != k || turn != own_turn) continue;
       rc = clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 2, sizeof *l->steps);
       if (rc) break;
       step s = {.table = node->table, .op = node->op, .root = -1, .target = target};
@@ -231,7 +232,9 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
     size_t same = 0;
     if (d->first[*entry + 1] - d->first[*entry] != n) continue;
     while (same < n && known[same].position == edges[same].position && known[same].child == edges[same].child) same++;
-    if (same == n) return *out = (uint32_t)*entry, CLT_OK;
+    if (same < n) continue;
+    *out = (uint32_t)*entry;
+    return CLT_OK;
   }
   *entry = *out = (uint32_t)d->n_nodes;
   if (clt_grow(&d->first, &m->first_capacity, d->n_nodes + 2, sizeof *d->first)) return CLT_E_MEMORY;
@@ -264,12 +267,15 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
       clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1))
     return CLT_E_MEMORY;
   unsigned char *key = l->keys + l->n_keys * bytes; /* stays there if it is new */
-  unsigned char *left = key; /* per position: 1 if it is still possible, 0 if not, 2: it cannot be evaluated */
+  unsigned char *left = key; /* per position: POSSIBLE, IMPOSSIBLE, or FATAL: it cannot be evaluated */
+  enum { IMPOSSIBLE, POSSIBLE, FATAL };
   for (size_t f = 0; f < l->n_filters; f++) {
     const clt_domain *domain = l->filters[f].domain;
     for (size_t i = 0; i < domain->n_positions; i++) {
       const step *failed = run_level(&l->filters[f], m->registers, domain->positions[i]);
-      *left++ = failed ? clt_failed_fatally(m->registers[failed->target]) ? 2 : 0 : 1;
+      *left = failed ? IMPOSSIBLE : POSSIBLE;
+      if (failed && clt_failed_fatally(m->registers[failed->target])) *left = FATAL;
+      left++;
     }
     m->tried += domain->n_positions;
   }
@@ -281,7 +287,9 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
   for (uint64_t hash = clt_hash64(key, bytes) >> 1;; hash++) {
     if ((entry = clt_map_add(&l->subtrees, hash, &is_new)) == NULL) return CLT_E_MEMORY;
     if (is_new) break;
-    if (memcmp(l->keys + (*entry >> 32) * bytes, key, bytes) == 0) return *out = (uint32_t)*entry, CLT_OK;
+    if (memcmp(l->keys + (*entry >> 32) * bytes, key, bytes) != 0) continue;
+    *out = (uint32_t)*entry;
+    return CLT_OK;
   }
   uint64_t number = l->n_keys++;
   int rc = expand_level(m, k + 1, out);

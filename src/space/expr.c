@@ -25,10 +25,11 @@ int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out) {
     constant &= expr->nodes[node.operands[k]].op == CLT_OP_CONSTANT;
     if (k > 0 || !constant) continue;
     /* If the constant first operand selects the result, no node is needed. */
-    bool truth = clt_value_truthy(*values[0]);
-    if (node.op == CLT_OP_AND) return *out = node.operands[truth ? 1 : 0], CLT_OK;
-    if (node.op == CLT_OP_OR) return *out = node.operands[truth ? 0 : 1], CLT_OK;
-    if (node.op == CLT_OP_CHOOSE) return *out = node.operands[truth ? 1 : 2], CLT_OK;
+    const bool selects = node.op == CLT_OP_AND || node.op == CLT_OP_OR || node.op == CLT_OP_CHOOSE;
+    if (!selects) continue;
+    *out = node.operands[clt_value_truthy(*values[0]) != (node.op == CLT_OP_OR)];
+    if (node.op == CLT_OP_CHOOSE) *out = node.operands[clt_value_truthy(*values[0]) ? 1 : 2];
+    return CLT_OK;
   }
   clt_value value = constant ? clt_op_apply((clt_op)node.op, values) : (clt_value){.type = CLT_FAILED};
   if (value.type != CLT_FAILED) node = (clt_expr_node){.op = CLT_OP_CONSTANT, .value = value};
@@ -48,7 +49,10 @@ int clt_expr_finish(clt_expr *expr, clt_operand root) {
       clt_new_array(expr->n_nodes, sizeof *numbers); /* first 1 for needed nodes, then the new number of each */
   size_t kept = 0;
   expr->slots = clt_new_array(expr->n_nodes, sizeof *expr->slots);
-  if (numbers == NULL || expr->slots == NULL) return free(numbers), CLT_E_MEMORY;
+  if (numbers == NULL || expr->slots == NULL) {
+    free(numbers);
+    return CLT_E_MEMORY;
+  }
   numbers[root] = 1;
   for (size_t i = root + (size_t)1; i-- > 0;)
     for (unsigned k = 0; numbers[i] && k < clt_op_arity(expr->nodes[i].op); k++)
@@ -122,7 +126,8 @@ static clt_trend both_trends(clt_trend a, clt_trend b) {
 }
 
 static clt_trend inverse_trend(clt_trend a) {
-  return a == CLT_TREND_RISING ? CLT_TREND_FALLING : a == CLT_TREND_FALLING ? CLT_TREND_RISING : a;
+  if (a == CLT_TREND_RISING) return CLT_TREND_FALLING;
+  return a == CLT_TREND_FALLING ? CLT_TREND_RISING : a;
 }
 
 clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
@@ -144,7 +149,8 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
       case CLT_OP_POWER: {
         const clt_expr_node *power = &expr->nodes[node->operands[1]];
         double exponent = power->op == CLT_OP_CONSTANT ? clt_value_number(power->value) : NAN;
-        out = exponent > 0 ? a : exponent < 0 ? inverse_trend(a) : CLT_TREND_NONE;
+        out = exponent > 0 ? a : CLT_TREND_NONE;
+        if (exponent < 0) out = inverse_trend(a);
         break;
       }
       default: out = CLT_TREND_NONE;

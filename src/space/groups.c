@@ -60,8 +60,10 @@ static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
     if (is_new) break;
     const clt_flow_node *known = &flow->nodes[*entry];
     if (known->op == node.op && known->value.type == node.value.type && known->value.integer == node.value.integer &&
-        memcmp(known->operands, node.operands, sizeof node.operands) == 0)
-      return *out = (uint32_t)*entry, CLT_OK;
+        memcmp(known->operands, node.operands, sizeof node.operands) == 0) {
+      *out = (uint32_t)*entry;
+      return CLT_OK;
+    }
   }
   *entry = *out = (uint32_t)flow->n_nodes;
   if (node.n_support == 1 && evaluate_flow_node(flow, &node)) return CLT_E_MEMORY;
@@ -268,8 +270,9 @@ static int build_once(grouping *g) {
     for (size_t p = 0; node->n_support == 2 && p < n; p++) {
       if (!clt_mask_has(&node->support, p)) continue;
       size_t a = space->group_of[clt_mask_least(node->support)], b = space->group_of[p];
+      const size_t joined = a < b ? a : b;
       for (size_t q = 0; q < n; q++)
-        if (space->group_of[q] == (a > b ? a : b)) space->group_of[q] = a > b ? b : a;
+        if (space->group_of[q] == a || space->group_of[q] == b) space->group_of[q] = joined;
     }
   }
   for (size_t least = 0; rc == CLT_OK && !g->impossible && least < n; least++) {
@@ -362,11 +365,9 @@ void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space)
     memmove(&left[i + 1], &left[i], (n - i - 1) * sizeof *left);
     left[i] = tried;
   }
+  const char *list = n == 1 ? ": " : "; these constraints exclude each other: ";
   int used = snprintf(out, capacity, "none of the %llu configurations satisfies the constraints%s",
-                      (unsigned long long)space->cartesian,
-                      n == 1  ? ": "
-                      : n > 1 ? "; these constraints exclude each other: "
-                              : "");
+                      (unsigned long long)space->cartesian, n ? list : "");
   for (size_t i = 0; i < n && used >= 0 && (size_t)used < capacity; i++)
     used += snprintf(out + used, capacity - (size_t)used, "%s'%s'", i ? ", " : "", left[i].message);
   free(left);

@@ -38,10 +38,14 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
   size_t n = 0;
   int base = 10;
   if (length > 2 && text[0] == '0' && strchr("xXoObB", text[1])) {
-    base = text[1] == 'x' || text[1] == 'X' ? 16 : text[1] == 'o' || text[1] == 'O' ? 8 : 2;
+    base = strchr("xX", text[1]) ? 16 : 2;
+    if (strchr("oO", text[1])) base = 8;
     text += 2;
     length -= 2;
-    if (*text == '_') text++, length--;
+    if (*text == '_') {
+      text++;
+      length--;
+    }
   }
   for (size_t i = 0; i < length; i++) {
     if (text[i] != '_') {

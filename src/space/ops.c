@@ -30,7 +30,7 @@ bool clt_value_truthy(clt_value v) {
 
 static clt_value failed(clt_failure why) { return (clt_value){.type = CLT_FAILED, .integer = why}; }
 
-static bool is_whole(clt_value v) { return v.type == CLT_INT || v.type == CLT_BOOL; }
+static bool is_integer(clt_value v) { return v.type == CLT_INT || v.type == CLT_BOOL; }
 static bool is_exact(int64_t a) { return a >= -EXACT && a <= EXACT; }
 
 /* --- one operand --- */
@@ -41,7 +41,7 @@ static clt_value apply_unary(clt_op op, clt_value v) {
   if (op == CLT_OP_BOOL) return clt_boolean(clt_value_truthy(v));
   if (op == CLT_OP_LENGTH && v.type == CLT_STRING) return clt_integer((int64_t)strlen(v.text));
   if (v.type == CLT_STRING || op == CLT_OP_LENGTH) return failed(CLT_FAILED_TYPES);
-  if (is_whole(v)) {
+  if (is_integer(v)) {
     switch (op) {
       case CLT_OP_INVERT: return clt_integer(~v.integer);
       case CLT_OP_NEGATE:
@@ -149,7 +149,8 @@ static clt_value real_arithmetic(clt_op op, double a, double b) {
       return clt_real(floor(result) + (result - floor(result) > 0.5));
     case CLT_OP_REMAINDER: /* the result has the sign of b */
       result = fmod(a, b);
-      return clt_real(result == 0 ? copysign(0, b) : (result < 0) != (b < 0) ? result + b : result);
+      if (result == 0) return clt_real(copysign(0, b));
+      return clt_real((result < 0) != (b < 0) ? result + b : result);
     case CLT_OP_POWER:
       if (a == 0 && b < 0) return failed(CLT_FAILED_DIVISION);
       if (a < 0 && isfinite(a) && isfinite(b) && b != floor(b)) return failed(CLT_FAILED_DOMAIN);
@@ -167,17 +168,17 @@ static int compare_integer_real(int64_t a, double b) {
   if (is_exact(a)) return ((double)a > b) - ((double)a < b);
   if (b >= 0x1p63) return -1;
   if (b < -0x1p63) return 1;
-  int64_t whole = (int64_t)b; /* rounded towards zero; if equal, the fraction decides */
-  if (a != whole) return a > whole ? 1 : -1;
-  double rest = b - (double)whole;
+  int64_t integer = (int64_t)b; /* rounded towards zero; if equal, the fraction decides */
+  if (a != integer) return a > integer ? 1 : -1;
+  double rest = b - (double)integer;
   return (rest < 0) - (rest > 0);
 }
 
 /* -1, 0 or 1; 2 if either is NaN. */
 static int compare_numbers(clt_value a, clt_value b) {
-  if (is_whole(a) && is_whole(b)) return (a.integer > b.integer) - (a.integer < b.integer);
-  if (is_whole(a)) return compare_integer_real(a.integer, b.real);
-  if (is_whole(b)) {
+  if (is_integer(a) && is_integer(b)) return (a.integer > b.integer) - (a.integer < b.integer);
+  if (is_integer(a)) return compare_integer_real(a.integer, b.real);
+  if (is_integer(b)) {
     int turned = compare_integer_real(b.integer, a.real);
     return turned == 2 ? 2 : -turned;
   }
@@ -215,18 +216,19 @@ static clt_value graver_failure(clt_value a, clt_value b) {
 static clt_value apply_binary(clt_op op, clt_value a, clt_value b) {
   if (a.type == CLT_FAILED || b.type == CLT_FAILED) return graver_failure(a, b);
   if (op >= CLT_OP_EQUAL && op <= CLT_OP_MAXIMUM) return apply_comparison(op, a, b);
-  bool texts = a.type == CLT_STRING && b.type == CLT_STRING, whole = is_whole(a) && is_whole(b);
+  bool texts = a.type == CLT_STRING && b.type == CLT_STRING, integers = is_integer(a) && is_integer(b);
   if (op == CLT_OP_INSIDE && texts) return clt_boolean(strstr(b.text, a.text) != NULL);
   if (op == CLT_OP_INSIDE || a.type == CLT_STRING || b.type == CLT_STRING) return failed(CLT_FAILED_TYPES);
   if (op == CLT_OP_BIT_AND || op == CLT_OP_BIT_OR || op == CLT_OP_BIT_XOR) {
-    if (!whole) return failed(CLT_FAILED_TYPES);
-    return (clt_value){.type = a.type == CLT_BOOL && b.type == CLT_BOOL ? CLT_BOOL : CLT_INT,
-                       .integer = op == CLT_OP_BIT_AND  ? a.integer & b.integer
-                                  : op == CLT_OP_BIT_OR ? a.integer | b.integer
-                                                        : a.integer ^ b.integer};
+    if (!integers) return failed(CLT_FAILED_TYPES);
+    clt_value out = {.type = a.type == CLT_BOOL && b.type == CLT_BOOL ? CLT_BOOL : CLT_INT};
+    if (op == CLT_OP_BIT_AND) out.integer = a.integer & b.integer;
+    if (op == CLT_OP_BIT_OR) out.integer = a.integer | b.integer;
+    if (op == CLT_OP_BIT_XOR) out.integer = a.integer ^ b.integer;
+    return out;
   }
-  return whole ? integer_arithmetic(op, a.integer, b.integer)
-               : real_arithmetic(op, clt_value_number(a), clt_value_number(b));
+  return integers ? integer_arithmetic(op, a.integer, b.integer)
+                  : real_arithmetic(op, clt_value_number(a), clt_value_number(b));
 }
 
 /* --- more operands --- */
@@ -234,11 +236,11 @@ static clt_value apply_binary(clt_op op, clt_value a, clt_value b) {
 static clt_value apply_in_range(const clt_value *const *v) {
   clt_value bad = graver_failure(graver_failure(*v[0], *v[1]), graver_failure(*v[2], *v[3]));
   if (bad.type == CLT_FAILED) return bad;
-  if (!is_whole(*v[1]) || !is_whole(*v[2]) || !is_whole(*v[3])) return failed(CLT_FAILED_TYPES);
+  if (!is_integer(*v[1]) || !is_integer(*v[2]) || !is_integer(*v[3])) return failed(CLT_FAILED_TYPES);
   int64_t start = v[1]->integer, stop = v[2]->integer, step = v[3]->integer, x, distance;
   if (step == 0) return failed(CLT_FAILED_DOMAIN);
   if (v[0]->type == CLT_STRING) return clt_boolean(false);
-  if (is_whole(*v[0]))
+  if (is_integer(*v[0]))
     x = v[0]->integer;
   else if (!clt_real_to_integer(v[0]->real, &x))
     return clt_boolean(false);

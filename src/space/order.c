@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "space/parts.h"
+#include "space/flow.h"
 
 #define MOST_PAIRS 4096  /* pairs of operand values that are tried to count the results */
 #define MOST_WAYS 200000 /* approximate number of steps of the beam search in all rounds: a fraction of a second */
@@ -74,7 +74,7 @@ static int guess_values(const clt_group *group, const double *parameter_bits, gu
     for (unsigned k = 0; k < clt_op_arity(op); k++) bits += guesses[node->operands[k]].bits;
     for (size_t p = 0; p < group->flow->n_parameters; p++)
       if (clt_mask_has(&node->support, p)) all += parameter_bits[p];
-    out->bits = truth ? 1 : bits < all ? bits : all;
+    out->bits = truth ? 1 : fmin(bits, all);
     return CLT_OK;
   }
   clt_value *values = out->values = clt_new_array(most, sizeof *values);
@@ -160,7 +160,7 @@ static double bits_behind(const clt_estimate *estimate, clt_mask set) {
     most += estimate->parameter_bits[p];
     rest.words[p / 64] &= rest.words[p / 64] - 1;
   }
-  return bits < most ? bits : most;
+  return fmin(bits, most);
 }
 
 /* --- greedy: the next domain is the one that increases the number of states least; of equal ones, the one with the
@@ -206,7 +206,8 @@ static int compare_costs(const void *left, const void *right) {
 
 int clt_order_well(clt_group *group, const clt_estimate *estimate) {
   size_t n = group->n_domains, width = MOST_WAYS / (n * n), n_ways = 1, n_longer;
-  width = width > 256 ? 256 : width < 8 ? 8 : width;
+  if (width > 256) width = 256;
+  if (width < 8) width = 8;
   /* ways of this round and of the next; index: of the next, by set */
   way *ways = clt_new_array(width, sizeof *ways), *longer = clt_new_array(width * n, sizeof *longer);
   clt_map index = {0};

@@ -189,8 +189,8 @@ static void report_unknown(parser *p, const clt_token *t, bool call) {
   char name[80];
   int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
   snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
-  const char *what = call ? "function" : "name",
-             *near = call ? clt_nearest_among(name, functions, N_FUNCTIONS, sizeof *functions)
+  const char *what = call ? "function" : "name";
+  const char *near = call ? clt_nearest_among(name, functions, N_FUNCTIONS, sizeof *functions)
                           : clt_nearest_among(name, p->symbols, p->n_symbols, sizeof *p->symbols);
   if (find_function(name, strlen(name)))
     report_mistake(p, t->begin, "'%s' is a function and needs '(',", name);
@@ -245,10 +245,16 @@ static clt_operand parse_primary(parser *p) {
   if (t.kind == CLT_TOKEN_TEXT) { /* without its quotes and escapes */
     size_t n = 0;
     char *plain = malloc(t.end - t.begin);
-    if (plain == NULL) return report_memory(p), 0;
+    if (plain == NULL) {
+      report_memory(p);
+      return 0;
+    }
     for (size_t i = t.begin + 1; i + 1 < t.end; i++) {
       char c = p->text[i];
-      if (c == '\\') c = p->text[++i] == 'n' ? '\n' : p->text[i] == 't' ? '\t' : p->text[i];
+      const bool escaped = c == '\\';
+      if (escaped) c = p->text[++i];
+      if (escaped && c == 'n') c = '\n';
+      if (escaped && c == 't') c = '\t';
       plain[n++] = c;
     }
     plain[n] = '\0';
@@ -271,7 +277,8 @@ static clt_operand parse_primary(parser *p) {
 
 /* x in a list, a range, or a text. */
 static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
-  const char *closing = accept_word(p, "[") ? "]" : accept_word(p, "{") ? "}" : NULL;
+  const char *closing = accept_word(p, "[") ? "]" : NULL;
+  if (closing == NULL && accept_word(p, "{")) closing = "}";
   clt_operand found = make_constant(p, clt_boolean(false));
   if (closing == NULL && accept_word(p, "range")) {
     clt_operand given[3] = {0};

@@ -310,7 +310,7 @@ static clt_config apply_alias(const clt_space *space, clt_config config) {
   clt_space_positions(positions, space, config);
   clt_space_values(space, positions, values);
   for (size_t i = 0; i < space->n_aliases; i++) {
-    const clt_alias *a = &space->aliases[i];
+    const clt_space_alias *a = &space->aliases[i];
     if (positions[a->parameter] == a->position) continue;
     if (clt_expr_eval(a->when, values, &when, NULL) || !clt_value_truthy(when)) continue;
     return config + (a->position - (uint64_t)positions[a->parameter]) * space->weights[a->parameter];

@@ -13,114 +13,48 @@
 #define MAX_C_BYTES 100000 /* a shared subexpression is written at each place of its use */
 #define EXACT 9007199254740992LL
 
-/* --- the functions that the code calls: each uses only earlier ones. '@' is replaced by the prefix of their names ---
- */
+/* --- the functions that the code calls --- */
 
-#define FAIL "return *failed = 1, 0"
-#define WHOLE_OF_TWO(name) "static inline long long @" name "(long long a, long long b, int *failed) {\n"
-#define REAL_OF_TWO(name) "static inline double @" name "(double a, double b, int *failed) {\n"
-#define REAL_OF_ONE(name, domain) \
-  "static inline double @" name   \
-  "(double x, int *failed) {\n"   \
-  "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n"
-
+#define MOST_FUNCTIONS 64
 #define N_WITH_MATH 8 /* the last functions, which need <math.h> */
-static const char *const c_functions[] = {
-    WHOLE_OF_TWO("add") "  if (b > 0 ? a > 9223372036854775807 - b : a < -9223372036854775807 - 1 - b) " FAIL ";\n"
-                         "  return a + b;\n}\n",
-    WHOLE_OF_TWO("subtract") "  if (b < 0 ? a > 9223372036854775807 + b : a < -9223372036854775807 - 1 + b) " FAIL
-                              ";\n  return a - b;\n}\n",
-    WHOLE_OF_TWO("multiply") "  const long long most = 9223372036854775807, least = -most - 1;\n"
-                              "  if (a > 0 ? (b > 0 ? a > most / b : b < least / a)\n"
-                              "            : (b > 0 ? a < least / b : a != 0 && b < most / a))\n    " FAIL
-                              ";\n  return a * b;\n}\n",
-    WHOLE_OF_TWO("floor_divide") "  if (b == 0 || (b == -1 && a < -9223372036854775807)) " FAIL ";\n"
-                                  "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n",
-    "/* It has the sign of b. */\n" WHOLE_OF_TWO(
-         "remainder") "  if (b == 0) " FAIL ";\n"
-                      "  const long long rest = b == -1 ? 0 : a % b;\n"
-                      "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n",
-    WHOLE_OF_TWO("power") "  long long result = 1;\n  if (b < 0) " FAIL ";\n"
-                           "  if (a == 0 || a == 1) b = b > 0;\n  if (a == -1) b = b % 2;\n"
-                           "  for (; b > 0 && !*failed; b--) result = @multiply(result, a, failed);\n"
-                           "  return result;\n}\n",
-    WHOLE_OF_TWO("shift_left") "  if (b < 0 || (a != 0 && b >= 63)) " FAIL ";\n"
-                                "  return a == 0 ? 0 : @multiply(a, 1LL << b, failed);\n}\n",
-    WHOLE_OF_TWO("shift_right") "  if (b < 0) " FAIL ";\n  if (b > 63) b = 63;\n"
-                                 "  return a < 0 ? -1 - ((-1 - a) >> b) : a >> b;\n}\n",
-    "static inline long long @abs(long long a, int *failed) {\n"
-     "  if (a < -9223372036854775807) " FAIL ";\n  return a < 0 ? -a : a;\n}\n",
-    WHOLE_OF_TWO("gcd") "  while (b != 0) {\n    const long long rest = b == -1 ? 0 : a % b;\n    a = b;\n"
-                         "    b = rest;\n  }\n  return @abs(a, failed);\n}\n",
-    "static inline long long @min(long long a, long long b) { return b < a ? b : a; }\n",
-    "static inline long long @max(long long a, long long b) { return b > a ? b : a; }\n",
-    "static inline int @in_range(long long x, long long start, long long stop, long long step, int *failed) {\n"
-     "  if (step == 0) " FAIL ";\n  if (step > 0 ? x < start || x >= stop : x > start || x <= stop) return 0;\n"
-     "  return @remainder(@subtract(x, start, failed), step, failed) == 0;\n}\n",
-    "/* Whole numbers that no double holds are refused. */\n"
-     "static inline double @real(long long a, int *failed) {\n"
-     "  if (a > 9007199254740992 || a < -9007199254740992) *failed = 1;\n  return (double)a;\n}\n",
-    "static inline long long @truncate(double x, int *failed) {\n"
-     "  if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) " FAIL ";\n  return (long long)x;\n}\n",
-    "static inline long long @floor(double x, int *failed) {\n"
-     "  const long long whole = @truncate(x, failed);\n  return whole - ((double)whole > x);\n}\n",
-    "static inline long long @ceil(double x, int *failed) {\n"
-     "  const long long whole = @truncate(x, failed);\n  return whole + ((double)whole < x);\n}\n",
-    "/* Halves to even. */\nstatic inline long long @round(double x, int *failed) {\n"
-     "  const long long whole = @floor(x, failed);\n  const double rest = x - (double)whole;\n"
-     "  return whole + (rest > 0.5 || (rest == 0.5 && whole % 2 != 0));\n}\n",
-    "static inline int @in_range_real(double x, long long start, long long stop, long long step, int *failed) {\n"
-     "  const long long whole = x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (long long)x : 0;\n"
-     "  return @in_range(whole, start, stop, step, failed) && (double)whole == x;\n}\n",
-    REAL_OF_TWO("divide") "  if (b == 0) " FAIL ";\n  return a / b;\n}\n",
-    "static inline double @min_real(double a, double b) { return b < a ? b : a; }\n",
-    "static inline double @max_real(double a, double b) { return b > a ? b : a; }\n",
-    "static inline double @abs_real(double x) { return x < 0 ? -x : x; }\n",
-    REAL_OF_TWO("floor_divide_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
-                                      "  double result = (a - rest) / b;\n"
-                                      "  if (rest != 0 && (rest < 0) != (b < 0)) result -= 1;\n"
-                                      "  return floor(result) + (result - floor(result) > 0.5);\n}\n",
-    REAL_OF_TWO("remainder_real") "  if (b == 0) " FAIL ";\n  const double rest = fmod(a, b);\n"
-                                   "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n",
-    REAL_OF_TWO("power_real") "  const int finite = a - a == 0 && b - b == 0;\n"
-                               "  if ((a == 0 && b < 0) || (a < 0 && finite && floor(b) != b)) " FAIL ";\n"
-                               "  const double result = pow(a, b);\n"
-                               "  if (finite && result - result != 0) " FAIL ";\n  return result;\n}\n",
-    REAL_OF_ONE("sqrt", "x < 0"),
-    REAL_OF_ONE("log", "x <= 0"),
-    REAL_OF_ONE("log2", "x <= 0"),
-    REAL_OF_ONE("log10", "x <= 0"),
-    REAL_OF_ONE("exp", "x - x == 0 && exp(x) - exp(x) != 0"),
-};
-#define N_C_FUNCTIONS (sizeof c_functions / sizeof *c_functions)
+
+extern const char
+    clt_c_functions_text[]; /* c_functions.h.in: each calls only earlier ones, and ends with an empty line */
 
 bool clt_write_c_functions(clt_text *out, const char *texts) {
-  bool needed[N_C_FUNCTIONS] = {false}, math = false;
-  for (size_t f = N_C_FUNCTIONS; f-- > 0;) {
+  const char *begin[MOST_FUNCTIONS + 1] = {clt_c_functions_text};
+  bool needed[MOST_FUNCTIONS], math = false;
+  size_t n = 0;
+  clt_text calls = {0}; /* the texts, and the functions that they need */
+  for (const char *end; n < MOST_FUNCTIONS && (end = strstr(begin[n], "\n\n")); n++) begin[n + 1] = end + 2;
+  clt_text_add(&calls, texts);
+  for (size_t f = n; f-- > 0;) {
     char call[40];
-    const char *name = strchr(c_functions[f], '@');
-    clt_snprintf(call, sizeof call, "%.*s(", (int)strcspn(name, "("), name);
-    needed[f] = strstr(texts, call) != NULL;
-    for (size_t i = f + 1; i < N_C_FUNCTIONS && !needed[f]; i++) needed[f] = needed[i] && strstr(c_functions[i], call);
-    math |= needed[f] && f >= N_C_FUNCTIONS - N_WITH_MATH;
+    const char *name = strchr(begin[f], '@');
+    clt_snprintf(call, sizeof call, "%.*s", (int)strcspn(name, "(") + 1, name);
+    needed[f] = calls.bytes && strstr(calls.bytes, call);
+    if (needed[f]) clt_text_add_bytes(&calls, begin[f], (size_t)(begin[f + 1] - begin[f]));
+    math |= needed[f] && f >= n - N_WITH_MATH;
   }
-  for (size_t f = 0; f < N_C_FUNCTIONS; f++)
-    if (needed[f]) clt_text_printf(out, "%s\n", c_functions[f]);
+  for (size_t f = 0; f < n; f++)
+    if (needed[f]) clt_text_add_bytes(out, begin[f], (size_t)(begin[f + 1] - begin[f]));
+  if (calls.rc) out->rc = calls.rc;
+  clt_text_release(&calls);
   return math;
 }
 
 /* --- the C code of each operation --- */
 
-typedef enum c_type { C_NONE, C_WHOLE, C_REAL } c_type; /* types must not depend on the sizes */
+typedef enum c_type { C_NONE, C_INTEGER, C_REAL } c_type; /* types must not depend on the sizes */
 
-/* type of the result: w whole, r real, t truth, a that of the first operand, b whole if both operands are whole, else
- * real, i whole if both are whole, else unsupported. An operation without an entry is unsupported. In a text, T0, W0
- * and R0 are the first operand as a truth, a whole number or a real; N0 is the first operand in the type of the result,
- * C0 in the common type of both operands. Each text has its own parentheses or needs none. real: the text if the result
- * (for w and t: the first operand) is real; NULL: the same text. */
+/* type of the result: w integer, r real, t truth, a that of the first operand, b integer if both operands are, else
+ * real, i integer if both are, else unsupported. An operation without an entry is unsupported. In a text, T0, W0 and R0
+ * are the first operand as a truth, an integer or a real; N0 is the first operand in the type of the result, C0 in the
+ * common type of both operands. Each text has its own parentheses or needs none. real: the text if the result (for w
+ * and t: the first operand) is real; NULL: the same text. */
 static const struct c_form {
   char type;
-  const char *whole, *real;
+  const char *integer, *real;
 } c_forms[] = {
     [CLT_OP_NEGATE] = {'a', "@subtract(0, N0, &failed)", "(-N0)"},
     [CLT_OP_PLUS] = {'a', "N0", NULL},
@@ -185,7 +119,7 @@ static c_type find_type(const c_writer *w, const clt_expr_node *node) {
   for (unsigned k = 0; k < clt_op_arity(op); k++)
     if ((of[k] = w->types[node->operands[k]]) == C_NONE) return C_NONE;
   if (op == CLT_OP_CONSTANT && node->value.type == CLT_REAL) return isfinite(node->value.real) ? C_REAL : C_NONE;
-  if (op == CLT_OP_CONSTANT) return node->value.type == CLT_STRING ? C_NONE : C_WHOLE;
+  if (op == CLT_OP_CONSTANT) return node->value.type == CLT_STRING ? C_NONE : C_INTEGER;
   if (op == CLT_OP_SLOT) return w->slots;
   if (op == CLT_OP_CHOOSE) return of[1] == of[2] ? of[1] : C_REAL;
   if (op == CLT_OP_IN_RANGE && (of[1] == C_REAL || of[2] == C_REAL || of[3] == C_REAL)) return C_NONE;
@@ -193,14 +127,14 @@ static c_type find_type(const c_writer *w, const clt_expr_node *node) {
     const clt_expr_node *power = &w->expr->nodes[node->operands[1]];
     if (power->op == CLT_OP_CONSTANT && clt_value_number(power->value) < 0) return C_REAL;
   }
-  const bool whole = of[0] == C_WHOLE && of[1] != C_REAL;
+  const bool integers = of[0] == C_INTEGER && of[1] != C_REAL;
   switch (c_forms[op].type) {
     case 'w':
-    case 't': return C_WHOLE;
+    case 't': return C_INTEGER;
     case 'r': return C_REAL;
     case 'a': return of[0];
-    case 'b': return whole ? C_WHOLE : C_REAL;
-    case 'i': return whole ? C_WHOLE : C_NONE;
+    case 'b': return integers ? C_INTEGER : C_REAL;
+    case 'i': return integers ? C_INTEGER : C_NONE;
     default: return C_NONE;
   }
 }
@@ -233,15 +167,15 @@ static void write_chain(c_writer *w, const clt_expr_node *node) {
   write_part(w, node->operands[1], 'T');
 }
 
-/* as: a truth (T), a whole number (W) or a real (R). A whole number can be written as any of them, a real not as a
- * whole number. */
+/* as: a truth (T), an integer (W) or a real (R). An integer can be written as any of them, a real not as an integer. */
 static void write_part(c_writer *w, clt_operand n, char as) {
   const clt_expr_node *node = &w->expr->nodes[n];
   const clt_op op = (clt_op)node->op;
   const struct c_form *form = &c_forms[op];
-  const c_type first = clt_op_arity(op) ? w->types[node->operands[0]] : C_WHOLE;
+  const c_type first = clt_op_arity(op) ? w->types[node->operands[0]] : C_INTEGER;
   const bool chain = as == 'T' && (op == CLT_OP_AND || op == CLT_OP_OR);
-  const char own = w->types[n] == C_REAL ? 'R' : 'W', is = form->type == 't' || chain ? 'T' : own;
+  const char own = w->types[n] == C_REAL ? 'R' : 'W';
+  const char is = form->type == 't' || chain ? 'T' : own;
   if (++w->depth > MAX_DEPTH || w->out->n > w->limit || w->out->rc) w->why = "it is too long";
   if (w->why) return;
   if (op == CLT_OP_CONSTANT) {
@@ -253,25 +187,28 @@ static void write_part(c_writer *w, clt_operand n, char as) {
   if (op == CLT_OP_SLOT) clt_text_add(w->out, w->names[node->operands[0]]);
   if (chain) write_chain(w, node);
   const bool real = form->type == 'w' || form->type == 't' ? first == C_REAL : own == 'R';
-  for (const char *at = real && form->real ? form->real : form->whole; at && *at && !chain; at++) {
-    const char mark = strchr("CNRTW", *at) ? *at : '\0';
-    if (mark == '\0') {
+  for (const char *at = real && form->real ? form->real : form->integer; at && *at && !chain; at++) {
+    char mark = *at;
+    if (strchr("CNRTW", mark) == NULL) {
       clt_text_add_bytes(w->out, at, 1);
-    } else {
-      const bool shared = mark == 'C' && first == C_WHOLE && w->types[node->operands[1]] == C_WHOLE;
-      write_part(w, node->operands[*++at - '0'], mark == 'N' ? own : mark != 'C' ? mark : shared ? 'W' : 'R');
+      continue;
     }
+    if (mark == 'N') mark = own;
+    if (mark == 'C') mark = first == C_INTEGER && w->types[node->operands[1]] == C_INTEGER ? 'W' : 'R';
+    write_part(w, node->operands[*++at - '0'], mark);
   }
-  if (is == as && chain) clt_text_add(w->out, ")");
-  if (is != as)
-    clt_text_add(w->out, as == 'T' ? " != 0)" : is != 'T' ? ", &failed)" : as == 'R' ? " ? 1.0 : 0.0)" : " ? 1 : 0)");
+  const char *end = " ? 1 : 0)"; /* from a truth */
+  if (as == 'R') end = " ? 1.0 : 0.0)";
+  if (is != 'T') end = ", &failed)";
+  if (as == 'T') end = is == 'T' ? ")" : " != 0)";
+  if (is != as || chain) clt_text_add(w->out, end);
   w->depth--;
 }
 
 int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *names, bool real, bool truth,
                      clt_error *error) {
   c_writer w = {
-      .expr = expr, .names = names, .slots = real ? C_REAL : C_WHOLE, .out = out, .limit = out->n + MAX_C_BYTES};
+      .expr = expr, .names = names, .slots = real ? C_REAL : C_INTEGER, .out = out, .limit = out->n + MAX_C_BYTES};
   const clt_operand root = (clt_operand)(expr->n_nodes - 1);
   w.types = clt_new_array(expr->n_nodes, sizeof *w.types);
   if (w.types == NULL) return clt_fail_memory(error);
@@ -289,8 +226,8 @@ int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *nam
 int clt_space_builder_write_c(clt_text *out, const clt_space_builder *builder, const char *const *names,
                               clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < builder->n_constraints; i++) {
-    const clt_expr *expr = builder->constraints[i].expr;
+  for (size_t i = 0; rc == CLT_OK && i < builder->draft.n_constraints; i++) {
+    const clt_expr *expr = builder->draft.constraints[i].expr;
     clt_value value;
     if (expr->n_slots == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value)) continue;
     clt_text_add(out, out->n ? " &&\n             " : "");

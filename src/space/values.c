@@ -24,7 +24,7 @@ typedef struct list {
   size_t n, capacity;
 } list;
 
-typedef struct reader {
+typedef struct value_reader {
   const char *text;
   size_t at, end;
   clt_symbol *symbols; /* constants, then the variables of the enclosing loops, whose slots count from 0 */
@@ -39,48 +39,55 @@ typedef struct reader {
   clt_map compiled_at; /* beginning of an expression -> its number */
   size_t steps;
   int depth;
+  int rc; /* of the first mistake; after it, no word is read and no value added */
   clt_error *error;
-} reader;
+} value_reader;
 
-static int read_sequence(reader *r, list *out);
+static void read_sequence(value_reader *r, list *out);
 
 /* --- words --- */
 
-static int report_mistake(reader *r, size_t at, const char *what, const char *detail) {
-  return clt_fail(r->error, CLT_E_EXPRESSION, "cannot read the values '%.300s': %s%s at column %zu", r->text, what,
-                  detail, at + 1);
+static void report_mistake(value_reader *r, size_t at, const char *what, const char *detail) {
+  if (r->rc == CLT_OK)
+    r->rc = clt_fail(r->error, CLT_E_EXPRESSION, "cannot read the values '%.300s': %s%s at column %zu", r->text, what,
+                     detail, at + 1);
 }
 
-static int report_too_much(reader *r) {
-  return clt_fail(r->error, CLT_E_RANGE,
-                  "'%.300s' has more than %d values, or takes too long to list; use fewer values", r->text,
-                  MOST_VALUES);
+static void report_too_much(value_reader *r) {
+  if (r->rc == CLT_OK)
+    r->rc =
+        clt_fail(r->error, CLT_E_RANGE, "'%.300s' has more than %d values, or takes too long to list; use fewer values",
+                 r->text, MOST_VALUES);
 }
 
-static int look_ahead(reader *r, clt_token *token) {
+/* The next token; CLT_TOKEN_END after a mistake. */
+static clt_token look_ahead(value_reader *r) {
   const char *problem = NULL;
-  int rc = clt_lex(token, r->text, r->at, r->end, &problem);
-  return rc ? report_mistake(r, token->begin, problem, ",") : CLT_OK;
+  clt_token token = {.begin = r->at, .end = r->at};
+  if (r->rc == CLT_OK && clt_lex(&token, r->text, r->at, r->end, &problem)) {
+    report_mistake(r, token.begin, problem, ",");
+    token.kind = CLT_TOKEN_END;
+  }
+  return token;
 }
 
-static bool accept_word(reader *r, const char *word) {
+static bool sees_word(const value_reader *r, const char *word) {
   const char *problem;
   clt_token token;
-  if (clt_lex(&token, r->text, r->at, r->end, &problem) || !clt_token_is(&token, r->text, word)) return false;
-  r->at = token.end;
+  return r->rc == CLT_OK && clt_lex(&token, r->text, r->at, r->end, &problem) == CLT_OK &&
+         clt_token_is(&token, r->text, word);
+}
+
+static bool accept_word(value_reader *r, const char *word) {
+  if (!sees_word(r, word)) return false;
+  r->at = look_ahead(r).end;
   return true;
 }
 
-static bool sees_word(const reader *r, const char *word) {
-  reader ahead = *r;
-  return accept_word(&ahead, word);
-}
-
-static int expect_word(reader *r, const char *word) {
+static void expect_word(value_reader *r, const char *word) {
   char what[24];
-  if (accept_word(r, word)) return CLT_OK;
   snprintf(what, sizeof what, "'%s'", word);
-  return report_mistake(r, r->at, what, " is missing");
+  if (!accept_word(r, word)) report_mistake(r, r->at, what, " is missing");
 }
 
 static bool is_any(const clt_token *t, const char *text, const char *const *words) {
@@ -89,188 +96,195 @@ static bool is_any(const clt_token *t, const char *text, const char *const *word
   return false;
 }
 
-/* Finds the end of the expression at r->at: the end of the text, one of the words, or an unmatched closing bracket. */
-static int find_end(const reader *reader_at, const char *const *words, size_t *end) {
+/* The end of the expression at r->at: the end of the text, one of the words, or an unmatched closing bracket. */
+static size_t find_end(value_reader *r, const char *const *words) {
   static const char *const opening[] = {"(", "[", "{", NULL}, *const closing[] = {")", "]", "}", NULL};
-  reader r = *reader_at;
-  clt_token t;
-  int rc, depth = 0;
-  while ((rc = look_ahead(&r, &t)) == CLT_OK && t.kind != CLT_TOKEN_END) {
-    if (depth == 0 && (is_any(&t, r.text, closing) || is_any(&t, r.text, words))) break;
-    depth += is_any(&t, r.text, opening) - is_any(&t, r.text, closing);
-    r.at = t.end;
+  const size_t begin = r->at;
+  int depth = 0;
+  for (clt_token t; (t = look_ahead(r)).kind != CLT_TOKEN_END; r->at = t.end) {
+    if (depth == 0 && (is_any(&t, r->text, closing) || is_any(&t, r->text, words))) break;
+    depth += is_any(&t, r->text, opening) - is_any(&t, r->text, closing);
   }
-  *end = r.at;
-  return rc;
+  const size_t end = r->at;
+  r->at = begin;
+  return end;
 }
 
 /* --- expressions --- */
 
-static int append_value(reader *r, list *out, clt_value value) {
-  if (r->dry) return CLT_OK;
-  if (out->n >= MOST_LISTED) return report_too_much(r);
-  if (clt_grow(&out->values, &out->capacity, out->n + 1, sizeof *out->values)) return clt_fail_memory(r->error);
-  out->values[out->n++] = value;
-  return CLT_OK;
+static void append_value(value_reader *r, list *out, clt_value value) {
+  if (r->rc || r->dry) return;
+  if (out->n >= MOST_LISTED)
+    report_too_much(r);
+  else if (clt_grow(&out->values, &out->capacity, out->n + 1, sizeof *out->values))
+    r->rc = clt_fail_memory(r->error);
+  else
+    out->values[out->n++] = value;
 }
 
-/* Evaluates the expression at r->at, which ends before one of the words. */
-static int read_value(reader *r, const char *const *words, clt_value *out) {
+/* Compiles the expression at r->at, which ends before one of the words, once. */
+static const struct compiled *compile_value(value_reader *r, const char *const *words) {
   uint64_t *number = clt_map_find(&r->compiled_at, r->at);
-  *out = clt_boolean(false);
-  if (number == NULL) {
-    struct compiled new = {0};
-    int rc = find_end(r, words, &new.end);
-    if (rc) return rc;
-    if (clt_grow(&r->compiled, &r->compiled_capacity, r->n_compiled + 1, sizeof *r->compiled) ||
-        (number = clt_map_add(&r->compiled_at, r->at, NULL)) == NULL)
-      return clt_fail_memory(r->error);
-    rc = clt_expr_compile_part(&new.expr, r->text, r->at, new.end, NULL, r->symbols, r->n_symbols, r->error);
-    if (rc) return rc;
-    *number = r->n_compiled;
-    r->compiled[r->n_compiled++] = new;
-  }
-  const struct compiled *c = &r->compiled[*number];
+  if (number) return &r->compiled[*number];
+  struct compiled new = {.end = find_end(r, words)};
+  if (r->rc) return NULL;
+  if (clt_grow(&r->compiled, &r->compiled_capacity, r->n_compiled + 1, sizeof *r->compiled) ||
+      (number = clt_map_add(&r->compiled_at, r->at, NULL)) == NULL)
+    r->rc = clt_fail_memory(r->error);
+  else
+    r->rc = clt_expr_compile_part(&new.expr, r->text, r->at, new.end, NULL, r->symbols, r->n_symbols, r->error);
+  if (r->rc) return NULL;
+  *number = r->n_compiled;
+  r->compiled[r->n_compiled] = new;
+  return &r->compiled[r->n_compiled++];
+}
+
+/* Evaluates the expression at r->at; false after a mistake, or if the reader is dry. */
+static clt_value read_value(value_reader *r, const char *const *words) {
+  clt_value out = clt_boolean(false);
+  const struct compiled *c = r->rc ? NULL : compile_value(r, words);
+  if (c == NULL) return out;
   r->at = c->end;
-  if (++r->steps > MOST_STEPS) return report_too_much(r);
-  return r->dry ? CLT_OK : clt_expr_eval(c->expr, r->slots, out, r->error);
+  if (++r->steps > MOST_STEPS)
+    report_too_much(r);
+  else if (!r->dry)
+    r->rc = clt_expr_eval(c->expr, r->slots, &out, r->error);
+  return out;
 }
 
 /* --- lists of elements, and comprehensions --- */
 
-static int read_elements(reader *r, list *out, const char *closing) {
+static void read_elements(value_reader *r, list *out, const char *closing) {
   static const char *const comma[] = {",", NULL};
-  int rc = CLT_OK;
-  clt_value value;
-  while (rc == CLT_OK && !sees_word(r, closing)) {
-    rc = read_value(r, comma, &value);
-    if (rc == CLT_OK) rc = append_value(r, out, value);
-    if (rc == CLT_OK && !sees_word(r, closing)) rc = expect_word(r, ",");
+  while (r->rc == CLT_OK && !sees_word(r, closing)) {
+    append_value(r, out, read_value(r, comma));
+    if (!sees_word(r, closing)) expect_word(r, ",");
   }
-  return rc ? rc : expect_word(r, closing);
+  expect_word(r, closing);
 }
 
 static const char *const behind_element[] = {",", "for", NULL}, *const behind_condition[] = {"for", "if", NULL};
 
+static void read_clauses(value_reader *r, list *out, size_t element, const char *closing);
+
+/* The clause "for name in sequence", behind the "for", and those that follow it, which are read for each value. */
+static void read_loop(value_reader *r, list *out, size_t element, const char *closing) {
+  const clt_token name = look_ahead(r);
+  const size_t length = name.end - name.begin, slot = r->n_symbols - r->n_constants;
+  list over = {0};
+  if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, length))
+    report_mistake(r, name.begin, "a name is missing after 'for'", "");
+  r->at = name.end;
+  expect_word(r, "in");
+  read_sequence(r, &over);
+  const size_t body = r->at;
+  char *copy = strndup(r->text + name.begin, length);
+  if (slot >= MOST_SLOTS) report_mistake(r, name.begin, "too many nested loops", "");
+  if (r->rc == CLT_OK && copy == NULL) r->rc = clt_fail_memory(r->error);
+  if (r->rc == CLT_OK) r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = (uint32_t)slot};
+  r->dry = r->dry || over.n == 0;
+  for (size_t i = 0; r->rc == CLT_OK && (i < over.n || i == 0); i++) {
+    r->at = body;
+    r->slots[slot] = over.n ? over.values[i] : clt_boolean(false);
+    if (++r->steps > MOST_STEPS) report_too_much(r);
+    read_clauses(r, out, element, closing);
+  }
+  r->n_symbols = r->n_constants + slot;
+  free(copy);
+  free(over.values);
+}
+
 /* Runs the clauses of a comprehension from r->at to its closing bracket. After the last clause, evaluates the element,
  * which precedes the clauses in the text. */
-static int read_clauses(reader *r, list *out, size_t element, const char *closing) {
-  bool dry = r->dry;
-  clt_value value;
-  int rc;
-  if (++r->depth > MOST_DEPTH) return report_mistake(r, r->at, "lists nested too deeply", "");
+static void read_clauses(value_reader *r, list *out, size_t element, const char *closing) {
+  const bool dry = r->dry;
+  if (++r->depth > MOST_DEPTH) report_mistake(r, r->at, "lists nested too deeply", "");
   if (sees_word(r, closing)) {
-    size_t behind = r->at;
+    const size_t behind = r->at;
     r->at = element;
-    rc = read_value(r, behind_element, &value);
-    if (rc == CLT_OK) rc = append_value(r, out, value);
+    append_value(r, out, read_value(r, behind_element));
     r->at = behind;
   } else if (accept_word(r, "if")) {
-    rc = read_value(r, behind_condition, &value);
+    const clt_value value = read_value(r, behind_condition);
     r->dry = dry || !clt_value_truthy(value);
-    if (rc == CLT_OK) rc = read_clauses(r, out, element, closing);
-  } else if (!accept_word(r, "for")) {
-    rc = expect_word(r, closing);
+    read_clauses(r, out, element, closing);
+  } else if (accept_word(r, "for")) {
+    read_loop(r, out, element, closing);
   } else {
-    clt_token name;
-    list over = {0};
-    rc = look_ahead(r, &name);
-    if (rc) return rc;
-    if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, name.end - name.begin))
-      return report_mistake(r, name.begin, "a name is missing after 'for'", "");
-    r->at = name.end;
-    rc = expect_word(r, "in");
-    if (rc == CLT_OK) rc = read_sequence(r, &over);
-    size_t body = r->at, slot = r->n_symbols - r->n_constants;
-    char *copy = strndup(r->text + name.begin, name.end - name.begin);
-    if (rc == CLT_OK && slot >= MOST_SLOTS) rc = report_mistake(r, name.begin, "too many nested loops", "");
-    if (rc == CLT_OK && copy == NULL) rc = clt_fail_memory(r->error);
-    if (rc == CLT_OK) r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = (uint32_t)slot};
-    r->dry = dry || over.n == 0;
-    for (size_t i = 0; rc == CLT_OK && (i < over.n || i == 0); i++) {
-      r->at = body;
-      r->slots[slot] = over.n ? over.values[i] : clt_boolean(false);
-      rc = ++r->steps > MOST_STEPS ? report_too_much(r) : read_clauses(r, out, element, closing);
-    }
-    r->n_symbols = r->n_constants + slot;
-    free(copy);
-    free(over.values);
+    expect_word(r, closing);
   }
   r->dry = dry;
   r->depth--;
-  return rc;
 }
 
-static int read_display(reader *r, list *out, const char *closing) {
-  size_t element = r->at, end;
-  int rc = find_end(r, behind_element, &end);
-  if (rc) return rc;
-  r->at = end;
+static void read_display(value_reader *r, list *out, const char *closing) {
+  const size_t element = r->at;
+  r->at = find_end(r, behind_element);
   if (sees_word(r, "for")) {
-    rc = read_clauses(r, out, element, closing);
-    return rc ? rc : expect_word(r, closing);
+    read_clauses(r, out, element, closing);
+    expect_word(r, closing);
+  } else {
+    r->at = element;
+    read_elements(r, out, closing);
   }
-  r->at = element;
-  return read_elements(r, out, closing);
 }
 
 /* --- sequences --- */
 
 /* Reads the arguments of "range". */
-static int read_range(reader *r, list *out) {
-  size_t at = r->at;
+static void read_range(value_reader *r, list *out) {
+  const size_t at = r->at;
   list given = {0};
   int64_t bounds[3] = {0, 0, 1}; /* from, to, step */
-  int rc = expect_word(r, "(");
-  if (rc == CLT_OK) rc = read_elements(r, &given, ")");
-  if (rc == CLT_OK && !r->dry && (given.n < 1 || given.n > 3))
-    rc = report_mistake(r, at, "range() needs one to three numbers", ",");
-  for (size_t i = 0; rc == CLT_OK && i < given.n; i++) {
-    clt_value value = given.values[i];
+  expect_word(r, "(");
+  read_elements(r, &given, ")");
+  if (!r->dry && (given.n < 1 || given.n > 3)) report_mistake(r, at, "range() needs one to three numbers", ",");
+  for (size_t i = 0; r->rc == CLT_OK && i < given.n; i++) {
+    const clt_value value = given.values[i];
     if (value.type != CLT_INT && value.type != CLT_BOOL)
-      rc = clt_fail(r->error, CLT_E_EXPRESSION, "range() in '%.300s' needs whole numbers", r->text);
+      r->rc = clt_fail(r->error, CLT_E_EXPRESSION, "range() in '%.300s' needs whole numbers", r->text);
     bounds[given.n == 1 ? 1 : i] = value.integer;
   }
   free(given.values);
-  if (rc == CLT_OK && bounds[2] == 0)
-    rc = clt_fail(r->error, CLT_E_EXPRESSION, "the step of range() in '%.300s' is 0", r->text);
-  for (int64_t x = bounds[0]; rc == CLT_OK && (bounds[2] > 0 ? x < bounds[1] : x > bounds[1]);) {
-    rc = append_value(r, out, clt_integer(x));
+  if (r->rc == CLT_OK && bounds[2] == 0)
+    r->rc = clt_fail(r->error, CLT_E_EXPRESSION, "the step of range() in '%.300s' is 0", r->text);
+  for (int64_t x = bounds[0]; r->rc == CLT_OK && (bounds[2] > 0 ? x < bounds[1] : x > bounds[1]);) {
+    append_value(r, out, clt_integer(x));
     if (__builtin_add_overflow(x, bounds[2], &x)) break;
   }
-  return rc;
 }
 
-static int read_part(reader *r, list *out) {
+static void read_part(value_reader *r, list *out) {
   static const char *const beginnings[] = {"list", "tuple", "set", "range",
                                            "["}; /* the first three contain another sequence */
-  clt_token t;
-  int rc = look_ahead(r, &t);
-  if (rc) return rc;
+  const clt_token t = look_ahead(r);
   bool bracket = accept_word(r, "("), wrapped = false;
   for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
     wrapped |= bracket ? sees_word(r, beginnings[i]) : i < 3 && clt_token_is(&t, r->text, beginnings[i]);
   /* list(...), tuple(...) and a pair of brackets around a sequence change nothing. */
   if (wrapped) {
     if (!bracket) r->at = t.end;
-    if (!bracket) rc = expect_word(r, "(");
-    if (rc == CLT_OK) rc = read_sequence(r, out);
-    return rc ? rc : expect_word(r, ")");
+    if (!bracket) expect_word(r, "(");
+    read_sequence(r, out);
+    expect_word(r, ")");
+  } else if (bracket) {
+    read_display(r, out, ")");
+  } else if (accept_word(r, "[")) {
+    read_display(r, out, "]");
+  } else if (accept_word(r, "{")) {
+    read_display(r, out, "}");
+  } else if (accept_word(r, "range")) {
+    read_range(r, out);
+  } else {
+    report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
   }
-  if (bracket) return read_display(r, out, ")");
-  if (accept_word(r, "[")) return read_display(r, out, "]");
-  if (accept_word(r, "{")) return read_display(r, out, "}");
-  if (accept_word(r, "range")) return read_range(r, out);
-  return report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
 }
 
-static int read_sequence(reader *r, list *out) {
-  int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "lists nested too deeply", "") : CLT_OK;
-  do
-    if (rc == CLT_OK) rc = read_part(r, out);
-  while (rc == CLT_OK && accept_word(r, "+"));
+static void read_sequence(value_reader *r, list *out) {
+  if (++r->depth > MOST_DEPTH) report_mistake(r, r->at, "lists nested too deeply", "");
+  do read_part(r, out);
+  while (accept_word(r, "+"));
   r->depth--;
-  return rc;
 }
 
 int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
@@ -279,29 +293,23 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
   size_t length = strnlen(text, MOST_BYTES + 1);
   if (length > MOST_BYTES)
     return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
-  reader r = {.text = text, .end = length, .n_symbols = n_constants, .n_constants = n_constants, .error = error};
+  value_reader r = {.text = text, .end = length, .n_symbols = n_constants, .n_constants = n_constants, .error = error};
   list values = {0};
-  clt_token t;
-  clt_value value;
   r.symbols = clt_new_array(n_constants + MOST_SLOTS, sizeof *r.symbols);
   if (r.symbols == NULL) return clt_fail_memory(error);
   if (n_constants) memcpy(r.symbols, constants, n_constants * sizeof *constants);
-  int rc = look_ahead(&r, &t);
-  bool scalar = t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-");
-  if (rc == CLT_OK && scalar) { /* a single value without brackets */
-    rc = read_value(&r, nothing, &value);
-    if (rc == CLT_OK) rc = append_value(&r, &values, value);
-  } else if (rc == CLT_OK) {
-    rc = read_sequence(&r, &values);
-  }
-  if (rc == CLT_OK) rc = look_ahead(&r, &t);
-  if (rc == CLT_OK && t.kind != CLT_TOKEN_END)
-    rc = report_mistake(&r, t.begin, "unexpected text after the end of the list", "");
-  if (rc == CLT_OK && values.n > MOST_VALUES) rc = report_too_much(&r);
-  for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
-  clt_value *block = rc ? NULL : clt_values_copy(values.values, values.n);
-  if (rc == CLT_OK && block == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) {
+  clt_token t = look_ahead(&r);
+  if (t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-"))
+    append_value(&r, &values, read_value(&r, nothing)); /* a single value without brackets */
+  else
+    read_sequence(&r, &values);
+  t = look_ahead(&r);
+  if (t.kind != CLT_TOKEN_END) report_mistake(&r, t.begin, "unexpected text after the end of the list", "");
+  if (values.n > MOST_VALUES) report_too_much(&r);
+  for (size_t i = 0; r.rc == CLT_OK && i < values.n; i++) r.rc = clt_value_fit(&values.values[i], type, error);
+  clt_value *block = r.rc ? NULL : clt_values_copy(values.values, values.n);
+  if (r.rc == CLT_OK && block == NULL) r.rc = clt_fail_memory(error);
+  if (r.rc == CLT_OK) {
     *out = block;
     *n = values.n;
   }
@@ -310,7 +318,7 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
   clt_map_release(&r.compiled_at);
   free(r.symbols);
   free(values.values);
-  return rc;
+  return r.rc;
 }
 
 /* --- the types of T1 files --- */

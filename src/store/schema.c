@@ -44,7 +44,7 @@
   "  WHERE kind='search' AND reason='none';"                                                                         \
   "UPDATE clatune.measurement SET txid=1 WHERE txid > pg_current_xact_id()::text::bigint;"
 
-/* Plans, a target for each kind of device that works on one, and a row for each of its tunings (sweep/queue.c).
+/* Plans, a target for each kind of device that works on one, and a row for each of its tunings (farm/queue.c).
  * plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
  * without more progress than in all attempts before (best), counted when the next attempt begins. cell.lease: for an
  * open row, when the agent that failed on it may try again. shipper: how far an agent's file was sent (sweep/ship.c).

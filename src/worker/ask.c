@@ -38,13 +38,13 @@ static int ask_worker(json_t **reply, clt_inspector **kept, json_t *request, dou
     worker = calloc(1, sizeof *worker);
     rc = worker ? clt_worker_path(&path, error) : clt_fail_memory(error);
     if (worker) worker->folder.lock_fd = -1;
-    if (rc == 0) rc = clt_run_folder_new(&worker->folder, error);
+    if (rc == CLT_OK) rc = clt_run_folder_new(&worker->folder, error);
     const clt_process_setup setup = {.path = path, .folder = rc ? NULL : worker->folder.path};
-    if (rc == 0) rc = clt_process_begin(&worker->process, &setup, &limits, error);
+    if (rc == CLT_OK) rc = clt_process_begin(&worker->process, &setup, &limits, error);
   }
-  const bool begun = rc == 0;
-  if (rc == 0) rc = clt_process_request(&worker->process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
-  if (rc == 0) rc = clt_process_await(&worker->process, reply, error);
+  const bool begun = rc == CLT_OK;
+  if (rc == CLT_OK) rc = clt_process_request(&worker->process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
+  if (rc == CLT_OK) rc = clt_process_await(&worker->process, reply, error);
   json_decref(request);
   const bool stays = kept && begun && rc != CLT_E_WORKER;
   if (!stays) clt_inspector_free(worker);
@@ -66,9 +66,12 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
         "the worker sent an invalid list of devices; check that clatune and clatune-worker are from the same build");
   else if (devices == NULL)
     rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < count; i++) rc = clt_device_read(&devices[i], json_array_get(list, i), error);
+  for (size_t i = 0; rc == CLT_OK && i < count; i++) rc = clt_device_read(&devices[i], json_array_get(list, i), error);
   json_decref(reply);
-  if (rc) return free(devices), rc;
+  if (rc) {
+    free(devices);
+    return rc;
+  }
   *out = devices;
   *n = count;
   return CLT_OK;

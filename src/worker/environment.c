@@ -31,7 +31,7 @@ static char *find_malloc_debug(void) {
 
 /* Appends an item to a list with colons; malloc'ed, NULL when out of memory. */
 static char *extend_list(const char *old, const char *item) {
-  return clt_format("%s%s%s", old ? old : "", old && *old ? ":" : "", item);
+  return old && *old ? clt_format("%s:%s", old, item) : strdup(item);
 }
 
 /* The value if the entry has this name, else NULL. */
@@ -47,7 +47,8 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   char *tunables = malloc_debug ? extend_list(getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3") : NULL;
   /* Drivers' caches in the home folder would hide build times, and survive edits of included files. A program that
    * is tuned as a whole uses them, as it will later. */
-  const char *const off = setup->trade ? NULL : "0", *const kept = setup->trade ? NULL : cache;
+  const char *const off = setup->trade ? NULL : "0";
+  const char *const kept = setup->trade ? NULL : cache;
   const struct {
     const char *name, *value; /* NULL: unchanged */
     bool yields;              /* the user's own value takes precedence */
@@ -72,9 +73,9 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
     const char *users = NULL;
     for (char **entry = environ; users == NULL && entry && *entry; entry++) users = value_of(*entry, ours[k].name);
     set[k] = ours[k].value && !(ours[k].yields && users && *users);
-    if (rc == 0 && set[k]) rc = clt_words_add(&list, clt_format("%s=%s", ours[k].name, ours[k].value), error);
+    if (rc == CLT_OK && set[k]) rc = clt_words_add(&list, clt_format("%s=%s", ours[k].name, ours[k].value), error);
   }
-  for (char **entry = environ; rc == 0 && entry && *entry; entry++) {
+  for (char **entry = environ; rc == CLT_OK && entry && *entry; entry++) {
     bool replaced = false;
     for (size_t k = 0; k < n_ours; k++) replaced = replaced || (set[k] && value_of(*entry, ours[k].name));
     if (!replaced) rc = clt_words_add(&list, strdup(*entry), error);
@@ -83,7 +84,9 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   free(malloc_debug);
   free(preload);
   free(tunables);
-  if (rc) return clt_words_free(list.all), rc;
-  *out = list.all;
-  return CLT_OK;
+  if (rc == CLT_OK)
+    *out = list.all;
+  else
+    clt_words_free(list.all);
+  return rc;
 }

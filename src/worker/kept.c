@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "problem/data.h"
-#include "worker/pool.h"
+#include "worker/workers.h"
 
 #define PUMP_S 0.1         /* the longest delay until a request to stop is noticed */
 #define MOST_PRINTED 16384 /* bytes kept of a correct kernel's output, for `clatune verify` */
@@ -43,7 +43,7 @@ static int pump_or_stop(clt_pool *pool, clt_error *error) {
 
 static int await_lock(clt_pool *pool, clt_lock_state wanted, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && !clt_pool_lock(pool, wanted)) rc = pump_or_stop(pool, error);
+  while (rc == CLT_OK && !clt_pool_lock(pool, wanted)) rc = pump_or_stop(pool, error);
   return rc;
 }
 
@@ -60,29 +60,19 @@ static bool is_unfinished(const clt_pool *pool, const clt_kept *k) {
 
 /* --- requests --- */
 
-json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make) {
-  const clt_evaluator_setup *setup = &pool->setup.evaluator;
-  const clt_recipe *recipe = check ? &check->recipe : setup->inputs ? setup->inputs : &clt_own_inputs;
-  char folder[4096];
-  const clt_pool *maker = check == NULL && pool->setup.data_of ? pool->setup.data_of : pool;
-  snprintf(folder, sizeof folder, "%s/data-%zu", maker->folder.path, check ? 1 + (size_t)(check - setup->checks) : 0);
-  return json_pack("{s:s, s:i, s:o, s:o, s:b}", "request", "data", "set", check ? 2 : 1, "recipe",
-                   clt_message_from_recipe(recipe), "folder", clt_json_text(folder), "make", make);
-}
-
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
   /* Its worker was lost, or the machine was busy: it will be prepared again. */
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   const char *printed = worker->process.printed.bytes;
-  if (rc == 0 && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer) && printed && *printed)
+  if (rc == CLT_OK && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer) && printed && *printed)
     k->answer.log = strndup(printed, MOST_PRINTED);
-  if (rc == 0 && outcome->reply) pool->setbacks = 0;
+  if (rc == CLT_OK && outcome->reply) pool->setbacks = 0;
   return rc;
 }
 
-static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_phase phase, clt_load load,
+static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_phase phase, clt_request_load load,
                         clt_error *error) {
   clt_deadlines limits = clt_pool_deadlines(pool, 0);
   k->worker->done_data = k;
@@ -139,7 +129,10 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   const bool loaded = worker->loaded_generation == worker->generation && worker->loaded_check == c;
   bool making = false;
   json_t *request;
-  if (is_ready(k) && pool->check_failed[c]) return k->n_checked++, CLT_OK;
+  if (is_ready(k) && pool->check_failed[c]) {
+    k->n_checked++;
+    return CLT_OK;
+  }
   if (is_ready(k) && loaded) {
     request = json_pack("{s:s, s:i, s:i, s:b}", "request", "verify", "slot", (int)k->slot, "set", 2, "mirrored",
                         check->mirrored);
@@ -165,7 +158,10 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   bool shared = false;
   for (size_t i = 0; i < pool->n_kept; i++)
     shared = shared || (pool->kept[i].worker == worker && is_ready(&pool->kept[i]));
-  if (worker->n_prepared > 0 && !shared) return clt_pool_replace(pool, worker), CLT_OK;
+  if (worker->n_prepared > 0 && !shared) {
+    clt_pool_replace(pool, worker);
+    return CLT_OK;
+  }
   k->generation = 0;
   worker->n_prepared++;
   request = json_pack("{s:s, s:i, s:I, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
@@ -247,7 +243,7 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
     for (size_t i = 0; i < pool->n_kept; i++) any = any || is_unfinished(pool, &pool->kept[i]);
     if (!any) return CLT_OK;
     int rc = await_lock(pool, CLT_LOCK_SHARED, error);
-    for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
+    for (size_t i = 0; rc == CLT_OK && i < pool->n_kept; i++) {
       clt_kept *k = &pool->kept[i];
       if (!is_unfinished(pool, k)) continue;
       if (n_under_way++ == pool->setup.n_workers) break;
@@ -258,7 +254,7 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       if (k->worker->process.busy) continue;
       rc = clt_pool_idle(k->worker) ? ask_next(pool, k, error) : clt_pool_start_worker(pool, k->worker, error);
     }
-    if (rc == 0) rc = pump_or_stop(pool, error);
+    if (rc == CLT_OK) rc = pump_or_stop(pool, error);
     if (rc) return rc;
     for (size_t i = 0; i < pool->n_kept; i++)
       if (!pool->kept[i].worker->done) note_progress(pool, &pool->kept[i]);
@@ -341,7 +337,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   for (size_t i = 0; i < n; i++)
     n_crashed +=
         list[i].measurement.reason == CLT_REASON_RUN_CRASH || list[i].measurement.reason == CLT_REASON_COMPILE_CRASH;
-  if (rc == 0 && n > 1 && n_crashed == n && !pool->no_heap_checks) {
+  if (rc == CLT_OK && n > 1 && n_crashed == n && !pool->no_heap_checks) {
     clt_pool_log(pool, CLT_LOG_WARNING,
                  "all finalists crash with glibc's heap checks; preparing them again without heap checks");
     pool->no_heap_checks = true;
@@ -351,7 +347,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
     }
     rc = make_wanted_ready(pool, error);
   }
-  for (size_t i = 0; rc == 0 && i < n; i++) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);
   return rc;
@@ -366,22 +362,22 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;
   for (size_t i = 0; i < n; i++) pool->kept[indices[i]].wanted = true;
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_kept *k = &pool->kept[indices[i]];
     bool timed = false;
-    while (rc == 0 && !timed && !has_failed(k)) {
+    while (rc == CLT_OK && !timed && !has_failed(k)) {
       rc = make_wanted_ready(pool, error);
-      if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
+      if (rc == CLT_OK) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
       json_t *request = json_pack("{s:s, s:i, s:b, s:b, s:o}", "request", "time", "slot", (int)k->slot, "keep", 1,
                                   "unbound", unbound && *unbound, "timing", clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
       size_t n_killed = pool->n_killed;
-      while (rc == 0 && k->worker->done) rc = pump_or_stop(pool, error);
+      while (rc == CLT_OK && k->worker->done) rc = pump_or_stop(pool, error);
       /* No other worker runs during timing. If one was killed, wait a moment for the end of others that are being
        * killed. */
       double until_s = clt_now_s() + PUMP_S;
-      while (rc == 0 && n_killed > 0 && pool->n_killed == n_killed && clt_now_s() < until_s)
+      while (rc == CLT_OK && n_killed > 0 && pool->n_killed == n_killed && clt_now_s() < until_s)
         rc = pump_or_stop(pool, error);
       if (rc) break;
       /* A single time may have another cause, such as a lack of memory in the system. */
@@ -396,7 +392,7 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
       clt_measurement_init(&out[i], k->config);
       timed = take_answer(pool, k, &out[i]);
     }
-    if (rc == 0 && !timed) rc = clt_measurement_copy(&out[i], &k->measurement, error);
+    if (rc == CLT_OK && !timed) rc = clt_measurement_copy(&out[i], &k->measurement, error);
   }
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);

@@ -83,8 +83,8 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   else if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_uid != geteuid())
     rc = clt_fail(error, CLT_E_IO, "'%s' is not a regular file owned by you; remove it", path);
   if (rc && fd >= 0) close(fd);
-  if (rc == 0) out->fd = fd;
-  if (rc == 0) describe_holder(out->holder, sizeof out->holder);
+  if (rc == CLT_OK) out->fd = fd;
+  if (rc == CLT_OK) describe_holder(out->holder, sizeof out->holder);
   free(folder);
   free(path);
   return rc;

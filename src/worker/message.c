@@ -103,7 +103,10 @@ const char *clt_phase_name(clt_phase phase) { return phase_names[phase]; }
 
 int clt_phase_parse(clt_phase *out, const char *name) {
   for (int i = 0; i < CLT_N_PHASES; i++)
-    if (strcmp(name, phase_names[i]) == 0) return *out = (clt_phase)i, CLT_OK;
+    if (strcmp(name, phase_names[i]) == 0) {
+      *out = (clt_phase)i;
+      return CLT_OK;
+    }
   return CLT_E_FORMAT;
 }
 
@@ -148,10 +151,9 @@ static const number_field timing_numbers[] = {T(max_total_s),    T(steady_relati
 
 /* Takes over object. NULL when out of memory. */
 static json_t *add_numbers(json_t *object, const void *from, const number_field *field) {
-  for (; object && field->key; field++) {
+  for (; field->key; field++) {
     double x = *(const double *)((const char *)from + field->offset);
-    if (json_object_set_new(object, field->key, isinf(x) ? json_string("inf") : clt_json_real(x)))
-      json_decref(object), object = NULL;
+    clt_json_set(&object, field->key, isinf(x) ? json_string("inf") : clt_json_real(x));
   }
   return object;
 }
@@ -163,7 +165,8 @@ static int get_numbers(void *to, const number_field *field, const json_t *object
     bool infinite = json_is_string(x) && strcmp(json_string_value(x), "inf") == 0;
     if (!json_is_number(x) && !json_is_null(x) && !infinite)
       return clt_fail(error, CLT_E_FORMAT, "a message lacks the number '%s'", field->key);
-    double value = infinite ? INFINITY : json_is_null(x) ? NAN : json_number_value(x);
+    double value = json_is_number(x) ? json_number_value(x) : NAN;
+    if (infinite) value = INFINITY;
     if (value < 0)
       return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' has the invalid value %g", field->key, value);
     *(double *)((char *)to + field->offset) = value;
@@ -174,14 +177,13 @@ static int get_numbers(void *to, const number_field *field, const json_t *object
 /* --- measurements --- */
 
 json_t *clt_message_from_measurement(const clt_measurement *m) {
-  json_t *runs = json_array();
-  for (size_t i = 0; runs && i < m->n_runs; i++)
-    if (json_array_append_new(runs, clt_json_real(m->runs_s[i]))) return json_decref(runs), NULL;
-  json_t *out = json_pack(
-      "{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason", clt_reason_name(m->reason),
-      "runs_s", runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases",
-      add_numbers(json_object(), &m->phases, phase_numbers), "use", add_numbers(json_object(), &m->use, use_numbers),
-      "log", m->log ? clt_json_text(m->log) : json_null(), "confirmed_alone", m->confirmed_alone);
+  const char *clock = m->clock == CLT_CLOCK_DEVICE ? "device" : "host";
+  json_t *log = m->log ? clt_json_text(m->log) : json_null();
+  json_t *out =
+      json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason",
+                clt_reason_name(m->reason), "runs_s", clt_json_reals(m->runs_s, m->n_runs), "clock", clock, "phases",
+                add_numbers(json_object(), &m->phases, phase_numbers), "use",
+                add_numbers(json_object(), &m->use, use_numbers), "log", log, "confirmed_alone", m->confirmed_alone);
   return add_numbers(out, m, measurement_numbers);
 }
 
@@ -205,8 +207,8 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
     m.runs_s[m.n_runs] = json_number_value(run);
   }
   rc = get_numbers(&m, measurement_numbers, message, error);
-  if (rc == 0) rc = get_numbers(&m.phases, phase_numbers, json_object_get(message, "phases"), error);
-  if (rc == 0) rc = get_numbers(&m.use, use_numbers, json_object_get(message, "use"), error);
+  if (rc == CLT_OK) rc = get_numbers(&m.phases, phase_numbers, json_object_get(message, "phases"), error);
+  if (rc == CLT_OK) rc = get_numbers(&m.use, use_numbers, json_object_get(message, "use"), error);
   if (rc) return rc;
   m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);
@@ -226,8 +228,8 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
                          .cold = json_is_true(json_object_get(message, "cold"))};
   int64_t min_runs = 0, max_runs = 0;
   int rc = clt_message_integer(&max_runs, message, "max_runs", 1, CLT_MAX_RUNS, error);
-  if (rc == 0) rc = clt_message_integer(&min_runs, message, "min_runs", 1, max_runs, error);
-  if (rc == 0) rc = get_numbers(&t, timing_numbers, message, error);
+  if (rc == CLT_OK) rc = clt_message_integer(&min_runs, message, "min_runs", 1, max_runs, error);
+  if (rc == CLT_OK) rc = get_numbers(&t, timing_numbers, message, error);
   if (rc) return rc;
   t.min_runs = (unsigned)min_runs;
   t.max_runs = (unsigned)max_runs;
@@ -243,12 +245,10 @@ json_t *clt_message_from_recipe(const clt_recipe *r) {
 int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error) {
   int64_t inputs, variant, stays, judge = -1;
   int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_OMITTED, error);
-  if (rc == CLT_OK)
-    rc = clt_message_integer(&variant, message, "variant", 0,
-                             inputs == CLT_INPUTS_RANGE     ? CLT_RANGE_SIGNED
-                             : inputs == CLT_INPUTS_SPECIAL ? CLT_SPECIAL_TIES
-                                                            : CLT_MAX_CHECKS,
-                             error);
+  int64_t most_variants = CLT_MAX_CHECKS;
+  if (rc == CLT_OK && inputs == CLT_INPUTS_RANGE) most_variants = CLT_RANGE_SIGNED;
+  if (rc == CLT_OK && inputs == CLT_INPUTS_SPECIAL) most_variants = CLT_SPECIAL_TIES;
+  if (rc == CLT_OK) rc = clt_message_integer(&variant, message, "variant", 0, most_variants, error);
   if (rc == CLT_OK) rc = clt_message_integer(&stays, message, "stays", 0, CLT_STAYS_STATED, error);
   if (rc == CLT_OK) rc = clt_message_integer(&judge, message, "judge", -1, INT64_MAX, error);
   if (rc) return rc;
@@ -280,29 +280,25 @@ int clt_message_to_error(const json_t *message, clt_error *error) {
   if (clt_message_integer(&code, message, "code", CLT_E_UNSUPPORTED, -1, NULL)) code = CLT_E_WORKER;
   if (clt_message_integer(&line, message, "line", 0, INT32_MAX, NULL)) line = 0;
   const char *file = clt_json_string(message, "file"), *key = clt_json_string(message, "key");
-  return clt_fail_at(error, (int)code, *file ? file : NULL, (int)line, *key ? key : NULL, "%s",
-                     clt_json_string(message, "message"));
+  if (*file == '\0') file = NULL;
+  if (*key == '\0') key = NULL;
+  return clt_fail_at(error, (int)code, file, (int)line, key, "%s", clt_json_string(message, "message"));
 }
 
 /* --- kernels --- */
 
 json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
   json_t *list = json_array();
-  for (size_t i = 0; list && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     const clt_kernel_info *k = &kernels[i];
     json_t *arguments = json_array();
-    int rc = CLT_OK;
-    for (size_t a = 0; rc == CLT_OK && a < k->n_arguments; a++) {
-      const clt_kernel_argument *arg = &k->arguments[a];
-      rc = json_array_append_new(
-          arguments, json_pack("{s:o, s:o, s:i, s:b, s:b, s:b}", "name", clt_json_text(arg->name), "type",
-                               clt_json_text(arg->type), "address", (int)arg->address, "const", arg->is_const, "reads",
-                               arg->reads_image, "writes", arg->writes_image));
-    }
-    json_t *kernel =
-        json_pack("{s:o, s:[I,I,I], s:o}", "name", clt_json_text(k->name), "local", (json_int_t)k->local_size[0],
-                  (json_int_t)k->local_size[1], (json_int_t)k->local_size[2], "arguments", arguments);
-    if (json_array_append_new(list, kernel) || rc) return json_decref(list), NULL;
+    for (const clt_kernel_argument *a = k->arguments; a < k->arguments + k->n_arguments; a++)
+      clt_json_append(&arguments, json_pack("{s:o, s:o, s:i, s:b, s:b, s:b}", "name", clt_json_text(a->name), "type",
+                                            clt_json_text(a->type), "address", (int)a->address, "const", a->is_const,
+                                            "reads", a->reads_image, "writes", a->writes_image));
+    clt_json_append(
+        &list, json_pack("{s:o, s:[I,I,I], s:o}", "name", clt_json_text(k->name), "local", (json_int_t)k->local_size[0],
+                         (json_int_t)k->local_size[1], (json_int_t)k->local_size[2], "arguments", arguments));
   }
   return list;
 }
@@ -342,10 +338,12 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
   clt_kernel_info *kernels = clt_new_array(sound ? count : 0, sizeof *kernels);
   if (kernels == NULL) return clt_fail_memory(error);
   while (sound && i < count) sound = unpack_kernel(&kernels[i], json_array_get(list, i)), i++;
-  if (!sound)
-    return free(kernels), clt_fail(error, CLT_E_FORMAT,
-                                   "the worker sent an invalid list of kernels; check that clatune and clatune-worker "
-                                   "are from the same build");
+  if (!sound) {
+    free(kernels);
+    return clt_fail(
+        error, CLT_E_FORMAT,
+        "the worker sent an invalid list of kernels; check that clatune and clatune-worker are from the same build");
+  }
   *out = kernels;
   *n = count;
   return CLT_OK;
@@ -377,7 +375,7 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
   json_t *sizes = json_object();
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
     clt_size size = clt_instance_size(instance, i);
-    if (json_object_set_new(sizes, size.name, json_integer(size.value))) json_decref(sizes), sizes = NULL;
+    clt_json_set(&sizes, size.name, json_integer(size.value));
   }
   json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:b}", "request", "open", "problem",
                               clt_json_text(absolute), "sizes", sizes, "device", clt_device_json(device), "key", key,
@@ -399,20 +397,21 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
   clt_size *sizes = clt_new_array(n_sizes, sizeof *sizes);
   clt_device_info *device = clt_new_array(1, sizeof *device);
   int rc = sizes && device ? CLT_OK : clt_fail_memory(error);
-  if (rc == 0) {
+  if (rc == CLT_OK) {
     json_object_foreach(members, name, value) {
       sizes[at++] = (clt_size){.name = name, .value = json_integer_value(value)};
     }
     rc = clt_device_read(device, json_object_get(request, "device"), error);
   }
-  if (rc == 0) rc = clt_problem_new(&p, path, error);
-  if (rc == 0) clt_problem_set_cold_cache(p, json_is_true(json_object_get(request, "cold")));
-  if (rc == 0) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
-  if (rc == 0) rc = make_marks(i, key, space, error);
-  if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))
+  if (rc == CLT_OK) rc = clt_problem_new(&p, path, error);
+  if (rc == CLT_OK) clt_problem_set_cold_cache(p, json_is_true(json_object_get(request, "cold")));
+  if (rc == CLT_OK) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
+  if (rc == CLT_OK) rc = make_marks(i, key, space, error);
+  if (rc == CLT_OK &&
+      (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))
     rc = clt_fail(error, CLT_E_FORMAT, "'%s' or its kernel has changed since the tuning began; start the tuning again",
                   path);
-  if (rc == 0 && json_is_false(json_object_get(request, "reference"))) clt_problem_drop_reference(p);
+  if (rc == CLT_OK && json_is_false(json_object_get(request, "reference"))) clt_problem_drop_reference(p);
   free(sizes);
   free(device);
   if (rc) {

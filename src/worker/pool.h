@@ -1,9 +1,6 @@
 /* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time. A
  * tuning over several equal devices has a pool on each.
  *
- * Files: pools.c (a pool on each device), pool.c (starting workers, requests and how they end), schedule.c (which
- * worker does what next, and the fate of a configuration), kept.c (finalists), reserve.c (workers between two tunings).
- *
  * Blame: a failure in a process that has run other configurations may be their fault. So the configuration is prepared
  * again in a process of its own, and only a failure there counts. */
 #ifndef CLT_WORKER_POOL_H
@@ -17,14 +14,13 @@
 #include "worker/process.h"
 
 #define CLT_POOL_MAX_WORKERS 64
-#define CLT_POOL_BUILDS 128  /* number of build times that are remembered */
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps during a search */
 
 typedef struct clt_pool clt_pool;
 
 typedef struct clt_pool_setup {
   clt_evaluator_setup evaluator; /* its callbacks are used; instance and space are not */
-  char place[32];                /* "0:1": put before its messages; "": nothing */
+  char label[32];                /* "0:1": put before its messages; "": nothing */
   size_t n_workers;
   size_t n_slots;           /* per worker */
   json_t *open;             /* the "open" request; NULL: workers need no opening (tests) */
@@ -61,171 +57,5 @@ size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s);
 int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error);
 /* Watches, polls and handles, for a single pool; waits at most timeout_s. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
-
-/* --- internal --- */
-
-typedef struct clt_pool_worker clt_pool_worker;
-
-/* What else may run while a configuration is prepared and timed. */
-typedef enum clt_company {
-  CLT_AMONG_OTHERS,
-  CLT_ALONE,      /* in a process that has run no other configuration, and runs none until this one is measured */
-  CLT_UNDISTURBED /* ALONE, and nothing else runs on the device: something killed its process before */
-} clt_company;
-
-/* A submitted configuration, in one of `capacity` places. */
-typedef struct clt_job {
-  enum { CLT_JOB_NONE, CLT_JOB_QUEUED, CLT_JOB_BUSY, CLT_JOB_READY, CLT_JOB_DONE } state;
-  int64_t turn; /* order of the queued jobs, and of the done ones: lowest first */
-  clt_config config;
-  double best_s;
-  clt_company company;
-  bool was_late;               /* it once exceeded its deadline while the machine was busy */
-  unsigned retries;            /* how often it was tried again for other reasons */
-  clt_pool_worker *worker;     /* if BUSY or READY */
-  size_t slot;                 /* of that worker */
-  double ready_s;              /* when it became ready */
-  clt_measurement measurement; /* result of the preparation, once READY */
-} clt_job;
-
-typedef enum clt_stage {
-  CLT_STAGE_DOWN,
-  CLT_STAGE_GREETING,
-  CLT_STAGE_OPENING,
-  CLT_STAGE_AWAITING_DATA, /* another worker makes the data */
-  CLT_STAGE_LOADING,
-  CLT_STAGE_UP,
-  CLT_STAGE_REFUSED /* the device accepts no more processes: this worker is not started again */
-} clt_stage;
-
-/* How a request in flight disturbs timing. On devices other than CPUs compiling does not, so only the launch must wait.
- */
-typedef enum clt_load {
-  CLT_LOAD_NONE,
-  CLT_LOAD_GATED,   /* compiles, and will wait at the gate before it launches */
-  CLT_LOAD_AT_GATE, /* waits for permission to launch */
-  CLT_LOAD_NOISE,
-  CLT_LOAD_TIMING
-} clt_load;
-
-/* How a request ended; all pointers are borrowed. reply is NULL if the worker gave none: reason and text then say why.
- * unheard: the worker ended before it reported any phase, so something else may have ended it. killed: by a signal from
- * outside. After a missed deadline, late: the machine was busy; asleep: the worker used no processor time in a phase
- * that computes. */
-typedef struct clt_outcome {
-  const json_t *reply;
-  bool unheard, killed, late, asleep;
-  clt_reason reason;
-  const char *text;
-} clt_outcome;
-typedef int (*clt_outcome_fn)(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
-
-struct clt_pool_worker {
-  clt_process process;
-  char *folder;
-  clt_stage stage;
-  bool makes_data;
-  bool heap_checks;    /* for its next process */
-  bool doubtful;       /* its process cannot be trusted any more */
-  size_t n_problems;   /* problems that its process has opened */
-  int probe;           /* opening it asks whether the device still answers, for the n-th time in a row; 0: not asked */
-  size_t n_prepared;   /* configurations that its process was asked to prepare */
-  uint64_t generation; /* counts its processes */
-  uint64_t loaded_generation; /* the process (generation) that has loaded the data of a check; 0: none */
-  size_t loaded_check;
-  clt_outcome_fn done; /* called when the request in flight ends */
-  void *done_data;
-  clt_load load;
-};
-
-typedef struct clt_kept clt_kept;
-
-struct clt_pool {
-  clt_pool_setup setup;
-  char *worker_path;
-  clt_run_folder folder;
-  char *cache; /* PoCL's compiler cache, shared by all workers: finalists' processes find the search's builds there */
-  size_t n_cached; /* prepared configurations since it was emptied, which is done while none is being prepared */
-  clt_device_lock lock;
-  bool data_made; /* for the search */
-  bool check_made[CLT_MAX_CHECKS], check_failed[CLT_MAX_CHECKS]; /* the data of each check */
-  bool no_heap_checks; /* the driver crashes under them */
-  int setbacks;        /* workers in a row that ended without a configuration being to blame */
-  bool in_doubt;       /* something failed on the device, and it has not answered since */
-  int n_unanswered;    /* how often in a row it did not answer; workers that ask at the same time count once */
-  double builds_s[CLT_POOL_BUILDS]; /* ring of the latest build times, each up to the end of the first run */
-  size_t n_builds;                  /* number of builds so far */
-  bool timing;                      /* everything that is ready is timed before anything more is prepared */
-  size_t n_slots;                   /* at present; fewer if memory is short */
-  clt_pool_worker *workers;         /* CLT_POOL_MAX_WORKERS; n_workers are in use, more for finalists */
-  size_t n_workers;
-  clt_pool_worker *spare; /* idle processes of earlier tunings or of this search; CLT_POOL_MAX_WORKERS */
-  size_t n_spare;
-  double opened_s;
-  double waited_s;             /* waiting for other tuners that use the device */
-  double looked_s, computed_s; /* when the workers were last checked, and this process's processor time then */
-  clt_job *jobs;
-  size_t n_submitted, capacity;
-  int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
-  clt_kept *kept;
-  size_t n_kept;
-  size_t n_killed; /* worker processes that a signal from outside killed */
-  int broken;      /* a result code: the pool cannot go on */
-  clt_error broken_error;
-  bool stuck; /* one of its processes cannot be killed */
-};
-
-/* pool.c */
-void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* CLT_OK, or the error that broke the pool. clt_pool_break breaks it; the first error stays (rc 0: no error). */
-int clt_pool_usable(const clt_pool *pool, clt_error *error);
-void clt_pool_break(clt_pool *pool, int rc, const clt_error *why);
-void clt_pool_kill(clt_pool *pool); /* kills all its processes, without waiting for their end */
-/* Begins the next step of starting a worker, if one is due, without waiting for its end. */
-int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
-/* check: one of the setup's; NULL: the data for preparing and timing. */
-json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool make);
-/* Sends a request, which it takes over; done is called when it ends, in any way. limits NULL: those of work on the
- * host. */
-int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
-                     const clt_deadlines *limits, clt_load load, clt_outcome_fn done, clt_error *error);
-clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
-/* Counts a worker that failed without a configuration being to blame; CLT_E_WORKER if there are too many in a row. */
-int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error);
-/* Ends a worker's process and queues its prepared configurations again. */
-void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
-bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
-bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
-
-/* schedule.c */
-/* Starts workers that are down. On a CPU all of them; on other devices two at first and then, as long as configurations
- * wait, as many at once as have opened the device. NVIDIA's driver opens it for one process after the other, so that of
- * sixteen at once even the first is ready after two seconds only. */
-int clt_pool_start_workers(clt_pool *pool, clt_error *error);
-/* Turns an outcome into a measurement of config. A failed one gets the worker's output as its log, and is
- * confirmed_alone if the process has run no other configuration. An error of the worker itself is returned. */
-int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
-                         const clt_outcome *outcome, clt_error *error);
-bool clt_pool_taints(clt_reason reason); /* whether the process must be replaced after a failure with this reason */
-/* Puts a worker's prepared configurations back at the front of the queue. suspect: one of them may have ended the
- * worker, unless a signal from outside did. */
-void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
-
-/* reserve.c */
-/* clt_pool_take_reserve takes the thread's reserve, which has a folder, a cache and perhaps workers, if it fits this
- * tuning; clt_pool_leave_reserve puts the remaining workers there at the end. */
-void clt_pool_take_reserve(clt_pool *pool);
-void clt_pool_leave_reserve(clt_pool *pool);
-/* Gives a worker without a process a spare one; false: there is none, and it needs a new one. */
-bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker);
-/* A process that is no longer needed becomes a spare one if it may, else ends. */
-void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker);
-/* Whether a worker may make the data: its process has run neither a kernel nor a module of the problem. If no worker
- * may, this one is replaced. */
-bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker);
-
-/* kept.c */
-void clt_pool_give_up_kept(clt_pool *pool); /* ends the finalists' processes */
 
 #endif

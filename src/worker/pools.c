@@ -26,14 +26,14 @@ int clt_pools_open(clt_pools *s, const clt_pool_setup *setups, size_t n, clt_con
                    .tasks = clt_new_array(capacity, sizeof *s->tasks),
                    .watched = clt_new_array(n * CLT_POOL_WATCHED, sizeof *s->watched)};
   int rc = s->devices && s->tasks && s->watched ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_pools_device *d = &s->devices[i];
     clt_pool_setup setup = setups[i];
     if (i > 0) setup.data_of = &s->devices[0].pool;
     d->stage = n > 1 ? CLT_POOLS_NEW : CLT_POOLS_READY;
     d->scale = 1;
     rc = clt_pool_open(&d->pool, &setup, error);
-    s->n += rc == 0; /* a pool that failed to open is closed already */
+    s->n += rc == CLT_OK; /* a pool that failed to open is closed already */
   }
   if (rc) clt_pools_close(s);
   return rc;
@@ -134,7 +134,7 @@ static void count_waiting(clt_pools *s) {
 static int hand_out(clt_pools *s, clt_error *error) {
   const clt_pools_device *first = first_device(s, false);
   int rc = CLT_OK;
-  for (clt_pools_task *task = s->tasks; rc == 0 && task < s->tasks + s->n_tasks; task++) {
+  for (clt_pools_task *task = s->tasks; rc == CLT_OK && task < s->tasks + s->n_tasks; task++) {
     clt_pools_device *least = NULL;
     if (task->at == NULL && task->config == s->compare && first->stage == CLT_POOLS_COMPARING) task->at = first;
     if (task->at) continue;
@@ -154,7 +154,7 @@ int clt_pools_submit(void *state, clt_config config, double best_s, clt_error *e
   int rc = CLT_OK;
   if (s->n_tasks == s->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "at most %zu configurations can be submitted at once", s->capacity);
-  for (clt_pools_device *d = s->devices; rc == 0 && d < s->devices + s->n; d++) {
+  for (clt_pools_device *d = s->devices; rc == CLT_OK && d < s->devices + s->n; d++) {
     if (d->stage != CLT_POOLS_NEW) continue;
     d->stage = CLT_POOLS_COMPARING;
     rc = clt_pool_submit(&d->pool, s->compare, 0, error);
@@ -173,7 +173,10 @@ static bool receive(clt_pools *s, clt_pools_device *d, clt_measurement *m) {
     judge_devices(s);
   }
   while (task < end && !(task->at == d && task->config == m->config)) task++;
-  if (task == end) return clt_measurement_release(m), false;
+  if (task == end) {
+    clt_measurement_release(m);
+    return false;
+  }
   memmove(task, task + 1, (size_t)(end - task - 1) * sizeof *task);
   s->n_tasks--;
   scale_times(m, d->scale);
@@ -255,7 +258,7 @@ int clt_pools_time_again(void *state, const size_t *indices, size_t n, size_t n_
   clt_pools *s = state;
   clt_pools_device *d = s->keeper ? s->keeper : s->devices; /* keep was not called: reports the error */
   const int rc = clt_pool_time_again(&d->pool, indices, n, n_runs, out, error);
-  for (size_t i = 0; rc == 0 && i < n; i++) scale_times(&out[i], d->scale);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) scale_times(&out[i], d->scale);
   count_waiting(s);
   return rc;
 }

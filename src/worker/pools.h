@@ -2,7 +2,7 @@
 #ifndef CLT_WORKER_POOLS_H
 #define CLT_WORKER_POOLS_H
 
-#include "worker/pool.h"
+#include "worker/workers.h"
 
 typedef enum clt_pools_stage {
   CLT_POOLS_NEW,       /* nothing has been submitted yet */

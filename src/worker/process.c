@@ -93,16 +93,20 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
     opened = made[1] >= 0 && tcgetattr(made[1], &raw) == 0;
     if (opened) cfmakeraw(&raw); /* no conversion of line ends to "\r\n" */
     opened = opened && tcsetattr(made[1], TCSANOW, &raw) == 0;
+  } else if (kind == CHANNEL_PIPE) {
+    opened = pipe2(made, O_CLOEXEC) == 0;
   } else {
-    opened =
-        (kind == CHANNEL_PIPE ? pipe2(made, O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, made)) == 0;
+    opened = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, made) == 0;
   }
   ends[0] = made[0];
   ends[1] = opened ? fcntl(made[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD) : -1;
-  if (ends[1] >= 0 && (kind == CHANNEL_SOCKET ? setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience)
-                                              : fcntl(ends[0], F_SETFL, O_NONBLOCK)) == 0)
-    return close(made[1]), CLT_OK;
-  int rc = clt_fail(error, CLT_E_WORKER, "cannot create a %s for a worker: %s", names[kind], strerror(errno));
+  if (ends[1] >= 0 && kind == CHANNEL_SOCKET)
+    opened = setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0;
+  else if (ends[1] >= 0)
+    opened = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+  int rc = CLT_OK;
+  if (ends[1] < 0 || !opened)
+    rc = clt_fail(error, CLT_E_WORKER, "cannot create a %s for a worker: %s", names[kind], strerror(errno));
   close_fd(&made[1]);
   return rc;
 }
@@ -114,11 +118,11 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   pid_t pid;
   *process = (clt_process){.alive = false};
   int rc = open_channel(sockets, CHANNEL_SOCKET, error);
-  if (rc == 0) rc = open_channel(output, CHANNEL_PIPE, error);
-  if (rc == 0 && setup->answers != CLT_ANSWERS_WITH_ERRORS)
+  if (rc == CLT_OK) rc = open_channel(output, CHANNEL_PIPE, error);
+  if (rc == CLT_OK && setup->answers != CLT_ANSWERS_WITH_ERRORS)
     rc = open_channel(answers, setup->answers == CLT_ANSWERS_IN_PIPE ? CHANNEL_PIPE : CHANNEL_TERMINAL, error);
-  if (rc == 0) rc = clt_worker_environment(&environment, setup, error);
-  if (rc == 0) {
+  if (rc == CLT_OK) rc = clt_worker_environment(&environment, setup, error);
+  if (rc == CLT_OK) {
     snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
     snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
     char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
@@ -210,7 +214,10 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   drain_process(process);
   for (int taken = 0; taken == 0;) {
     taken = clt_frame_take(&process->reader, &message, NULL);
-    if (taken < 0) return process->garbled = true, CLT_PROCESS_ENDED;
+    if (taken < 0) {
+      process->garbled = true;
+      return CLT_PROCESS_ENDED;
+    }
     if (taken > 0) break;
     /* Checked before reading, so that its last messages are read. The socket alone does not show the end, because a
      * child process may hold it. */
@@ -228,7 +235,10 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   clt_phase phase;
   int rc = clt_phase_parse(&phase, clt_json_string(message, "phase"));
   json_decref(message);
-  if (rc) return process->garbled = true, CLT_PROCESS_ENDED;
+  if (rc) {
+    process->garbled = true;
+    return CLT_PROCESS_ENDED;
+  }
   /* Drivers continue to compile in the first launch, so LAUNCH after BUILD keeps the deadline. */
   bool goes_on = phase == CLT_PHASE_LAUNCH && process->phase == CLT_PHASE_BUILD;
   process->phase = phase;
@@ -255,7 +265,10 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
       json_decref(message);
       return rc;
     }
-    if (event == CLT_PROCESS_REPLY) return *reply = message, CLT_OK;
+    if (event == CLT_PROCESS_REPLY) {
+      *reply = message;
+      return CLT_OK;
+    }
     double left_s = process->deadline_s - clt_now_s();
     bool expired = event == CLT_PROCESS_NOTHING && left_s <= 0;
     if (expired && clt_process_excuse(process, true, clt_now_s())) continue;
@@ -289,8 +302,8 @@ int clt_process_begin(clt_process *process, const clt_process_setup *setup, cons
                       clt_error *error) {
   json_t *greeting = NULL;
   int rc = clt_process_start(process, setup, limits, error);
-  if (rc == 0) rc = clt_process_await(process, &greeting, error);
-  if (rc == 0) rc = clt_process_check_greeting(greeting, error);
+  if (rc == CLT_OK) rc = clt_process_await(process, &greeting, error);
+  if (rc == CLT_OK) rc = clt_process_check_greeting(greeting, error);
   if (rc) clt_process_stop(process, false, NULL);
   json_decref(greeting);
   return rc;
@@ -399,8 +412,7 @@ void clt_program_stop(clt_process *process) {
 
 static json_t *pack_texts(char *const *list) {
   json_t *out = json_array();
-  for (size_t i = 0; list && list[i]; i++)
-    if (json_array_append_new(out, clt_json_text(list[i]))) return json_decref(out), NULL;
+  for (size_t i = 0; list && list[i]; i++) clt_json_append(&out, clt_json_text(list[i]));
   return out;
 }
 
@@ -430,7 +442,7 @@ int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *erro
   clt_process_event event = clt_process_next(process, &reply);
   drain_process(process);
   int rc = process->answered.rc ? clt_fail_memory(error) : CLT_OK;
-  if (rc == 0 && event == CLT_PROCESS_REPLY) {
+  if (rc == CLT_OK && event == CLT_PROCESS_REPLY) {
     const char *kind = clt_json_string(reply, "reply");
     int64_t status = 0;
     *out = (clt_program_end){.started = strcmp(kind, "ended") == 0};
@@ -466,10 +478,11 @@ char *clt_program_story(const clt_process *process, char *const *words, const cl
     left -= n;
   }
   print_status(end->status, status, sizeof status);
-  clt_text_printf(&out, "%s%s%s", left == 0 ? "..." : "", end->started ? " " : ": ",
-                  !end->started  ? end->why
-                  : end->expired ? "was stopped at its time limit"
-                                 : status);
+  clt_text_add(&out, left == 0 ? "..." : "");
+  if (!end->started)
+    clt_text_printf(&out, ": %s", end->why);
+  else
+    clt_text_printf(&out, " %s", end->expired ? "was stopped at its time limit" : status);
   if (n_printed > 0)
     clt_text_printf(&out, "\nstandard output:\n%s",
                     printed + (n_printed > ANSWERS_SHOWN ? n_printed - ANSWERS_SHOWN : 0));

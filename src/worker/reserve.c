@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "worker/pool.h"
+#include "worker/workers.h"
 
 #define MOST_PROBLEMS 50 /* tunings per process, because drivers leak some memory with each */
 #define GIVE_UP_S 5.0    /* time limit for a worker to release its problem */
@@ -148,10 +148,10 @@ static bool gives_up(clt_pool_worker *worker) {
   json_t *reply = NULL;
   int rc =
       clt_process_request(&worker->process, json_pack("{s:s}", "request", "close"), CLT_PHASE_VERIFY, &limits, NULL);
-  if (rc == 0) rc = clt_process_await(&worker->process, &reply, NULL);
-  if (rc == 0) rc = clt_process_check_greeting(reply, NULL);
+  if (rc == CLT_OK) rc = clt_process_await(&worker->process, &reply, NULL);
+  if (rc == CLT_OK) rc = clt_process_check_greeting(reply, NULL);
   json_decref(reply);
-  return rc == 0;
+  return rc == CLT_OK;
 }
 
 void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker) {

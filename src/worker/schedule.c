@@ -6,12 +6,11 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "worker/pool.h"
+#include "worker/workers.h"
 
 #define MAX_ATTEMPTS 2     /* attempts with a configuration that may have ended its worker, over all sessions */
 #define MAX_RETRIES 2      /* retries for other reasons */
 #define MOST_CACHED 512    /* configurations in the compiler's cache, of about 0.1 MB each */
-#define FIRST_WORKERS 2    /* on a device other than a CPU, before any has opened it */
 #define LAUNCH_GRACE_S 5.0 /* the minimum time for a launch after it was permitted */
 
 /* --- measurements --- */
@@ -33,12 +32,13 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
   const char *printed = worker->process.printed.bytes;
   if (reply && strcmp(clt_json_string(reply, "reply"), "error") == 0) return clt_message_to_error(reply, error);
   int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
-  if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
+  if (rc == CLT_OK && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
   if (rc) clt_measurement_init(out, config);
   if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker sent an invalid answer");
   if (rc && !reply) clt_measurement_fail(out, outcome->reason, outcome->text);
   if (reply && out->reason != CLT_REASON_NONE && printed && *printed) {
-    char *log = clt_format("%s%soutput of the worker:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
+    const char *earlier = out->log ? out->log : "";
+    char *log = clt_format("%s%soutput of the worker:\n%s", earlier, out->log ? "\n" : "", printed);
     if (log) clt_measurement_fail(out, out->reason, log);
     free(log);
   }
@@ -47,47 +47,6 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
 }
 
 /* --- what becomes of a configuration --- */
-
-static void finish_job(clt_pool *pool, clt_job *job) {
-  job->state = CLT_JOB_DONE;
-  job->turn = ++pool->last_turn;
-}
-
-/* Makes a configuration that ended its workers a failure; it was alone in the last of them. */
-static void give_up_job(clt_pool *pool, clt_job *job) {
-  clt_measurement_release(&job->measurement);
-  clt_measurement_init(&job->measurement, job->config);
-  clt_measurement_fail(&job->measurement, CLT_REASON_RUN_CRASH, "both workers that prepared it ended unexpectedly");
-  job->measurement.confirmed_alone = true;
-  finish_job(pool, job);
-}
-
-/* Puts it at the front of the queue, because it has waited longest. From now on it needs `company`, or stricter
- * isolation. lost: it may have ended its worker. */
-static void requeue_job(clt_pool *pool, clt_job *job, clt_company company, bool lost) {
-  clt_measurement_release(&job->measurement);
-  if (company > job->company) job->company = company;
-  /* Recorded before the next attempt, so that the count survives the end of this tuner. */
-  const clt_evaluator_setup *caller = &pool->setup.evaluator;
-  if (lost && caller->lost) {
-    clt_error why = {0};
-    clt_pool_break(pool, caller->lost(caller->attempts_user, job->config, &why), &why);
-  }
-  job->state = CLT_JOB_QUEUED;
-  job->turn = --pool->first_turn;
-  job->ready_s = 0;
-}
-
-void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
-  clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
-  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
-    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
-    if (suspect && job->company >= proof)
-      give_up_job(pool, job);
-    else
-      requeue_job(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
-  }
-}
 
 /* The first job in a state, in a worker if one is given; NULL: none. */
 static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker *worker) {
@@ -127,8 +86,10 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   clt_error why = {0};
   bool timed = job->ready_s > 0;
   /* Killed before it began: the cause may be the earlier work of its process. */
-  if (outcome->killed && outcome->unheard && job->retries++ < MAX_RETRIES)
-    return requeue_job(pool, job, CLT_UNDISTURBED, false), CLT_OK;
+  if (outcome->killed && outcome->unheard && job->retries++ < MAX_RETRIES) {
+    clt_job_requeue(pool, job, CLT_UNDISTURBED, false);
+    return CLT_OK;
+  }
   if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
     /* The worker reported an error of its own: try once more in another process, then give up. */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
@@ -136,7 +97,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       if (error && error->code == 0) *error = why;
       return why.code;
     }
-    requeue_job(pool, job, CLT_AMONG_OTHERS, false);
+    clt_job_requeue(pool, job, CLT_AMONG_OTHERS, false);
     clt_pool_replace(pool, worker);
     return CLT_OK;
   }
@@ -163,7 +124,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
         clt_pool_log(pool, CLT_LOG_INFO, "out of memory; from now on each worker prepares one configuration at a time");
       pool->n_slots = 1;
       clt_measurement_release(&m);
-      requeue_job(pool, job, CLT_AMONG_OTHERS, false);
+      clt_job_requeue(pool, job, CLT_AMONG_OTHERS, false);
       return CLT_OK;
     }
   }
@@ -172,11 +133,11 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   bool fatal = m.reason == CLT_REASON_RUN_ERROR && !pool->setup.quiet_builds && proof != CLT_UNDISTURBED;
   if (proof > job->company) {
     clt_measurement_release(&m);
-    requeue_job(pool, job, proof, fatal || (outcome->reply == NULL && !outcome->late && !outcome->killed));
+    clt_job_requeue(pool, job, proof, fatal || (outcome->reply == NULL && !outcome->late && !outcome->killed));
   } else {
     clt_measurement_release(&job->measurement);
     job->measurement = m;
-    finish_job(pool, job);
+    clt_job_finish(pool, job);
   }
   if (tainted && !pool->setup.quiet_builds) pool->in_doubt = true;
   if (tainted) clt_pool_replace(pool, worker);
@@ -185,7 +146,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
 
 /* --- scheduling --- */
 
-static bool any_load(const clt_pool *pool, clt_load load) {
+static bool any_load(const clt_pool *pool, clt_request_load load) {
   for (size_t i = 0; i < pool->n_workers; i++)
     if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
   return false;
@@ -205,29 +166,6 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
   }
   if (undisturbed) return fresh && n_under_way == 0 ? undisturbed : NULL;
   return first;
-}
-
-int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
-  const bool at_once = pool->setup.quiet_builds;
-  size_t n_waiting = 0, n_starting = 0, n_loading = 0, n_up = 0;
-  int rc = CLT_OK;
-  for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
-    n_waiting += job->state == CLT_JOB_QUEUED;
-  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++) {
-    n_starting += w->stage == CLT_STAGE_GREETING || w->stage == CLT_STAGE_OPENING;
-    n_loading += w->stage == CLT_STAGE_AWAITING_DATA || w->stage == CLT_STAGE_LOADING;
-    n_up += w->stage == CLT_STAGE_UP;
-  }
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
-    clt_pool_worker *worker = &pool->workers[i];
-    const bool is_first = n_starting + n_loading + n_up < FIRST_WORKERS;
-    /* Those that are not up yet will each take one that waits. */
-    const bool is_needed = n_waiting > n_starting + n_loading && n_starting < n_loading + n_up;
-    if (worker->stage == CLT_STAGE_DOWN && !at_once && !is_first && !is_needed) continue;
-    n_starting += worker->stage == CLT_STAGE_DOWN;
-    rc = clt_pool_start_worker(pool, worker, error);
-  }
-  return rc;
 }
 
 static int prepare_queued(clt_pool *pool, clt_error *error) {
@@ -253,11 +191,10 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     clt_pool_replace(pool, worker);
     n_fresh++;
   }
-  size_t n_emptied = n_alone > n_fresh
-                         ? n_alone - n_fresh
-                         : 0; /* this many workers get no new job until their prepared ones are measured */
+  /* This many workers get no new job until their prepared ones are measured. */
+  size_t n_emptied = n_alone > n_fresh ? n_alone - n_fresh : 0;
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     bool shared = true, taken[CLT_POOL_MAX_SLOTS] = {false};
     for (const clt_job *other = pool->jobs; other < pool->jobs + pool->capacity; other++) {
@@ -308,10 +245,10 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
   if (pool->timing && !any_load(pool, CLT_LOAD_TIMING) && find_ready(pool) == NULL) pool->timing = false;
   if (quiet && !pool->timing) {
     rc = prepare_queued(pool, error);
-    pool->timing = rc == 0 && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
+    pool->timing = rc == CLT_OK && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
   }
   if (!quiet) pool->timing = pool->timing || find_ready(pool);
-  clt_job *job = rc == 0 && pool->timing ? find_ready(pool) : NULL;
+  clt_job *job = rc == CLT_OK && pool->timing ? find_ready(pool) : NULL;
   bool alone = !any_load(pool, CLT_LOAD_NOISE) && !any_load(pool, CLT_LOAD_TIMING);
   if (quiet && first_job(pool, CLT_JOB_DONE, NULL)) alone = false; /* the caller is processing a result */
   if (job && alone && clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) {
@@ -325,7 +262,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
                                 "timing", clt_message_from_timing(&timing));
     rc = clt_pool_request(pool, job->worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
   }
-  if (rc == 0 && !quiet) rc = prepare_queued(pool, error);
+  if (rc == CLT_OK && !quiet) rc = prepare_queued(pool, error);
   for (size_t i = 0; !pool->timing && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     if (worker->load != CLT_LOAD_AT_GATE || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
@@ -353,7 +290,7 @@ int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error 
   *job = (clt_job){
       .state = CLT_JOB_QUEUED, .config = config, .best_s = best_s, .company = attempts ? CLT_ALONE : CLT_AMONG_OTHERS};
   job->turn = ++pool->last_turn;
-  if (attempts >= MAX_ATTEMPTS) give_up_job(pool, job);
+  if (attempts >= MAX_ATTEMPTS) clt_job_give_up(pool, job);
   return CLT_OK;
 }
 

@@ -86,6 +86,11 @@ def until(condition, process=None, limit_s=300):
     return True
 
 
+def has_program(name):
+    """Whether the program of 'clatune NAME' is built."""
+    return subprocess.run([CLATUNE, "help", name], capture_output=True).returncode == 0
+
+
 def has_device(text):
     run = subprocess.run([CLATUNE, "devices", "--json"], text=True, capture_output=True)
     return run.returncode == 0 and text.lower() in run.stdout.lower()

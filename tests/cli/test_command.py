@@ -7,8 +7,9 @@ import sqlite3
 import struct
 import subprocess
 import time
+import unittest
 
-from harness import CLATUNE, CliTest, main, until
+from harness import CLATUNE, CliTest, has_program, main, until
 
 PARAMETERS = [{"Name": "a", "Values": [1, 2, 3, 4]}, {"Name": "b", "Values": [0, 1, 2]}]
 
@@ -39,6 +40,7 @@ class CommandTest(CliTest):
         return self.clatune_json("verify", "p.json", "--configuration", configuration, expect=5)["log"]
 
 
+@unittest.skipUnless(has_program("sweep"), "clatune-sweep is not built")
 class Sweep(CommandTest):
     def sweep(self, expect=0, **plan):
         (self.folder / "plan.json").write_text(json.dumps({"Problems": ["p.json"], "Searchers": ["exhaustive"], **plan}))

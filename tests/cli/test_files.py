@@ -9,7 +9,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, SimulatedTest, main  # noqa: E402
+from simulation import CLATUNE, SimulatedTest, has_program, main  # noqa: E402
 
 FLAGS = ["-O2", "-O3 -march=native", "a=1 b=2", "x\"y'", "back\\slash", "two\nlines", "", "\u00fc\u20ac", "1"]
 
@@ -34,8 +34,9 @@ class Outputs(Tuned):
         "lookup, a header": ("lookup", "copy.json", "--store", "s.sqlite", "--format", "header"),
         "report": ("report", "copy.json", *STORED),
         "train": ("train", "copy.json", *STORED),
-        "sweep": ("sweep", "plan.json", "--device", "Simulated", "--store", "sweep.sqlite", "--quiet"),
     }
+    if has_program("sweep"):
+        COMMANDS["sweep"] = ("sweep", "plan.json", "--device", "Simulated", "--store", "sweep.sqlite", "--quiet")
 
     def each(self):
         for name, command in self.COMMANDS.items():
@@ -135,7 +136,7 @@ class Inputs(Tuned):
             ("store", "import", "fifo", "--store", "new.sqlite"),
             ("store", "import", "fifo", "--of", "copy.json", "--store", "new.sqlite"),
             ("convert", "fifo", "-o", "out.json"), ("replay", "fifo"), ("report", "fifo"), ("space", "fifo"),
-            ("sweep", "fifo"), ("init", "fifo"), ("init", "fifo", "-o", "x.json"),
+            *([("sweep", "fifo")] if has_program("sweep") else []), ("init", "fifo"), ("init", "fifo", "-o", "x.json"),
             ("sample", "copy.json", *stored, "--configurations", "fifo"),
             ("tune", "copy.json", *stored, "--learn-from", "fifo"),
             ("predict", "copy.json", *stored, "--model-file", "fifo")]

@@ -121,7 +121,6 @@ class Mistakes(CliTest):
                              (("tune", "scale.json", "--buget=10"), "did you mean '--budget'?"),
                              (("tune", "scale.json", "--second-stag", "5", "--second-stge", "5"), "did you mean '--second-stage'?"),
                              (("lookup", "scale.json", "--format", "heder"), "not 'heder'; did you mean 'header'?"),
-                             (("sweep", "plan.json", "--format", "markdwon"), "did you mean 'markdown'?"),
                              (("record", "scale.json", "-o", "r", "--format", "kernel_tuner"), "did you mean 'kernel-tuner'?"),
                              (("store", "lsit"), "did you mean 'list'?"),
                              (("tnue",), "there is no command 'tnue'; did you mean 'tune'? (see")):

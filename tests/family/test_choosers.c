@@ -76,7 +76,7 @@ static void every_chooser_learns(void **state) {
     const clt_family_training how = {.chooser = clt_family_choosers[c], .seed = 1};
     if (clt_family_choosers[c]->n_settings == 0) continue;
     assert_int_equal(clt_family_judge(figures, &n, &l.table, &how, NULL), CLT_OK);
-    print_message("%s: mean %.4f, gap closed %.3f\n", clt_family_choosers[c]->name, figures[0].mean, figures[0].gap_closed);
+    print_message("%s: mean %.4f, gap closed %.3f\n", clt_family_choosers[c]->scorer->name, figures[0].mean, figures[0].gap_closed);
     assert_int_equal(n, N_ROWS - N_TRAIN);
     assert_true(figures[CLT_JUDGE_CHOICE].mean > 0.9);
     assert_true(figures[CLT_JUDGE_CHOICE].gap_closed > 0.5);

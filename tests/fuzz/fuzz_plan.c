@@ -1,7 +1,7 @@
 /* Plans, their cells, and the listed configurations. A plan names its problem by a path seen from where it lies itself,
  * /proc/PID/fd: there "100" is a problem file, and "101" a file of configurations. */
 #include "device/device.h"
-#include "sweep/sweep.h"
+#include "farm/plan.h"
 
 #include "fuzz.h"
 

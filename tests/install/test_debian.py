@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PACKAGES = ("clatune", "libclatune0", "libclatune-dev")
+PACKAGES = ("clatune", "clatune-capture", "clatune-family", "clatune-farm", "libclatune0", "libclatune-dev")
+PROGRAMS = {"sweep": "clatune-farm", "family": "clatune-family", "capture": "clatune-capture", "apply": "clatune-capture"}
 NOT_PASSED_ON = ("CLATUNE_WORKER", "CLATUNE_INCLUDE", "CLATUNE_DEVICE", "CLATUNE_SYSTEM_STORE", "LD_LIBRARY_PATH", "DESTDIR")
 
 
@@ -51,6 +52,10 @@ class Debian(unittest.TestCase):
                 self.assertIn(library, self.field(name, "Depends"), name)
             self.assertIn("libpq5", self.field(name, "Recommends"), name)
         version = self.field("clatune", "Version")
+        for name in set(PROGRAMS.values()):
+            self.assertIn(f"clatune (= {version})", self.field(name, "Depends"))
+        self.assertIn("libsvm3", self.field("clatune-family", "Depends"))
+        self.assertNotIn("libsvm3", self.field("clatune", "Depends"))
         self.assertIn(f"libclatune0 (= {version})", self.field("libclatune-dev", "Depends"))
         self.assertIn("opencl-headers", self.field("libclatune-dev", "Depends"))
 
@@ -64,6 +69,17 @@ class Debian(unittest.TestCase):
         if "(POCL)" in said:  # compiles a module with the package's own header
             said = self.run_here([program, "verify", convolution, "--device", "pocl", "--size", "width=64", "--size", "height=64"])
             self.assertIn("verified        yes", said)
+
+    def test_each_program_is_in_its_package(self):
+        """Without it, clatune names the package."""
+        alone = self.folder / "alone"
+        alone.mkdir()
+        self.run_here(["dpkg-deb", "--extract", self.package("clatune"), alone])
+        listing = self.run_here([alone / "usr/bin/clatune", "--help"])
+        for name, package in PROGRAMS.items():
+            self.assertRegex(listing, rf"(?m)^  {name} +{package}$")
+            self.assertIn(f"install the package {package}", self.run_here([alone / "usr/bin/clatune", name], statuses=(2,)))
+            self.assertIn(f"usage: clatune {name} ", self.run_here([self.root / "usr/bin/clatune", name, "--help"]))
 
     def test_a_host_program(self):
         [pc] = self.root.glob("usr/lib/*/pkgconfig/clatune.pc")

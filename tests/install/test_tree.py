@@ -1,4 +1,5 @@
 """What 'meson install' lays down is complete, in the right folders, and works where it was moved to."""
+import json
 import os
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ from tree import BUILD, SOURCE, TreeTest, main
 
 HOST = SOURCE / "tests/install/host.c"
 PROBLEMS = ("convolution", "raycasting", "stereo")
+PROGRAMS = [path.name.removeprefix("clatune-") for path in BUILD.glob("src/*/clatune-*") if path.is_file() and os.access(path, os.X_OK)]
 
 
 class Install(TreeTest):
@@ -20,10 +22,10 @@ class Install(TreeTest):
         run = subprocess.run([self.prefix / "bin/clatune", *arguments], cwd=self.folder, env=self.environment, text=True,
                              capture_output=True)
         self.assertEqual(run.returncode, expect, run.stdout + run.stderr)
-        return run.stdout
+        return run.stdout + (run.stderr if expect else "")
 
     def test_everything_is_in_its_folder(self):
-        self.there("bin/clatune", "libexec/clatune-worker", "share/bash-completion/completions/clatune.bash",
+        self.there("bin/clatune", "libexec/clatune-worker", *(f"libexec/clatune/clatune-{name}" for name in PROGRAMS), "share/bash-completion/completions/clatune.bash",
                    "share/zsh/site-functions/_clatune", "share/fish/vendor_completions.d/clatune.fish")
         self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")),
                    "share/clatune/probe/probe.json", "share/clatune/probe/probe.cl")
@@ -64,6 +66,23 @@ class Install(TreeTest):
         self.assertRegex(self.clatune("--version"), r"^clatune \d")
         for name in PROBLEMS:
             self.assertIn(name, self.clatune("space", str(self.prefix / f"share/clatune/problems/{name}.json")))
+
+    def test_it_finds_its_programs(self):
+        for name in PROGRAMS:
+            self.assertIn(f"usage: clatune {name} ", self.clatune(name, "--help"))
+            self.assertIn(f"usage: clatune {name} ", self.clatune("help", name))
+        self.assertIn("no command 'nothing'", self.clatune("nothing", expect=2))
+
+    def test_programs_find_the_worker_and_the_layer(self):
+        if "sweep" in PROGRAMS:
+            (self.folder / "plan.json").write_text(json.dumps({"Problems": [str(self.prefix / "share/clatune/problems/stereo.json")]}))
+            script = self.clatune("sweep", "plan.json", "--slurm", "--dry-run")
+            self.assertIn(f"set -- '{self.prefix}/bin/clatune' sweep ", script)
+            said = self.clatune("sweep", "plan.json", "--device", "nothing", "--dry-run", expect=3)
+            self.assertNotIn("worker", said)
+        if "capture" in PROGRAMS:
+            said = self.clatune("capture", "--list", "--", "/nonexistent", expect=1)
+            self.assertIn("cannot run '/nonexistent'", said)
 
     def test_it_finds_its_worker_and_its_headers(self):
         devices = subprocess.run([self.prefix / "bin/clatune", "devices"], env=self.environment, text=True, capture_output=True)

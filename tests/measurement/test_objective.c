@@ -219,9 +219,9 @@ static void a_programs_own_figure_is_the_standard_objective(void **state) {
   assert_string_equal(clt_objective_name(o), "figure");
   assert_string_equal(clt_objective_unit(o), "points");
   assert_int_equal(clt_objective_goal(o), CLT_MAXIMISE);
-  assert_true(clt_objective_is_standard(o) && !clt_objective_is_time(o) && !clt_objective_ranks_by_time(o));
+  assert_true(clt_objective_is_default(o) && !clt_objective_is_time(o) && !clt_objective_ranks_by_time(o));
   assert_true(clt_objective_value(o, &m) == 40 && clt_objective_cost(o, &m) == 1.0 / 40);
-  assert_true(clt_objective_value(by_time, &m) == 0.5 && !clt_objective_is_standard(by_time));
+  assert_true(clt_objective_value(by_time, &m) == 0.5 && !clt_objective_is_default(by_time));
   assert_true(clt_objective_value(metric, &m) == 42);
   /* Records of before the figure had a field hold its cost. */
   assert_true(fabs(clt_objective_value(o, &old) - 40) < 1e-12);
@@ -234,12 +234,12 @@ static void a_programs_own_figure_is_the_standard_objective(void **state) {
   s = make_program("\"From\": \"memory\"");
   o = objective(&s, "");
   assert_int_equal(clt_objective_goal(o), CLT_MINIMISE);
-  assert_true(clt_objective_is_standard(o) && clt_objective_value(o, &old) == 1.0 / 40);
+  assert_true(clt_objective_is_default(o) && clt_objective_value(o, &old) == 1.0 / 40);
   clt_objective_free(o);
   drop(&s);
   s = make_program("\"From\": \"output\", \"Unit\": \"ms\"");
   o = objective(&s, NULL);
-  assert_true(clt_objective_is_standard(o) && clt_objective_is_time(o) && clt_objective_ranks_by_time(o));
+  assert_true(clt_objective_is_default(o) && clt_objective_is_time(o) && clt_objective_ranks_by_time(o));
   clt_objective_free(o);
   drop(&s);
 }

@@ -141,7 +141,7 @@ static void chamber_init(struct chamber *r, size_t n) {
   assert_int_equal(clt_split_choose(&split, r->encoding, false, r->configs, 240, NULL), 0);
   assert_int_equal(clt_layout_init(&layout, &split, NULL, r->configs, 240, NULL), 0);
   assert_int_equal(clt_committee_predict(r->committee, &layout, r->mean, r->spread, NULL), 0);
-  clt_layout_release(&layout);
+  clt_arena_release(&layout.memory);
   free(x);
   free(y);
 }

@@ -23,6 +23,7 @@ static const size_t row_counts[] = {ROWS, 64, 33, 1};
 struct data {
   float x[ROWS * INPUTS], y[ROWS], weights[128];
   clt_matrix matrix;
+  clt_arena memory;
 };
 
 static void make_data(struct data *d, size_t n_rows) {
@@ -33,7 +34,8 @@ static void make_data(struct data *d, size_t n_rows) {
   for (size_t i = 0; i < ROWS * INPUTS; i++) d->x[i] = (float)(2 * clt_rng_unit(&rng) - 1);
   for (size_t i = 0; i < ROWS; i++) d->y[i] = (float)clt_rng_normal(&rng);
   for (size_t i = 0; i < 128; i++) d->weights[i] = (float)clt_rng_normal(&rng);
-  assert_int_equal(clt_matrix_init(&d->matrix, d->x, INPUTS, d->y, all, n_rows, NULL), 0);
+  d->memory = (clt_arena){0};
+  assert_int_equal(clt_matrix_init(&d->matrix, &d->memory, d->x, INPUTS, d->y, all, n_rows, NULL), 0);
 }
 
 /* The network by the book, in double precision. */
@@ -67,18 +69,17 @@ static void outputs_are_right_for(const clt_kernels *kernels, const clt_shape *s
   struct data d;
   make_data(&d, n_rows);
   float out[ROWS + CLT_BLOCK_ROWS];
-  void *scratch = clt_vector_memory(1, clt_gradient_scratch(shape));
+  void *scratch = clt_arena_array(&d.memory, 1, clt_gradient_scratch(shape));
   kernels->outputs(shape, d.weights, &d.matrix, scratch, out);
   for (size_t i = 0; i < n_rows; i++) assert_float_equal(out[i], by_the_book(shape, d.weights, d.x + i * INPUTS), 2e-6);
-  free(scratch);
-  clt_matrix_release(&d.matrix);
+  clt_arena_release(&d.memory);
 }
 
 static void gradient_is_right_for(const clt_kernels *kernels, const clt_shape *shape, size_t n_rows) {
   struct data d;
   make_data(&d, n_rows);
   float gradient[128];
-  void *scratch = clt_vector_memory(1, clt_gradient_scratch(shape));
+  void *scratch = clt_arena_array(&d.memory, 1, clt_gradient_scratch(shape));
   double loss = kernels->gradient(shape, d.weights, &d.matrix, DECAY, scratch, gradient);
   assert_float_equal(loss, loss_by_the_book(shape, d.weights, &d), 1e-5 * (1 + loss));
   for (size_t i = 0; i < clt_shape_n_weights(shape); i++) {
@@ -90,8 +91,7 @@ static void gradient_is_right_for(const clt_kernels *kernels, const clt_shape *s
     d.weights[i] = kept;
     assert_float_equal(gradient[i], (above - below) / (up - down), 1e-4 * (1 + fabsf(gradient[i])));
   }
-  free(scratch);
-  clt_matrix_release(&d.matrix);
+  clt_arena_release(&d.memory);
 }
 
 /* For numbers of rows that fill the last strip of vectors and that do not. */
@@ -111,14 +111,14 @@ static void products_and_sums_are_right(void **state) {
   (void)state;
   enum { N = 83 };
   for (size_t k = 0; clt_kernels_at(k); k++) {
-    float *a = clt_vector_memory(N, sizeof *a), *b = clt_vector_memory(N, sizeof *b);
+    clt_arena memory = {0};
+    float *a = clt_arena_array(&memory, N, sizeof *a), *b = clt_arena_array(&memory, N, sizeof *b);
     double expected = 0;
     for (int i = 0; i < N; i++) a[i] = (float)(i % 7), b[i] = (float)(i % 5), expected += (i % 7) * (i % 5);
     assert_float_equal(clt_kernels_at(k)->dot(a, b, N), expected, 1e-3);
     clt_kernels_at(k)->add(a, 2, b, N);
     for (int i = 0; i < N; i++) assert_float_equal(a[i], (double)(i % 7 + 2 * (i % 5)), 1e-6);
-    free(a);
-    free(b);
+    clt_arena_release(&memory);
   }
 }
 
@@ -126,16 +126,16 @@ static void exponentials_are_limited_and_right(void **state) {
   (void)state;
   const float z[] = {0, 1, -1, 20, -20, 49.9f, -49.9f, 60, -1e6f, 1e30f};
   for (size_t k = 0; clt_kernels_at(k); k++) {
-    float *weights = clt_vector_memory(1, CLT_LANES * sizeof(float)),
-          *out = clt_vector_memory(10, CLT_LANES * sizeof(float));
+    clt_arena memory = {0};
+    float *weights = clt_arena_array(&memory, 1, CLT_LANES * sizeof(float));
+    float *out = clt_arena_array(&memory, 10, CLT_LANES * sizeof(float));
     for (int i = 0; i < 10; i++) weights[i] = z[i];
     clt_kernels_at(k)->exponentials(weights, 1, 0, NULL, 1, out);
     for (int i = 0; i < 10; i++) {
       double right = exp(-fmax(-CLT_EXPONENT, fmin(CLT_EXPONENT, z[i])));
       assert_true(fabs(out[i] - right) <= 2e-6 * right);
     }
-    free(weights);
-    free(out);
+    clt_arena_release(&memory);
   }
 }
 
@@ -147,19 +147,17 @@ static void rows_do_not_depend_on_their_company(void **state) {
   make_data(&d, ROWS);
   for (size_t k = 0; clt_kernels_at(k); k++) {
     size_t floats = UNITS * CLT_LANES;
-    float *weights = clt_vector_memory(UNITS * (INPUTS + 1), CLT_LANES * sizeof(float));
-    float *together = clt_vector_memory(N * floats, sizeof(float)), *alone = clt_vector_memory(floats, sizeof(float));
+    float *weights = clt_arena_array(&d.memory, UNITS * (INPUTS + 1), CLT_LANES * sizeof(float));
+    float *together = clt_arena_array(&d.memory, N * floats, sizeof(float));
+    float *alone = clt_arena_array(&d.memory, floats, sizeof(float));
     for (size_t i = 0; i < UNITS * (INPUTS + 1) * CLT_LANES; i++) weights[i] = d.weights[i % 128];
     clt_kernels_at(k)->exponentials(weights, UNITS, INPUTS, d.x, N, together);
     for (size_t i = 0; i < N; i++) {
       clt_kernels_at(k)->exponentials(weights, UNITS, INPUTS, d.x + i * INPUTS, 1, alone);
       assert_memory_equal(alone, together + i * floats, floats * sizeof(float));
     }
-    free(weights);
-    free(together);
-    free(alone);
   }
-  clt_matrix_release(&d.matrix);
+  clt_arena_release(&d.memory);
 }
 
 static void the_forest_takes_the_lowest_leaf_left(void **state) {

@@ -50,11 +50,11 @@ static void a_tree_finds_the_steps(void **state) {
   grow(&tree, &d, N, 3);
   assert_int_equal((tree.n_nodes + 1) / 2, 4); /* the third input's middle value takes two cuts */
   for (size_t i = 0; i < N; i++) assert_float_equal(clt_growth_predict(&tree, d.x + i * INPUTS), d.y[i], 1e-6);
-  clt_growth_release(&tree);
+  clt_arena_release(&tree.memory);
   grow(&tree, &d, 1, 3);
   assert_int_equal((tree.n_nodes + 1) / 2, 1);
   assert_float_equal(clt_growth_predict(&tree, d.x + INPUTS), d.y[0], 1e-6);
-  clt_growth_release(&tree);
+  clt_arena_release(&tree.memory);
 }
 
 static void leaves_are_no_smaller_than_asked_for(void **state) {
@@ -74,7 +74,7 @@ static void leaves_are_no_smaller_than_asked_for(void **state) {
       }
       assert_true(n >= leaf_rows && fabs(sum / (double)n - mean) < 1e-5);
     }
-    clt_growth_release(&tree);
+    clt_arena_release(&tree.memory);
   }
 }
 

@@ -169,6 +169,42 @@ static void ranges_and_special_values_are_full_unless_excluded(void **state) {
   clt_problem_free(problem);
 }
 
+static void a_tolerance_allows_for_rounding_errors_but_not_for_jumps(void **state) {
+  (void)state;
+  float reference[100], shaken[100];
+  for (int i = 0; i < 100; i++) reference[i] = (float)(i + 1), shaken[i] = reference[i] * (1 - 1e-6f);
+  clt_array array = {.element = {CLT_ELEMENT_FLOAT, 1, sizeof(float)},
+                     .bytes = sizeof reference,
+                     .reference = reference,
+                     .absolute_tolerance = 1e-9};
+  assert_true(clt_array_allow_rounding(&array, shaken));
+  assert_true(array.rounding > 5e-4 && array.rounding < 5e-3 && array.absolute_tolerance == array.rounding);
+  shaken[7] = 90; /* a jump: at most 1 % of the largest */
+  assert_true(!clt_array_allow_rounding(&array, shaken) || array.rounding <= 1);
+  for (int i = 0; i < 100; i++) shaken[i] = reference[i] * (i % 2 ? 1.1f : 0.9f);
+  assert_false(clt_array_allow_rounding(&array, shaken)); /* the result is nothing but rounding errors */
+}
+
+static void shaken_inputs_differ_by_rounding_errors(void **state) {
+  (void)state;
+  clt_problem *problem = problem_with(N(3000), "", drawn, "");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_data *plain = data_of(instance, (clt_recipe){CLT_INPUTS_SPIKES, 1}),
+           *shaken = data_of(instance, (clt_recipe){CLT_INPUTS_SPIKES, 1, .shaken = true});
+  const float *x = content(plain, "x"), *y = content(shaken, "x");
+  size_t n_changed = 0;
+  for (size_t k = 0; k < 3000; k++) {
+    n_changed += x[k] != y[k];
+    assert_true(fabsf(y[k]) <= fabsf(x[k]) && fabsf(x[k] - y[k]) <= 4e-7f * fabsf(x[k]));
+  }
+  assert_true(n_changed > 1500);
+  assert_memory_equal(content(plain, "i"), content(shaken, "i"), 3000 * sizeof(int32_t));
+  clt_data_free(plain);
+  clt_data_free(shaken);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void nudged_inputs_keep_what_a_kernel_may_remember(void **state) {
   (void)state;
   clt_problem *problem = problem_with(N(3000), "", drawn, "");
@@ -195,7 +231,7 @@ static void the_list_has_what_makes_a_difference(void **state) {
   assert_int_equal(n, n_fast + 2); /* without NaN and infinities */
   for (size_t i = 0; i < n; i++) n_mirrored += all[i].mirrored;
   assert_true(n == 19 && n_mirrored == 1);
-  assert_int_equal(clt_checks_list(none, bare, false), 1); /* the order of work-items */
+  assert_int_equal(clt_checks_list(none, bare, true), 1); /* the order of work-items */
   clt_problem_free(problem);
   clt_problem_free(bare);
 }
@@ -283,6 +319,8 @@ int main(void) {
       cmocka_unit_test(what_the_file_states_varies_and_keeps_its_nature),
       cmocka_unit_test(spikes_dominate_every_sum),
       cmocka_unit_test(ranges_and_special_values_are_full_unless_excluded),
+      cmocka_unit_test(a_tolerance_allows_for_rounding_errors_but_not_for_jumps),
+      cmocka_unit_test(shaken_inputs_differ_by_rounding_errors),
       cmocka_unit_test(nudged_inputs_keep_what_a_kernel_may_remember),
       cmocka_unit_test(the_list_has_what_makes_a_difference),
       cmocka_unit_test(ragged_sizes_are_small_odd_and_unequal),

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 
 #include "problem/data.h"
-#include "problem/parts.h"
+#include "problem/content.h"
+#include "problem/instance.h"
 
 /* A problem with the given arguments, and more at its top level. */
 static clt_problem *with_arguments(const char *arguments, const char *more) {

@@ -6,7 +6,8 @@ import sys
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 500, 80
 BANNED = re.compile(r"(?<![\w.>])(strtok|gets|sprintf|vsprintf|strcat|system|popen|tmpnam|mktemp|rand|srand|alloca|atoi|atof)\s*\(")
 PRINTING = re.compile(r"(?<![\w.>])(printf|puts|putchar|exit|abort)\s*\(")
-MAY_PRINT = ("cli", "worker", "layer")
+PROGRAMS = ("cli", "farm", "family")
+MAY_PRINT = (*PROGRAMS, "worker", "layer")
 BY_LOCALE = re.compile(r"(?<![\w.>])(strto[df]|strtold|atof|v\w*printf|asprintf)\s*\(|\bsetlocale\b")
 FORMATTED = re.compile(r"(?<![\w.>])\w*(printf|scanf)\s*\(")
 REAL = re.compile(r"%[-+ #0-9.*]*(l|L)?[aefgAEFG]")
@@ -58,9 +59,9 @@ def check(path, room):
 
 def check_numbers(path, room):
     text = path.read_text()
-    prints = room == "cli" or path.parent.name == "child"
-    for number in [] if path.match("src/base/text.c") else by_locale(text, prints):
-        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/text.h)"
+    prints = room in PROGRAMS or path.parent.name in ("child", "programs")
+    for number in [] if path.match("src/base/print.c") else by_locale(text, prints):
+        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/print.h)"
 
 
 def main(root):

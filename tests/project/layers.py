@@ -4,8 +4,8 @@ import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
-          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["family"],
-          ["report"], ["layer"], ["cli"]]
+          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"],
+          ["choice"], ["report"], ["cli"], ["farm", "family", "layer"]]
 LEVEL = {component: level for level, components in enumerate(LEVELS) for component in components}
 
 # The component that each public header belongs to.
@@ -13,7 +13,7 @@ HEADERS = {"clatune": "session", "error": "base", "version": "base", "value": "b
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
            "recording": "format", "sys/evaluator": "worker", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "online": "session", "tune_kernel": "session", "lookup": "lookup",
-           "tune": "session", "family": "family"}
+           "tune": "session", "family": "choice"}
 
 def component_of_include(name):
     if name.startswith("clatune/"):

@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = {"problem": "problem", "plan": "sweep", "family": "family"}
+ROOMS = {"problem": "problem", "plan": "farm", "family": "family"}
 LIST = r"CLT_NAMES\(([^()]*)\)"
 KEYS = re.compile(r"clt_read_object\(\s*&?\w+,\s*" + LIST)
 CHOICE = re.compile(r'clt_read_choice\(\s*&?\w+,\s*"(\w+)",\s*' + LIST)

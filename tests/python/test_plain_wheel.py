@@ -24,7 +24,7 @@ def backend():
 
 
 def test_what_is_in_it():
-    for name in ("bin/clatune", "libexec/clatune-worker", "lib/libclatune.so.0"):
+    for name in ("bin/clatune", "libexec/clatune-worker", "libexec/clatune/clatune-apply", "lib/libclatune.so.0"):
         assert os.access(NATIVE / name, os.X_OK), name
     for name in ("include/clatune/module.h", "include/clatune/clatune.h", "share/clatune/problems/convolution.json", "share/clatune/probe/probe.json"):
         assert (NATIVE / name).is_file(), name
@@ -59,8 +59,9 @@ def test_the_program_that_pip_installs():
 
 def test_the_tree_may_be_moved(tmp_path, scale):
     shutil.copytree(NATIVE, tmp_path / "moved")
-    said = subprocess.run([tmp_path / "moved/bin/clatune", "space", scale(folder="here").path], text=True, capture_output=True)
-    assert said.returncode == 0, said.stderr
+    for command in (["space", scale(folder="here").path], ["sweep", "--help"], ["apply", "--help"]):
+        said = subprocess.run([tmp_path / "moved/bin/clatune", *command], text=True, capture_output=True)
+        assert said.returncode == 0, said.stderr
 
 
 @pytest.mark.parametrize("settings, text", [({"biuld": "x"}, "'biuld'"), ({"build": "/nonexistent"}, "'/nonexistent' is no build folder"),

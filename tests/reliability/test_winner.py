@@ -1,4 +1,6 @@
 """What a winner has to stand up to besides the search: another size, and --oclgrind (docs/explanation/sessions.md)."""
+import json
+
 from simulation import TIME_S, SimulatedTest, main
 
 
@@ -38,6 +40,27 @@ class Winner(SimulatedTest):
         self.assertTrue(passed and all(c["sizes"] == "n=1024" for c in passed))  # all inputs, at the tuning's size
         failed = [c["why"] for c in answer["checks"] if not c["passed"]]
         self.assertTrue(failed and all(why == "the default configuration fails at these sizes" for why in failed))
+
+    def without_reference(self):
+        described = json.loads((self.folder / "copy.json").read_text())
+        del described["Reference"]
+        (self.folder / "copy.json").write_text(json.dumps(described))
+
+    def test_without_a_reference_the_default_judges(self):
+        self.without_reference()
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024 and a == 2")
+        answer = self.tune()
+        self.assertEqual(answer["best"]["configuration"]["a"], 1)
+        self.assertTrue(answer["checks"] and all(c["judge"] == "default" for c in answer["checks"]))
+        self.assertFalse([note for note in answer["notes"] if "agree" in note])
+
+    def test_two_that_agree_against_the_default_are_told(self):
+        self.without_reference()
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024 and a == 0")
+        answer = self.tune()
+        self.assertEqual(answer["best"]["configuration"]["a"], 0)
+        self.assertTrue([note for note in answer["notes"] if "the default configuration may be the incorrect one" in note],
+                        answer["notes"])
 
     def test_checks_that_pass_stay_those_of_the_winner(self):
         """The fastest passes; a later candidate that fails does not take its checks away."""

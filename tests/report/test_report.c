@@ -77,7 +77,7 @@ static void rows_and_the_fastest(void **state) {
   char *folder;
   clt_recording *recording;
   clt_tuning t = make_tuning(&folder, &recording);
-  clt_ranked fastest[4], all[20];
+  clt_report_ranked fastest[4], all[20];
   assert_int_equal(t.rows.n, 12);
   assert_int_equal(t.n_correct, 11);
   assert_string_equal(t.device, "a card");

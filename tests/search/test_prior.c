@@ -42,7 +42,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   fixture *f = *state;
-  clt_prior_release(&f->prior);
+  clt_arena_release(&f->prior.memory);
   clt_encoding_free(f->encoding);
   clt_space_free(f->space);
   free(f->configs);
@@ -122,7 +122,7 @@ static void what_fails_comes_last(void **state) {
 static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state) {
   fixture *f = *state;
   clt_map asked = {0};
-  clt_prior_release(&f->prior);
+  clt_arena_release(&f->prior.memory);
   for (size_t i = 0; i < f->source.n; i++)
     if (i != 77 && i != 78) f->log_costs[i] = NAN;
   assert_int_equal(clt_prior_init(&f->prior, &f->source, 1, (bool[]){true}, true, f->encoding, NULL), 0);
@@ -143,14 +143,14 @@ static void sources_are_expected_to_agree(void **state) {
   const float one[] = {1, 0, 0.5f}, other[] = {2.5f, 3, 2}, failing[] = {1, NAN, 0.5f};
   const clt_search_source sources[] = {{"one", first, one, 3}, {"other", second, other, 3}, {"failing", first, failing, 3}};
   clt_map asked = {0};
-  clt_prior_release(&f->prior);
+  clt_arena_release(&f->prior.memory);
   assert_int_equal(clt_prior_init(&f->prior, sources, 3, (bool[]){true, true, false}, false, f->encoding, NULL), 0);
   assert_int_equal(f->prior.n, 4);
   assert_true(best(f, NULL, 0, &asked, NULL) == c[3]); /* 0, of the only one that has it */
   assert_non_null(clt_map_add(&asked, c[3], NULL));
   assert_non_null(clt_map_add(&asked, c[2], NULL));
   assert_true(best(f, NULL, 0, &asked, NULL) == c[1]); /* 0 and 1, where c[0] has 1 and 0.5 */
-  clt_prior_release(&f->prior);
+  clt_arena_release(&f->prior.memory);
   assert_int_equal(clt_prior_init(&f->prior, sources, 3, (bool[]){true, true, true}, false, f->encoding, NULL), 0);
   assert_true(best(f, NULL, 0, &asked, NULL) == c[0]);
   clt_map_release(&asked);
@@ -162,7 +162,7 @@ static void what_is_under_way_is_not_asked_for_again(void **state) {
   clt_map asked = {0};
   clt_config config;
   for (size_t i = 0; i < f->source.n; i++) f->log_costs[i] = 0; /* nothing but the uncertainty tells them apart */
-  clt_prior_release(&f->prior);
+  clt_arena_release(&f->prior.memory);
   assert_int_equal(clt_prior_init(&f->prior, &f->source, 1, (bool[]){true}, false, f->encoding, NULL), 0);
   const clt_result_row rows[] = {{.config = f->prior.configs[0], .cost = 1}, {.config = f->prior.configs[f->prior.n - 1], .cost = NAN}};
   assert_int_equal(clt_prior_best(&config, &f->prior, rows, 1, 1, &asked, NULL, NULL), 0);

@@ -275,7 +275,8 @@ static void why_the_fastest_of_the_search_has_not_won_is_said(void **state) {
     if (fate == 3) fastest->median_cost *= 10;
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
     static const char *const told[] = {"", "e=7 ", "e=1 ", "e=7 "};
-    static const char *const because[] = {"", "failed as a finalist: the result differs", "final comparison", "medians"};
+    static const char *const because[] = {"", "failed as a finalist: the result differs", "final comparison",
+                                          "medians"};
     const char *note = find_note(&stage, "the best of the search, ", fate > 0);
     if (fate > 0 && (note == NULL || !strstr(note, told[fate]) || !strstr(note, because[fate])))
       fail_msg("%d: %s", fate, note ? note : "nothing");
@@ -298,10 +299,10 @@ static void measurements_that_disagree_and_a_busy_machine_are_said(void **state)
       n_script = 2;
       script[0] = of_e(space, 7), script[1] = of_e(space, 8);
       stage.evaluator.slower = slower;
-      stage.session.load = clt_load_now();
-      stage.session.load.all_s -= 1e6; /* a tuning of many days, and what it and others used of them */
-      stage.session.load.busy_s -= busy ? 8e5 : 0;
-      stage.session.load.own_s -= 2e5;
+      stage.session.used = clt_processor_time_now();
+      stage.session.used.all_s -= 1e6; /* a tuning of many days, and what it and others used of them */
+      stage.session.used.busy_s -= busy ? 8e5 : 0;
+      stage.session.used.own_s -= 2e5;
       assert_int_equal(search_stage(&stage, NULL), 0);
       assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
       const size_t n = (size_t)(2 * (slower > 1) + busy) + (slower > 1 || busy);
@@ -316,9 +317,9 @@ static void measurements_that_disagree_and_a_busy_machine_are_said(void **state)
     }
   begin(&stage, space); /* where nothing was right, there is nothing to be compared again */
   stage.session.evaluator = &device;
-  stage.session.load = clt_load_now();
-  stage.session.load.all_s -= 1e6;
-  stage.session.load.busy_s -= 8e5;
+  stage.session.used = clt_processor_time_now();
+  stage.session.used.all_s -= 1e6;
+  stage.session.used.busy_s -= 8e5;
   assert_non_null(find_note(&stage, "other programs used 80 %", 1));
   end(&stage);
   clt_space_free(space);

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "clatune/sys/evaluator.h"
-#include "worker/pool.h"
+#include "worker/workers.h"
 #include "fake_worker.h"
 
 typedef struct fixture {

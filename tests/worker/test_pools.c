@@ -28,7 +28,7 @@ static spread *open_spread(const fixture *f, size_t n, const double *slowness, c
     setups[i].open = s->opens[i];
     setups[i].evaluator.log = append;
     setups[i].evaluator.log_user = s->said;
-    snprintf(setups[i].place, sizeof setups[i].place, "0:%zu", i);
+    snprintf(setups[i].label, sizeof setups[i].label, "0:%zu", i);
   }
   if (clt_pools_open(&s->pools, setups, n, GOOD, &error)) fail_msg("%s", error.message);
   return s;

@@ -57,8 +57,12 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
     words[i] = (char *)(text ? text : "");
   }
   if (words == NULL || n == 0 || pipe2(ends, O_CLOEXEC)) {
-    failure = words == NULL ? ENOMEM : n == 0 ? ENOENT : errno;
-    return free(words), failure;
+    if (words == NULL)
+      failure = ENOMEM;
+    else
+      failure = n == 0 ? ENOENT : errno;
+    free(words);
+    return failure;
   }
   *child = fork();
   if (*child == 0) {

@@ -76,12 +76,11 @@ static int serve_devices(server *s, const json_t *request, json_t **out, clt_err
   size_t n = 0;
   (void)s;
   (void)request;
+  int rc = clt_opencl_devices(&devices, &n, error);
+  if (rc) return rc;
   json_t *list = json_array();
-  int rc = list ? clt_opencl_devices(&devices, &n, error) : clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < n; i++)
-    if (json_array_append_new(list, clt_device_json(&devices[i]))) rc = clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) clt_json_append(&list, clt_device_json(&devices[i]));
   free(devices);
-  if (rc) return json_decref(list), rc;
   *out = json_pack("{s:s, s:o}", "reply", "devices", "devices", list);
   return CLT_OK;
 }
@@ -91,13 +90,13 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
   int rc = clt_message_integer(&platform, request, "platform", 0, INT32_MAX, error);
-  if (rc == 0) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
+  if (rc == CLT_OK) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
   /* The executor stays on the first request's device, because a compiler loads its library again for each context. */
-  if (rc == 0 && s->executor == NULL) rc = clt_executor_new(&s->executor, (int)platform, (int)device, error);
-  if (rc == 0)
+  if (rc == CLT_OK && s->executor == NULL) rc = clt_executor_new(&s->executor, (int)platform, (int)device, error);
+  if (rc == CLT_OK)
     rc = clt_opencl_inspect(&kernels, &n, s->executor, clt_json_string(request, "text"),
                             clt_json_string(request, "options"), error);
-  if (rc == 0) *out = json_pack("{s:s, s:o}", "reply", "kernels", "kernels", clt_message_from_kernels(kernels, n));
+  if (rc == CLT_OK) *out = json_pack("{s:s, s:o}", "reply", "kernels", "kernels", clt_message_from_kernels(kernels, n));
   free(kernels);
   return rc;
 }
@@ -111,7 +110,7 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
   const clt_device_info *wanted = clt_instance_device(s->instance);
   if (s->executor == NULL) rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
   if (rc) return rc;
-  /* The parent has the device's place from another process, where it may differ. */
+  /* The parent has the device's indices from another process, where they may differ. */
   const clt_device_info *found = clt_executor_device(s->executor);
   if (strcmp(wanted->name, found->name) != 0 || strcmp(wanted->driver_version, found->driver_version) != 0)
     return clt_fail(error, CLT_E_DEVICE,
@@ -137,7 +136,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   const char *folder = clt_json_string(request, "folder");
   if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no problem");
   int rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
-  if (rc == 0) rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), error);
+  if (rc == CLT_OK) rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), error);
   if (rc) return rc;
   clt_data **slot = &s->data[set - 1], *made = NULL;
   json_t *warnings = NULL;
@@ -150,13 +149,13 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
     clt_remove_tree(folder, false); /* remains of a worker that did not finish */
     if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "create the folder", folder);
     rc = clt_reference_data(&made, s->executor, s->instance, &recipe, error);
-    if (rc == 0) rc = clt_data_save(made, folder, error);
+    if (rc == CLT_OK) rc = clt_data_save(made, folder, error);
     /* Last, so that changes to the arrays by a module's function have no effect. */
-    if (rc == 0 && set == 1) rc = clt_data_quality(&quality, s->instance, made, error);
+    if (rc == CLT_OK && set == 1) rc = clt_data_quality(&quality, s->instance, made, error);
     if (made) clt_executor_forget(s->executor, made);
     clt_data_free(made);
   }
-  if (rc == 0) rc = clt_data_map(slot, s->instance, &recipe, folder, error);
+  if (rc == CLT_OK) rc = clt_data_map(slot, s->instance, &recipe, folder, error);
   if (rc) return rc;
   if (set == 1 && json_is_true(json_object_get(request, "make"))) {
     warnings = json_array();
@@ -201,7 +200,7 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   prepared_slot *slot = NULL;
   int64_t config;
   int rc = find_slot(&slot, s, request, false, error);
-  if (rc == 0) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
+  if (rc == CLT_OK) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
   if (rc) return rc;
   if (slot->prepared) empty_slot(slot);
   s->gate = json_is_true(json_object_get(request, "gate"));
@@ -209,7 +208,7 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
                                    json_is_true(json_object_get(request, "anew")), s->data[0], &slot->measurement,
                                    error);
   s->gate = false;
-  if (rc == 0) *out = reply_measurement(&slot->measurement);
+  if (rc == CLT_OK) *out = reply_measurement(&slot->measurement);
   if (rc || slot->prepared == NULL) empty_slot(slot);
   return rc;
 }
@@ -218,7 +217,7 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
   prepared_slot *slot = NULL;
   clt_timing_policy timing;
   int rc = find_slot(&slot, s, request, true, error);
-  if (rc == 0) rc = clt_message_to_timing(&timing, json_object_get(request, "timing"), error);
+  if (rc == CLT_OK) rc = clt_message_to_timing(&timing, json_object_get(request, "timing"), error);
   if (rc) return rc;
   clt_measurement *m = &slot->measurement;
   m->n_runs = 0;
@@ -227,8 +226,8 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
   if (binds && clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_worker_spread_threads();
   rc = clt_executor_time(s->executor, slot->prepared, &timing, m, error);
   clt_worker_free_threads();
-  if (rc == 0) *out = reply_measurement(m);
-  bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && m->reason == CLT_REASON_NONE;
+  if (rc == CLT_OK) *out = reply_measurement(m);
+  bool keep = json_is_true(json_object_get(request, "keep")) && rc == CLT_OK && m->reason == CLT_REASON_NONE;
   if (!keep) empty_slot(slot);
   return rc;
 }
@@ -238,13 +237,13 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
   int64_t set;
   clt_measurement m;
   int rc = find_slot(&slot, s, request, true, error);
-  if (rc == 0) rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
+  if (rc == CLT_OK) rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
   if (rc) return rc;
   if (s->data[set - 1] == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker does not have that set of data");
   clt_measurement_init(&m, slot->measurement.config);
   rc = clt_executor_verify(s->executor, slot->prepared, s->data[set - 1],
                            json_is_true(json_object_get(request, "mirrored")), &m, error);
-  if (rc == 0) *out = reply_measurement(&m);
+  if (rc == CLT_OK) *out = reply_measurement(&m);
   clt_measurement_release(&m);
   return rc;
 }

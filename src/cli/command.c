@@ -1,0 +1,96 @@
+/* Running a command, and its help: of clatune itself and of the programs in libexec/clatune, which have one each. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+#define TEXT_COLUMN 28
+#define WIDTH 100
+
+/* The text begins at TEXT_COLUMN and is broken at spaces. */
+void cli_print_help_line(const char *left, const char *text) {
+  int column = printf("  %s ", left);
+  if (column > TEXT_COLUMN) {
+    putchar('\n');
+    column = 0;
+  }
+  printf("%*s", TEXT_COLUMN - column, "");
+  for (column = TEXT_COLUMN; *text;) {
+    int length = (int)strcspn(text, " ");
+    if (column + length > WIDTH && column > TEXT_COLUMN) {
+      printf("\n%*s", TEXT_COLUMN, "");
+      column = TEXT_COLUMN;
+    }
+    printf("%.*s%s", length, text, text[length] ? " " : "");
+    column += length + 1;
+    text += length + (text[length] != '\0');
+  }
+  putchar('\n');
+}
+
+static void print_help(const cli_arguments *arguments) {
+  const cli_command *command = arguments->command;
+  printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
+  for (size_t i = 0; i < command->n_flags; i++) {
+    const cli_flag *flag = &command->flags[i];
+    char left[96];
+    snprintf(left, sizeof left, "%s--%s%s%s", strcmp(flag->name, "quiet") == 0 ? "-q, " : "", flag->name,
+             flag->argument ? " " : "", flag->argument ? flag->argument : "");
+    cli_print_help_line(left, flag->help);
+  }
+  cli_print_help_line("-h, --help", "prints this help");
+  for (const clt_plugins *const *kind = command->plugins; *kind; kind++) {
+    printf("\n%ss ('clatune help NAME' explains one and its options):\n", clt_plugin_kind(*kind));
+    for (size_t i = 0; i < clt_n_plugins(*kind); i++)
+      cli_print_help_line(clt_plugin_name(*kind, i), clt_plugin_summary(*kind, i));
+  }
+  if (command->examples) printf("\nexamples:\n%s", command->examples);
+}
+
+int cli_run_command(const cli_command *command, int argc, char **argv) {
+  cli_arguments arguments;
+  cli_arguments_parse(&arguments, command, argc, argv);
+  if (!cli_given(&arguments, "help")) return command->run(&arguments);
+  print_help(&arguments);
+  return CLI_FOUND;
+}
+
+void cli_begin(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size (ulimit -f) fails with a message */
+  cli_streams_open();
+}
+
+int cli_finish(int rc) {
+  cli_end();
+  if (fflush(stdout) == 0 && !ferror(stdout)) return rc;
+  const int failure = cli_output_failed();
+  return rc ? rc : failure;
+}
+
+/* --- the programs --- */
+
+static void add_option(json_t *options, const char *name, const char *argument, const char *help) {
+  json_array_append_new(options, json_pack("{s:s, s:s*, s:s}", "name", name, "argument", argument, "help", help));
+}
+
+/* The command's description, which programs.c reads. */
+static int describe(const cli_command *command) {
+  json_t *options = json_array();
+  for (size_t i = 0; i < command->n_flags; i++)
+    add_option(options, command->flags[i].name, command->flags[i].argument, command->flags[i].help);
+  for (const clt_plugins *const *kind = command->plugins; *kind; kind++)
+    for (size_t i = 0; i < clt_n_plugins(*kind); i++) {
+      const clt_option_table t = clt_plugin_table(*kind, i);
+      for (const clt_option *o = t.options; o < t.options + t.n; o++)
+        add_option(options, o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help);
+    }
+  return cli_print_json(json_pack("{s:s, s:o}", "summary", command->summary, "options", options));
+}
+
+int cli_program_main(const cli_command *command, int argc, char **argv) {
+  cli_begin();
+  const bool described = argc == 2 && strcmp(argv[1], CLI_DESCRIBE) == 0;
+  return cli_finish(described ? describe(command) : cli_run_command(command, argc, argv));
+}

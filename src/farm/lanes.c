@@ -1,0 +1,431 @@
+/* The lanes of an agent: they take tunings from the queue in the database (farm/queue.h) and store their measurements
+ * in the agent's own file, the outbox. */
+#include "farm/agent.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "device/device.h"
+
+#define RETRY_S 1.0 /* until an unreachable server is tried again */
+#define PLANS_S 2.0 /* between two checks for new plans */
+#define LOOKS 30    /* checks, until all plans are read again */
+#define WAITS_S 10  /* between two checks of what other agents do */
+
+/* --- the server --- */
+
+bool cli_farm_is_away(cli_farm *f) {
+  if (f->away && clt_now_s() >= f->retry_s) f->away = false;
+  return f->away;
+}
+
+/* Handles a call's result. A refusal by the server may be temporary, so it is a warning, printed once, and the agent
+ * continues. */
+int cli_farm_note(cli_farm *f, int rc, clt_error *error) {
+  if (rc == CLT_OK && f->said_away && !f->options->quiet) fprintf(stderr, "clatune: the server is reachable again\n");
+  if (rc == CLT_OK) f->said_away = false;
+  if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc;
+  if (!f->said_away && error->message[0])
+    fprintf(stderr, "clatune: warning: %s; running tunings continue, their results are sent later\n", error->message);
+  f->said_away = f->away = true;
+  f->retry_s = clt_now_s() + RETRY_S;
+  return rc;
+}
+
+/* --- plans --- */
+
+/* NULL: out of memory. */
+cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash) {
+  cli_farm_plan *p = calloc(1, sizeof *p);
+  if (p == NULL || clt_grow(&f->plans, &f->plans_capacity, f->n_plans + 1, sizeof *f->plans)) return free(p), NULL;
+  f->plans[f->n_plans++] = p;
+  p->hash = strdup(hash);
+  p->targets = calloc(f->sweep->n_devices + 1, sizeof *p->targets);
+  p->sweep = (cli_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
+  if (plan) p->sweep.cells = plan->cells, p->sweep.n_cells = plan->n_cells;
+  return p->hash && p->targets ? p : NULL;
+}
+
+/* Program problems run on the host device only, kernels never do. */
+static bool fits(const clt_sweep *plan, const clt_device_info *device) {
+  return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
+}
+
+static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
+  int rc = CLT_OK;
+  clt_sweep *plan = p->sweep.plan;
+  if (plan == NULL) return CLT_OK;
+  memset(p->targets, 0, f->sweep->n_devices * sizeof *p->targets);
+  if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
+  for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++)
+    if (fits(plan, &f->sweep->devices[d]))
+      rc = clt_queue_join(f->pq, &p->targets[d], id, plan, &f->sweep->devices[d], error);
+  if (rc == CLT_OK) p->id = id;
+  return rc;
+}
+
+/* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
+static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *name, const char *hash,
+                      clt_error *error) {
+  clt_error why = {0};
+  char *text = NULL, message[2048];
+  clt_sweep *plan = NULL;
+  int rc = clt_queue_text(f->pq, &text, id, error);
+  if (rc) return rc;
+  if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
+    clt_error_format(message, sizeof message, &why);
+    fprintf(stderr, "clatune: plan %lld '%s' is left to other agents: %s\n", (long long)id, name, message);
+    plan = NULL;
+  }
+  free(text);
+  *out = cli_farm_add_plan(f, plan, hash);
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
+/* Reads newly submitted plans, page by page, as there may be any number. From time to time all of them, because a new
+ * submission reopens failed tunings. */
+static int learn_plans(cli_farm *f, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
+  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const char *hash = clt_pq_text(rows, i, 3);
+    cli_farm_plan *p = NULL;
+    const int64_t id = clt_pq_whole(rows, i, 0);
+    for (size_t k = 0; k < f->n_plans && p == NULL; k++)
+      if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
+    if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
+    if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
+    if (rc == CLT_OK) f->seen = id;
+  }
+  clt_pq_rows_free(rows);
+  if (rc || n > 0) return rc;
+  f->plans_s = clt_now_s() + PLANS_S;
+  if (++f->n_looks % LOOKS == 0) f->seen = 0;
+  return CLT_OK;
+}
+
+int cli_farm_know_plans(cli_farm *f, clt_error *error) {
+  int64_t id = 0, submitted_s = 0;
+  double lease_s = f->options->lease_s;
+  int rc;
+  if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
+    for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
+    f->plans_s = 0;
+    f->seen = 0;
+  }
+  if (clt_now_s() < f->plans_s) return CLT_OK;
+  if (f->text) {
+    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
+    if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
+    if (rc == CLT_OK) f->plans_s = INFINITY;
+  } else {
+    rc = learn_plans(f, error);
+  }
+  if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
+  return rc;
+}
+
+/* --- taking tunings --- */
+
+static void begin_lane(void *user, cli_lane *lane) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  pthread_mutex_lock(&f->lock);
+  l->lane = lane;
+  l->lost = SIZE_MAX;
+  lane->stop = &l->stop;
+  if (lane->index >= f->n_lanes) f->n_lanes = lane->index + 1;
+  pthread_mutex_unlock(&f->lock);
+}
+
+static void end_lanes(void *user) {
+  cli_farm *f = user;
+  pthread_mutex_lock(&f->lock);
+  for (size_t i = 0; i < f->n_lanes; i++) f->lanes[i].lane = NULL;
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* The CPU's lane runs only while no other lane does: the compilers and searchers of the other lanes would disturb its
+ * measurements. At most --jobs lanes run at once. */
+static bool is_its_turn(const cli_farm *f, const cli_farm_lane *l) {
+  int64_t n_works = 0;
+  bool turn = true;
+  for (const cli_farm_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
+    if (o == l || o->lane == NULL) continue;
+    n_works += o->works;
+    if (l->lane->alone ? !o->idle : o->works && o->lane->alone) turn = false;
+  }
+  return turn && (f->options->jobs == 0 || n_works < f->options->jobs);
+}
+
+static bool is_of_lane(const cli_farm_lane *l, size_t device) {
+  return device != l->lost && l->lane->lane_of[device] == l->lane->index;
+}
+
+/* The plan and the device of a target. */
+static cli_farm_plan *find_target(const cli_farm *f, const cli_farm_lane *l, int64_t target, size_t *device) {
+  for (size_t i = 0; i < f->n_plans; i++)
+    for (*device = 0; *device < f->sweep->n_devices; ++*device)
+      if (f->plans[i]->id && f->plans[i]->targets[*device] == target && is_of_lane(l, *device)) return f->plans[i];
+  return NULL;
+}
+
+static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error) {
+  size_t n = 0;
+  int64_t *targets = clt_new_array(f->n_plans * f->sweep->n_devices, sizeof *targets);
+  *found = false;
+  if (targets == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < f->n_plans; i++)
+    for (size_t d = 0; d < f->sweep->n_devices; d++)
+      if (f->plans[i]->id && f->plans[i]->targets[d] && is_of_lane(l, d)) targets[n++] = f->plans[i]->targets[d];
+  int rc = n ? clt_queue_claim(f->pq, &l->claim, found, f->agent, targets, n, error) : CLT_OK;
+  free(targets);
+  return rc;
+}
+
+/* If the plan has no target here: warns which of its devices are missing. */
+static void say_missing(const cli_farm *f) {
+  const clt_sweep *plan = f->sweep->plan;
+  size_t n, *indices = calloc(f->sweep->n_devices + 1, sizeof *indices);
+  for (size_t k = 0; indices && k < plan->n_devices; k++) {
+    clt_error why = {0};
+    if (clt_device_select_all(indices, &n, f->sweep->devices, f->sweep->n_devices, plan->devices[k], true, &why))
+      fprintf(stderr, "clatune: warning: %s\n", why.message);
+  }
+  free(indices);
+}
+
+/* Prints what the agent waits for, whenever that changes. */
+static int say_waits(cli_farm *f, clt_error *error) {
+  json_t *status = NULL;
+  const json_t *running, *row = NULL;
+  char what[sizeof f->waits_for] = "other agents", *text;
+  bool is_here = false;
+  if (f->options->quiet || clt_now_s() < f->waits_s) return CLT_OK;
+  int rc = clt_queue_status(f->pq, &status, f->plans[0]->id, error);
+  if (rc) return rc;
+  f->waits_s = clt_now_s() + WAITS_S;
+  for (size_t d = 0; d < f->sweep->n_devices; d++) is_here = is_here || f->plans[0]->targets[d];
+  running = json_object_get(status, "running");
+  for (size_t i = 0; i < json_array_size(running); i++) { /* the oldest tuning of another agent */
+    row = json_array_get(running, i);
+    if (strcmp(clt_json_string(row, "agent"), f->agent) != 0) break;
+    row = NULL;
+  }
+  if (row) snprintf(what, sizeof what, "%s: %s", clt_json_string(row, "agent"), clt_json_string(row, "tuning"));
+  if ((row || json_array_size(running) == 0) && strcmp(what, f->waits_for) != 0) {
+    if (!is_here && f->waits_for[0] == '\0') say_missing(f);
+    text = row ? cli_farm_row_text(row) : NULL;
+    fprintf(stderr, "clatune: %s; waiting for %s\n",
+            is_here ? "nothing left to start here" : "this machine has none of the plan's devices", text ? text : what);
+    free(text);
+    memcpy(f->waits_for, what, sizeof what);
+  }
+  json_decref(status);
+  return CLT_OK;
+}
+
+/* Called when no tuning is open for a lane. clt_queue_plans lists unfinished plans only. */
+int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  int rc = clt_queue_expire(f->pq, error);
+  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
+  rc = clt_queue_reject(f->pq, f->plans[0]->id, f->plans[0]->sweep.n_cells, error);
+  if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
+  if (rc) return rc;
+  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
+  clt_pq_rows_free(rows);
+  return f->done ? CLT_OK : say_waits(f, error);
+}
+
+static void forget_claim(cli_farm_lane *l) {
+  l->claim = (clt_claim){0};
+  l->works = false;
+}
+
+/* Fails a row that is none of the plan's cells: a foreign row, or (p NULL) one of another database behind the same
+ * URL. */
+static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
+  clt_error error = {0};
+  int rc = p ? clt_queue_reject(f->pq, p->id, p->sweep.n_cells, &error)
+             : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
+  cli_farm_note(f, rc, &error);
+  forget_claim(l);
+}
+
+/* Under the lock: claims a row; sets its plan, device and cell. */
+static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
+  clt_error error = {0};
+  bool found = false;
+  if (f->done || !cli_lane_has_time(l->lane, f->sweep)) return l->idle = true, CLI_NO_WORK;
+  if (cli_farm_is_away(f) || f->released || !is_its_turn(f, l)) return CLI_WAIT;
+  int rc = cli_farm_know_plans(f, &error);
+  if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
+  if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
+  l->idle = rc == CLT_OK && !found;
+  if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
+  *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
+  if (*plan == NULL || l->claim.n < 0 || l->claim.n >= (int64_t)(*plan)->sweep.n_cells)
+    return put_away(f, l, *plan), CLI_WAIT;
+  l->works = true;
+  __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
+  l->renewed = -1;
+  l->renewed_s = clt_now_s();
+  pthread_mutex_lock(l->lane->lock);
+  l->begun = l->lane->progress;
+  pthread_mutex_unlock(l->lane->lock);
+  return CLI_WORK;
+}
+
+void cli_farm_clear_row(cli_row *row) {
+  free(row->reason);
+  json_decref(row->line);
+  *row = (cli_row){0};
+}
+
+void cli_farm_forget_past(cli_farm_lane *l) {
+  clt_shipper_release(&l->past_shipper);
+  clt_store_free(l->past);
+  l->past = NULL;
+}
+
+/* Copies the server's measurements of a problem into a store of this lane. The lock is free between pieces and while a
+ * piece is written, so that other lanes can continue. */
+static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
+  clt_pull all = {0};
+  int rc = CLT_OK;
+  for (bool more = true; rc == CLT_OK && more;) {
+    clt_store *piece = NULL;
+    clt_error error = {0};
+    pthread_mutex_lock(&f->lock);
+    rc =
+        cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, clt_pull_next(&piece, &all, s, key, name, &error), &error);
+    pthread_mutex_unlock(&f->lock);
+    more = rc == CLT_OK && piece;
+    if (more && (rc = clt_store_merge(into, piece, NULL, NULL, &error)) != CLT_OK) {
+      pthread_mutex_lock(&f->lock);
+      cli_farm_note(f, rc, &error);
+      pthread_mutex_unlock(&f->lock);
+    }
+    clt_store_free(piece);
+    if (more) poll(NULL, 0, 1); /* otherwise this lane would take the lock again at once */
+    if (*cli_signals_flag()) rc = CLT_E_STOPPED;
+  }
+  clt_pull_release(&all);
+  return rc;
+}
+
+/* The store that a plan with a fixed time of "Transfer" learns from: the measurements that the server had when the plan
+ * was submitted, none that were made or sent later. Under the lock. */
+static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_error *error) {
+  const clt_sweep *sweep = plan->sweep.plan;
+  if (l->past && l->past_of == plan->id && l->past_shipper.connection == clt_pq_connection(f->pq)) return CLT_OK;
+  cli_farm_forget_past(l);
+  int rc = clt_store_new(&l->past, "memory", NULL, error);
+  if (rc == CLT_OK) rc = clt_shipper_init(&l->past_shipper, f->pq, plan->id, error);
+  if (rc) return cli_farm_forget_past(l), rc;
+  l->past_of = plan->id;
+  l->past->before_s = sweep->learns_before_submission ? INT64_MAX : sweep->tuning.learn_before_s;
+  return CLT_OK;
+}
+
+/* Copies other agents' measurements of the problem. If the server is unreachable, the tuning starts without them,
+ * unless all of the plan's tunings must learn from the same measurements: then false. */
+static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_store *store,
+                 const cli_sweep_tuning *t) {
+  const bool frozen = t->settings.learn_before_s && !t->settings.no_transfer;
+  clt_error error = {0};
+  clt_store_key key;
+  const char *name = clt_problem_name(clt_instance_problem(t->instance));
+  int rc = CLT_OK;
+  store->past = NULL;
+  store->ahead_s = l->claim.ahead_s;
+  if ((t->settings.no_reuse && !frozen) || clt_store_key_init(&key, t->instance, NULL)) return true;
+  if (frozen) {
+    pthread_mutex_lock(&f->lock);
+    rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, open_past(f, l, plan, &error), &error);
+    pthread_mutex_unlock(&f->lock);
+    if (rc == CLT_OK) rc = fetch(f, &l->past_shipper, l->past, &key, name);
+    if (rc == CLT_OK) store->past = l->past;
+  }
+  if (rc == CLT_OK && !t->settings.no_reuse)
+    fetch(f, &f->shipper, store, &key, t->settings.no_transfer || frozen ? NULL : name);
+  pthread_mutex_lock(&f->lock);
+  l->works = rc == CLT_OK;
+  pthread_mutex_unlock(&f->lock);
+  return rc == CLT_OK;
+}
+
+static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_tuning *t, cli_row **row) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  cli_farm_plan *plan = NULL;
+  size_t device = 0;
+  cli_farm_clear_row(&l->row);
+  pthread_mutex_lock(&f->lock);
+  int what = take_tuning(f, l, &plan, &device);
+  pthread_mutex_unlock(&f->lock);
+  if (what != CLI_WORK) return what;
+  if (cli_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
+    if (!pull(f, l, plan, store, t)) return CLI_WAIT; /* the claim is kept and resumed */
+    *row = &l->row;
+    return CLI_WORK;
+  }
+  clt_error error = {0};
+  const bool everywhere = l->row.code == CLI_NO_VALID;
+  char *text = clt_sweep_cell_text(t->cell);
+  fprintf(stderr, "clatune: %s: failed: %s\n", text ? text : "", l->row.reason ? l->row.reason : "out of memory");
+  free(text);
+  pthread_mutex_lock(&f->lock);
+  cli_farm_note(f, clt_queue_fail(f->pq, &l->claim, l->row.reason, l->row.code, everywhere, &error), &error);
+  forget_claim(l);
+  pthread_mutex_unlock(&f->lock);
+  return CLI_WAIT;
+}
+
+/* --- finishing them --- */
+
+/* Under the lock. Measurements are sent first, so that a finished row has its records. */
+static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int how, clt_error *error) {
+  int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
+  if (rc) return rc;
+  if (row->line) {
+    char *line = cli_result_text(row->line);
+    rc = line ? clt_queue_finish(f->pq, &l->claim, line, error) : clt_fail_memory(error);
+    free(line);
+    return rc;
+  }
+  if (how != CLT_E_DEVICE) return clt_queue_fail(f->pq, &l->claim, row->reason, row->code, false, error);
+  f->greet_s = 0; /* report the lost device at once */
+  return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
+}
+
+static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, cli_row *row, int how) {
+  cli_farm *f = user;
+  cli_farm_lane *l = &f->lanes[lane->index];
+  int rc = CLT_E_AGAIN;
+  pthread_mutex_lock(&f->lock);
+  if (how == CLT_E_DEVICE) l->lost = t->device;
+  while (l->claim.id[0] && how != CLT_E_STOPPED && rc && rc != CLT_E_MEMORY && !*cli_signals_flag()) {
+    clt_error error = {0};
+    if (!cli_farm_is_away(f)) rc = cli_farm_note(f, finish_claim(f, l, row, how, &error), &error);
+    if (rc == CLT_OK || rc == CLT_E_MEMORY) break;
+    pthread_mutex_unlock(&f->lock);
+    poll(NULL, 0, CLI_FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
+  }
+  if (l->claim.lost && !f->options->quiet)
+    fprintf(stderr, "clatune: %s: taken over by another agent, or withdrawn; its measurements are kept\n", lane->now);
+  forget_claim(l);
+  pthread_mutex_unlock(&f->lock);
+  return 0;
+}
+
+cli_work cli_farm_work(cli_farm *f) { return (cli_work){f, true, begin_lane, end_lanes, next_tuning, finish_tuning}; }

@@ -1,0 +1,438 @@
+/* `clatune sweep`: the tunings (the plan's cells on each device, filtered by --only and --shard), and its options. */
+#include "farm/agent.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "device/device.h"
+#include "store/pq.h"
+
+#define CELL_TEXT 1024
+#define MAX_LINE_BYTES 65536
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+#define MOST 1e15 /* seconds, evaluations */
+#define MOST_SHARDS 1000000
+
+/* --- the file of results --- */
+
+/* Null, or above 0 and below `most`. */
+static bool is_figure(const json_t *json, double most) {
+  double x = json_number_value(json);
+  return json_is_null(json) || (json_is_number(json) && x > 0 && x < most);
+}
+
+static bool is_count(const json_t *json) {
+  return json_is_integer(json) && json_integer_value(json) >= 0 && (double)json_integer_value(json) < MOST;
+}
+
+static bool is_outcome(const json_t *line) {
+  static const char *const values[] = {"best_value", "default_value"}; /* may be absent, and of any size */
+  const json_t *counts = json_object_get(line, "evaluations");
+  for (size_t i = 0; i < 2; i++)
+    if (json_object_get(line, values[i]) && !is_figure(json_object_get(line, values[i]), INFINITY)) return false;
+  return json_is_string(json_object_get(line, "tuning")) && is_figure(json_object_get(line, "best_s"), MOST) &&
+         is_figure(json_object_get(line, "default_s"), MOST) && is_figure(json_object_get(line, "wall_s"), MOST) &&
+         is_count(json_object_get(line, "left_out")) && is_count(json_object_get(counts, "total")) &&
+         is_count(json_object_get(counts, "measured"));
+}
+
+json_t *cli_result_read(const char *text, size_t n) {
+  json_t *json = n < MAX_LINE_BYTES ? json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  if (is_outcome(json)) return json;
+  json_decref(json);
+  return NULL;
+}
+
+void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
+  for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
+    end = memchr(line, '\n', (size_t)(text + n - line));
+    bool whole = end != NULL; /* the last line may be cut: its writer was killed, or is still writing */
+    if (!whole) end = text + n;
+    size_t length = (size_t)(end - line);
+    if (whole && strspn(line, " \t\r") == length) continue;
+    json_t *json = whole ? cli_result_read(line, length) : NULL;
+    if (json == NULL)
+      ++*n_unreadable;
+    else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
+      cli_failure("out of memory");
+    json_decref(json);
+  }
+}
+
+/* Reads the file if it exists; warns of unreadable lines. */
+static void read_results(cli_results *out) {
+  char *text = NULL;
+  size_t n = 0, n_unreadable = 0;
+  out->lines = json_object();
+  if (clt_file_is_special(out->path) || (access(out->path, F_OK) != 0 && errno == ENOENT)) return;
+  cli_check(clt_file_read(&text, &n, out->path, MAX_FILE_BYTES, &cli_error));
+  cli_results_add(out->lines, &n_unreadable, text, n);
+  free(text);
+  if (n_unreadable)
+    fprintf(stderr, "clatune: warning: ignored %zu unreadable lines of '%s'\n", n_unreadable, out->path);
+}
+
+double cli_row_number(const cli_row *row, const char *name) {
+  const bool own = json_object_get(row->line, name) != NULL;
+  return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
+}
+
+bool cli_row_found(const cli_row *row) {
+  return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
+}
+
+double cli_row_cost(const cli_row *row, bool of_default) {
+  double value = cli_row_number(row, of_default ? "default_value" : "best_value");
+  if (isnan(cli_row_number(row, "best_value"))) return cli_row_number(row, of_default ? "default_s" : "best_s");
+  return json_is_true(json_object_get(row->line, "maximised")) ? 1 / value : value;
+}
+
+/* --- the plan, its devices and cells --- */
+
+/* --device replaces the plan's devices; without both, the device is chosen as for `tune`. An agent of a farm has all
+ * devices; each plan chooses among them. */
+static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
+  const bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
+  const char *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
+  clt_device_info host, *all = NULL;
+  size_t n_all = 1, n_typed = 0, n_planned = agent ? 0 : out->plan->n_devices;
+  if (programs)
+    clt_device_host(&host);
+  else
+    cli_check(cli_devices_here(&all, &n_all, &cli_error));
+  bool *chosen = cli_new(n_all, sizeof *chosen);
+  size_t *indices = cli_new(n_all, sizeof *indices);
+  const char **typed = cli_texts(&n_typed, arguments, "device");
+  size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
+  for (size_t k = 0; k < n_texts; k++) {
+    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : agent ? "all" : "";
+    clt_error error = {0};
+    size_t n = 0;
+    if (clt_device_select_all(indices, &n, programs ? &host : all, n_all, text, true, &error)) {
+      fprintf(stderr, "clatune: warning: %s\n", error.message);
+      json_array_append_new(out->missing, json_pack("{s:s, s:s}", "device", text, "reason", error.message));
+    }
+    for (size_t i = 0; error.code == 0 && i < n; i++) chosen[indices[i]] = true;
+  }
+  out->devices = cli_new(n_all + 1, sizeof *out->devices); /* + 1: run_farm may add the machine itself */
+  for (size_t i = 0; i < n_all; i++)
+    if (chosen[i]) out->devices[out->n_devices++] = programs ? host : all[i];
+  free(all);
+  if (out->n_devices == 0 && !agent)
+    cli_die(CLI_NO_DEVICE, "no device to tune on; 'clatune devices' lists what this machine has");
+}
+
+static void read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
+  out->until_s = clt_now_s() + cli_seconds(arguments, "time-limit", INFINITY, 0, MOST);
+}
+
+static void sweep_release(void *user) {
+  cli_sweep *s = user;
+  for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
+    free(s->rows[i].reason);
+    json_decref(s->rows[i].line);
+  }
+  json_decref(s->missing);
+  if (s->results.fd >= 0) close(s->results.fd);
+  json_decref(s->results.lines);
+  clt_sweep_free(s->plan);
+}
+
+static cli_sweep *sweep_new(void) {
+  cli_sweep *out = cli_new(1, sizeof *out);
+  *out = (cli_sweep){.missing = json_array(), .results.fd = -1};
+  return cli_keep(out, sweep_release);
+}
+
+/* Loads the plan, chooses devices and cells, reads the results so far. */
+static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agent) {
+  const char *plan = arguments->positional[0], *typed = cli_text(arguments, "output");
+  size_t n_only = 0;
+  int64_t shard, n_shards;
+  cli_sweep_shard(&shard, &n_shards, arguments);
+  read_time_limit(out, arguments);
+  out->store_path = cli_text(arguments, "store");
+  out->no_store = cli_given(arguments, "no-store");
+  cli_check(clt_sweep_load(&out->plan, plan, &cli_error));
+  const char **only = cli_texts(&n_only, arguments, "only");
+  out->cells = out->plan->cells;
+  for (size_t i = 0; i < out->plan->n_cells; i++) {
+    char text[CELL_TEXT];
+    clt_sweep_cell_print(&out->cells[i], text, sizeof text);
+    bool chosen = n_only == 0;
+    for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
+    if (chosen) out->cells[out->n_cells++] = out->cells[i];
+  }
+  if (out->n_cells == 0) cli_usage("no tuning of the plan matches --only; 'clatune sweep PLAN --dry-run' lists them");
+  /* "plans/x.json" -> "plans/x.results.jsonl" */
+  const int length = (int)strlen(plan) - (clt_ends_with(plan, ".json") ? 5 : 0);
+  out->results.path = cli_keep_memory(typed ? strdup(typed) : clt_format("%.*s.results.jsonl", length, plan));
+  read_results(&out->results);
+  choose_devices(out, arguments, agent);
+  if (agent) return;
+  const size_t n_rows = out->n_devices * out->n_cells;
+  out->rows = cli_new(n_rows, sizeof *out->rows);
+  for (size_t k = 0; k < n_rows; k++) out->rows[k].elsewhere = k % (size_t)n_shards != (size_t)shard - 1;
+}
+
+cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
+
+void cli_sweep_fail(cli_row *row, const clt_error *error) {
+  char text[2048];
+  clt_error_format(text, sizeof text, error);
+  row->now = true;
+  row->code = cli_exit_code(error->code);
+  row->reason = strdup(text[0] ? text : clt_error_text(error->code));
+}
+
+bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell, cli_row *row) {
+  const clt_sweep_cell *c = t->cell = &s->cells[cell];
+  clt_error error = {0};
+  int rc = 0;
+  clt_sweep_settings_release(&t->settings);
+  if (t->instance == NULL || t->device != device || t->size_set != c->size_set ||
+      clt_instance_problem(t->instance) != c->problem) {
+    clt_instance_free(t->instance);
+    t->instance = NULL;
+    t->device = device;
+    t->size_set = c->size_set;
+    rc = clt_instance_new(&t->instance, c->problem, c->sizes, c->n_sizes, &s->devices[device], &error);
+  }
+  if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, c, t->instance, &t->n_left_out, &error);
+  if (rc == 0) rc = clt_sweep_key(t->key, &t->settings, &error);
+  if (rc) return cli_sweep_fail(row, &error), false;
+  row->line = json_incref(json_object_get(s->results.lines, t->key));
+  if (row->line == NULL) return true;
+  if (cli_row_number(row, "best_s") > 0) return false;
+  row->code = CLI_NO_VALID;
+  row->reason = strdup("no configuration gave a correct result");
+  return false;
+}
+
+void cli_sweep_tuning_release(cli_sweep_tuning *tuning) {
+  clt_sweep_settings_release(&tuning->settings);
+  clt_instance_free(tuning->instance);
+  *tuning = (cli_sweep_tuning){0};
+}
+
+/* --- the command --- */
+
+static int list_tunings(const cli_sweep *s, bool as_json) {
+  json_t *list = json_array();
+  char text[CELL_TEXT];
+  for (size_t d = 0; d < s->n_devices; d++) {
+    if (!as_json) printf("%s\n", s->devices[d].name);
+    for (size_t i = 0; i < s->n_cells; i++) {
+      const cli_row *row = cli_sweep_row(s, d, i);
+      if (row->elsewhere) continue;
+      bool failed = row->code && row->line == NULL;
+      const char *state = row->line ? "finished" : failed ? "fails" : "to do";
+      clt_sweep_cell_print(&s->cells[i], text, sizeof text);
+      if (!as_json) printf("  %s: %s%s%s\n", text, state, failed ? ": " : "", failed && row->reason ? row->reason : "");
+      json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "device", s->devices[d].name, "tuning", text,
+                                            "state", state, "reason", row->reason));
+    }
+  }
+  if (as_json)
+    return cli_print_json(
+        json_pack("{s:s, s:O, s:o}", "plan", clt_sweep_name(s->plan), "missing_devices", s->missing, "tunings", list));
+  json_decref(list);
+  cli_sweep_counts c = cli_sweep_count(s);
+  printf("%zu tunings, %zu of them finished; nothing was measured\n", c.total, c.found);
+  return 0;
+}
+
+/* 0; what all failures share; or CLI_FAILURE. Then whether a device was missing. */
+static int exit_code_of_rows(const cli_sweep *s) {
+  int code = 0;
+  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
+    int other = s->rows[i].code;
+    if (other && code && other != code) return CLI_FAILURE;
+    if (other) code = other;
+  }
+  return code == 0 && json_array_size(s->missing) ? CLI_NO_DEVICE : code;
+}
+
+void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
+  const char *text = cli_text(arguments, "shard");
+  const bool any = text && clt_starts_with(text, "%a/");
+  char *end;
+  *i = *n = 1;
+  if (text == NULL) return;
+  *i = any ? 0 : strtoll(text, &end, 10);
+  if (any) end = (char *)text + 2;
+  *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
+  if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
+    cli_usage("option '--shard' needs I/N, such as 1/8 for the first of 8 parts, not '%s'", text);
+  if (clt_pq_is_url(cli_text(arguments, "store")))
+    cli_usage(
+        "--shard and a shared database exclude each other; leave out --shard, the database distributes the tunings");
+}
+
+/* Refuses options that need a shared database (farm) without one, and those that do not work with one. alone: the
+ * option that replaces the PLAN; NULL: none. */
+static void check_flags(const cli_arguments *arguments, bool farm, const char *alone) {
+  static const char *const of_farm[] = {"submit", "lease", "outbox", "problems", "allow-programs"},
+                           *const of_plan[] = {"only", "no-store"}, *const of_own[] = {"submit", "summary", "lease"};
+  for (size_t i = 0; !farm && i < sizeof of_farm / sizeof *of_farm; i++)
+    if (cli_given(arguments, of_farm[i]))
+      cli_usage("--%s needs a shared database: --store postgresql://HOST/DATABASE", of_farm[i]);
+  for (size_t i = 0; farm && i < sizeof of_plan / sizeof *of_plan; i++)
+    if (cli_given(arguments, of_plan[i])) cli_usage("--%s cannot be combined with a shared database", of_plan[i]);
+  for (size_t i = 0; alone && i < sizeof of_own / sizeof *of_own; i++)
+    if (cli_given(arguments, of_own[i]))
+      cli_usage("--%s needs a PLAN and cannot be combined with --%s", of_own[i], alone);
+}
+
+/* With a shared database: --submit, --serve, --status, --withdraw, or the agent of a plan. */
+static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
+  static const char *const here[] = {"."};
+  const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");
+  const int64_t withdrawn = cli_integer(arguments, "withdraw", 0, 1, INT64_MAX);
+  if (withdrawn || cli_given(arguments, "status")) return cli_farm_status(url, withdrawn, strcmp(format, "json") == 0);
+  cli_farm_options options = {.url = url,
+                              .outbox = cli_text(arguments, "outbox"),
+                              .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
+                              .has_lease = cli_given(arguments, "lease"),
+                              .jobs = jobs,
+                              .quiet = cli_given(arguments, "quiet"),
+                              .submits_only = cli_given(arguments, "submit"),
+                              .trust.programs = cli_given(arguments, "allow-programs")};
+  options.trust.folders = cli_texts(&options.trust.n_folders, arguments, "problems");
+  if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
+  for (size_t i = 0; i < options.trust.n_folders; i++) {
+    struct stat info;
+    const char *folder = options.trust.folders[i];
+    const bool is_file = stat(folder, &info) == 0 && !S_ISDIR(info.st_mode);
+    if (is_file || access(folder, X_OK))
+      cli_failure("cannot open the folder '%s' of --problems: %s", folder, strerror(is_file ? ENOTDIR : errno));
+  }
+  cli_sweep *sweep = sweep_new();
+  if (serves) {
+    read_time_limit(sweep, arguments);
+    choose_devices(sweep, arguments, true);
+    if (options.trust.programs) clt_device_host(&sweep->devices[sweep->n_devices++]);
+  } else {
+    sweep_load(sweep, arguments, true);
+  }
+  if (!lists && !options.submits_only) sweep->events = cli_events_open(arguments);
+  int rc = 0;
+  if (lists)
+    cli_farm_collect(sweep, url, NULL, false);
+  else
+    rc = cli_farm_run(sweep, &options);
+  if (rc == 0 && !serves && !options.submits_only) {
+    if (sweep->events != stdout) rc = cli_sweep_print(sweep, format, false, lists);
+    if (rc == 0) rc = exit_code_of_rows(sweep);
+  }
+  int closed = cli_events_close(sweep->events);
+  return rc ? rc : closed;
+}
+
+static int run_sweep(const cli_arguments *arguments) {
+  static const char *const formats[] = {"text", "json", "csv", "markdown"};
+  static const char *const without_plan[] = {"withdraw", "status", "serve"};
+  const char *alone = NULL, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
+  const char *url = clt_pq_is_url(plan) ? plan : cli_text(arguments, "store");
+  const bool lists = cli_given(arguments, "dry-run"), farm = clt_pq_is_url(url) && !lists;
+  if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
+  const char *format = cli_format(arguments, formats, 4);
+  const int64_t jobs = cli_integer(arguments, "jobs", 0, 1, 1000);
+  for (size_t i = 0; i < sizeof without_plan / sizeof *without_plan; i++)
+    if (cli_given(arguments, without_plan[i])) alone = without_plan[i];
+  if (alone && plan && plan != url)
+    cli_usage("--%s takes no PLAN; leave out '%s'%s", alone, plan,
+              farm ? "" : " and name the database: --store postgresql://HOST/DATABASE");
+  if (alone && !farm) cli_usage("--%s needs a shared database: --store postgresql://HOST/DATABASE", alone);
+  if (alone == NULL && (plan == NULL || plan == url)) cli_usage("needs a plan file: clatune sweep PLAN [OPTION...]");
+  check_flags(arguments, farm, alone);
+  if (farm) return run_farm(arguments, url, format, jobs);
+  cli_sweep *sweep = sweep_new();
+  int rc;
+  sweep_load(sweep, arguments, false);
+  if (lists || cli_given(arguments, "summary")) {
+    cli_sweep_tuning t = {0};
+    for (size_t d = 0; d < sweep->n_devices; d++)
+      for (size_t i = 0; i < sweep->n_cells; i++) {
+        cli_row *row = cli_sweep_row(sweep, d, i);
+        if (!row->elsewhere) cli_sweep_prepare(&t, sweep, d, i, row);
+      }
+    cli_sweep_tuning_release(&t);
+    if (!lists && json_object_size(sweep->results.lines) == 0)
+      fprintf(stderr, "clatune: note: no results in '%s'; for a farm's results add --store URL\n", sweep->results.path);
+    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : cli_sweep_print(sweep, format, false, true);
+  } else {
+    sweep->events = cli_events_open(arguments);
+    rc = cli_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
+    int printed = sweep->events == stdout ? 0 : cli_sweep_print(sweep, format, rc > 128, false);
+    int closed = cli_events_close(sweep->events);
+    if (rc == 0) rc = printed ? printed : closed;
+  }
+  return rc ? rc : exit_code_of_rows(sweep);
+}
+
+static const cli_flag flags[] = {
+    {"device", "NAME",
+     "tunes on this device (as for 'tune') or kind of devices (all, cpu, gpu, accelerator) instead of the plan's; may "
+     "be repeated"},
+    {"only", "WORDS", "only tunings whose line in --dry-run contains all these words; may be repeated"},
+    {"jobs", "N", "physical devices used at the same time (default: all; the CPU always alone)"},
+    {"shard", "I/N", "every Nth tuning, starting with the Ith: splits a plan over N equal machines"},
+    {"time-limit", "S", "starts no tuning that would probably end after this time (default: no limit)"},
+    {"slurm", NULL,
+     "submits this sweep as a Slurm job; arguments after -- go to sbatch. With --dry-run: prints the job's script"},
+    {"dry-run", NULL, "lists the tunings and their state; measures nothing"},
+    {"summary", NULL, "prints the table of the finished tunings; measures nothing"},
+    {"output", "FILE", "the file of results (default: NAME.results.jsonl next to the plan); also -o FILE"},
+    {"format", "NAME", "format of the table: text, json, csv or markdown (default text)"},
+    CLI_FLAG_STORE,
+    {"no-store", NULL, "neither stores nor reuses measurements"},
+    {"submit", NULL,
+     "adds the plan to the database of --store and exits; failed tunings of an earlier submission are retried"},
+    {"serve", NULL, "works on all plans in the database of --store until interrupted"},
+    {"status", NULL, "lists plans, running tunings and agents in the database of --store"},
+    {"withdraw", "ID",
+     "withdraws the plan with this number in --status; its measurements are kept. Needs the role clatune_owner"},
+    {"problems", "FOLDER",
+     "with --serve: folder with the problem files of submitted plans (default: the current folder); may be repeated"},
+    {"allow-programs", NULL, "with --serve: also accepts problems that run programs or have modules of C"},
+    {"lease", "S",
+     "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; fixed "
+     "at the first submission)"},
+    {"outbox", "FOLDER",
+     "folder for measurements that are not in the database yet (default: $XDG_DATA_HOME/clatune/outbox)"},
+    CLI_FLAG_EVENTS,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET,
+};
+
+static const cli_command command = {
+    .name = "sweep",
+    .summary = "runs all tunings of a plan file: devices, problems, sizes, searchers, budgets, seeds",
+    .synopsis =
+        "PLAN [--device NAME]... [--only WORDS]... [--jobs N] [OPTION...] [--slurm [-- SBATCH OPTION...]] | "
+        "--serve URL | --status URL | --withdraw ID URL",
+    .description =
+        "Runs every tuning of a plan (man clatune-plan): device x problem x size x searcher x budget x seed. Finished\n"
+        "tunings are appended to the file of results, so the same command resumes an interrupted sweep. With --store\n"
+        "postgresql://... all machines that run the same plan share its tunings, until all are finished. A failed "
+        "tuning\n"
+        "does not stop the others; the table at the end shows the reason.\n"
+        "Exit code: 0 if all tunings found a configuration; 130 interrupted; otherwise the code that all failed "
+        "tunings\n"
+        "share, or 1.",
+    CLI_FLAGS(flags),
+    .n_positional = {0, 1},
+    .passes = "slurm",
+    .run = run_sweep,
+};
+
+int main(int argc, char **argv) { return cli_program_main(&command, argc, argv); }

@@ -1,0 +1,428 @@
+#include "farm/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+/* A lease only counts as expired if the server has run for a whole lease: before, agents could not renew it. */
+#define LEASE "make_interval(secs => t.lease_s)"
+#define RAN_OUT                                                \
+  "(cell.state = 'running' AND cell.lease < clock_timestamp()" \
+  " AND clock_timestamp() > pg_postmaster_start_time() + " LEASE ")"
+#define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE least(cell.attempts + 1, 100) END"
+/* If many tunings of a target end without a report, for example because machines are switched off, the tuning itself is
+ * probably not the cause: it gets up to three more attempts. */
+#define USED_UP                                                                  \
+  "(CASE WHEN " DEATHS " < " ATTEMPTS " THEN false ELSE " DEATHS " >= " ATTEMPTS \
+  " + least(3, (SELECT count(*) FROM"                                            \
+  " cell o WHERE o.target = cell.target AND o.attempts > 0 AND o.n <> cell.n) / 4) END)"
+#define IS_OURS "cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim AND cell.state = 'running'"
+#define ATTEMPTS CLT_TEXT_OF(CLT_QUEUE_ATTEMPTS)
+#define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
+
+/* --- plans and their rows --- */
+
+int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
+                     bool again, clt_error *error) {
+  static const char add[] =
+      "WITH made AS (INSERT INTO plan(name, text, lease_s) SELECT $1, $2, $3 WHERE NOT EXISTS"
+      " (SELECT FROM plan WHERE hash = md5($2)) ON CONFLICT DO NOTHING RETURNING id, submitted, lease_s)"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM made UNION ALL"
+      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM plan WHERE hash = md5($2)";
+  static const char open[] =
+      "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target t"
+      " WHERE t.plan = $1 AND cell.target = t.id AND cell.state = 'failed'";
+  clt_pq_rows *rows = NULL;
+  int rc = CLT_OK;
+  bool found = false;
+  for (int i = 0; rc == CLT_OK && !found && i < 3;
+       i++) { /* no row: another agent added it after this statement began */
+    rc = clt_pq_run(pq, &rows, add, error, "ttn", name, text, *lease_s);
+    found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+    if (found) {
+      *id = clt_pq_whole(rows, 0, 0);
+      *submitted_s = clt_pq_whole(rows, 0, 1);
+      *lease_s = clt_pq_number(rows, 0, 2);
+    }
+    if (rc == CLT_OK) clt_pq_rows_free(rows);
+  }
+  if (rc == CLT_OK && !found)
+    return clt_fail(error, CLT_E_STORE, "another machine is adding the same plan; run the command again");
+  return rc == CLT_OK && again ? clt_pq_run(pq, NULL, open, error, "w", *id) : rc;
+}
+
+int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
+  static const char withdraw[] =
+      "WITH c AS (UPDATE cell SET state = 'failed', output = 'withdrawn', code = NULL, finished = clock_timestamp()"
+      " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND cell.state IN ('open', 'running') RETURNING 1),"
+      " empty AS (DELETE FROM target t WHERE t.plan = $1 AND NOT EXISTS (SELECT FROM cell WHERE cell.target = t.id)),"
+      " p AS (DELETE FROM plan WHERE id = $1 AND NOT EXISTS (" ROWS_OF_PLAN
+      "$1) RETURNING 1)"
+      " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
+  clt_pq_rows *rows = NULL;
+  clt_error why = {0};
+  int rc = clt_pq_run(pq, &rows, withdraw, &why, "w", plan);
+  if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
+    return clt_fail(error, rc,
+                    "withdrawing a plan needs the role " CLT_ROLE_OWNER
+                    ": connect as a user with that role (&user=NAME), or GRANT " CLT_ROLE_OWNER " TO \"%s\"",
+                    clt_pq_user(pq));
+  if (rc) return clt_fail(error, rc, "%s", why.message);
+  *n = clt_pq_whole(rows, 0, 0);
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "there is no plan %lld in '%s'; 'clatune sweep --status --store URL' lists the plans",
+                  (long long)plan, clt_pq_url(pq));
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) {
+  static const char ask[] = "SELECT id FROM plan WHERE hash = md5($1)";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "t", text);
+  if (rc) return rc;
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "the plan was not submitted to '%s', or was withdrawn; submit it with --submit", clt_pq_url(pq));
+  else
+    *id = clt_pq_whole(rows, 0, 0);
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
+  static const char ask[] =
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, left(name, 200), hash FROM plan p WHERE id > $1 AND"
+      " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
+      "p.id AND cell.state IN ('open', 'running')))"
+      " ORDER BY id LIMIT 50";
+  return clt_pq_run(pq, rows, ask, error, "w", after);
+}
+
+int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
+  static const char ask[] = "SELECT left(text, 16777217) FROM plan WHERE id = $1";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "w", plan);
+  if (rc) return rc;
+  *out = clt_pq_n_rows(rows) ? strdup(clt_pq_text(rows, 0, 0)) : NULL;
+  if (clt_pq_n_rows(rows) == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+  else if (*out == NULL)
+    rc = clt_fail_memory(error);
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+#define AT_ONCE 10000 /* rows per statement */
+
+static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t first, size_t n, clt_error *error) {
+  static const char add[] =
+      "INSERT INTO cell(target, n, text) SELECT $1, $2 + i - 1, text FROM json_array_elements_text($3) WITH ORDINALITY"
+      " AS u(text, i) ON CONFLICT DO NOTHING";
+  json_t *texts = json_array();
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    char *text = clt_sweep_cell_text(&sweep->cells[first + i]);
+    if (text == NULL || json_array_append_new(texts, clt_pq_json_text(text))) rc = clt_fail_memory(error);
+    free(text);
+  }
+  if (rc == CLT_OK) rc = clt_pq_run(pq, NULL, add, error, "wwj", target, (int64_t)first, texts);
+  json_decref(texts);
+  return rc;
+}
+
+int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
+                   clt_error *error) {
+  static const char add[] =
+      "WITH made AS (INSERT INTO target(plan, device, driver, name, lease_s) SELECT id, $2, $3, $4, lease_s FROM plan"
+      " WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id) SELECT id, 0::bigint FROM made UNION ALL"
+      " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id AND n >= 0 AND n < $5) FROM target t"
+      " WHERE plan = $1 AND device = $2 AND driver = $3";
+  clt_store_key key;
+  clt_pq_rows *rows = NULL;
+  int rc = clt_store_key_of_device(&key, device, error);
+  for (int i = 0; rc == CLT_OK && i < 3; i++) {
+    rc =
+        clt_pq_run(pq, &rows, add, error, "wtttw", plan, key.device, key.driver, device->name, (int64_t)sweep->n_cells);
+    if (rc) return rc;
+    const bool found = clt_pq_n_rows(rows) > 0;
+    const size_t n = found ? (size_t)clt_pq_whole(rows, 0, 1) : 0;
+    if (found) *target = clt_pq_whole(rows, 0, 0);
+    clt_pq_rows_free(rows);
+    for (size_t at = 0; found && rc == CLT_OK && n < sweep->n_cells && at < sweep->n_cells; at += AT_ONCE)
+      rc = add_rows(pq, *target, sweep, at, sweep->n_cells - at < AT_ONCE ? sweep->n_cells - at : AT_ONCE, error);
+    if (found) return rc;
+  }
+  return rc ? rc : clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+}
+
+/* --- claims --- */
+
+int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
+                    clt_error *error) {
+  /* If a call with the same id is still running in a lost connection, both may take a row: the id is unique, so the
+   * later one fails. */
+  static const char take[] =
+      "WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target t CROSS JOIN LATERAL"
+      " (SELECT target, n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND ((cell.state ="
+      " 'open' AND (cell.agent IS DISTINCT FROM $2 OR cell.lease IS NULL OR cell.lease < clock_timestamp())) OR "
+      "(" RAN_OUT " AND NOT " USED_UP
+      ")) ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o"
+      " WHERE t.id = ANY(ARRAY(SELECT value::bigint FROM json_array_elements_text($3))) AND NOT EXISTS (SELECT FROM "
+      "cell WHERE claim = $1) LIMIT 1),"
+      " taken AS (UPDATE cell SET state = 'running', claim = $1, agent = $2, began = clock_timestamp(),"
+      " attempts = CASE cell.state WHEN 'running' THEN " DEATHS
+      " ELSE cell.attempts END,"
+      " best = CASE cell.state WHEN 'running' THEN greatest(cell.best, cell.progress) ELSE cell.best END,"
+      " progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s)"
+      " FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n,"
+      " c.lease_s), s AS (SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, t.lease_s FROM cell"
+      " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running')"
+      " SELECT *, extract(epoch FROM clock_timestamp())::float8 FROM s";
+  clt_pq_rows *rows = NULL;
+  int rc = CLT_OK;
+  if (claim->id[0] == '\0' && !clt_draw_hex(claim->id, sizeof claim->id - 1))
+    rc = clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
+  *found = false;
+  json_t *list = json_array();
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (json_array_append_new(list, json_integer(targets[i]))) rc = clt_fail_memory(error);
+  if (rc) return json_decref(list), rc;
+  clt_error why;
+  for (int i = 0; i == 0 || (rc && i <= 3 && strcmp(clt_pq_state(pq), "23505") == 0); i++) {
+    why = (clt_error){0};
+    rc = clt_pq_run(pq, &rows, take, &why, "ttj", claim->id, agent, list);
+  }
+  json_decref(list);
+  if (rc) return clt_fail(error, rc, "%s", why.message);
+  if (clt_pq_n_rows(rows) > 0) {
+    claim->target = clt_pq_whole(rows, 0, 0);
+    claim->n = clt_pq_whole(rows, 0, 1);
+    claim->lease_s = clt_pq_number(rows, 0, 2);
+    claim->ahead_s = clt_pq_number(rows, 0, 3) - clt_now_s();
+    claim->progress = 0;
+    claim->lost = false;
+    *found = true;
+  } else {
+    claim->id[0] = '\0';
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+#define CLAIMS                                                                                                    \
+  " FROM json_to_recordset($1) AS u(target bigint, n bigint, claim text, progress bigint, output text), target t" \
+  " WHERE t.id = cell.target AND " IS_OURS
+
+static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims, size_t n,
+                         clt_error *error) {
+  json_t *list = json_array();
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (json_array_append_new(
+            list, json_pack("{s:I, s:I, s:s, s:I, s:o}", "target", (json_int_t)claims[i]->target, "n",
+                            (json_int_t)claims[i]->n, "claim", claims[i]->id, "progress",
+                            (json_int_t)claims[i]->progress, "output", clt_pq_json_text(claims[i]->output))))
+      rc = clt_fail_memory(error);
+  if (rc == CLT_OK && n > 0) rc = clt_pq_run(pq, rows, sql, error, "j", list);
+  json_decref(list);
+  return rc;
+}
+
+int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
+  static const char renew[] = "UPDATE cell SET lease = clock_timestamp() + " LEASE
+                              ", progress = u.progress, output = u.output" CLAIMS " RETURNING cell.claim";
+  clt_pq_rows *rows = NULL;
+  int rc = run_of_claims(pq, &rows, renew, claims, n, error);
+  for (size_t i = 0; rows && i < n; i++) {
+    claims[i]->lost = true;
+    for (size_t k = 0; k < clt_pq_n_rows(rows); k++)
+      if (strcmp(clt_pq_text(rows, k, 0), claims[i]->id) == 0) claims[i]->lost = false;
+  }
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
+  static const char release[] = "UPDATE cell SET state = 'open', lease = NULL" CLAIMS;
+  return run_of_claims(pq, NULL, release, claims, n, error);
+}
+
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error) {
+  /* The second part finds a row that an earlier call finished, if its answer was lost. */
+  static const char finish[] =
+      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim), f AS (UPDATE cell SET state ="
+      " 'done', line = $4, finished = clock_timestamp() FROM u WHERE " IS_OURS
+      " RETURNING 1) SELECT 1::bigint FROM f"
+      " UNION ALL SELECT 1 FROM cell WHERE target = $1 AND n = $2 AND claim = $3 AND state = 'done'";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, finish, error, "wwtt", claim->target, claim->n, claim->id, line);
+  if (rc == CLT_OK) claim->lost = clt_pq_n_rows(rows) == 0;
+  if (rc == CLT_OK) clt_pq_rows_free(rows);
+  return rc;
+}
+
+int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error) {
+  static const char fail[] =
+      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim) UPDATE cell SET state = CASE WHEN"
+      " $6::bigint <> 0 OR attempts + 1 >= " ATTEMPTS
+      " THEN 'failed' ELSE 'open' END, attempts = least(attempts + 1, 100),"
+      " output = $4, code = $5, finished = clock_timestamp(), lease = clock_timestamp() +"
+      " make_interval(secs => least(t.lease_s, 10)) FROM u, target t WHERE " IS_OURS " AND t.id = cell.target";
+  return clt_pq_run(pq, NULL, fail, error, "wwttww", claim->target, claim->n, claim->id, output, (int64_t)code,
+                    (int64_t)for_good);
+}
+
+int clt_queue_expire(clt_pq *pq, clt_error *error) {
+  static const char expire[] = "UPDATE cell SET state = 'failed', attempts = " DEATHS
+                               ", finished = clock_timestamp(),"
+                               " output = concat('ended without a report, ', " DEATHS
+                               ", ' times', ': ' || nullif(output, '')) FROM target t"
+                               " WHERE t.id = cell.target AND " RAN_OUT " AND " USED_UP;
+  return clt_pq_run(pq, NULL, expire, error, "");
+}
+
+int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error) {
+  static const char reject[] =
+      "UPDATE cell SET state = 'failed', output = 'the plan has no such tuning', finished = clock_timestamp()"
+      " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND (cell.n < 0 OR cell.n >= $2)"
+      " AND cell.state IN ('open', 'running')";
+  return clt_pq_run(pq, NULL, reject, error, "ww", plan, (int64_t)n_cells);
+}
+
+/* --- results --- */
+
+int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
+  static const char greet[] =
+      "INSERT INTO agent(name, devices, lost) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE"
+      " SET devices = excluded.devices, lost = excluded.lost, seen = clock_timestamp()";
+  return clt_pq_run(pq, NULL, greet, error, "ttt", agent, devices, lost);
+}
+
+int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error) {
+  return clt_pq_run(pq, NULL, "UPDATE agent SET seen = 'epoch' WHERE name = $1", error, "t", agent);
+}
+
+int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error) {
+  static const char ask[] =
+      "SELECT id, device, driver, name FROM target t WHERE plan = $1 AND EXISTS (SELECT FROM cell WHERE target = t.id)"
+      " ORDER BY device, driver LIMIT 1000";
+  return clt_pq_run(pq, rows, ask, error, "w", plan);
+}
+
+int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error) {
+  static const char ask[] =
+      "SELECT n, state, line, left(output, 4096), code FROM cell WHERE target = $1 AND n > $2 ORDER BY n LIMIT 1000";
+  return clt_pq_run(pq, rows, ask, error, "ww", target, after);
+}
+
+/* --- status --- */
+
+/* Converted before the subtraction, because a worker may have written infinite times. */
+#define NOW_S "extract(epoch FROM clock_timestamp())::float8"
+#define SINCE NOW_S " - extract(epoch FROM "
+#define FREE_S "extract(epoch FROM greatest(cell.lease, pg_postmaster_start_time() + " LEASE "))::float8 - " NOW_S
+#define OF_AGENT " LEFT JOIN agent a ON a.name = cell.agent AND cell.state = 'running'"
+#define IS_SILENT \
+  "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
+#define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
+#define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* running rows that other agents may take */
+#define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"
+/* The mean time of a tuning on a target; of the whole plan until one is finished there. */
+#define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
+
+/* Adds the rows of a query to out under a name, as objects. A column is a letter for its type ('w' whole number, 'r'
+ * real number, 't' text), then its name. */
+static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql, const char *const *columns,
+                     int64_t plan, clt_error *error) {
+  clt_pq_rows *rows = NULL;
+  json_t *list = json_array();
+  int rc = clt_pq_run(pq, &rows, sql, error, "w", plan);
+  for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
+    json_t *object = json_object();
+    for (int c = 0; columns[c]; c++)
+      json_object_set_new(object, columns[c] + 1,
+                          columns[c][0] == 'w'   ? json_integer((json_int_t)clt_pq_whole(rows, i, c))
+                          : columns[c][0] == 'r' ? clt_json_real(clt_pq_number(rows, i, c))
+                                                 : clt_json_text(clt_pq_text(rows, i, c)));
+    json_array_append_new(list, object);
+  }
+  clt_pq_rows_free(rows);
+  if (json_object_set_new(out, name, list) && rc == CLT_OK) rc = clt_fail_memory(error);
+  return rc;
+}
+
+/* "pocl, gpu; matmul.json": the devices and problems of a plan's text, which may be invalid. */
+static json_t *needs_of(const char *text) {
+  json_t *plan = json_loads(text, 0, NULL);
+  clt_text out = {0};
+  for (int p = 0; p < 2; p++) {
+    const json_t *all = json_object_get(plan, p ? "Problems" : "Devices");
+    const size_t n = json_is_array(all) ? json_array_size(all) : all != NULL;
+    for (size_t i = 0; i < n; i++) {
+      const json_t *item = json_is_array(all) ? json_array_get(all, i) : all;
+      const char *name = json_string_value(json_is_object(item) ? json_object_get(item, "Problem") : item);
+      if (name == NULL) continue;
+      clt_text_printf(&out, "%s%.*s", i ? ", " : out.n ? "; " : "", (int)(p ? strcspn(name, "#") : strlen(name)), name);
+    }
+  }
+  json_t *needs = clt_json_text(out.bytes ? out.bytes : "");
+  clt_text_release(&out);
+  json_decref(plan);
+  return needs;
+}
+
+int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
+  /* The estimate assumes that rows of silent agents are started again after their lease. */
+  static const char of_plans[] =
+      "WITH k AS (SELECT t.plan, count(*) AS n, " N_OF("open") " + " N_RAN_OUT " AS open, " N_OF("running")
+      " - " N_RAN_OUT " AS running, "
+      N_OF("done") " AS done, " N_OF("failed") " AS failed, " N_OF("failed' AND output = 'withdrawn") " AS withdrawn,"
+      " count(*) FILTER (WHERE state = 'done' AND finished > clock_timestamp() - interval '1 hour') AS lately,"
+      " count(*) FILTER (WHERE state = 'running' AND NOT " IS_SILENT ") AS alive,"
+      " max(" FREE_S ") FILTER (WHERE state = 'running' AND " IS_SILENT ") AS free,"
+      " sum(extract(epoch FROM finished)::float8 - extract(epoch FROM cell.began)::float8)"
+      " FILTER (WHERE state = 'done') AS s"
+      " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
+      " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
+      " p AS (SELECT p.id, p.name, " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("withdrawn") ", " WHOLE("lately") ", max(m.s),"
+      " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
+      " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
+      " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id WHERE $1 IN (0, p.id) GROUP BY p.id"
+      " ORDER BY coalesce(sum(open + running), 1) > 0 DESC, p.id DESC LIMIT 100) SELECT * FROM p ORDER BY id";
+  static const char *const plan_columns[] = {"wid",       "tname",   "rage_s",  "wtunings",   "wopen",
+                                             "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
+                                             "rtuning_s", "rleft_s", "tneeds",  NULL};
+  static const char of_rows[] =
+      "SELECT t.plan, t.name, left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE "cell.began)::float8, " FREE_S
+      ", progress, attempts, " SINCE "a.seen)::float8 FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
+      " WHERE state = 'running' AND $1 IN (0, t.plan) ORDER BY t.plan, cell.began LIMIT 10000";
+  static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
+                                            "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};
+  static const char of_agents[] =
+      "SELECT name, devices, lost, " SINCE
+      "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
+      " OR name IN (SELECT agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
+      " AND $1 IN (0, t.plan)) ORDER BY name LIMIT 10000";
+  static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
+  json_t *status = *out = json_object(), *object;
+  size_t i;
+  int rc = status ? list_rows(status, "plans", pq, of_plans, plan_columns, plan, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = list_rows(status, "running", pq, of_rows, row_columns, plan, error);
+  if (rc == CLT_OK) rc = list_rows(status, "agents", pq, of_agents, agent_columns, plan, error);
+  json_array_foreach(json_object_get(status, "plans"), i, object) {
+    json_object_set_new(object, "needs", needs_of(clt_json_string(object, "needs")));
+  }
+  if (rc) json_decref(status), *out = NULL;
+  return rc;
+}

@@ -1,0 +1,32 @@
+/* layer/programs/capture_problem.h - `clatune capture`: from what the layer wrote (layer/capture.h) to problem folders.
+ */
+#ifndef CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
+#define CLT_LAYER_PROGRAMS_CAPTURE_PROBLEM_H
+
+#include "cli/init.h"
+
+/* A captured kernel and what is made of it. */
+typedef struct captured {
+  const json_t *kernel, *capture; /* of the manifest; capture: its member */
+  const char *raw;                /* the folder of the layer's files */
+  const char *folder;             /* the problem's folder, which exists */
+  bool flags;                     /* compiler flags become parameters */
+  double tolerance;               /* relative, of floating-point results; NaN: the default */
+  draft *draft;
+  json_t *options, *includes; /* CompilerOptions and IncludePaths */
+  json_t *included;           /* the copied include files, each with its path in the application */
+} captured;
+
+/* Writes the problem's folder: KERNEL.json, kernel.cl, the included files, and the data, which is moved there. Returns
+ * the problem file's path, kept until the command ends; NULL with the reason in error. *parameters: the
+ * names of its tuning parameters, "a, b", kept as long; "none" without any. */
+const char *cli_capture_problem(const char **parameters, captured *c, clt_error *error);
+
+/* --- capture_files.c --- */
+
+/* Writes kernel.cl, copies the files that it includes, and reads the build options: macros to tune go to the draft, the
+ * others to the draft, c->options and c->includes. Returns the path of kernel.cl, kept until the command ends; NULL
+ * with the reason in error. */
+const char *cli_capture_source(captured *c, int *n_lines, const char **text, clt_error *error);
+
+#endif

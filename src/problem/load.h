@@ -1,0 +1,67 @@
+/* problem/load.h - the loader of problem files: each function reads some members of a node (base/reader.h). */
+#ifndef CLT_PROBLEM_LOAD_H
+#define CLT_PROBLEM_LOAD_H
+
+#include "problem/parts.h"
+
+/* load_kernel.c */
+void clt_load_kernel(clt_problem *problem, const clt_node *root);
+void clt_load_hints(clt_problem *problem, const clt_node *section); /* "Resources", "Desirability" */
+/* Reads a text, or {"<name>": text, "When": expression}. Sets out->when, and *place to the node of the text. Returns
+ * the text; NULL: a mistake. */
+const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
+                            const char *name);
+/* Adds the expression of each "{...}" in the option's text to its holes; "{{" is a literal brace. */
+void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node);
+void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *parent);
+/* Reads one launch. Members that its entry lacks are taken from defaults. */
+void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *defaults, const clt_node *node);
+
+/* load.c: reads {"name": value, ...} as settings, with values as texts as on the command line; real numbers have
+ * `digits` digits. NULL: the node is missing. */
+clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
+
+/* Reads 1 to `most` integers from min to max: one, a list, or a text as in T1 ("range(1, 11)"). Sets *n. NULL if the
+ * member is missing. */
+int64_t *clt_load_integers(size_t *n, const clt_node *node, int64_t min, int64_t max, size_t most);
+
+/* A copy of node whose mistakes do not make the file invalid: they are kept as the reason why the kernel cannot be run
+ * on generated data, which clt_problem_check_kernel reports. */
+clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);
+
+/* load_arguments.c */
+void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
+void clt_load_reference(clt_problem *problem, const clt_node *root);
+
+/* load_command.c: leaves problem->command NULL if there is no section "Command". */
+void clt_load_command(clt_problem *problem, const clt_node *root);
+
+/* giles.c: the configuration file of Giles' generic tuner (docs/reference/program-problems.md). clt_is_giles tells
+ * whether a text is one instead of JSON. clt_giles_parse converts it to JSON in source->root, with the lines of the
+ * members in source->lines. */
+bool clt_is_giles(const char *text);
+int clt_giles_parse(clt_source *source, clt_error *error);
+
+/* --- expressions (expression.c) --- */
+
+/* Add an expression to the problem: from a node that is a number, boolean or text, from a text, or from a member of
+ * parent. Return its id; 0: the node is missing, or a mistake. */
+clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node);
+clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node);
+clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name);
+
+/* Reads {"X": e, "Y": e, "Z": e}, a list of up to three expressions, or one expression. n = 0: the member is missing.
+ */
+clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name);
+
+/* All results are owned by the source. clt_load_list allocates zeroed elements, one per item of the list. clt_load_key
+ * copies the key of a node. clt_load_path returns the path of a file that the problem names (name NULL: NULL). */
+void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes);
+const char *clt_load_key(const clt_node *node);
+const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name);
+
+/* Replaces "ProblemSize[1]" in the text of an expression by that expression in parentheses. The result is owned by the
+ * source. */
+const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node);
+
+#endif

@@ -1,0 +1,92 @@
+/* session/loop.h - the loop of a search: ask, look up or measure, store, tell. */
+#ifndef CLT_SESSION_LOOP_H
+#define CLT_SESSION_LOOP_H
+
+#include <clatune/sys/searcher.h>
+
+#include "measurement/objective.h"
+#include "session/known.h"
+#include "worker/lock.h"
+
+/* A configuration that was asked for and has no answer yet. */
+typedef struct clt_pending {
+  clt_config asked, canonical;
+  size_t initial;     /* its index among the initial ones; CLT_NOT_INITIAL */
+  bool measuring;     /* false: waits for the result of another pending one with the same canonical configuration */
+  double elsewhere_s; /* since when another tuner has been measuring it; 0: it is measured here */
+} clt_pending;
+
+#define CLT_NOT_INITIAL SIZE_MAX
+
+/* Zeroed before use. The members under "by the caller" are set between clt_loop_choose_searcher and clt_loop_start. The
+ * loop does not measure: its driver does, with workers, a recording, a program or an application's own queue. */
+typedef struct clt_search_loop {
+  /* By the caller. */
+  const clt_space *space;
+  clt_objective *objective; /* owned */
+  int64_t budget;           /* evaluations; INT64_MAX: no limit */
+  clt_config *initial;      /* n_initial, owned: evaluated before the searcher is asked; see has_default */
+  size_t n_initial;
+  bool has_default;       /* the first initial one is the default configuration; the others begin after its answer */
+  const clt_config *list; /* nullable: n_list configurations, evaluated instead of asking the searcher */
+  size_t n_list;
+  clt_store *store; /* nullable */
+  clt_store_key key;
+  /* Called with every answer, after the searcher was told. cost is NaN if it failed or has no value. */
+  int (*on_answer)(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
+                   clt_error *error);
+  bool (*may_begin)(void *user);
+  void *user;
+
+  const clt_searcher_type *searcher;
+  void *options, *state; /* state is NULL until initialised */
+  bool default_options;  /* neither the caller nor the problem sets options */
+  double search_s;       /* wall-clock seconds in the searcher */
+
+  clt_known known;
+  bool reuses;            /* uses the store's answers: see clt_loop_reuse */
+  uint64_t version;       /* the store's version when it was last read */
+  clt_device_lock claims; /* if it reuses */
+  uint64_t claims_hash;   /* of the store and the key */
+  int64_t n_begun;        /* evaluations begun, including answered ones */
+  size_t n_initial_begun, n_initial_answered;
+  bool told_initial;
+  clt_measurement *initial_answers; /* without logs */
+  clt_config *evaluated;            /* the initial configurations, canonical */
+  clt_config *queue;                /* asked for by the searcher, or from the list, and not begun */
+  size_t queue_capacity, n_queue, queue_next;
+  clt_pending *pending;
+  size_t pending_capacity, n_pending, n_measuring, n_elsewhere; /* n_elsewhere of n_measuring: by other tuners */
+} clt_search_loop;
+
+/* Finds the searcher and reads its options: defaults, then the problem's (nullable) Strategy, then settings. */
+int clt_loop_choose_searcher(clt_search_loop *loop, const char *name, const clt_problem *problem,
+                             const clt_setting *settings, size_t n, clt_error *error);
+/* Call once store, key, space and objective are set. Answers in the store, and those that other processes add while the
+ * loop runs, are not measured again. wait: if another tuner with the same store measures a configuration, the loop
+ * waits for its answer (claims are locks, which end with their process). Without wait both measure it, and the first
+ * answer is kept. */
+int clt_loop_reuse(clt_search_loop *loop, bool wait, clt_error *error);
+/* Starts the searcher; the setup's space, budget and initial configurations are set here. */
+int clt_loop_start(clt_search_loop *loop, clt_search_setup setup, clt_error *error);
+void clt_loop_release(clt_search_loop *loop);
+
+/* The next configuration to measure, canonical; known ones are answered on the way. At most `batch` are asked of the
+ * searcher at once. CLT_CONFIG_NONE: nothing can begin before another answer comes; if nothing is pending, the search
+ * has ended. */
+int clt_loop_next(clt_search_loop *loop, size_t batch, clt_config *out, clt_error *error);
+
+/* Checks whether a result is suspiciously better than best_cost (NaN: no cost is known). If so, *again is set and *m
+ * emptied: measure it again before it counts; clt_loop_attempts then asks for a fresh process. For the second result,
+ * *m becomes the worse of both. */
+int clt_loop_doubt(clt_search_loop *loop, clt_measurement *m, double best_cost, bool *again, clt_error *error);
+
+/* Takes the measurement of a configuration from clt_loop_next: stores it and answers all that wait for it. */
+int clt_loop_answer(clt_search_loop *loop, const clt_measurement *measurement, clt_error *error);
+
+/* `lost` and `attempts` of an evaluator's setup, for a loop: records that a configuration has lost its worker; returns
+ * how often that has happened, also in earlier sessions. */
+int clt_loop_note_lost(void *loop, clt_config config, clt_error *error);
+unsigned clt_loop_attempts(void *loop, clt_config config);
+
+#endif
