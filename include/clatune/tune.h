@@ -158,6 +158,7 @@ typedef struct clt_tune_settings {
   int64_t learn_before_s; /* sources from the store contain only what was measured before this Unix time; 0: all */
   int64_t *steps; /* grows as long as work is under way, also while the number of evaluations does not change, as among
                      finalists; added to atomically, for a watching thread; nullable */
+  bool is_separate; /* the result is of this search alone, not the best known configuration of the store */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings); /* finalists 5, seed 1, all else 0 */
 

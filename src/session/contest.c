@@ -263,12 +263,17 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* Whether the store's best known configuration is to be the result's. */
+static bool asks_store(const clt_session *s) {
+  return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
+}
+
 static int find_champion(clt_config *out, const clt_session *s, clt_error *error) {
   const clt_search_loop *l = &s->loop;
   const clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
   clt_best_known best;
-  int rc = l->store ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
-  if (rc == CLT_OK && l->store && best.compared) *out = best.measurement.config;
+  int rc = asks_store(s) ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
+  if (rc == CLT_OK && asks_store(s) && best.compared) *out = best.measurement.config;
   return rc;
 }
 
@@ -324,7 +329,7 @@ int clt_session_take_best_known(clt_session *s, clt_error *error) {
   const clt_best_query query = {.objective = l->objective, .beside = standard};
   clt_best_known known;
   char name[512];
-  if (l->store == NULL || result->best.config == CLT_CONFIG_NONE) return CLT_OK;
+  if (!asks_store(s) || result->best.config == CLT_CONFIG_NONE) return CLT_OK;
   int rc = clt_store_best(&known, l->store, &l->key, l->space, &query, error);
   const clt_config config = known.measurement.config;
   if (rc || config == CLT_CONFIG_NONE || config == clt_space_canonical(l->space, result->best.config)) return rc;

@@ -140,7 +140,7 @@ class Report(SimulatedTest):
                       self.text("s.sqlite"))
         # A store from before this was kept.
         with sqlite3.connect(self.folder / "s.sqlite") as database:
-            database.execute("DROP TABLE tuning")
+            database.execute("UPDATE key SET tuning = ''")
         database.close()
         one, = self.clatune_json("report", "s.sqlite")["tunings"]
         self.assertIsNone(one["session"])
