@@ -72,7 +72,7 @@ def c_table(path, name):
 
 @part("exit-codes")
 def exit_codes(_):
-    return table(["code", "meaning"], [[value, prose(text)] for _, value, text in c_table("src/cli/cli.h", "CLI_EXIT_TABLE")])
+    return table(["code", "meaning"], [[value, prose(text)] for _, value, text in c_table("src/cli/arguments.h", "CLI_EXIT_TABLE")])
 
 
 @part("errors")

@@ -1,5 +1,5 @@
 """Prints clatune(1) as scdoc, from the program's own help, docs/reference/environment.md and the table of exit codes. Arguments: the
-program, the page, src/cli/cli.h."""
+program, the page, src/cli/arguments.h."""
 import pathlib
 import re
 import sys

@@ -71,7 +71,7 @@ void clt_text_add_value(clt_text *text, clt_value value) {
 json_t *clt_json_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *clt_json_text(const char *text) {
-  json_t *out = json_string(text);
+  json_t *out = text ? json_string(text) : json_null();
   if (out) return out;
   char *plain = strdup(text);
   if (plain == NULL) return NULL;

@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 /* New references; NULL: out of memory. NaN and infinities, which JSON lacks, become null. If a text is not valid UTF-8,
- * its non-ASCII bytes become '?'. */
+ * its non-ASCII bytes become '?'. A text NULL becomes null. */
 json_t *clt_json_real(double x);
 json_t *clt_json_text(const char *text);
 json_t *clt_json_value(clt_value value);

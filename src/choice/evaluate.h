@@ -75,7 +75,8 @@ static inline void FAMILY(pairwise)(double *scores, const float *x, const float 
         sum += (double)node[1];
       }
       sum /= n_trees;
-      sum = sum > 0.1 ? 0.1 : sum < -0.1 ? -0.1 : sum;
+      if (sum > 0.1) sum = 0.1;
+      if (sum < -0.1) sum = -0.1;
       scores[a] += sum;
       scores[b] -= sum;
     }

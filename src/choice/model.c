@@ -50,11 +50,12 @@ void clt_family_select(clt_family_choice *out, const clt_family_model *m, const 
   double least = outside < 0 ? scores[best] - clt_family_margin(m) : 0;
   for (size_t a = 0; outside < 0 && a < m->n_arms; a++)
     if (scores[a] < least && clt_family_holds(m->arms[a].where, features, m->n_features)) best = a, least = scores[a];
+  const bool predicts = outside < 0 && m->scorer->predicts_time;
   *out = (clt_family_choice){.variant = m->arms[best].variant,
                              .configuration = m->arms[best].configuration,
                              .arm = best,
-                             .predicted_s = outside < 0 && m->scorer->predicts_time ? exp(scores[best]) : NAN,
-                             .outside = outside < 0 ? NULL : m->names.all[outside]};
+                             .predicted_s = predicts ? exp(scores[best]) : NAN};
+  if (outside >= 0) out->outside = m->names.all[outside];
 }
 
 /* --- the file --- */

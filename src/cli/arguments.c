@@ -58,6 +58,13 @@ const cli_flag *cli_find_flag(const cli_command *command, const char *name) {
   return NULL;
 }
 
+/* Of the flag with this letter; NULL: there is none. */
+static const char *short_name(int letter) {
+  if (letter == 'h') return "help";
+  if (letter == 'o') return "output";
+  return letter == 'q' ? "quiet" : NULL;
+}
+
 void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   const char *list = NULL; /* the flag that takes the arguments that follow; NULL: none */
@@ -68,11 +75,7 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
   opterr = 0;
   optind = 1;
   for (int c, index, at = 1; (c = getopt_long(argc, argv, "-:ho:q", longs, &index)) != -1; at = optind) {
-    const char *name = c == 'h'    ? "help"
-                       : c == 'o'  ? "output"
-                       : c == 'q'  ? "quiet"
-                       : c == LONG ? longs[index].name
-                                   : NULL;
+    const char *name = c == LONG ? longs[index].name : short_name(c);
     /* getopt_long accepts abbreviations, but a later option could make one ambiguous. */
     if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) refuse_option(command, longs, '?', argv[at]);
     if (c == POSITIONAL && list) {
@@ -80,7 +83,8 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
     } else if (c == POSITIONAL) {
       out->positional[out->n_positional++] = optarg;
     } else if (name == NULL || !is_listed(longs, name)) {
-      refuse_option(command, longs, c, c == 'o' ? "-o" : c == 'q' ? "-q" : argv[optind - 1]);
+      const bool is_short = name && c != LONG;
+      refuse_option(command, longs, c, is_short ? (char[]){'-', (char)c, '\0'} : argv[optind - 1]);
     } else {
       const cli_flag *flag = cli_find_flag(command, name);
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
@@ -152,12 +156,11 @@ int cli_no_plugin(const cli_arguments *arguments, const clt_plugins *plugins, co
 /* "a, b or c", from n names that are stride bytes apart. */
 static const char *list_names(char out[300], const void *names, size_t n, size_t stride, const char *last) {
   out[0] = '\0';
-  for (size_t i = 0, used = 0; i < n && used < 300; i++)
-    used += (size_t)snprintf(out + used, 300 - used, "%s%s",
-                             i == 0      ? ""
-                             : i + 1 < n ? ", "
-                                         : last,
+  for (size_t i = 0, used = 0; i < n && used < 300; i++) {
+    const char *before = i + 1 < n ? ", " : last;
+    used += (size_t)snprintf(out + used, 300 - used, "%s%s", i ? before : "",
                              *(const char *const *)((const char *)names + i * stride));
+  }
   return out;
 }
 

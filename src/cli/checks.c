@@ -1,86 +1,91 @@
-/* How the checks of a configuration are told: as text, and in answers. */
+/* The checks of a configuration: in answers, and as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
+#define MOST_WHY 300 /* bytes of a reason that are printed */
+
 json_t *cli_json_checks(const clt_check_result *checks, size_t n) {
   json_t *out = json_array();
   for (size_t i = 0; i < n; i++) {
     const clt_check_result *c = &checks[i];
     json_array_append_new(
-        out, json_pack("{s:o, s:s, s:b, s:s, s:b, s:o}", "sizes", clt_json_text(c->sizes), "inputs", c->inputs,
-                       "opposite_order", c->mirrored, "judge", c->by_default ? "default" : "reference", "passed",
-                       c->passed, "why", c->why ? clt_json_text(c->why) : json_null()));
+        out, json_pack("{s:o, s:b, s:s, s:b, s:s, s:b, s:o}", "sizes", clt_json_text(c->sizes), "own_sizes",
+                       c->own_sizes, "inputs", c->inputs, "opposite_order", c->mirrored, "judge",
+                       c->by_default ? "default" : "reference", "passed", c->passed, "why", clt_json_text(c->why)));
   }
   return out;
 }
 
-bool cli_checked_elsewhere(const clt_check_result *checks, size_t n, const char **other_sizes) {
-  bool any = false;
-  *other_sizes = NULL;
-  for (size_t i = 0; i < n; i++) {
-    any = any || checks[i].passed;
-    if (checks[i].passed && !checks[i].own_sizes && *other_sizes == NULL) *other_sizes = checks[i].sizes;
+static bool is_set(const json_t *check, const char *key) { return json_is_true(json_object_get(check, key)); }
+
+/* How many other inputs it passed at each sizes, in the order of the checks. */
+static json_t *count_passed(const json_t *checks) {
+  json_t *counts = json_object(), *check;
+  size_t i;
+  json_array_foreach(checks, i, check) {
+    const char *sizes = clt_json_string(check, "sizes");
+    if (is_set(check, "passed"))
+      json_object_set_new(counts, sizes, json_integer(json_integer_value(json_object_get(counts, sizes)) + 1));
   }
-  return any;
+  return counts;
 }
 
-static bool same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
+/* A line for all checks with the same outcome, reason and sizes: the line's end, and the inputs before it. */
+static json_t *gather_remarks(const json_t *checks, bool passed) {
+  json_t *remarks = json_object(), *check;
+  size_t i;
+  json_array_foreach(checks, i, check) {
+    const char *sizes = clt_json_string(check, "sizes"), *why = clt_json_string(check, "why");
+    char end[1000];
+    if (is_set(check, "passed") != passed || why[0] == '\0') continue;
+    const int length = (int)strcspn(why, "\n"), printed = length < MOST_WHY ? length : MOST_WHY;
+    if (sizes[0] && !is_set(check, "own_sizes"))
+      snprintf(end, sizeof end, " at %.600s: %.*s", sizes, printed, why);
+    else
+      snprintf(end, sizeof end, ": %.*s", printed, why);
+    clt_text inputs = {0};
+    const char *before = clt_json_string(remarks, end);
+    if (before[0]) clt_text_printf(&inputs, "%s, ", before);
+    clt_draw_form(&inputs, check, "{inputs}[{?opposite_order} in the opposite order]");
+    json_object_set_new_nocheck(remarks, end, json_string_nocheck(inputs.bytes ? inputs.bytes : ""));
+    clt_text_release(&inputs);
+  }
+  return remarks;
+}
 
-/* Prints the inputs of all checks like the i-th: with the same outcome, reason and sizes. */
-static void print_alike(const clt_check_result *checks, size_t n, size_t i, int width, const char *title) {
-  const clt_check_result *first = &checks[i];
-  printf("%-*s", width, title);
-  const char *between = "";
-  for (size_t k = i; k < n; k++) {
-    const clt_check_result *c = &checks[k];
-    if (c->passed != first->passed || !same_text(c->why, first->why) || !same_text(c->sizes, first->sizes)) continue;
-    printf("%s%s%s", between, c->inputs, c->mirrored ? " in the opposite order" : "");
+static void print_remarks(const char *title, const json_t *checks, bool passed, int width) {
+  json_t *remarks = gather_remarks(checks, passed), *inputs;
+  const char *end;
+  json_object_foreach(remarks, end, inputs) printf("%-*s%s%s\n", width, title, json_string_value(inputs), end);
+  json_decref(remarks);
+}
+
+void cli_draw_checks(const char *title, const json_t *checks, int width) {
+  json_t *passed = count_passed(checks), *count, *check;
+  const char *sizes, *between = "on ";
+  bool mirrored = false, elsewhere = false, by_default = true;
+  size_t i;
+  json_array_foreach(checks, i, check) {
+    if (!is_set(check, "passed")) continue;
+    mirrored = mirrored || is_set(check, "opposite_order");
+    elsewhere = elsewhere || !is_set(check, "own_sizes");
+    by_default = by_default && strcmp(clt_json_string(check, "judge"), "default") == 0;
+  }
+  printf("%-*s%s", width, title, json_object_size(passed) ? "" : "on one input only");
+  json_object_foreach(passed, sizes, count) {
+    const long long n = json_integer_value(count);
+    printf("%s%lld other input%s", between, n, n == 1 ? "" : "s");
+    if (sizes[0]) printf(" at %s", sizes);
     between = ", ";
   }
-  const int length = first->why ? (int)strcspn(first->why, "\n") : 0;
-  printf("%s%s: %.*s\n", first->sizes[0] && !first->own_sizes ? " at " : "", first->own_sizes ? "" : first->sizes,
-         length < 300 ? length : 300, first->why ? first->why : "");
-}
-
-void cli_print_checks(const char *title, const clt_check_result *checks, size_t n, int width) {
-  size_t n_passed = 0, n_default = 0;
-  bool mirrored = false, elsewhere = false;
-  for (size_t i = 0; i < n; i++) {
-    n_passed += checks[i].passed;
-    n_default += checks[i].passed && checks[i].by_default;
-    mirrored = mirrored || (checks[i].passed && checks[i].mirrored);
-    elsewhere = elsewhere || (checks[i].passed && !checks[i].own_sizes);
-  }
-  printf("%-*s", width, title);
-  if (n_passed == 0) {
-    printf("on one input only\n");
-  } else {
-    const char *between = "on ";
-    for (size_t i = 0; i < n; i++) {
-      bool told = !checks[i].passed;
-      size_t alike = 0;
-      for (size_t k = 0; k < n; k++) {
-        if (!checks[k].passed || !same_text(checks[k].sizes, checks[i].sizes)) continue;
-        told = told || k < i;
-        alike++;
-      }
-      if (told) continue;
-      printf("%s%zu other input%s", between, alike, alike == 1 ? "" : "s");
-      if (checks[i].sizes[0]) printf(" at %s", checks[i].sizes);
-      between = ", ";
-    }
-    printf("%s%s\n", mirrored ? ", also in the opposite order" : "", elsewhere ? ", in a fresh process" : "");
-  }
-  if (n_default > 0 && n_default == n_passed)
+  if (mirrored) fputs(", also in the opposite order", stdout);
+  puts(elsewhere ? ", in a fresh process" : "");
+  if (by_default && json_object_size(passed))
     printf("%-*sthe default configuration, whose result counts as correct on other inputs\n", width, "judge");
-  for (size_t i = 0; i < n; i++) {
-    bool told = checks[i].why == NULL;
-    for (size_t k = 0; k < i; k++)
-      told = told || (checks[k].passed == checks[i].passed && same_text(checks[k].why, checks[i].why) &&
-                      same_text(checks[k].sizes, checks[i].sizes));
-    if (!told) print_alike(checks, n, i, width, checks[i].passed ? "with less" : "not checked");
-  }
+  print_remarks("with less", checks, true, width);
+  print_remarks("not checked", checks, false, width);
+  json_decref(passed);
 }

@@ -35,8 +35,8 @@ static void print_help(const cli_arguments *arguments) {
   for (size_t i = 0; i < command->n_flags; i++) {
     const cli_flag *flag = &command->flags[i];
     char left[96];
-    snprintf(left, sizeof left, "%s--%s%s%s", strcmp(flag->name, "quiet") == 0 ? "-q, " : "", flag->name,
-             flag->argument ? " " : "", flag->argument ? flag->argument : "");
+    const char *also = strcmp(flag->name, "quiet") == 0 ? "-q, " : "";
+    snprintf(left, sizeof left, flag->argument ? "%s--%s %s" : "%s--%s", also, flag->name, flag->argument);
     cli_print_help_line(left, flag->help);
   }
   cli_print_help_line("-h, --help", "prints this help");

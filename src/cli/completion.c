@@ -14,10 +14,10 @@ static const char *const with_words[] = {"searcher", "evaluator", "model", "form
 static const char *words_of(const char *option) {
   static char words[1024];
   size_t used = 0;
-  const clt_plugins *plugins = strcmp(option, "searcher") == 0    ? &clt_searchers
-                               : strcmp(option, "evaluator") == 0 ? &clt_evaluators
-                               : strcmp(option, "model") == 0     ? &clt_models
-                                                                  : NULL;
+  const clt_plugins *plugins = NULL;
+  if (strcmp(option, "searcher") == 0) plugins = &clt_searchers;
+  if (strcmp(option, "evaluator") == 0) plugins = &clt_evaluators;
+  if (strcmp(option, "model") == 0) plugins = &clt_models;
   if (strcmp(option, "format") == 0) return "text json options header cmake";
   if (strcmp(option, "device") == 0) return "cpu gpu accelerator pocl intel mesa nv amd";
   for (size_t i = 0; plugins && plugins->types[i] && used < sizeof words; i++)
@@ -95,7 +95,9 @@ static void put_form(const shell *s, const char *form, const char *command, cons
 /* argument NULL: a switch. */
 static void put_option(const shell *s, const cli_command *command, const char *name, const char *argument,
                        const char *help) {
-  put_form(s, s->option[!argument ? 0 : words_of(name) ? 1 : 2], command->name, &(cli_flag){name, argument, help});
+  int kind = 0;
+  if (argument) kind = words_of(name) ? 1 : 2;
+  put_form(s, s->option[kind], command->name, &(cli_flag){name, argument, help});
 }
 
 static int run_completion(const cli_arguments *arguments) {

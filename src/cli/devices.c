@@ -8,51 +8,36 @@
 #include "device/device.h"
 #include "session/probe.h"
 
-static const char *format_bytes(char out[32], uint64_t n) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double x = (double)n;
-  size_t i = 0;
-  for (; x >= 1024 && i < 4; i++) x /= 1024;
-  snprintf(out, 32, "%.4g %s", x, units[i]);
-  return out;
-}
+static const clt_line platform_lines[] = {
+    {.form = "{platform_index}  {platform_name}[ ({icd_suffix})], {platform_version}"}};
+static const clt_text_layout platform_layout = CLT_TEXT_LAYOUT(0, 1, platform_lines);
 
-#define print_field(name, format, ...) printf("       %-16s " format "\n", name, __VA_ARGS__)
+static const clt_line device_lines[] = {
+    {.form = "  {platform_index}:{device_index}  {name}  \\[[{?type=cpu}CPU|{?type=gpu}GPU|{type}]\\]"
+             "[{!available}  not available]"}};
+static const clt_text_layout device_layout = CLT_TEXT_LAYOUT(0, 1, device_lines);
 
-static void print_limits(const clt_device_info *d) {
-  typedef unsigned long long ull;
-  char a[32], b[32];
-  print_field("driver", "%s", d->driver_version);
-  print_field("kernel language", "%s%s%s", d->opencl_c_version, strstr(d->extensions, "cl_khr_fp64") ? ", double" : "",
-              strstr(d->extensions, "cl_khr_fp16") ? ", half" : "");
-  if (d->uuid[0]) print_field("UUID", "%s", d->uuid);
-  if (d->pci_address[0]) print_field("PCI address", "%s", d->pci_address);
-  if (d->timer_resolution_s > 0)
-    print_field("timer", "%.4g ns", d->timer_resolution_s * 1e9);
-  else
-    print_field("timer", "%s", "none: runs are timed with the host's clock");
-  print_field("compute units", "%u%s%.0u%s", d->compute_units, d->clock_mhz ? " at up to " : "", d->clock_mhz,
-              d->clock_mhz ? " MHz" : "");
-  print_field("work-group", "at most %llu work-items, %llu x %llu x %llu", (ull)d->max_work_group_size,
-              (ull)d->max_work_item_sizes[0], (ull)d->max_work_item_sizes[1], (ull)d->max_work_item_sizes[2]);
-  if (d->preferred_work_group_multiple)
-    print_field("preferred", "multiples of %llu work-items", (ull)d->preferred_work_group_multiple);
-  if (d->warp_size) print_field("sub-group", "%llu work-items (warp, wavefront)", (ull)d->warp_size);
-  if (d->sub_group_sizes[0]) print_field("sub-group", "%s work-items, as the kernel requires", d->sub_group_sizes);
-  print_field("local memory", "%s%s", format_bytes(a, d->local_memory_bytes),
-              d->local_memory_dedicated ? "" : ", part of global memory");
-  print_field("global memory", "%s, one buffer at most %s", format_bytes(a, d->global_memory_bytes),
-              format_bytes(b, d->max_allocation_bytes));
-  print_field("constant memory", "%s, all arguments at most %s", format_bytes(a, d->max_constant_bytes),
-              format_bytes(b, d->max_parameter_bytes));
-  if (d->global_cache_bytes) print_field("cache", "%s", format_bytes(a, d->global_cache_bytes));
-  if (d->images)
-    print_field("images", "2D %llu x %llu, 3D %llu x %llu x %llu", (ull)d->image2d_max_width,
-                (ull)d->image2d_max_height, (ull)d->image3d_max_width, (ull)d->image3d_max_height,
-                (ull)d->image3d_max_depth);
-  else
-    print_field("images", "%s", "none");
-}
+static const clt_line limit_lines[] = {
+    {"driver", "[{driver_version}]"},
+    {"kernel language", "{opencl_c_version}[{?extensions~cl_khr_fp64}, double][{?extensions~cl_khr_fp16}, half]"},
+    {"UUID", "{uuid}"},
+    {"PCI address", "{pci_address}"},
+    {"timer", "[{?timer_resolution_s}{timer_resolution_s:time}|none: runs are timed with the host's clock]"},
+    {"compute units", "{compute_units}[{?clock_mhz} at up to {clock_mhz} MHz]"},
+    {"work-group",
+     "at most {max_work_group_size} work-items, {max_work_item_size_x} x {max_work_item_size_y} x"
+     " {max_work_item_size_z}"},
+    {"preferred", "{?preferred_work_group_multiple}multiples of {preferred_work_group_multiple} work-items"},
+    {"sub-group", "{?warp_size}{warp_size} work-items (warp, wavefront)"},
+    {"sub-group", "{sub_group_sizes} work-items, as the kernel requires"},
+    {"local memory", "{local_memory_bytes:bytes}[{!local_memory_dedicated}, part of global memory]"},
+    {"global memory", "{global_memory_bytes:bytes}, one buffer at most {max_allocation_bytes:bytes}"},
+    {"constant memory", "{max_constant_bytes:bytes}, all arguments at most {max_parameter_bytes:bytes}"},
+    {"cache", "{?global_cache_bytes}{global_cache_bytes:bytes}"},
+    {"images",
+     "[{?images}2D {image2d_max_width} x {image2d_max_height}, 3D {image3d_max_width} x {image3d_max_height}"
+     " x {image3d_max_depth}|none]"}};
+static const clt_text_layout limit_layout = CLT_TEXT_LAYOUT(7, 17, limit_lines);
 
 /* Prints the measured and computed features, failed ones with the reason. Features stated by the driver are among the
  * limits above. */
@@ -95,7 +80,6 @@ static clt_device_info *choose_devices(size_t *n, const cli_arguments *arguments
 
 /* A tree: the platform, and below it its devices. */
 static int run_devices(const cli_arguments *arguments) {
-  static const char *const types[] = {"CPU", "GPU", "accelerator", "other"};
   const bool as_json = cli_given(arguments, "json"), probes = cli_given(arguments, "probe");
   size_t n = 0;
   int failure = 0;
@@ -123,12 +107,12 @@ static int run_devices(const cli_arguments *arguments) {
       if (rc == 0) json_object_update_new(json, features_json(features, n_features));
     }
     if (as_json) continue;
-    if (i == 0 || devices[i - 1].platform_index != d->platform_index)
-      printf("%s%d  %s%s%s%s, %s\n", i ? "\n" : "", d->platform_index, d->platform_name, d->icd_suffix[0] ? " (" : "",
-             d->icd_suffix, d->icd_suffix[0] ? ")" : "", d->platform_version);
-    printf("  %d:%d  %s  [%s]%s\n", d->platform_index, d->device_index, d->name, types[d->type],
-           d->available ? "" : "  not available");
-    print_limits(d);
+    if (i == 0 || devices[i - 1].platform_index != d->platform_index) {
+      if (i > 0) putchar('\n');
+      cli_draw(json, &platform_layout);
+    }
+    cli_draw(json, &device_layout);
+    cli_draw(json, &limit_layout);
     print_features(features, n_features);
   }
   if (!cli_given(arguments, "quiet")) cli_suggest_drivers(devices, n);
@@ -136,7 +120,9 @@ static int run_devices(const cli_arguments *arguments) {
     fputs("clatune: no OpenCL device; on Debian, 'apt install pocl-opencl-icd' installs one for the CPU\n", stderr);
   int rc = as_json ? cli_print_json(json_pack("{s:O}", "devices", list)) : 0;
   json_decref(list);
-  return rc ? rc : failure ? failure : n ? CLI_FOUND : CLI_NO_DEVICE;
+  if (rc == 0) rc = failure;
+  if (rc == 0 && n == 0) rc = CLI_NO_DEVICE;
+  return rc;
 }
 
 static const cli_flag flags[] = {

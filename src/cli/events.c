@@ -10,8 +10,9 @@
 FILE *cli_events_open(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "events");
   bool is_stdout = path && strcmp(path, "-") == 0;
-  FILE *out = is_stdout ? stdout : path ? fopen(path, "we") : NULL;
-  if (path && out == NULL) cli_failure("cannot open '%s' for the events: %s", path, strerror(errno));
+  if (path == NULL || is_stdout) return path ? stdout : NULL;
+  FILE *out = fopen(path, "we");
+  if (out == NULL) cli_failure("cannot open '%s' for the events: %s", path, strerror(errno));
   return out;
 }
 

@@ -11,56 +11,53 @@
 
 /* --- one answer, for the given device and sizes --- */
 
-/* "16 x 8" */
-static void print_extent(const size_t *extent, unsigned n) {
-  for (unsigned d = 0; d < n; d++) printf("%s%zu", d ? " x " : "", extent[d]);
-}
-
-static void print_launch(const clt_launch_sizes *launch) {
-  printf("\nlaunch            %s: global ", launch->kernel);
-  print_extent(launch->global, launch->n_dimensions);
-  fputs(", local ", stdout);
-  if (launch->local[0])
-    print_extent(launch->local, launch->n_dimensions);
-  else
-    fputs("left to the driver", stdout);
-  if (launch->repeat > 1) printf(", %u times", launch->repeat);
-}
-
-/* Where it was measured. key: of the device in the store, "platform|name|compute units" or only a name. */
-static void print_place(const char *key, const char *sizes) {
+/* The name in a key of the store, "platform|name|compute units"; or the whole text. */
+static json_t *device_name_json(const char *key) {
   const char *bar = strchr(key, '|'), *last = strrchr(key, '|');
-  const char *name = bar != last ? bar + 1 : key;
-  const int length = bar != last ? (int)(last - name) : (int)strlen(key);
-  printf(": %.*s%s%s", length, name, sizes[0] ? ", " : "", sizes);
+  if (bar == last) return clt_json_text(key);
+  char *name = strndup(bar + 1, (size_t)(last - bar - 1));
+  json_t *out = clt_json_text(name ? name : "?");
+  free(name);
+  return out;
 }
 
-/* Why an answer is stale. sizes: the requested ones. On this device at these sizes only the text can differ. */
-static const char *stale_text(const clt_lookup_result *found, const char *sizes) {
-  if (!found->stale) return "";
-  if (found->tier != CLT_TIER_NEAREST_SIZE || strcmp(found->sizes, sizes) != 0) return " (stale: tune it again)";
-  return " (stale: measured with another version of the kernel or problem file; tune it again)";
-}
+static const clt_line answer_lines[] = {
+    {"configuration", "{text}"},
+    {"options", "{?uses_options}[{options}]"},
+    /* On this device at these sizes only the text can differ. */
+    {"known from",
+     "{tier}[{?stale}{?tier=nearest-size}{?measured_at=$sizes_text} (stale: measured with another version of the "
+     "kernel or"
+     " problem file; tune it again)|{?stale} (stale: tune it again)][: {device_name}[, {measured_at}]]"},
+    {"launch", "{kernel}: global {global:x}, local [{local:x}|left to the driver][{?repeat>1}, {repeat} times]",
+     .each = "launches"},
+    {"expected",
+     "{!objective.is_default}{expected_time_s:time}"
+     "|{?objective.is_default}{?objective.name=figure}{expected_value:.5g}[ {objective.unit}]"
+     "|{?objective.is_default}{expected_value:time}"},
+    {"objective", "{!objective.is_default}{objective.goal} {objective.name}: [{expected_value:in objective.unit}|-]"}};
+static const clt_text_layout answer_layout = CLT_TEXT_LAYOUT(0, 18, answer_lines);
 
-static void print_answer(const clt_instance *instance, const clt_objective *objective, const clt_lookup_result *found) {
-  const clt_problem *problem = clt_instance_problem(instance);
+static json_t *answer_json(const clt_instance *instance, const clt_objective *objective,
+                           const clt_lookup_result *found) {
+  const char *device = NULL, *at = NULL;
+  json_t *device_name = json_null();
+  if (found->tier != CLT_TIER_DEFAULT) {
+    device = found->device;
+    at = found->sizes;
+    device_name = device_name_json(device);
+  }
   char *sizes = clt_instance_sizes_text(instance);
-  char figure[64], name[160], value[96];
-  printf("configuration     %s\n", found->configuration);
-  if (clt_problem_has_options(problem)) printf("options           %s\n", found->options);
-  printf("known from        %s%s", clt_tier_name(found->tier), stale_text(found, sizes ? sizes : "?"));
+  json_t *out = json_pack(
+      "{s:s, s:o, s:o, s:s, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier", clt_tier_name(found->tier),
+      "configuration", cli_json_configuration_text(instance, found->configuration), "text",
+      clt_json_text(found->configuration), "options", found->options, "uses_options",
+      clt_problem_has_options(clt_instance_problem(instance)), "expected_time_s", clt_json_real(found->expected_time_s),
+      "stale", found->stale, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device), "device_name",
+      device_name, "measured_at", clt_json_text(at), "objective", cli_json_objective(objective), "expected_value",
+      clt_json_real(found->expected_value), "launches", cli_json_launches(found->launches, found->n_launches));
   free(sizes);
-  if (found->device[0]) print_place(found->device, found->sizes);
-  for (size_t i = 0; i < found->n_launches; i++) print_launch(&found->launches[i]);
-  bool standard = clt_objective_is_default(objective);
-  if (standard && isfinite(found->expected_value))
-    printf("\nexpected          %s", cli_figure(figure, objective, found->expected_value));
-  if (!standard && isfinite(found->expected_time_s))
-    printf("\nexpected          %s", clt_time_text(figure, found->expected_time_s));
-  if (!standard)
-    printf("\nobjective         %s: %s", cli_objective_text(name, objective),
-           cli_value(value, objective, found->expected_value));
-  putchar('\n');
+  return out;
 }
 
 static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
@@ -79,27 +76,34 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
     cli_message(CLI_FOUND,
                 "note: no command of this program uses {options}; its flags are in its \"Build\" and \"Run\" commands, "
                 "and 'clatune lookup' without --format prints the values for them");
-  if (json) {
-    bool measured = found.tier != CLT_TIER_DEFAULT;
-    cli_print_json(json_pack(
-        "{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier), "configuration",
-        cli_json_configuration_text(subject.instance, found.configuration), "options", found.options, "expected_time_s",
-        clt_json_real(found.expected_time_s), "stale", found.stale, "measured_on", measured ? found.device : NULL,
-        "measured_at", measured ? found.sizes : NULL, "objective", cli_json_objective(objective), "expected_value",
-        clt_json_real(found.expected_value), "launches", cli_json_launches(found.launches, found.n_launches)));
-  }
+  json_t *answer = answer_json(subject.instance, objective, &found);
+  if (json) cli_print_json(json_incref(answer));
+  if (strcmp(format, "text") == 0) cli_draw(answer, &answer_layout);
+  json_decref(answer);
   if (strcmp(format, "options") == 0) puts(found.options);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
     cli_export_cmake(subject.problem, from, found.configuration, found.options);
   }
-  if (strcmp(format, "text") == 0) print_answer(subject.instance, objective, &found);
   clt_lookup_result_release(&found);
 }
 
 /* --- one configuration for several devices or sizes --- */
 
-static void print_portable_json(const clt_portable *p) {
+static const clt_line portable_lines[] = {
+    {"configuration", "{text}"},
+    {"options", "{?uses_options}[{options}]"},
+    {"relative cost", "mean [{mean_relative:.3g}|-], worst [{worst_relative:.3g}|-] (1: the best known)"},
+    {"measured",
+     "{configurations} configurations at {places:n} place{places:s} (devices and sizes),"
+     " {measured_everywhere} of them at all"},
+    {"[{relative:.4g}|not measured]", "{device}[, {sizes}]", .each = "places"},
+    {"could be better",
+     "{open.configurations} configurations that lack a place; measure first {open.most_promising} on"
+     " {open.not_measured_on}"}};
+static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);
+
+static json_t *portable_json(const clt_problem *problem, const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();
   cli_parameter parameter;
   for (const char *at = p->configuration; cli_next_parameter(&parameter, &at);) {
@@ -113,39 +117,20 @@ static void print_portable_json(const clt_portable *p) {
   for (size_t i = 0; i < p->n_places; i++) {
     const clt_portable_place *at = &p->places[i];
     json_array_append_new(
-        places, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "device", at->device, "driver", at->driver, "sizes",
-                          at->sizes, "relative", clt_json_real(at->relative), "value", clt_json_real(at->value),
-                          "best_value", clt_json_real(at->best_value)));
+        places, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "device", clt_json_text(at->device), "driver", at->driver,
+                          "sizes", at->sizes, "relative", clt_json_real(at->relative), "value",
+                          clt_json_real(at->value), "best_value", clt_json_real(at->best_value)));
   }
   json_t *open = p->n_open ? json_pack("{s:I, s:s, s:s}", "configurations", (json_int_t)p->n_open, "most_promising",
                                        p->open_configuration, "not_measured_on", p->open_missing)
                            : json_null();
   size_t n_measured = p->n_places - p->n_missing;
-  cli_print_json(json_pack(
-      "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration, "options", p->options, "places",
-      places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured), "worst_relative",
-      clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
-      (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open));
-}
-
-static void print_portable(const clt_problem *problem, const clt_portable *p) {
-  size_t n_measured = p->n_places - p->n_missing;
-  printf("configuration     %s\n", p->configuration);
-  if (clt_problem_has_options(problem)) printf("options           %s\n", p->options);
-  printf("relative cost     mean %.3g, worst %.3g (1: the best known)\n", p->sum_relative / (double)n_measured,
-         p->worst_relative);
-  printf("measured          %zu configurations at %zu place%s (devices and sizes), %zu of them at all\n",
-         p->n_configurations, p->n_places, p->n_places == 1 ? "" : "s", p->n_complete);
-  for (size_t i = 0; i < p->n_places; i++) {
-    const clt_portable_place *at = &p->places[i];
-    if (isfinite(at->relative))
-      printf("%-17.4g %s%s%s\n", at->relative, at->device, at->sizes[0] ? ", " : "", at->sizes);
-    else
-      printf("%-17s %s%s%s\n", "not measured", at->device, at->sizes[0] ? ", " : "", at->sizes);
-  }
-  if (p->n_open)
-    printf("could be better   %zu configurations that lack a place; measure first %s on %s\n", p->n_open,
-           p->open_configuration, p->open_missing);
+  return json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration, "text",
+                   clt_json_text(p->configuration), "options", p->options, "uses_options",
+                   clt_problem_has_options(problem), "places", places, "mean_relative",
+                   clt_json_real(p->sum_relative / (double)n_measured), "worst_relative",
+                   clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
+                   (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open);
 }
 
 static void look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
@@ -161,8 +146,10 @@ static void look_up_portable(clt_catalog *catalog, const cli_arguments *argument
         stderr,
         "clatune: warning: no configuration was measured at all %zu places (devices and sizes); this one lacks %zu\n",
         found.n_places, found.n_missing);
-  if (strcmp(format, "json") == 0) print_portable_json(&found);
-  if (strcmp(format, "text") == 0) print_portable(subject.problem, &found);
+  json_t *answer = portable_json(subject.problem, &found);
+  if (strcmp(format, "json") == 0) cli_print_json(json_incref(answer));
+  if (strcmp(format, "text") == 0) cli_draw(answer, &portable_layout);
+  json_decref(answer);
   if (strcmp(format, "header") == 0) cli_export_header(catalog, subject.problem, &found);
   if (strcmp(format, "cmake") == 0)
     cli_export_cmake(subject.problem, " --portable'", found.configuration, found.options);

@@ -55,11 +55,8 @@ static int run_version(const cli_arguments *arguments) {
   json_t *searchers = json_array();
   for (size_t i = 0; clt_searchers.types[i]; i++)
     json_array_append_new(searchers, json_string(clt_plugin_name(&clt_searchers, i)));
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:o}", "version", CLT_VERSION, "searchers", searchers));
-  json_decref(searchers);
-  puts("clatune " CLT_VERSION);
-  return 0;
+  return cli_answer_line(arguments, json_pack("{s:s, s:o}", "version", CLT_VERSION, "searchers", searchers),
+                         "clatune {version}");
 }
 
 static const cli_flag version_flags[] = {CLI_FLAG_JSON};

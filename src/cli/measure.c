@@ -18,32 +18,26 @@ static double over_first(const clt_objective *o, const clt_measurement *m, size_
   return clt_objective_cost(o, &m[i]) / clt_objective_cost(o, &m[0]);
 }
 
-static void print_measured(const clt_instance *instance, const clt_objective *o, const clt_measurement *all, size_t i) {
-  const clt_measurement *m = &all[i];
-  char figure[200], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
-  printf("%sconfiguration   %s\n", i ? "\n" : "", configuration ? configuration : "?");
-  if (clt_measurement_correct(m)) {
-    printf("%-16s%s, median of %zu interleaved round%s, %s clock\n", isnan(m->figure) ? "time" : "figure",
-           cli_median_of(figure, o, m), m->n_runs, m->n_runs == 1 ? "" : "s",
-           m->clock == CLT_CLOCK_DEVICE ? "device" : "host");
-    cli_print_metrics(o, m, 16);
-    if (!clt_objective_is_default(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
-    if (i > 0 && isfinite(over_first(o, all, i)))
-      printf("cost            %.4g times that of the first configuration\n", over_first(o, all, i));
-  } else {
-    printf("failed          %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
-    if (m->log && m->log[0]) printf("log\n%s\n", m->log);
-  }
-  free(configuration);
-}
+static const clt_line measured_lines[] = {
+    {.form = "{!first}"},
+    {"configuration", "{text}"},
+    {"[{?figure}figure|time]", "{?correct}{.:median}, median of {runs_s:n} interleaved round{runs_s:s}, {clock} clock"},
+    {"{name}", "{?correct}{?name!=$objective.name}{value:.4g}[ {unit}]", .each = "metrics"},
+    {"objective", "{?correct}{!objective.is_default}[{value:in objective.unit}|-]"},
+    {"cost", "{?correct}{!first}{over_first:.4g} times that of the first configuration"},
+    {"failed", "{!correct}{reason:reason} ({reason})"},
+    {.form = "{!correct}log\n{log}"}};
+static const clt_text_layout measured_layout = CLT_TEXT_LAYOUT(0, 16, measured_lines);
+static const clt_line answer_lines[] = {{.each = "measurements", .item = &measured_layout}};
+static const clt_text_layout answer_layout = CLT_TEXT_LAYOUT(0, 16, answer_lines);
 
 static json_t *measured_json(const clt_instance *instance, const clt_objective *o, const clt_measurement *all,
                              size_t i) {
   const clt_measurement *m = &all[i];
-  json_t *out = cli_measurement_json(instance, o, m, true);
-  json_object_update_new(out, json_pack("{s:b, s:o, s:o, s:s?}", "correct", clt_measurement_correct(m), "value",
+  json_t *out = cli_json_measurement(instance, o, m, true);
+  json_object_update_new(out, json_pack("{s:b, s:o, s:o, s:o}", "correct", clt_measurement_correct(m), "value",
                                         clt_json_real(clt_objective_value(o, m)), "over_first",
-                                        clt_json_real(over_first(o, all, i)), "log", m->log));
+                                        clt_json_real(over_first(o, all, i)), "log", clt_json_text(m->log)));
   return out;
 }
 
@@ -52,7 +46,7 @@ static int run_measure(const cli_arguments *arguments) {
   clt_measurement measured[MOST_CONFIGURATIONS];
   clt_config configs[MOST_CONFIGURATIONS];
   size_t n = 0, n_failed = 0;
-  bool quiet = cli_given(arguments, "quiet"), as_json = cli_given(arguments, "json");
+  const bool quiet = cli_given(arguments, "quiet");
   const int64_t rounds = cli_integer(arguments, "rounds", 0, 1, MOST_ROUNDS);
   const char **typed = cli_texts(&n, arguments, "configuration");
   if (n > MOST_CONFIGURATIONS)
@@ -62,7 +56,7 @@ static int run_measure(const cli_arguments *arguments) {
   clt_tune_settings settings;
   clt_tune_settings_init(&settings);
   settings.log = cli_log;
-  settings.user = &quiet;
+  settings.user = (void *)&quiet;
   settings.stop = cli_signals_flag();
   settings.evaluator_settings = cli_settings(&settings.n_evaluator_settings, arguments, &clt_evaluators,
                                              clt_tune_evaluator(NULL, subject.problem));
@@ -73,11 +67,15 @@ static int run_measure(const cli_arguments *arguments) {
     const char *violation = clt_space_violation(clt_instance_space(instance), configs[i], NULL);
     if (violation) cli_usage("configuration %zu is not valid: %s", i + 1, violation);
   }
-  const clt_contest_policy contest = {.min_rounds = rounds ? (unsigned)rounds : CLT_MAX_RUNS,
-                                      .max_rounds = rounds ? (unsigned)rounds : MOST_ROUNDS,
-                                      .max_total_s = rounds ? 0 : MAX_TOTAL_S,
-                                      .tolerance = CLT_DEFAULT_TOLERANCE,
-                                      .objective = objective};
+  clt_contest_policy contest = {.min_rounds = CLT_MAX_RUNS,
+                                .max_rounds = MOST_ROUNDS,
+                                .max_total_s = MAX_TOTAL_S,
+                                .tolerance = CLT_DEFAULT_TOLERANCE,
+                                .objective = objective};
+  if (rounds > 0) {
+    contest.min_rounds = contest.max_rounds = (unsigned)rounds;
+    contest.max_total_s = 0;
+  }
   cli_signals_install();
   int rc = clt_verify_configs(measured, NULL, instance, configs, n, &contest, &settings, &error);
   if (error.code == CLT_E_STOPPED) return 128 + *cli_signals_flag();
@@ -85,18 +83,16 @@ static int run_measure(const cli_arguments *arguments) {
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) {
     n_failed += !clt_measurement_correct(&measured[i]);
-    if (as_json)
-      json_array_append_new(list, measured_json(instance, objective, measured, i));
-    else
-      print_measured(instance, objective, measured, i);
+    json_array_append_new(list, measured_json(instance, objective, measured, i));
   }
-  if (as_json)
-    rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:O}", "problem", clt_problem_name(subject.problem), "sizes",
-                                  cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
-                                  cli_json_objective(objective), "measurements", list));
+  rc = cli_answer(arguments,
+                  json_pack("{s:s, s:o, s:o, s:o, s:o}", "problem", clt_problem_name(subject.problem), "sizes",
+                            cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
+                            cli_json_objective(objective), "measurements", list),
+                  &answer_layout);
   for (size_t i = 0; i < n; i++) clt_measurement_release(&measured[i]);
-  json_decref(list);
-  return rc ? rc : n_failed > 0 ? CLI_VERIFY_FAILED : CLI_FOUND;
+  if (rc) return rc;
+  return n_failed > 0 ? CLI_VERIFY_FAILED : CLI_FOUND;
 }
 
 static const cli_flag flags[] = {

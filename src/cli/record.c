@@ -38,10 +38,13 @@ static void read_configurations(cli_tuning *tuning, const char *path) {
   tuning->settings.n_configurations = n;
 }
 
-static void print_sample(const cli_tuning *tuning, const clt_tune_result *r) {
-  printf("%lld configurations: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
-         (long long)r->measured, (long long)r->reused, (long long)r->n_correct);
-  if (tuning->store) printf("stored in %s\n", clt_store_path(tuning->store));
+static void print_sample(const json_t *answer) {
+  static const clt_line lines[] = {
+      {.form =
+           "{evaluations.total} configurations: {evaluations.measured} measured, {evaluations.reused} already known;"
+           " {evaluations.correct} correct"},
+      {.form = "stored in {store}"}};
+  cli_draw(answer, &(clt_text_layout)CLT_TEXT_LAYOUT(0, 1, lines));
 }
 
 static int run_sample(const cli_arguments *arguments) {
@@ -124,12 +127,11 @@ static int run_record(const cli_arguments *arguments) {
   int rc = cli_given(arguments, "stored-only") ? 0 : cli_tuning_run(&tuning, NULL, false);
   if (rc && rc != CLI_NO_VALID) return rc;
   const size_t n = write_recording(&tuning, as_t4, path);
-  unsigned long long valid = clt_space_valid(clt_instance_space(tuning.subject.instance));
-  if (cli_given(arguments, "json"))
-    return cli_print_json(
-        json_pack("{s:s, s:I, s:I}", "recording", path, "configurations", (json_int_t)n, "valid", (json_int_t)valid));
-  printf("%zu of %llu valid configurations are in %s\n", n, valid, path);
-  return CLI_FOUND;
+  const uint64_t valid = clt_space_valid(clt_instance_space(tuning.subject.instance));
+  return cli_answer_line(arguments,
+                         json_pack("{s:o, s:I, s:I}", "recording", clt_json_text(path), "configurations", (json_int_t)n,
+                                   "valid", (json_int_t)valid),
+                         "{configurations} of {valid} valid configurations are in {recording}");
 }
 
 static const cli_flag record_flags[] = {
@@ -162,11 +164,11 @@ static int run_convert(const cli_arguments *arguments) {
   const bool as_t4 = is_t4_wanted(arguments);
   const clt_recording *r = cli_load_recordings((const char *const *)arguments->positional, 1)[0];
   cli_check((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = r}, &cli_error));
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations", (json_int_t)r->n, "kernel",
-                                    r->kernel, "device", r->device));
-  printf("%zu configurations are in %s\n", r->n, path);
-  return CLI_FOUND;
+  return cli_answer_line(
+      arguments,
+      json_pack("{s:o, s:I, s:o, s:o}", "file", clt_json_text(path), "configurations", (json_int_t)r->n, "kernel",
+                clt_json_text(r->kernel), "device", clt_json_text(r->device)),
+      "{configurations} configurations are in {file}");
 }
 
 static const cli_flag convert_flags[] = {

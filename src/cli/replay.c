@@ -68,33 +68,15 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
   return out;
 }
 
-static void print_columns(const char *name, int width, const replay_columns *c, const clt_replay_figures *figures) {
-  printf("%-*s", width, name);
-  for (size_t i = 0; i < c->n; i++)
-    printf("  %.4f +-%.4f", figures[i].mean, isnan(figures[i].standard_error) ? 0 : figures[i].standard_error);
-}
-
 /* Columns: the usual numbers of evaluations below the budget, and the budget. */
-static int print_replay(const clt_replay_result *r, const clt_tune_settings *settings, bool as_json, bool with_curves) {
+static json_t *replay_json(const clt_replay_result *r, const clt_tune_settings *settings, bool with_curves) {
   static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
   replay_columns c = {.n = 0};
   json_t *results = json_array();
   double n_spaces = (double)r->n_spaces;
-  int width = 5;
   for (size_t i = 0; i < sizeof customary / sizeof *customary && customary[i] < r->budget; i++)
     c.at[c.n++] = customary[i];
   c.at[c.n++] = r->budget;
-  for (size_t i = 0; i < r->n_spaces; i++) {
-    int n = (int)strlen(clt_recording_name(r->spaces[i].recording));
-    if (n > width) width = n;
-  }
-  if (!as_json) {
-    printf("%s, %zu runs per space: optimum / best found (+- standard error) after N evaluations\n", settings->searcher,
-           r->repeats);
-    printf("%-*s", width, "space");
-    for (size_t i = 0; i < c.n; i++) printf("  %15zu", c.at[i]);
-    puts("  search/evaluation");
-  }
   for (size_t s = 0; s < r->n_spaces; s++) {
     const clt_replay_space *space = &r->spaces[s];
     for (size_t i = 0; i < c.n; i++) {
@@ -106,27 +88,49 @@ static int print_replay(const clt_replay_result *r, const clt_tune_settings *set
       mean->percentile_5 += f->percentile_5 / n_spaces;
       mean->missed += f->missed / n_spaces;
     }
-    if (as_json) {
-      json_t *json = space_json(space, settings->searcher, &c);
-      const bool by_time = !settings->objective && !space->recording->by_energy && !space->recording->figure.name;
-      if (!by_time) json_object_set_new(json, "optimum", clt_json_real(space->optimum));
-      if (with_curves) json_object_set_new(json, by_time ? "mean_best_s" : "mean_best_cost", curve_json(r, space));
-      json_array_append_new(results, json);
-    } else {
-      char time[32];
-      print_columns(clt_recording_name(space->recording), width, &c, c.space);
-      printf("  %s\n", clt_time_text(time, space->search_s));
-    }
+    json_t *json = space_json(space, settings->searcher, &c);
+    const bool by_time = !settings->objective && !space->recording->by_energy && !space->recording->figure.name;
+    if (!by_time) json_object_set_new(json, "optimum", clt_json_real(space->optimum));
+    if (with_curves) json_object_set_new(json, by_time ? "mean_best_s" : "mean_best_cost", curve_json(r, space));
+    json_array_append_new(results, json);
   }
-  if (as_json)
-    return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",
-                                    figures_json(&c, c.mean, FIGURE(mean)), "mean_standard_error",
-                                    figures_json(&c, c.mean, FIGURE(standard_error)), "mean_missed",
-                                    figures_json(&c, c.mean, FIGURE(missed)), "tolerance", r->tolerance));
-  json_decref(results);
-  print_columns("mean", width, &c, c.mean);
+  return json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean", figures_json(&c, c.mean, FIGURE(mean)),
+                   "mean_standard_error", figures_json(&c, c.mean, FIGURE(standard_error)), "mean_missed",
+                   figures_json(&c, c.mean, FIGURE(missed)), "tolerance", r->tolerance);
+}
+
+static void print_columns(const char *name, int width, const json_t *means, const json_t *errors) {
+  const char *at;
+  json_t *mean;
+  printf("%-*s", width, name);
+  json_object_foreach((json_t *)means, at, mean) {
+    const double error = clt_json_number(errors, at);
+    printf("  %.4f +-%.4f", json_number_value(mean), isnan(error) ? 0 : error);
+  }
+}
+
+/* A table: a row for each space, and their mean. */
+static void print_replay(const json_t *answer, const char *searcher, size_t repeats) {
+  json_t *results = json_object_get(answer, "results"), *means = json_object_get(answer, "mean"), *space, *mean;
+  const char *at;
+  int width = 5;
+  size_t i;
+  json_array_foreach(results, i, space) {
+    const int n = (int)strlen(clt_json_string(space, "space"));
+    if (n > width) width = n;
+  }
+  printf("%s, %zu runs per space: optimum / best found (+- standard error) after N evaluations\n", searcher, repeats);
+  printf("%-*s", width, "space");
+  json_object_foreach(means, at, mean) printf("  %15s", at);
+  puts("  search/evaluation");
+  json_array_foreach(results, i, space) {
+    char time[32];
+    print_columns(clt_json_string(space, "space"), width, json_object_get(space, "fraction_of_optimum"),
+                  json_object_get(space, "standard_error"));
+    printf("  %s\n", clt_time_text(time, clt_json_number(space, "search_s")));
+  }
+  print_columns("mean", width, means, json_object_get(answer, "mean_standard_error"));
   putchar('\n');
-  return 0;
 }
 
 /* Every evaluation of every run, in order. */
@@ -174,7 +178,14 @@ static int run_replay(const cli_arguments *a) {
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) cli_report(&error);
   write_events(events, &result, settings.seed);
-  if (events != stdout) rc = print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
+  if (events != stdout) {
+    json_t *answer = replay_json(&result, &settings, cli_given(a, "curve"));
+    if (cli_given(a, "json"))
+      rc = cli_print_json(json_incref(answer));
+    else
+      print_replay(answer, settings.searcher, repeats);
+    json_decref(answer);
+  }
   clt_replay_result_release(&result);
   const int closed = cli_events_close(events);
   return rc ? rc : closed;

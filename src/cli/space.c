@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -5,9 +6,18 @@
 
 static json_t *space_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
-  json_t *parameters = json_array();
-  uint64_t aliases; /* null if the problem declares none, or there are too many to count */
-  bool counted = clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, NULL) == 0;
+  const uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space);
+  json_t *parameters = json_array(), *aliases = json_null(), *canonical = json_null(), *uncounted = json_null();
+  json_t *none_valid = json_null();
+  uint64_t n_aliases; /* null if the problem declares none, or there are too many to count */
+  clt_error error = {0};
+  char why[1000];
+  if (clt_space_has_aliases(space) && clt_space_count_aliases(&n_aliases, space, &error)) {
+    uncounted = clt_json_text(error.message);
+  } else if (clt_space_has_aliases(space)) {
+    aliases = json_integer((json_int_t)n_aliases);
+    canonical = json_integer((json_int_t)(valid - n_aliases));
+  }
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
     json_t *values = json_array();
@@ -15,51 +25,46 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
       json_array_append_new(values, clt_json_value(parameter->values[v]));
     json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", parameter->name, "values", values));
   }
-  return json_pack("{s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:o, s:s?, s:o}", "file", path, "problem",
-                   clt_problem_name(subject->problem), "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
-                   (json_int_t)clt_space_valid(space), "aliases",
-                   counted ? json_integer((json_int_t)aliases) : json_null(), "groups",
-                   (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
-                   cli_json_sizes(subject->instance), "device", subject->device ? subject->device->name : NULL,
-                   "parameters", parameters);
-}
-
-static void print_space(const cli_subject *subject, const char *path) {
-  const clt_space *space = clt_instance_space(subject->instance);
-  uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space), aliases;
-  clt_error error = {0};
-  char time[32], why[1000];
-  printf("%s: %s\n", path, clt_problem_name(subject->problem));
-  const size_t n = clt_space_n_parameters(space), n_groups = clt_space_n_groups(space);
-  printf("  cartesian   %llu configurations of %zu tuning parameter%s in %zu independent group%s\n",
-         (unsigned long long)cartesian, n, n == 1 ? "" : "s", n_groups, n_groups == 1 ? "" : "s");
-  printf("  valid       %llu (%.3g %%) %s%s\n", (unsigned long long)valid,
-         cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
-         subject->device ? "within the limits of " : "without the limits of a device",
-         subject->device ? subject->device->name : "");
   if (valid == 0) {
     clt_space_explain_empty(why, sizeof why, space);
-    printf("  none valid  %s\n", why);
+    none_valid = clt_json_text(why);
   }
-  if (clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, &error))
-    printf("  aliases     not counted: %s\n", error.message);
-  else if (clt_space_has_aliases(space))
-    printf("  aliases     %llu; %llu canonical configurations to measure\n", (unsigned long long)aliases,
-           (unsigned long long)(valid - aliases));
-  printf("  counted in  %s\n", clt_time_text(time, clt_space_build_s(space)));
+  return json_pack(
+      "{s:o, s:s, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file", clt_json_text(path), "problem",
+      clt_problem_name(subject->problem), "cartesian", (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share",
+      (double)valid / fmax((double)cartesian, 1), "none_valid", none_valid, "aliases", aliases, "canonical", canonical,
+      "aliases_not_counted", uncounted, "groups", (json_int_t)clt_space_n_groups(space), "build_s",
+      clt_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+      clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
 }
 
+static const clt_line title_lines[] = {{.form = "{file}: {problem}"}};
+static const clt_text_layout title_layout = CLT_TEXT_LAYOUT(0, 1, title_lines);
+static const clt_line space_lines[] = {
+    {"cartesian",
+     "{cartesian} configurations of {parameters:n} tuning parameter{parameters:s} in {groups} independent"
+     " group{groups:s}"},
+    {"valid", "{valid} ({valid_share:.3%}) [within the limits of {device}|without the limits of a device]"},
+    {"none valid", "{none_valid}"},
+    {"aliases", "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configurations to measure"},
+    {"counted in", "[{build_s:time}|-]"}};
+static const clt_text_layout space_layout = CLT_TEXT_LAYOUT(2, 12, space_lines);
+
 static int run_space(const cli_arguments *arguments) {
-  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  const bool as_json = cli_given(arguments, "json");
+  json_t *list = json_array();
   for (size_t i = 0; i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
     const cli_subject subject = cli_subject_new(arguments, path, CLI_DEVICE_IF_NAMED);
-    if (list)
-      json_array_append_new(list, space_json(&subject, path));
-    else
-      print_space(&subject, path);
+    json_t *json = space_json(&subject, path);
+    if (!as_json) {
+      cli_draw(json, &title_layout);
+      cli_draw(json, &space_layout);
+    }
+    json_array_append_new(list, json);
   }
-  int rc = list ? cli_print_json(json_incref(arguments->n_positional > 1 ? list : json_array_get(list, 0))) : 0;
+  int rc = 0;
+  if (as_json) rc = cli_print_json(json_incref(arguments->n_positional > 1 ? list : json_array_get(list, 0)));
   json_decref(list);
   return rc;
 }

@@ -29,46 +29,44 @@ static const char *store_place(const cli_arguments *arguments) {
 
 static int run_where(const cli_arguments *arguments) {
   const char *path = store_place(arguments);
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", clt_catalog_system_path()));
-  cli_exact_output();
-  puts(path);
-  return CLI_FOUND;
+  if (!cli_given(arguments, "json")) cli_exact_output();
+  return cli_answer_line(
+      arguments,
+      json_pack("{s:o, s:o}", "store", clt_json_text(path), "system", clt_json_text(clt_catalog_system_path())),
+      "{store}");
+}
+
+/* Prints an answer (reference stolen) that is a list: a line for each item. */
+static int answer_list(const cli_arguments *arguments, json_t *list, const clt_line *line) {
+  return cli_answer(arguments, list, &(clt_text_layout){.width = 17, .n = 1, .lines = line});
 }
 
 static int run_list(const cli_arguments *arguments) {
   clt_store_description *keys = NULL;
   size_t n = 0;
   clt_store *store = cli_open_store_to_read(arguments);
-  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  json_t *list = json_array();
   if (store == NULL) cli_note_no_store(arguments);
   if (store) cli_check(clt_store_keys(&keys, &n, store, true, &cli_error));
   for (const clt_store_description *d = keys; d < keys + n; d++)
-    if (list)
-      json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file",
-                                            d->problem_path, "sizes", d->sizes, "device", d->key.device, "driver",
-                                            d->key.driver, "key", d->key.problem, "records", (json_int_t)d->n_records));
-    else
-      printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
-             (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
+    json_array_append_new(
+        list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "problem", clt_json_text(d->problem_name), "file",
+                        clt_json_text(d->problem_path), "sizes", clt_json_text(d->sizes), "device",
+                        clt_json_text(d->key.device), "driver", clt_json_text(d->key.driver), "key",
+                        clt_json_text(d->key.problem), "records", (json_int_t)d->n_records));
   clt_store_keys_free(keys, n);
-  return list ? cli_print_json(list) : CLI_FOUND;
+  return answer_list(arguments, list,
+                     &(clt_line){"[{problem}|{key}]", "{records:7}  [{sizes} on ][{device}], driver [{driver}]", "."});
 }
 
-static int show_result(void *user, const clt_instance *instance, const clt_lookup_result *found) {
-  json_t *list = user;
-  const char *driver = clt_instance_device(instance)->driver_version;
-  char time[32];
-  if (list)
-    return json_array_append_new(list, json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance),
-                                                 "device", found->device, "driver", driver, "configuration",
-                                                 cli_json_configuration_text(instance, found->configuration), "options",
-                                                 found->options, "time_s", clt_json_real(found->expected_time_s)))
-               ? CLT_E_MEMORY
-               : 0;
-  printf("%s%s%s, driver %s\n  %s  %s\n", found->sizes, found->sizes[0] ? " on " : "", found->device, driver,
-         clt_time_text(time, found->expected_time_s), found->configuration);
-  return 0;
+static int add_result(void *user, const clt_instance *instance, const clt_lookup_result *found) {
+  json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "sizes_text",
+                           clt_json_text(found->sizes), "device", clt_json_text(found->device), "driver",
+                           clt_json_text(clt_instance_device(instance)->driver_version), "configuration",
+                           cli_json_configuration_text(instance, found->configuration), "text",
+                           clt_json_text(found->configuration), "options", found->options, "time_s",
+                           clt_json_real(found->expected_time_s));
+  return json_array_append_new(user, json) ? CLT_E_MEMORY : 0;
 }
 
 /* Whether an argument is a problem file; otherwise it is a problem's name. */
@@ -81,7 +79,7 @@ static int run_show(const cli_arguments *arguments) {
   if (arguments->n_positional < 2)
     cli_usage("'clatune store show' needs a problem: its file, or a name that 'clatune store list' shows");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
-  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  json_t *list = json_array();
   /* The store keeps the path of the file that each problem was measured from; of several with this name, the newest. */
   const char *typed = arguments->positional[1], *file = typed;
   clt_store_description *keys = NULL;
@@ -95,9 +93,12 @@ static int run_show(const cli_arguments *arguments) {
   const clt_problem *problem = cli_subject_load(arguments, file).problem;
   clt_store_keys_free(keys, n);
   cli_check(clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &cli_error));
-  cli_check(clt_catalog_each(catalog, problem, false, show_result, list, &cli_error));
+  cli_check(clt_catalog_each(catalog, problem, false, add_result, list, &cli_error));
   clt_catalog_free(catalog);
-  return list ? cli_print_json(list) : CLI_FOUND;
+  return answer_list(
+      arguments, list,
+      &(clt_line){.form = "[{sizes_text} on ][{device}], driver [{driver}]\n  [{time_s:time}|-]  [{text}]",
+                  .each = "."});
 }
 
 /* --- export, import, merge, prune --- */
@@ -105,18 +106,15 @@ static int run_show(const cli_arguments *arguments) {
 static clt_store_selection read_selection(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "problem");
   const int64_t days = cli_integer(arguments, "older-than", 0, 1, 100000);
-  return (clt_store_selection){.device = cli_text(arguments, "device"),
-                               .before_s = days ? (int64_t)time(NULL) - days * SECONDS_A_DAY : 0,
-                               .problem_name = typed && is_problem_file(typed)
-                                                   ? clt_problem_name(cli_subject_load(arguments, typed).problem)
-                                                   : typed};
+  clt_store_selection out = {.device = cli_text(arguments, "device"), .problem_name = typed};
+  if (days > 0) out.before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
+  if (typed && is_problem_file(typed)) out.problem_name = clt_problem_name(cli_subject_load(arguments, typed).problem);
+  return out;
 }
 
-static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
-                       const char *path) {
-  if (cli_given(arguments, "json")) return cli_print_json(json_pack("{s:I, s:s}", key, (json_int_t)n, "store", path));
-  printf("%llu measurements %s %s\n", (unsigned long long)n, text, path);
-  return 0;
+static int answer_count(const cli_arguments *arguments, const char *key, uint64_t n, const char *path,
+                        const char *form) {
+  return cli_answer_line(arguments, json_pack("{s:I, s:o}", key, (json_int_t)n, "store", clt_json_text(path)), form);
 }
 
 /* Copies the selected records of one store to another; returns how many were new there. */
@@ -142,7 +140,7 @@ static int run_export(const cli_arguments *arguments) {
     cli_usage("'%s' exists already; choose another file, or add to this one with 'clatune store import'", path);
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
-  if (n > 0) return print_count(arguments, "exported", "are in", n, path);
+  if (n > 0) return answer_count(arguments, "exported", n, path, "{exported} measurements are in {store}");
   remove(path);
   cli_failure("no measurement in the store matches; 'clatune store list' shows problems and devices");
 }
@@ -310,7 +308,7 @@ static int run_import(const cli_arguments *arguments) {
     fprintf(stderr,
             "clatune: warning: skipped %llu configurations that are not in the problem's space on this device\n",
             (unsigned long long)count.foreign);
-  return print_count(arguments, "added", "were added to", count.added, place);
+  return answer_count(arguments, "added", count.added, place, "{added} measurements were added to {store}");
 }
 
 static int run_prune(const cli_arguments *arguments) {
@@ -323,8 +321,9 @@ static int run_prune(const cli_arguments *arguments) {
   const clt_store_selection selection = read_selection(arguments);
   clt_store *store = cli_open_store(arguments);
   cli_check(clt_store_prune(store, &selection, dry_run, &n, &cli_error));
-  return print_count(arguments, dry_run ? "would_remove" : "removed",
-                     dry_run ? "would be deleted from" : "deleted from", n, clt_store_path(store));
+  return answer_count(
+      arguments, dry_run ? "would_remove" : "removed", n, clt_store_path(store),
+      "{would_remove} measurements would be deleted from {store}|{removed} measurements deleted from {store}");
 }
 
 /* --- check, repair, init --- */
@@ -333,10 +332,8 @@ static int run_check(const cli_arguments *arguments) {
   bool whole;
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   cli_check(clt_store_check(&whole, cli_text(arguments, "store"), &cli_error));
-  if (cli_given(arguments, "json"))
-    cli_print_json(json_pack("{s:b}", "whole", whole));
-  else
-    puts(whole ? "the store is intact" : "the store is damaged; 'clatune store repair' saves what can be read");
+  cli_answer_line(arguments, json_pack("{s:b}", "whole", whole),
+                  "{?whole}the store is intact|the store is damaged; 'clatune store repair' saves what can be read");
   return whole ? CLI_FOUND : CLI_STORE_UNUSABLE;
 }
 
@@ -345,15 +342,12 @@ static int run_repair(const cli_arguments *arguments) {
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   cli_check(clt_store_repair(&report, cli_text(arguments, "store"), &cli_error));
   bool damaged = report.set_aside[0] != '\0';
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:b, s:I, s:I, s:s?}", "damaged", damaged, "saved", (json_int_t)report.n_saved,
-                                    "lost", (json_int_t)report.n_lost, "set_aside", damaged ? report.set_aside : NULL));
-  if (damaged)
-    printf("saved %llu measurements, lost %llu; the damaged file was moved to %s\n", (unsigned long long)report.n_saved,
-           (unsigned long long)report.n_lost, report.set_aside);
-  else
-    puts("the store is intact; there is nothing to repair");
-  return CLI_FOUND;
+  return cli_answer_line(
+      arguments,
+      json_pack("{s:b, s:I, s:I, s:o}", "damaged", damaged, "saved", (json_int_t)report.n_saved, "lost",
+                (json_int_t)report.n_lost, "set_aside", clt_json_text(damaged ? report.set_aside : NULL)),
+      "saved {saved} measurements, lost {lost}; the damaged file was moved to {set_aside}"
+      "|the store is intact; there is nothing to repair");
 }
 
 /* A PostgreSQL database that machines share. */
@@ -366,19 +360,16 @@ static int run_init(const cli_arguments *arguments) {
   cli_check(clt_schema_init(url, &cli_error));
   cli_check(clt_pq_shown(&shown, url, &cli_error));
   cli_keep_memory(shown);
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:i, s:[s, s, s]}", "store", shown, "version", CLT_SCHEMA_VERSION, "roles",
-                                    CLT_ROLE_READER, CLT_ROLE_WORKER, CLT_ROLE_OWNER));
-  printf(
-      "%s is ready: schema clatune, version %d\n"
-      "grant roles in psql:\n"
-      "  GRANT " CLT_ROLE_WORKER
-      " TO name;  adds measurements\n"
-      "  GRANT " CLT_ROLE_READER
-      " TO name;  reads only\n"
-      "  GRANT " CLT_ROLE_OWNER " TO name;   may also delete\n",
-      shown, CLT_SCHEMA_VERSION);
-  return CLI_FOUND;
+  return cli_answer_line(arguments,
+                         json_pack("{s:o, s:i, s:[s, s, s]}", "store", clt_json_text(shown), "version",
+                                   CLT_SCHEMA_VERSION, "roles", CLT_ROLE_READER, CLT_ROLE_WORKER, CLT_ROLE_OWNER),
+                         "{store} is ready: schema clatune, version {version}\n"
+                         "grant roles in psql:\n"
+                         "  GRANT " CLT_ROLE_WORKER
+                         " TO name;  adds measurements\n"
+                         "  GRANT " CLT_ROLE_READER
+                         " TO name;  reads only\n"
+                         "  GRANT " CLT_ROLE_OWNER " TO name;   may also delete");
 }
 
 /* --- the command --- */

@@ -243,3 +243,13 @@ clt_model *cli_trained_model(const cli_arguments *arguments, const cli_subject *
   if (rc) cli_report(&error);
   return cli_keep(out, free_model);
 }
+
+bool cli_has_words(const char *text, const char *words) {
+  for (const char *word = words + strspn(words, " "); *word; word += strcspn(word, " "), word += strspn(word, " ")) {
+    size_t n = strcspn(word, " ");
+    const char *at = text;
+    while (*at && (strcspn(at, " ") != n || strncmp(at, word, n) != 0)) at += strcspn(at, " "), at += strspn(at, " ");
+    if (*at == '\0') return false;
+  }
+  return true;
+}

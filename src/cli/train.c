@@ -10,7 +10,7 @@
 
 /* --- train --- */
 
-#define LEAST_IMPORTANCE 0.005 /* that is printed */
+#define LEAST_IMPORTANCE 0.005 /* in "ranking" */
 
 typedef struct parameter_importance {
   const char *parameter;
@@ -21,6 +21,16 @@ static int compare_importance(const void *a, const void *b) {
   const parameter_importance *x = a, *y = b;
   return (x->importance < y->importance) - (x->importance > y->importance);
 }
+
+static const clt_line train_lines[] = {
+    {"trained on", "{rows} measurements at {sizes} size{sizes:s}, {failed_rows} of them failed"},
+    {"mean relative error",
+     "[{mean_relative_error:.3%}|not known] on measurements not trained on"
+     "[{?sizes>1}; {calibrated_error:.3%} between configurations of one size]"},
+    {"importance", "[*ranking:{parameter} {importance:%}]"},
+    {"took", "{fit_s:time}"},
+    {"model file", "{model}"}};
+static const clt_text_layout train_layout = CLT_TEXT_LAYOUT(0, 20, train_lines);
 
 static int run_train(const cli_arguments *arguments) {
   const char *store = cli_text(arguments, "store"), *networks = cli_text(arguments, "fann");
@@ -47,26 +57,21 @@ static int run_train(const cli_arguments *arguments) {
   for (size_t i = 0; i < n; i++) ranked[i] = (parameter_importance){clt_space_parameter(space, i)->name, shares[i]};
   qsort(ranked, n, sizeof *ranked, compare_importance);
   clt_model_accuracy_get(&a, model);
-  if (cli_given(arguments, "json")) {
-    json_t *importance = json_object();
-    for (size_t i = 0; i < n; i++)
-      json_object_set_new(importance, ranked[i].parameter, clt_json_real(ranked[i].importance));
-    return cli_print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a.n_rows, "failed_rows",
-        (json_int_t)a.n_failed, "sizes", (json_int_t)n_sizes, "mean_relative_error",
-        clt_json_real(a.mean_relative_error), "calibrated_error", clt_json_real(a.calibrated_error), "log_error_sd",
-        clt_json_real(a.log_error_sd), "fit_s", clt_json_real(a.fit_s), "importance", importance));
+  json_t *importance = json_object(), *ranking = json_array();
+  for (size_t i = 0; i < n; i++) {
+    json_object_set_new(importance, ranked[i].parameter, clt_json_real(ranked[i].importance));
+    if (ranked[i].importance < LEAST_IMPORTANCE) continue;
+    json_array_append_new(ranking, json_pack("{s:s, s:o}", "parameter", ranked[i].parameter, "importance",
+                                             clt_json_real(ranked[i].importance)));
   }
-  char time[32];
-  printf("trained on          %zu measurements at %zu size%s, %zu of them failed\n", a.n_rows, n_sizes,
-         n_sizes == 1 ? "" : "s", a.n_failed);
-  printf("mean relative error %.3g %% on measurements not trained on", 100 * a.mean_relative_error);
-  if (n_sizes > 1) printf("; %.3g %% between configurations of one size", 100 * a.calibrated_error);
-  fputs("\nimportance         ", stdout);
-  for (size_t i = 0; i < n && ranked[i].importance >= LEAST_IMPORTANCE; i++)
-    printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
-  printf("\ntook                %s\nmodel file          %s\n", clt_time_text(time, a.fit_s), path);
-  return CLI_FOUND;
+  return cli_answer(
+      arguments,
+      json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "model", clt_json_text(path), "rows",
+                (json_int_t)a.n_rows, "failed_rows", (json_int_t)a.n_failed, "sizes", (json_int_t)n_sizes,
+                "mean_relative_error", clt_json_real(a.mean_relative_error), "calibrated_error",
+                clt_json_real(a.calibrated_error), "log_error_sd", clt_json_real(a.log_error_sd), "fit_s",
+                clt_json_real(a.fit_s), "importance", importance, "ranking", ranking),
+      &train_layout);
 }
 
 static const cli_flag train_flags[] = {
@@ -110,7 +115,7 @@ static int run_predict(const cli_arguments *arguments) {
   const cli_subject subject = cli_subject_new(arguments, arguments->positional[0], need);
   const clt_space *space = clt_instance_space(subject.instance);
   clt_model *model = NULL, *read = NULL;
-  size_t n_sizes, n = 0;
+  size_t n_sizes, n = 0, i_shown;
   if (is_file)
     cli_check(clt_model_new_saved(&read, space, subject.instance, typed, &cli_error));
   else
@@ -120,23 +125,21 @@ static int run_predict(const cli_arguments *arguments) {
   clt_prediction *predictions = cli_new(top, sizeof *predictions);
   cli_check(sweep ? clt_model_best(configs, predictions, &n, model, top, 0.5, NULL, 0, &cli_error)
                   : clt_model_climb(model, top, 0.5, N_PREDICTIONS, configs, predictions, &n, &cli_error));
-  json_t *list = json_array();
-  if (!as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  json_t *list = json_array(), *item;
   for (size_t i = 0; i < n; i++) {
     const clt_prediction *p = &predictions[i];
-    double time_s = exp((double)p->log_cost);
-    if (as_json) {
-      json_array_append_new(
-          list,
-          json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]), "options",
-                    cli_json_best_options(subject.instance, configs[i]), "time_s", clt_json_real(time_s), "spread",
-                    clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
-    } else {
-      char time[32], *configuration = clt_config_string(space, configs[i]);
-      printf("%-12s %-8.3g %-8.3g %s\n", clt_time_text(time, time_s), p->spread, p->p_valid,
-             configuration ? configuration : "?");
-      free(configuration);
-    }
+    json_array_append_new(
+        list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]),
+                        "text", cli_json_config_text(space, configs[i]), "options",
+                        cli_json_best_options(subject.instance, configs[i]), "time_s",
+                        clt_json_real(exp((double)p->log_cost)), "spread", clt_json_real(p->spread), "p_valid",
+                        clt_json_real(p->p_valid)));
+  }
+  if (!as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  json_array_foreach(as_json ? NULL : list, i_shown, item) {
+    char time[32];
+    printf("%-12s %-8.3g %-8.3g %s\n", clt_time_text(time, clt_json_number(item, "time_s")),
+           clt_json_number(item, "spread"), clt_json_number(item, "p_valid"), clt_json_string(item, "text"));
   }
   clt_model_free(read);
   int rc = as_json ? cli_print_json(json_pack("{s:O}", "predictions", list)) : CLI_FOUND;

@@ -96,12 +96,12 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
   for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
   char *best = clt_config_string(clt_instance_space(instance), r->best.config);
   char *standard = clt_config_string(clt_instance_space(instance), clt_instance_default(instance));
-  json_t *note =
-      json_pack("{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:s?, s:s?, s:s?, s:o, s:o}", "searcher", t->settings.searcher,
-                "seed", (json_int_t)t->settings.seed, "evaluations", (json_int_t)r->evaluations, "ended_by",
-                clt_ending_name(r->ending), "load", clt_json_real(t->load), "processors",
-                (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure", sure, "default", standard, "best", best,
-                "options", options, "metrics", cli_json_metrics(t->objective, &r->best), "notes", notes);
+  json_t *note = json_pack("{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "searcher",
+                           t->settings.searcher, "seed", (json_int_t)t->settings.seed, "evaluations",
+                           (json_int_t)r->evaluations, "ended_by", clt_ending_name(r->ending), "load",
+                           clt_json_real(t->load), "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure",
+                           sure, "default", clt_json_text(standard), "best", clt_json_text(best), "options",
+                           clt_json_text(options), "metrics", cli_json_metrics(t->objective, &r->best), "notes", notes);
   char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
   if (text) clt_store_describe(t->store, &(clt_store_description){.key = key, .tuning_json = text}, NULL);
   free(text);
@@ -111,7 +111,7 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
   free(options);
 }
 
-int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json) {
+int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
   cli_events *events = &tuning->events;
@@ -123,29 +123,36 @@ int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const c
     rc = 128 + *cli_signals_flag();
   else if (rc)
     rc = cli_say(&error);
+  json_t *answer = result ? cli_tuning_json(tuning, result) : json_null();
   if (events->out)
     cli_event(events, "finished",
-              json_pack("{s:i, s:o, s:o}", "exit_code", rc, "error",
-                        rc > 0 && rc < 128 ? clt_json_text(error.message) : json_null(), "result",
-                        result ? cli_tuning_json(tuning, result) : json_null()));
+              json_pack("{s:i, s:o, s:O}", "exit_code", rc, "error",
+                        rc > 0 && rc < 128 ? clt_json_text(error.message) : json_null(), "result", answer));
   if (print && events->out != stdout && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
-    int printed = as_json ? cli_print_json(cli_tuning_json(tuning, result)) : (print(tuning, result), 0);
-    if (rc == 0) rc = printed;
+    if (as_json) {
+      const int printed = cli_print_json(json_incref(answer));
+      if (rc == 0) rc = printed;
+    } else {
+      print(answer);
+    }
   }
+  json_decref(answer);
   clt_tune_result_free(result);
   int closed = cli_events_close(events->out);
   events->out = NULL;
   return rc ? rc : closed;
 }
 
-const char *cli_more_devices(char out[40], const cli_tuning *tuning) {
-  const size_t n = tuning->subject.n_devices;
-  out[0] = '\0';
-  if (n > 1) snprintf(out, 40, " (%zu devices)", n);
-  return out;
-}
-
 /* --- --dry-run --- */
+
+static const clt_line dry_lines[] = {
+    {.form = "{problem} on {device.name}[{?devices>1} ({devices:n} devices)], searcher {searcher}"},
+    {"space", "{space.cartesian} configurations, {space.valid} valid on this device, {known} in the store"},
+    {"[{?default_first}evaluated first|default]", "{default_text}[{!default_is_valid} (not valid, left out)]"},
+    {"options", "{?uses_options}[{options}]"},
+    {"objective", "{objective.goal} {objective.name}"},
+    {.form = "nothing was measured"}};
+static const clt_text_layout dry_layout = CLT_TEXT_LAYOUT(0, 20, dry_lines);
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_tuning t;
@@ -164,26 +171,15 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   }
   for (size_t i = 0; i < answers.n; i++) known += answers.all[i].newest != NULL;
   clt_store_answers_release(&answers);
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem",
-                                    clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",
-                                    cli_json_device(t.subject.device), "searcher", t.settings.searcher, "objective",
-                                    cli_json_objective(t.objective), "space", "cartesian",
-                                    (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space),
-                                    "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
-                                    "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
-  char goal[160], more[40], *text = clt_config_string(space, standard), *options = NULL;
-  cli_check(clt_instance_options(&options, instance, standard, &cli_error));
-  printf("%s on %s%s, searcher %s\n", clt_problem_name(problem), t.subject.device->name, cli_more_devices(more, &t),
-         t.settings.searcher);
-  printf("space               %llu configurations, %llu valid on this device, %zu in the store\n",
-         (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
-  printf("%-19s %s%s\n", default_first ? "evaluated first" : "default", text ? text : "?",
-         valid ? "" : " (not valid, left out)");
-  if (clt_problem_has_options(problem)) printf("options             %s\n", options);
-  printf("objective           %s\n", cli_objective_text(goal, t.objective));
-  puts("nothing was measured");
-  free(text);
-  free(options);
-  return CLI_FOUND;
+  return cli_answer(arguments,
+                    json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b, s:o, s:b, s:b}",
+                              "problem", clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",
+                              cli_json_device(t.subject.device), "devices", cli_json_places(&t.subject), "searcher",
+                              t.settings.searcher, "objective", cli_json_objective(t.objective), "space", "cartesian",
+                              (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space),
+                              "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
+                              "default_text", cli_json_config_text(space, standard), "default_first", default_first,
+                              "options", cli_json_best_options(instance, standard), "uses_options",
+                              clt_problem_has_options(problem), "default_is_valid", valid),
+                    &dry_layout);
 }

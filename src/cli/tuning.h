@@ -31,18 +31,15 @@ void cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char
  * otherwise, no time limit relative to the best, since models learn from slow configurations too. */
 void cli_tuning_sample(cli_tuning *tuning, const cli_arguments *arguments);
 
+/* Prints the document of a session as text. */
+typedef void (*cli_tuning_print)(const json_t *answer);
+
 /* Runs the session. Then prints the result, if there is one, as JSON or with `print` (NULL: not at all), unless events
  * go to standard output. Returns the exit code. */
-int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json);
+int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json);
 
-/* A measurement and the result of a session as JSON (tune.c). is_median: the measurement is the median of interleaved
- * rounds, and so has an interval. */
-json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m,
-                             bool is_median);
+/* The result of a session as JSON (tune.c). */
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
-
-/* " (4 devices)", or "" for one. Returns out. */
-const char *cli_more_devices(char out[40], const cli_tuning *tuning);
 
 /* Parses a configuration ("a=1 b=2"). Missing parameters have their default values, with a note unless `quiet`. typed
  * NULL: the default configuration or, if that violates a constraint, the first valid one (verify.c). */
@@ -94,7 +91,7 @@ void cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
       {"batch", "N", "configurations that the searcher proposes at once (default: the number of workers)"},    \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
 
-/* What tune and verify print of a program whose result nothing compares (tune.c). */
-extern const char cli_unchecked_program[];
+/* What tune and verify print of a program whose result nothing compares. */
+#define CLI_UNCHECKED_PROGRAM "it runs; the result was not checked, because the problem has no \"Check\" command"
 
 #endif

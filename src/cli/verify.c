@@ -51,7 +51,10 @@ static clt_config *choose_configurations(size_t *n, const cli_arguments *argumen
   clt_config *out = cli_new(n_sample, sizeof *out);
   clt_rng rng;
   *n = 1;
-  if (n_sample == 0) return *out = cli_choose_configuration(typed, instance, cli_given(arguments, "quiet")), out;
+  if (n_sample == 0) {
+    *out = cli_choose_configuration(typed, instance, cli_given(arguments, "quiet"));
+    return out;
+  }
   if (typed) cli_usage("--sample and --configuration exclude each other; give one of them");
   clt_rng_init(&rng, seed);
   const int64_t n_drawn = clt_space_sample(out, clt_instance_space(instance), &rng, n_sample, &cli_error);
@@ -89,112 +92,135 @@ static bool is_own_reference(const clt_instance *instance, const clt_measurement
 
 static bool is_right(const verdict *v) { return clt_measurement_correct(&v->m) && v->n_findings == 0; }
 
-static void print_verdict(const clt_instance *instance, const verdict *v) {
-  const clt_measurement *m = &v->m;
+/* What accepted the result of a correct configuration. */
+static const char *judge_of(const clt_instance *instance, const clt_measurement *m) {
   const clt_problem *problem = clt_instance_problem(instance);
-  char figure[64], *configuration = clt_config_string(clt_instance_space(instance), m->config);
-  printf("configuration   %s\n", configuration ? configuration : "?");
-  bool has_reference = clt_problem_has_reference(problem);
-  if (clt_measurement_correct(m) && clt_problem_is_command(problem)) {
-    printf("verified        %s\n", has_reference ? "yes; the check command accepts it" : cli_unchecked_program);
-    clt_objective *o = NULL;
-    if (clt_objective_new(&o, instance, "", NULL) == CLT_OK)
-      printf("figure          %s\n", cli_figure_of(figure, o, m));
-    clt_objective_free(o);
-  } else if (is_own_reference(instance, m)) {
-    const bool usable = clt_space_contains(clt_instance_space(instance), clt_instance_default(instance));
-    printf(
-        "verified        it runs; the result was not compared: the problem has no \"Reference\"%s\n"
-        "to do           give the problem a \"Reference\"%s\n",
-        usable ? "" : " and no valid default configuration",
-        usable ? ""
-               : ", or give every parameter a \"Default\", so that the default configuration is valid and correct");
-  } else if (clt_measurement_correct(m) && isnan(m->max_abs_error)) {
-    printf("verified        %s\n", clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE
-                                       ? "it runs; the result was not compared: no argument is an output"
-                                       : "yes; the problem's \"Verify\" accepts it");
-  } else if (clt_measurement_correct(m)) {
-    printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
-  } else {
-    printf("verified        no: %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
-    if (v->violation) printf("violates        %s\n", v->violation);
+  if (clt_problem_is_command(problem)) return clt_problem_has_reference(problem) ? "check-command" : "none";
+  if (is_own_reference(instance, m)) return "itself";
+  if (!isnan(m->max_abs_error)) return "reference";
+  return clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE ? "no-output" : "verify-expression";
+}
+
+/* What a program reports or takes; null for a kernel. */
+static json_t *program_json(const clt_instance *instance, const clt_measurement *m) {
+  clt_objective *o = NULL;
+  if (!clt_problem_is_command(clt_instance_problem(instance)) || !clt_measurement_correct(m)) return json_null();
+  if (clt_objective_new(&o, instance, "", NULL)) return json_null();
+  json_t *out = json_pack("{s:o, s:o}", "time_s", clt_json_real(m->time_s), "figure", cli_json_figure(o, m));
+  clt_objective_free(o);
+  return out;
+}
+
+/* How well the comparison notices a changed element of each input. */
+static json_t *margins_json(const plan_result *plan) {
+  json_t *margins = json_array();
+  for (const clt_margin *m = plan->margins; m < plan->margins + plan->n_margins; m++) {
+    const double both = fmin(m->last, m->middle), least = isnan(both) ? INFINITY : both; /* fmin leaves out NaNs */
+    const bool unnoticed = least > 0 && least < 1;
+    double change = NAN, tolerance = NAN;
+    if (isfinite(least) && least >= 1) change = least > 1e20 ? 0 : 1 / least;
+    if (unnoticed && m->relative_tolerance > 0) tolerance = 0.5 * m->relative_tolerance * least;
+    json_array_append_new(
+        margins,
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "argument", m->argument, "last", clt_json_real(m->last),
+                  "middle", clt_json_real(m->middle), "noticed_change", clt_json_real(change), "noticing_tolerance",
+                  clt_json_real(tolerance), "without_effect", least == 0, "unnoticed", unnoticed));
   }
-  if (m->log && m->log[0]) printf("%s\n%s\n", clt_measurement_correct(m) ? "printed" : "log", m->log);
-  if (v->findings) printf("Oclgrind        %zu findings\n%s", v->n_findings, v->findings);
-  free(configuration);
+  return margins;
 }
 
 static json_t *verdict_json(const clt_instance *instance, const verdict *v, double quality, const plan_result *plan) {
   const clt_problem *problem = clt_instance_problem(instance);
-  const bool own = is_own_reference(instance, &v->m);
-  json_t *margins = json_array();
-  for (size_t i = 0; i < plan->n_margins; i++)
-    json_array_append_new(
-        margins, json_pack("{s:s, s:o, s:o}", "argument", plan->margins[i].argument, "last",
-                           clt_json_real(plan->margins[i].last), "middle", clt_json_real(plan->margins[i].middle)));
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b, s:b, s:o, s:o}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), v->m.config), "options",
-                   cli_json_best_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
-                   clt_reason_name(v->m.reason), "violation", v->violation, "max_abs_error",
-                   clt_json_real(own ? NAN : v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log",
-                   v->m.log, "oclgrind", v->findings, "reference", clt_problem_has_reference(problem), "own_reference",
-                   own, "checks", cli_json_checks(plan->checking.results, plan->checking.n_results), "margins",
-                   margins);
+  const clt_space *space = clt_instance_space(instance);
+  const clt_measurement *m = &v->m;
+  const bool own = is_own_reference(instance, m);
+  json_t *out =
+      json_pack("{s:o, s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:b, s:b, s:s}", "configuration",
+                cli_json_configuration(space, m->config), "text", cli_json_config_text(space, m->config), "options",
+                cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
+                clt_reason_name(m->reason), "violation", v->violation, "max_abs_error",
+                clt_json_real(own ? NAN : m->max_abs_error), "quality", cli_json_quality(problem, quality), "reference",
+                clt_problem_has_reference(problem), "own_reference", own, "judge", judge_of(instance, m));
+  json_object_update_new(
+      out, json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "log", clt_json_text(m->log), "oclgrind",
+                     clt_json_text(v->findings), "findings",
+                     v->findings ? json_integer((json_int_t)v->n_findings) : json_null(), "program",
+                     program_json(instance, m), "default_is_valid",
+                     clt_space_contains(space, clt_instance_default(instance)), "checks",
+                     cli_json_checks(plan->checking.results, plan->checking.n_results), "margins", margins_json(plan)));
+  return out;
 }
 
-/* "about 0.02 %" of an element's value. */
-static void print_margins(const plan_result *plan) {
-  for (size_t i = 0; i < plan->n_margins; i++) {
-    const clt_margin *m = &plan->margins[i];
-    const double least = fmin(isnan(m->last) ? INFINITY : m->last, isnan(m->middle) ? INFINITY : m->middle);
-    if (!isfinite(least)) continue;
-    if (least >= 1) {
-      printf("%-16s'%s': the comparison notices a change of one element by about %.2g %% of its value\n",
-             i ? "" : "sensitivity", m->argument, least > 1e20 ? 0 : 100 / least);
-    } else if (least == 0) {
-      printf("%-16s'%s': an element left out changes nothing in the result\n", i ? "" : "sensitivity", m->argument);
-    } else {
-      printf("%-16s'%s': a missing element would not be noticed on the file's inputs", i ? "" : "sensitivity",
-             m->argument);
-      if (m->relative_tolerance > 0)
-        printf("; a \"RelativeTolerance\" of %.1g would notice it, if rounding errors are below that",
-               0.5 * m->relative_tolerance * least);
-      printf("\n");
-    }
-  }
+/* --- as text --- */
+
+#define WIDTH 16
+
+static const clt_line verdict_lines[] = {
+    {"configuration", "{text}"},
+    {"verified",
+     "{!correct}no: {reason:reason} ({reason})"
+     "|{?judge=check-command}yes; the check command accepts it"
+     "|{?judge=none}" CLI_UNCHECKED_PROGRAM
+     "|{?judge=itself}it runs; the result was not compared: the problem has no \"Reference\""
+     "[{!default_is_valid} and no valid default configuration]"
+     "|{?judge=no-output}it runs; the result was not compared: no argument is an output"
+     "|{?judge=verify-expression}yes; the problem's \"Verify\" accepts it"
+     "|yes; largest difference from the reference {max_abs_error:.3g}"},
+    {"to do",
+     "{?correct}{?judge=itself}give the problem a \"Reference\"[{!default_is_valid}, or give every parameter a"
+     " \"Default\", so that the default configuration is valid and correct]"},
+    {"figure", "{program:figure}"},
+    {"violates", "{violation}"},
+    {.form = "[{?correct}printed|log]\n{log}"},
+    {"Oclgrind", "{findings} findings[\n{oclgrind}]"}};
+static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_lines);
+
+static const clt_line margin_lines[] = {
+    {"[{?first}sensitivity]",
+     "'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of its value"
+     "|{?without_effect}'{argument}': an element left out changes nothing in the result"
+     "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
+     "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
+     .each = "margins"},
+    {"{quality.name}", "{!violation}[{quality.value:.3g}[ {quality.unit}]|not known]"}};
+static const clt_text_layout margin_layout = CLT_TEXT_LAYOUT(0, WIDTH, margin_lines);
+
+static int answer_verdict(const cli_arguments *arguments, json_t *answer, bool is_right) {
+  const json_t *checks = json_object_get(answer, "checks");
+  if (cli_given(arguments, "json")) return cli_print_json(answer);
+  cli_draw(answer, &verdict_layout);
+  if (is_right && json_array_size(checks) > 0) cli_draw_checks("checks", checks, WIDTH);
+  cli_draw(answer, &margin_layout);
+  json_decref(answer);
+  return CLI_FOUND;
 }
 
-/* Prints the result of one configuration; of a sample, the incorrect configurations and their number. */
-static int print_verdicts(const clt_instance *instance, const verdict *verdicts, size_t n, double quality,
-                          bool is_sample, const plan_result *plan, bool as_json) {
+static int answer_sample(const cli_arguments *arguments, const clt_instance *instance, const verdict *verdicts,
+                         size_t n, double quality) {
+  static const clt_line lines[] = {
+      {"verified",
+       "{correct} of {sample} random configurations; their largest difference from the reference"
+       " {largest_error:.3g}[{?own_reference}; one of them is itself the reference]"},
+      {"{quality.name}", "[{quality.value:.3g}[ {quality.unit}]|not known]"}};
+  static const clt_text_layout layout = CLT_TEXT_LAYOUT(0, WIDTH, lines);
+  const plan_result none = {.n_margins = 0};
   size_t n_right = 0;
   double largest = 0;
   bool any_own = false;
   json_t *all = json_array();
-  for (size_t i = 0; i < n; i++) {
-    const verdict *v = &verdicts[i];
+  for (const verdict *v = verdicts; v < verdicts + n; v++) {
+    json_t *json = verdict_json(instance, v, quality, &none);
+    if (!is_right(v) && !cli_given(arguments, "json")) cli_draw(json, &verdict_layout);
+    json_array_append_new(all, json);
     n_right += is_right(v);
     if (clt_measurement_correct(&v->m)) largest = fmax(largest, v->m.max_abs_error);
     any_own = any_own || is_own_reference(instance, &v->m);
-    if (as_json)
-      json_array_append_new(all, verdict_json(instance, v, quality, plan));
-    else if (!is_sample || !is_right(v))
-      print_verdict(instance, v);
   }
-  int rc = 0;
-  if (as_json)
-    rc = cli_print_json(is_sample ? json_pack("{s:I, s:I, s:O}", "sample", (json_int_t)n, "correct",
-                                              (json_int_t)n_right, "configurations", all)
-                                  : json_incref(json_array_get(all, 0)));
-  else if (is_sample)
-    printf("verified        %zu of %zu random configurations; their largest difference from the reference %.3g%s\n",
-           n_right, n, largest, any_own ? "; one of them is itself the reference" : "");
-  if (!as_json && plan->checking.n_results > 0 && is_right(&verdicts[0]))
-    cli_print_checks("checks", plan->checking.results, plan->checking.n_results, 16);
-  if (!as_json) print_margins(plan);
-  if (!as_json && verdicts[0].violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
-  json_decref(all);
-  return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
+  return cli_answer(arguments,
+                    json_pack("{s:I, s:I, s:o, s:b, s:o, s:o}", "sample", (json_int_t)n, "correct", (json_int_t)n_right,
+                              "largest_error", clt_json_real(largest), "own_reference", any_own, "quality",
+                              cli_json_quality(clt_instance_problem(instance), quality), "configurations", all),
+                    &layout);
 }
 
 /* Warns of a likely cause if a kernel builds, but fails or gives a wrong result: the first argument whose elements have
@@ -272,6 +298,7 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
   size_t n = 0;
   cli_check(clt_check_stages(stages, &n, c, config, &cli_error));
   const clt_check finalist = clt_finalist_check(c->instance);
+  const clt_reference_kind kind = clt_instance_reference_kind(c->instance);
   char *own = clt_instance_sizes_text(c->instance);
   printf("every finalist, at %s\n  %-42s %s\n", own && *own ? own : "the problem's sizes",
          clt_recipe_name(&finalist.recipe), clt_check_purpose(&finalist));
@@ -282,8 +309,9 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
     if (stage->n_checks == 0 && stage->instance == NULL) {
       printf("no sizes that are %s: %s\n", kinds[stage->kind], stage->note ? stage->note : "");
     } else {
-      printf("the winner, at %s (%s%s%s)\n", sizes && *sizes ? sizes : "its own inputs' size", kinds[stage->kind],
-             stage->note ? "; " : "", stage->note ? stage->note : "");
+      printf("the winner, at %s (%s", sizes && *sizes ? sizes : "its own inputs' size", kinds[stage->kind]);
+      if (stage->note) printf("; %s", stage->note);
+      puts(")");
       if (stage->n_checks == 0)
         printf("  %-42s %s\n", clt_recipe_name(&stage->inputs), "narrow indices, fixed tables, limits of groups");
     }
@@ -298,12 +326,15 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
   }
   const char *left_out = clt_instance_stays_finite(c->instance, config);
   if (left_out) printf("left out: NaN and infinities: %s\n", left_out);
-  printf("judge: %s\n", clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE
-                            ? "the default configuration, as the reference is data files"
-                        : clt_instance_reference_kind(c->instance) == CLT_REFERENCE_DEFAULT
-                            ? "the default configuration, as the problem has no reference"
-                            : "the reference; if it does not follow the inputs, the default configuration");
-  print_margins(result);
+  if (kind == CLT_REFERENCE_FILE)
+    puts("judge: the default configuration, as the reference is data files");
+  else if (kind == CLT_REFERENCE_DEFAULT)
+    puts("judge: the default configuration, as the problem has no reference");
+  else
+    puts("judge: the reference; if it does not follow the inputs, the default configuration");
+  json_t *margins = json_pack("{s:o}", "margins", margins_json(result));
+  cli_draw(margins, &margin_layout);
+  json_decref(margins);
 }
 
 static void end_oclgrind(void *oclgrind) { cli_oclgrind_end(oclgrind); }
@@ -363,11 +394,15 @@ static int run_verify(const cli_arguments *arguments) {
   while (wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
   if (wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
     warn_of_arguments(instance, configs[wrong], &quiet);
-  int rc = 0;
+  int rc = CLI_FOUND;
   if (plans && cli_given(arguments, "plan"))
     print_plan(&plan.checking, configs[0], &plan);
+  else if (is_sample)
+    rc = answer_sample(arguments, instance, verdicts, n, quality);
   else
-    rc = print_verdicts(instance, verdicts, n, quality, is_sample, &plan, cli_given(arguments, "json"));
+    rc = answer_verdict(arguments, verdict_json(instance, verdicts, quality, &plan), is_right(verdicts));
+  for (size_t i = 0; rc == CLI_FOUND && i < n; i++)
+    if (!is_right(&verdicts[i])) rc = CLI_VERIFY_FAILED;
   for (size_t i = 0; i < n; i++) {
     clt_measurement_release(&verdicts[i].m);
     free(verdicts[i].findings);

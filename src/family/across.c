@@ -87,11 +87,11 @@ int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
     return clt_fail(
         error, CLT_E_NOT_FOUND,
         "the sources have no measurements of the family on another device; run 'clatune family measure' there");
-  d->names = clt_new_array(CLT_MOST_FEATURES, sizeof *d->names);
-  d->figures = clt_new_array(d->n * CLT_MOST_FEATURES, sizeof *d->figures);
-  clt_feature *all = clt_new_array(d->n * CLT_MOST_FEATURES, sizeof *all);
+  d->names = clt_family_alloc(CLT_MOST_FEATURES, sizeof *d->names);
+  d->figures = clt_family_alloc(d->n * CLT_MOST_FEATURES, sizeof *d->figures);
+  clt_feature *all = clt_family_alloc(d->n * CLT_MOST_FEATURES, sizeof *all);
   size_t n = 0;
-  int rc = all && d->names && d->figures ? CLT_OK : clt_fail_memory(error);
+  int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < d->n; i++) {
     clt_feature *own = &all[i * CLT_MOST_FEATURES];
     bool is_probed = false;
@@ -123,9 +123,9 @@ int clt_family_devices_read(clt_family_devices *d, clt_error *error) {
 
 int clt_family_devices_find(clt_family_devices *d, const clt_family *family, clt_store *const *stores, size_t n_stores,
                             const clt_family_place *target, clt_error *error) {
-  *d = (clt_family_devices){.all = clt_new_array(MOST_DEVICES, sizeof *d->all),
-                            .places = clt_new_array(MOST_DEVICES, sizeof *d->places)};
-  int rc = d->all && d->places ? CLT_OK : clt_fail_memory(error);
+  *d = (clt_family_devices){.all = clt_family_alloc(MOST_DEVICES, sizeof *d->all),
+                            .places = clt_family_alloc(MOST_DEVICES, sizeof *d->places)};
+  int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n_stores; i++) rc = add_described(d, family, stores[i], target, error);
   if (rc == CLT_OK && target) rc = add_device(d, target->device, target->store, error);
   return rc;
@@ -142,8 +142,9 @@ static double distance(const clt_family_across *s, size_t a, size_t b, const siz
     const size_t k = n ? chosen[i] : i;
     if (s->spread[k] > 0) sum += pow((left[k] - right[k]) / s->spread[k], 2);
   }
+  if (n_used > 0) sum /= (double)n_used;
   const bool alike = s->devices->all[a].type == s->devices->all[b].type;
-  return (n_used ? sum / (double)n_used : 0) + (alike ? 0 : OTHER_TYPE);
+  return alike ? sum : sum + OTHER_TYPE;
 }
 
 /* The standard deviation of each figure over all devices except `without`. */
@@ -164,12 +165,11 @@ static double *row_of(const clt_family_across *s, size_t device, size_t input) {
   return &s->cost[(device * s->table.family->n_inputs + input) * s->table.n_arms];
 }
 
-static int fill_costs(clt_family_across *s, clt_error *error) {
+static void fill_costs(clt_family_across *s) {
   const clt_family_table *t = &s->table;
   const size_t n_rows = s->devices->n * t->family->n_inputs, n = n_rows * t->n_arms;
-  s->cost = clt_new_array(n, sizeof *s->cost);
-  s->least = clt_new_array(n_rows, sizeof *s->least);
-  if (s->cost == NULL || s->least == NULL) return clt_fail_memory(error);
+  s->cost = clt_family_alloc(n, sizeof *s->cost);
+  s->least = clt_family_alloc(n_rows, sizeof *s->least);
   for (size_t i = 0; i < n; i++) s->cost[i] = NAN;
   for (size_t i = 0; i < t->n_train; i++) {
     const size_t device = (size_t)(t->place[i]->device - s->devices->all);
@@ -180,7 +180,6 @@ static int fill_costs(clt_family_across *s, clt_error *error) {
     s->least[device * t->family->n_inputs + t->number[i]] = least;
   }
   find_spread(s->spread, s->devices, s->target);
-  return CLT_OK;
 }
 
 /* The weight of each device as a source for another one. In few figures alone a CPU may look like a GPU; all figures
@@ -329,7 +328,7 @@ int clt_family_across_load(clt_family_across *out, const clt_family *family, con
   for (size_t i = 0; rc == CLT_OK && i < d->n; i++)
     if (n_rows[i] == 0 && i != target) rc = fail_unmeasured(&d->all[i], error);
   const double start_s = clt_now_s();
-  if (rc == CLT_OK) rc = fill_costs(out, error);
+  if (rc == CLT_OK) fill_costs(out);
   if (rc == CLT_OK) rc = note_failures(out, error);
   if (rc == CLT_OK) choose_figures(out);
   if (rc == CLT_OK) find_nearest(out);
@@ -347,18 +346,16 @@ void clt_family_across_release(clt_family_across *a) {
 /* --- models --- */
 
 /* The predicted table of the device; its rows to judge by are its own measurements. Only `inputs` and `cost` belong to
- * it; free them also after a failure. */
-static int fill_expected(clt_family_table *out, const clt_family_across *s, clt_family_weighting weighting,
-                         clt_error *error) {
+ * it. */
+static void fill_expected(clt_family_table *out, const clt_family_across *s, clt_family_weighting weighting) {
   const clt_family_table *t = &s->table;
   double weight[MOST_DEVICES] = {0}, expected[CLT_MAX_ARMS];
   weigh(weight, s, s->target, s->chosen, s->n_chosen);
   for (size_t i = 0; weighting != CLT_BY_DISTANCE && i < s->devices->n; i++)
     weight[i] = weighting == CLT_ALIKE ? i != s->target : i == s->nearest;
   *out = *t;
-  out->inputs = clt_new_array(t->n, sizeof *out->inputs);
-  out->cost = clt_new_array(t->n * t->n_arms, sizeof *out->cost);
-  if (out->inputs == NULL || out->cost == NULL) return clt_fail_memory(error);
+  out->inputs = clt_family_alloc(t->n, sizeof *out->inputs);
+  out->cost = clt_family_alloc(t->n * t->n_arms, sizeof *out->cost);
   out->n = 0;
   for (size_t input = 0; input < t->family->n_inputs; input++) {
     double level = 0, weights = 0, failed[CLT_MAX_ARMS] = {0};
@@ -383,14 +380,13 @@ static int fill_expected(clt_family_table *out, const clt_family_across *s, clt_
     out->inputs[out->n] = t->inputs[i];
     memcpy(&out->cost[out->n * t->n_arms], &t->cost[i * t->n_arms], t->n_arms * sizeof *out->cost);
   }
-  return CLT_OK;
 }
 
 int clt_family_across_train(clt_family_model **out, const clt_family_across *across, const clt_family_training *how,
                             clt_error *error) {
   clt_family_table expected;
-  int rc = fill_expected(&expected, across, CLT_BY_DISTANCE, error);
-  if (rc == CLT_OK) rc = clt_family_train(out, &expected, how, error);
+  fill_expected(&expected, across, CLT_BY_DISTANCE);
+  const int rc = clt_family_train(out, &expected, how, error);
   free(expected.inputs);
   free(expected.cost);
   return rc;
@@ -400,8 +396,8 @@ int clt_family_across_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n, con
                             clt_family_weighting weighting, const clt_family_training *how, clt_error *error) {
   if (across->table.n == across->table.n_train) return fail_unmeasured(&across->devices->all[across->target], error);
   clt_family_table expected;
-  int rc = fill_expected(&expected, across, weighting, error);
-  if (rc == CLT_OK) rc = clt_family_judge(out, n, &expected, how, error);
+  fill_expected(&expected, across, weighting);
+  const int rc = clt_family_judge(out, n, &expected, how, error);
   free(expected.inputs);
   free(expected.cost);
   return rc;

@@ -56,18 +56,18 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, double
   const clt_shape shape = {.n_inputs = n_in, .n_layers = 2, .width = {h, 1}, .symmetric = true};
   const size_t n_weights = clt_shape_n_weights(&shape);
   float *bias = block + n_in * units, *factor = bias + units, *constant = factor + units, *slopes = constant + 1;
-  size_t *chosen = clt_new_array(rows->n, sizeof *chosen), *order = clt_new_array(rows->n, sizeof *order), n = 0;
-  float *y = clt_new_array(rows->n, sizeof *y), *weights = clt_new_array(n_weights, sizeof *weights);
-  uint32_t *fold = clt_new_array(rows->n, sizeof *fold);
-  int rc = chosen && order && y && weights && fold ? CLT_OK : clt_fail_memory(error);
+  size_t *chosen = clt_family_alloc(rows->n, sizeof *chosen), *order = clt_family_alloc(rows->n, sizeof *order), n = 0;
+  float *y = clt_family_alloc(rows->n, sizeof *y), *weights = clt_family_alloc(n_weights, sizeof *weights);
+  uint32_t *fold = clt_family_alloc(rows->n, sizeof *fold);
+  int rc = CLT_OK;
   double mean = 0, deviation = 0;
-  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++)
+  for (size_t i = 0; i < rows->n; i++)
     if (!isnan(rows->log_cost[i * rows->n_arms + arm])) chosen[n++] = i;
   for (size_t i = 0; i < n; i++) mean += rows->log_cost[chosen[i] * rows->n_arms + arm] / (double)n;
   for (size_t i = 0; i < n; i++) deviation += pow(rows->log_cost[chosen[i] * rows->n_arms + arm] - mean, 2) / (double)n;
   deviation = sqrt(deviation);
   *constant = n ? (float)mean : NEVER;
-  const bool flat = rc || n < LEAST_ROWS || !(deviation > 0);
+  const bool flat = n < LEAST_ROWS || !(deviation > 0);
   for (size_t i = 0; !flat && i < n; i++)
     y[chosen[i]] = (float)((rows->log_cost[chosen[i] * rows->n_arms + arm] - mean) / deviation);
   if (!flat) rc = fit_line(slopes, y, rows, chosen, n, error);
@@ -107,7 +107,7 @@ static int fit_arm(float *block, const clt_family_rows *rows, size_t arm, double
  * minimum, because how slow a slow arm is does not matter. malloc'ed. */
 static double *relative_costs(const clt_family_rows *rows) {
   const size_t n_arms = rows->n_arms, width = n_arms + 1;
-  double *out = clt_new_array(rows->n * width, sizeof *out);
+  double *out = clt_family_alloc(rows->n * width, sizeof *out);
   bool common[CLT_MAX_ARMS];
   size_t n_common = 0;
   for (size_t a = 0; a < n_arms; a++) {
@@ -115,7 +115,7 @@ static double *relative_costs(const clt_family_rows *rows) {
     for (size_t i = 0; i < rows->n; i++) common[a] = common[a] && !isnan(rows->log_cost[i * n_arms + a]);
     n_common += common[a];
   }
-  for (size_t i = 0; out && i < rows->n; i++) {
+  for (size_t i = 0; i < rows->n; i++) {
     const double *cost = rows->log_cost + i * n_arms;
     double *own = out + i * width, least = INFINITY, mean = 0;
     for (size_t a = 0; a < n_arms; a++) least = fmin(least, cost[a]);
@@ -135,10 +135,10 @@ static int fit_time(clt_family_numbers *out, const clt_family_rows *rows, unsign
   clt_rng_init(&rng, seed);
   relative.n_arms++;
   *out = (clt_family_numbers){.n = block * relative.n_arms, .dim = (int)units};
-  out->values = clt_new_array(out->n, sizeof *out->values);
+  out->values = clt_family_alloc(out->n, sizeof *out->values);
   double *costs = relative_costs(rows);
   relative.log_cost = costs;
-  int rc = out->values && costs ? CLT_OK : clt_fail_memory(error);
+  int rc = CLT_OK;
   for (size_t a = 0; rc == CLT_OK && a < relative.n_arms; a++)
     rc = fit_arm(out->values + a * block, &relative, a, decays[setting], &rng, error);
   free(costs);
@@ -158,20 +158,19 @@ static const size_t leaf_rows[] = {1, 3};
 
 static int fit_pair(clt_family_numbers *out, size_t *capacity, float *roots, const clt_family_rows *rows, size_t a,
                     size_t b, size_t least, clt_rng *rng, clt_error *error) {
-  size_t *chosen = clt_new_array(rows->n, sizeof *chosen), n = 0;
-  float *y = clt_new_array(rows->n, sizeof *y);
+  size_t *chosen = clt_family_alloc(rows->n, sizeof *chosen), n = 0;
+  float *y = clt_family_alloc(rows->n, sizeof *y);
   clt_growth g = {.most_depth = SIZE_MAX, .leaf_rows = least, .rng = rng, .prior = NAN, .rate = 1};
-  int rc = chosen && y ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) {
+  int rc = CLT_OK;
+  for (size_t i = 0; i < rows->n; i++) {
     const double *cost = rows->log_cost + i * rows->n_arms;
     if (isnan(cost[a]) || isnan(cost[b])) continue;
     y[i] = (float)fmax(-1, fmin(1, cost[a] - cost[b]));
     chosen[n++] = i;
   }
   g.most_leaves = n / least > 0 ? n / least : 1;
-  clt_tree_node *nodes = clt_new_array(2 * g.most_leaves, sizeof *nodes);
-  if (rc == CLT_OK && nodes == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && n) rc = clt_growth_init(&g, rows->x, rows->n_inputs, y, chosen, n, error);
+  clt_tree_node *nodes = clt_family_alloc(2 * g.most_leaves, sizeof *nodes);
+  if (n) rc = clt_growth_init(&g, rows->x, rows->n_inputs, y, chosen, n, error);
   for (size_t t = 0; rc == CLT_OK && t < TREES; t++) {
     size_t n_nodes = 1;
     nodes[0] = (clt_tree_node){.input = -1}; /* the two are never known together: none is better */
@@ -203,15 +202,15 @@ static int fit_pairwise(clt_family_numbers *out, const clt_family_rows *rows, un
   const size_t n_roots = rows->n_arms * (rows->n_arms - 1) / 2 * TREES;
   clt_family_numbers nodes = {0};
   size_t capacity = 0, pair = 0;
-  float *roots = clt_new_array(n_roots, sizeof *roots);
+  float *roots = clt_family_alloc(n_roots, sizeof *roots);
   clt_rng rng;
   clt_rng_init(&rng, seed);
-  int rc = roots ? CLT_OK : clt_fail_memory(error);
+  int rc = CLT_OK;
   for (size_t a = 0; a < rows->n_arms; a++)
     for (size_t b = a + 1; rc == CLT_OK && b < rows->n_arms; b++, pair++)
       rc = fit_pair(&nodes, &capacity, roots + pair * TREES, rows, a, b, leaf_rows[setting], &rng, error);
   *out = (clt_family_numbers){.n = n_roots + nodes.n, .dim = TREES};
-  if (rc == CLT_OK && (out->values = clt_new_array(out->n, sizeof *out->values)) == NULL) rc = clt_fail_memory(error);
+  out->values = clt_family_alloc(out->n, sizeof *out->values);
   if (rc == CLT_OK && n_roots) {
     memcpy(out->values, roots, n_roots * sizeof *roots);
     memcpy(out->values + n_roots, nodes.values, nodes.n * sizeof *roots);

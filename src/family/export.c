@@ -143,7 +143,8 @@ int clt_family_write_c(clt_text *out, const clt_family_model *m, clt_error *erro
   }
   clt_text_printf(out, "  };\n  static const float values[%zu] = {", m->numbers.n ? m->numbers.n : 1);
   for (size_t i = 0; i < m->numbers.n; i++) {
-    clt_text_add(out, i % 8 ? ", " : i ? ",\n    " : "\n    ");
+    if (i > 0) clt_text_add(out, ",");
+    clt_text_add(out, i % 8 ? " " : "\n    ");
     add_number(out, (double)m->numbers.values[i], 9, "f");
   }
   clt_text_printf(out, "%s\n  };\n  static const char *const arms[%zu][2] = {\n", m->numbers.n ? "" : "0", m->n_arms);

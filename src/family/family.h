@@ -17,6 +17,9 @@
 
 #define CLT_MAX_PORTFOLIO 8
 
+/* Zeroed memory for n elements. If there is none, the program ends with a message. */
+void *clt_family_alloc(size_t n, size_t bytes);
+
 /* --- the file (load.c) --- */
 
 /* A function of the module and the names of its results. n 0: no function. */

@@ -1,6 +1,7 @@
 /* What the module says of an input: derived numbers, features, and how long functions and conversions take. It is
  * calculated once, in this process, and kept in the store as the output of a measurement of its own. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,23 +15,28 @@
 #define SHORT_S 0.05 /* functions that take less are timed several times; the shortest time counts */
 #define TIMES 3
 
+void *clt_family_alloc(size_t n, size_t bytes) {
+  void *memory = clt_new_array(n, bytes);
+  if (memory) return memory;
+  fputs("clatune: out of memory\n", stderr);
+  exit(1);
+}
+
 void clt_family_input_release(clt_family_input *input) {
   free(input->sizes);
   free(input->features);
   *input = (clt_family_input){0};
 }
 
-static int new_input(clt_family_input *out, const clt_family *f, const int64_t *values, clt_error *error) {
-  out->n = f->n_parameters + f->derived.n;
-  out->sizes = clt_new_array(out->n, sizeof *out->sizes);
-  out->features = clt_new_array(f->n_features + f->n_functions + f->n_variants, sizeof *out->features);
-  if (out->sizes == NULL || out->features == NULL) return clt_fail_memory(error);
+static void new_input(clt_family_input *out, const clt_family *f, const int64_t *values) {
+  *out = (clt_family_input){.n = f->n_parameters + f->derived.n};
+  out->sizes = clt_family_alloc(out->n, sizeof *out->sizes);
+  out->features = clt_family_alloc(f->n_features + f->n_functions + f->n_variants, sizeof *out->features);
   out->function_s = out->features + f->n_features;
   out->conversion_s = out->function_s + f->n_functions;
   for (size_t i = 0; i < out->n; i++)
     out->sizes[i] = i < f->n_parameters ? (clt_size){f->parameters[i], values[i]}
                                         : (clt_size){f->derived.names[i - f->n_parameters], 0};
-  return CLT_OK;
 }
 
 char *clt_family_input_text(const clt_family *f, const int64_t *values) {
@@ -57,11 +63,10 @@ static int call_function(double *out, double *seconds, const clt_family_call *c,
   clt_module_function run;
   const size_t n = f->n;
   const size_t n_arrays = c->data ? c->data->n_arrays : 0;
-  clt_module_array *arrays = clt_new_array(n_arrays, sizeof *arrays);
-  clt_module_scalar *scalars = clt_new_array(c->n_sizes, sizeof *scalars);
+  clt_module_array *arrays = clt_family_alloc(n_arrays, sizeof *arrays);
+  clt_module_scalar *scalars = clt_family_alloc(c->n_sizes, sizeof *scalars);
   const clt_module_array target = {"result", "double", {n, 1, 1}, out, n * sizeof *out};
-  int rc = arrays && scalars ? clt_module_find_function(&run, c->family->module, f->function, error)
-                             : clt_fail_memory(error);
+  int rc = clt_module_find_function(&run, c->family->module, f->function, error);
   for (size_t i = 0; i < n; i++) out[i] = NAN; /* tells what the function does not write */
   for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++)
     arrays[i] = clt_module_array_of(&c->data->arrays[i], c->data->arrays[i].data);
@@ -94,9 +99,8 @@ static int call_function(double *out, double *seconds, const clt_family_call *c,
 /* The problem at those of the input's sizes that it declares. */
 static int make_instance(clt_instance **out, const clt_problem *problem, const clt_family_input *input,
                          const clt_device_info *device, clt_error *error) {
-  clt_size *sizes = clt_new_array(input->n, sizeof *sizes);
+  clt_size *sizes = clt_family_alloc(input->n, sizeof *sizes);
   size_t n = 0;
-  if (sizes == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < input->n; i++)
     for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
       if (strcmp(clt_problem_size(problem, k).name, input->sizes[i].name) == 0) sizes[n++] = input->sizes[i];
@@ -122,11 +126,10 @@ int clt_family_instance(clt_instance **out, const clt_family *family, size_t var
 
 static int calculate(clt_family_input *input, const clt_family *f, const clt_device_info *device, clt_error *error) {
   clt_family_call c = {f, input, f->n_parameters, NULL};
-  double *derived = clt_new_array(f->derived.n, sizeof *derived), *at = input->features;
+  double *derived = clt_family_alloc(f->derived.n, sizeof *derived), *at = input->features;
   clt_instance *instance = NULL;
   clt_data *data = NULL;
-  int rc = derived ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && f->derived.n) rc = call_function(derived, NULL, &c, &f->derived, error);
+  int rc = f->derived.n ? call_function(derived, NULL, &c, &f->derived, error) : CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < f->derived.n; i++)
     if (derived[i] == floor(derived[i]) && fabs(derived[i]) < 0x1p53)
       input->sizes[f->n_parameters + i].value = (int64_t)derived[i];
@@ -191,9 +194,9 @@ int clt_family_records_init(clt_family_records *out, const clt_family *f, clt_st
   char kernel[33] = "";
   clt_instance *instance = NULL;
   *out = (clt_family_records){.store = store, .up_to_it = clt_hasher_new()};
-  int rc = out->up_to_it
-               ? clt_instance_new(&instance, f->from ? f->from : f->variants[0].problem, NULL, 0, device, error)
-               : clt_fail_memory(error);
+  if (out->up_to_it == NULL) return clt_fail_memory(error);
+  const clt_problem *any = f->from ? f->from : f->variants[0].problem;
+  int rc = clt_instance_new(&instance, any, NULL, 0, device, error);
   if (rc == CLT_OK) rc = clt_store_key_device(&out->key, instance, error);
   if (rc == CLT_OK && f->from) rc = clt_instance_kernel_key(kernel, instance, error);
   if (rc == CLT_OK) rc = clt_hash_with_includes(out->up_to_it, f->module, NULL, error);
@@ -274,9 +277,8 @@ int clt_family_input_get(clt_family_input *out, const clt_family *f, const int64
                          const clt_device_info *device, bool only_stored, clt_error *error) {
   record_reading reading = {f, out, false};
   clt_error cause = {0};
-  *out = (clt_family_input){0};
-  int rc = new_input(out, f, values, error);
-  if (rc == CLT_OK && records) rc = make_key(records, f, values, error);
+  new_input(out, f, values);
+  int rc = records ? make_key(records, f, values, error) : CLT_OK;
   if (rc == CLT_OK && records)
     rc = clt_store_each(records->store, &records->key, records->space, read_record, &reading, NULL, error);
   char *text = clt_family_input_text(f, values);

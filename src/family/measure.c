@@ -56,7 +56,7 @@ static int read_inputs(family_run *r) {
   clt_family_records records;
   int rc = clt_family_records_init(&records, f, how->store, how->device, r->error);
   for (size_t part = 0; part < (how->train_only ? 1 : 2); part++) {
-    const size_t first = part ? f->n_train : 0, n = part ? f->n_inputs - f->n_train : f->n_train;
+    const size_t first = part ? f->n_train : 0, end = part ? f->n_inputs : f->n_train, n = end - first;
     const size_t most = how->n_inputs && how->n_inputs < n ? how->n_inputs : n;
     for (size_t i = 0; i < most; i++) r->wanted[first + i * n / most] = true;
     r->total += most * PASSES;
@@ -158,11 +158,9 @@ static int measure_missing(family_run *r, size_t variant, size_t input, const cl
                            double *least_s) {
   clt_family_answers known = {0};
   clt_instance *instance = NULL;
-  clt_config *missing = clt_new_array(n, sizeof *missing);
+  clt_config *missing = clt_family_alloc(n, sizeof *missing);
   size_t n_missing = 0;
-  int rc = missing ? CLT_OK : clt_fail_memory(r->error);
-  if (rc == CLT_OK)
-    rc = clt_family_instance(&instance, r->family, variant, &r->inputs[input], r->how->device, r->error);
+  int rc = clt_family_instance(&instance, r->family, variant, &r->inputs[input], r->how->device, r->error);
   if (rc == CLT_OK) rc = clt_family_answers_add(&known, r->how->store, instance, input, variant, r->error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_space *space = clt_instance_space(instance);
@@ -200,8 +198,8 @@ static int tune_variant(family_run *r, size_t variant) {
   const clt_family_measuring *how = r->how;
   size_t inputs[MAX_TUNED], n_candidates = 0;
   const size_t n = spread_inputs(inputs, how->tune_on, r, variant);
-  clt_config *candidates = clt_new_array(MAX_TUNED * CLT_MAX_PORTFOLIO, sizeof *candidates);
-  int rc = candidates ? CLT_OK : clt_fail_memory(r->error);
+  clt_config candidates[MAX_TUNED * CLT_MAX_PORTFOLIO];
+  int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     clt_instance *instance = NULL;
     clt_family_answers known = {0};
@@ -235,7 +233,6 @@ static int tune_variant(family_run *r, size_t variant) {
   }
   if (rc == CLT_OK)
     r->n_portfolio[variant] = clt_family_portfolio(r->portfolio[variant], how->portfolio, &r->answers, variant, n);
-  free(candidates);
   return rc;
 }
 
@@ -288,11 +285,11 @@ static int measure_input(family_run *r, size_t input) {
 int clt_family_measure(clt_family_measured *out, const clt_family *family, const clt_family_measuring *how,
                        clt_error *error) {
   family_run r = {.family = family, .how = how, .error = error};
-  r.inputs = clt_new_array(family->n_inputs, sizeof *r.inputs);
-  r.wanted = clt_new_array(family->n_inputs, sizeof *r.wanted);
-  r.least_s = clt_new_array(family->n_inputs, sizeof *r.least_s);
-  int rc = r.inputs && r.wanted && r.least_s ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && (how->tune_on > MAX_TUNED || how->portfolio > CLT_MAX_PORTFOLIO))
+  r.inputs = clt_family_alloc(family->n_inputs, sizeof *r.inputs);
+  r.wanted = clt_family_alloc(family->n_inputs, sizeof *r.wanted);
+  r.least_s = clt_family_alloc(family->n_inputs, sizeof *r.least_s);
+  int rc = CLT_OK;
+  if ((how->tune_on > MAX_TUNED || how->portfolio > CLT_MAX_PORTFOLIO))
     rc = clt_fail(error, CLT_E_RANGE,
                   "at most %d inputs to tune on (--tune-on) and %d configurations per variant (--portfolio)", MAX_TUNED,
                   CLT_MAX_PORTFOLIO);
@@ -313,7 +310,7 @@ int clt_family_measure(clt_family_measured *out, const clt_family *family, const
   *out = (clt_family_measured){.n_inputs = r.total / PASSES};
   for (size_t v = 0; v < family->n_variants; v++)
     out->n_variants += r.n_portfolio[v] > 0, out->n_arms += r.n_portfolio[v];
-  for (size_t i = 0; r.inputs && i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
+  for (size_t i = 0; i < family->n_inputs; i++) clt_family_input_release(&r.inputs[i]);
   free(r.inputs);
   free(r.wanted);
   free(r.least_s);

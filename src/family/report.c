@@ -37,9 +37,10 @@ static json_t *costs_json(const family_subject *s) {
       sum += seconds;
       n += seconds > 0;
     }
-    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", converts ? "conversion" : "features", "function",
-                                          converts ? f->variants[k].conversion : f->functions[k].function, "mean_s",
-                                          clt_json_real(n ? sum / (double)n : NAN)));
+    const char *of = converts ? "conversion" : "features";
+    const char *function = converts ? f->variants[k].conversion : f->functions[k].function;
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "of", of, "function", function, "mean_s",
+                                          clt_json_real(sum / (double)n))); /* null without any */
   }
   return list;
 }

@@ -27,11 +27,10 @@ static size_t label_of(const clt_family_rows *rows, size_t row) {
   return best;
 }
 
-static int copy_model(clt_family_numbers *out, const struct svm_model *m, size_t n_inputs, clt_error *error) {
+static void copy_model(clt_family_numbers *out, const struct svm_model *m, size_t n_inputs) {
   const size_t k = (size_t)m->nr_class, l = (size_t)m->l, n_pairs = k * (k - 1) / 2;
   *out = (clt_family_numbers){.n = 2 + 2 * k + n_pairs + (k - 1) * l + l * n_inputs, .dim = m->nr_class};
-  float *to = out->values = clt_new_array(out->n, sizeof *to);
-  if (to == NULL) return clt_fail_memory(error);
+  float *to = out->values = clt_family_alloc(out->n, sizeof *to);
   *to++ = (float)m->param.gamma;
   *to++ = (float)m->l;
   for (size_t i = 0; i < k; i++) *to++ = (float)m->label[i];
@@ -41,14 +40,13 @@ static int copy_model(clt_family_numbers *out, const struct svm_model *m, size_t
     for (size_t v = 0; v < l; v++) *to++ = (float)m->sv_coef[i][v];
   for (size_t v = 0; v < l; v++)
     for (size_t i = 0; i < n_inputs; i++) *to++ = (float)m->SV[v][i].value;
-  return CLT_OK;
 }
 
 static int fit_svm(clt_family_numbers *out, const clt_family_rows *rows, unsigned setting, uint64_t seed,
                    clt_error *error) {
   const size_t width = rows->n_inputs + 1;
-  struct svm_node *nodes = clt_new_array(rows->n * width, sizeof *nodes), **x = clt_new_array(rows->n, sizeof *x);
-  double *labels = clt_new_array(rows->n, sizeof *labels);
+  struct svm_node *nodes = clt_family_alloc(rows->n * width, sizeof *nodes), **x = clt_family_alloc(rows->n, sizeof *x);
+  double *labels = clt_family_alloc(rows->n, sizeof *labels);
   const struct svm_parameter parameter = {.svm_type = C_SVC,
                                           .kernel_type = RBF,
                                           .gamma = gammas[setting % N_GAMMAS] / (double)rows->n_inputs,
@@ -59,8 +57,8 @@ static int fit_svm(clt_family_numbers *out, const clt_family_rows *rows, unsigne
   struct svm_problem problem = {.l = (int)rows->n, .y = labels, .x = x};
   bool several = false;
   (void)seed;
-  int rc = nodes && x && labels ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) {
+  int rc = CLT_OK;
+  for (size_t i = 0; i < rows->n; i++) {
     labels[i] = (double)label_of(rows, i);
     several |= labels[i] != labels[0];
     x[i] = nodes + i * width;
@@ -68,15 +66,15 @@ static int fit_svm(clt_family_numbers *out, const clt_family_rows *rows, unsigne
       x[i][k] = (struct svm_node){.index = (int)k + 1, .value = (double)rows->x[i * rows->n_inputs + k]};
     x[i][rows->n_inputs].index = -1;
   }
-  if (rc == CLT_OK && !several) {
-    *out = (clt_family_numbers){.n = 4, .dim = 1, .values = clt_new_array(4, sizeof *out->values)};
-    if (out->values) out->values[2] = (float)labels[0];
-    if (out->values == NULL) rc = clt_fail_memory(error);
-  } else if (rc == CLT_OK) {
+  if (several) {
     svm_set_print_string_function(print_nothing);
     struct svm_model *model = svm_train(&problem, &parameter);
-    rc = model ? copy_model(out, model, rows->n_inputs, error) : clt_fail_memory(error);
+    if (model) copy_model(out, model, rows->n_inputs);
+    if (model == NULL) rc = clt_fail_memory(error);
     if (model) svm_free_and_destroy_model(&model);
+  } else {
+    *out = (clt_family_numbers){.n = 4, .dim = 1, .values = clt_family_alloc(4, sizeof *out->values)};
+    out->values[2] = (float)labels[0];
   }
   free(nodes);
   free(x);

@@ -93,9 +93,9 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
   if (a->n) qsort(a->all, a->n, sizeof *a->all, compare_answers);
   for (size_t i = 0; i < a->n; i++)
     if (a->all[i].input < n_train && a->all[i].input >= n_inputs) n_inputs = a->all[i].input + 1;
-  table_choice *all = clt_new_array(a->n, sizeof *all);
-  double *least = clt_new_array(n_inputs, sizeof *least), *longest = clt_new_array(n_inputs, sizeof *longest);
-  for (size_t i = 0; all && least && longest && i < a->n; i++) {
+  table_choice *all = clt_family_alloc(a->n, sizeof *all);
+  double *least = clt_family_alloc(n_inputs, sizeof *least), *longest = clt_family_alloc(n_inputs, sizeof *longest);
+  for (size_t i = 0; i < a->n; i++) {
     const clt_family_answer *answer = &a->all[i];
     if (answer->variant != variant) continue;
     const bool same = n_candidates && a->all[i - 1].variant == variant && a->all[i - 1].config == answer->config;
@@ -107,9 +107,9 @@ size_t clt_family_portfolio(clt_config *out, size_t most, clt_family_answers *a,
     c->n++;
     if (isfinite(answer->time_s)) longest[answer->input] = fmax(longest[answer->input], answer->time_s);
   }
-  for (size_t i = 0; least && i < n_inputs; i++) least[i] = INFINITY;
+  for (size_t i = 0; i < n_inputs; i++) least[i] = INFINITY;
   double mean = INFINITY;
-  while (all && least && longest && n_out < most) {
+  while (n_out < most) {
     const table_choice *best = NULL;
     double best_mean = n_out ? mean - log(1 + LEAST_GAIN) : INFINITY;
     for (const table_choice *c = all; c < all + n_candidates; c++) {
@@ -136,8 +136,7 @@ double clt_family_log_costs(double *out, const clt_family_table *t, size_t row) 
   double longest = 0;
   for (size_t a = 0; a < t->n_arms; a++)
     if (isfinite(cost[a])) longest = fmax(longest, cost[a]);
-  for (size_t a = 0; a < t->n_arms; a++)
-    out[a] = isnan(cost[a]) ? NAN : log(isinf(cost[a]) ? FAILURE * longest : cost[a]);
+  for (size_t a = 0; a < t->n_arms; a++) out[a] = log(isinf(cost[a]) ? FAILURE * longest : cost[a]); /* NaN stays */
   return longest;
 }
 
@@ -146,8 +145,8 @@ double clt_family_cut(double log_cost, double least) {
 }
 
 void clt_family_table_release(clt_family_table *t) {
-  for (size_t i = 0; t->inputs && i < t->n; i++) clt_family_input_release(&t->inputs[i]);
-  for (size_t i = 0; t->arms && i < t->n_arms; i++) free(t->arms[i].configuration);
+  for (size_t i = 0; i < t->n; i++) clt_family_input_release(&t->inputs[i]);
+  for (size_t i = 0; i < t->n_arms; i++) free(t->arms[i].configuration);
   free(t->inputs);
   free(t->number);
   free(t->place);
@@ -229,7 +228,8 @@ static int fill_row(bool *complete, double *row, const clt_family_table *t, size
       if (valid) a = find_answer(answers, &wanted);
       *complete = a || !valid;
     }
-    row[k] = a ? a->time_s + (uses > 0 ? in->conversion_s[v] / uses : 0) : INFINITY;
+    row[k] = a ? a->time_s : INFINITY;
+    if (uses > 0) row[k] += in->conversion_s[v] / uses;
   }
   return CLT_OK;
 }
@@ -279,12 +279,11 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
   clt_family_table *t = out;
   *t = (clt_family_table){.family = family};
   const size_t most_rows = n_sources * family->n_train + family->n_inputs;
-  t->inputs = clt_new_array(most_rows, sizeof *t->inputs);
-  t->number = clt_new_array(most_rows, sizeof *t->number);
-  t->place = clt_new_array(most_rows, sizeof *t->place);
-  t->arms = clt_new_array(CLT_MAX_ARMS, sizeof *t->arms);
-  int rc = t->inputs && t->number && t->place && t->arms ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = read_answers(t, &answers, places, n_places, n_sources, error);
+  t->inputs = clt_family_alloc(most_rows, sizeof *t->inputs);
+  t->number = clt_family_alloc(most_rows, sizeof *t->number);
+  t->place = clt_family_alloc(most_rows, sizeof *t->place);
+  t->arms = clt_family_alloc(CLT_MAX_ARMS, sizeof *t->arms);
+  int rc = read_answers(t, &answers, places, n_places, n_sources, error);
   for (size_t v = 0; rc == CLT_OK && v < family->n_variants; v++) {
     clt_config chosen[CLT_MAX_PORTFOLIO];
     const size_t n = clt_family_portfolio(chosen, most, &answers, v, t->n_train);
@@ -294,7 +293,7 @@ int clt_family_table_load(clt_family_table *out, const clt_family *family, const
                     CLT_MAX_ARMS);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = add_arm(t, v, chosen[i], error);
   }
-  if (rc == CLT_OK && (t->cost = clt_new_array(t->n * t->n_arms, sizeof *t->cost)) == NULL) rc = clt_fail_memory(error);
+  t->cost = clt_family_alloc(t->n * t->n_arms, sizeof *t->cost);
   if (rc == CLT_OK) rc = fill_costs(t, &answers, uses, error);
   if (rc == CLT_OK && answers.n && t->n_arms == 0)
     rc = clt_fail(error, CLT_E_NO_VALID,

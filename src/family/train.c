@@ -49,12 +49,10 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
     }
     if (is_needed && !is_in) t->columns[t->n_columns++] = k;
   }
-  t->log_cost = clt_new_array(table->n * table->n_arms, sizeof *t->log_cost);
-  *rows = clt_new_array(table->n, sizeof **rows);
-  if (t->log_cost == NULL || *rows == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < table->n; i++) {
+  t->log_cost = clt_family_alloc(table->n * table->n_arms, sizeof *t->log_cost);
+  *rows = clt_family_alloc(table->n, sizeof **rows);
+  for (size_t i = 0; i < table->n; i++)
     if (clt_family_log_costs(&t->log_cost[i * table->n_arms], table, i) > 0) (*rows)[(*n)++] = i;
-  }
   if (*n == 0 || (*rows)[0] >= table->n_train)
     return clt_fail(error, CLT_E_NO_VALID, "no variant of the family '%s' gave a correct result on any training input",
                     table->family->name);
@@ -74,7 +72,8 @@ static void fit_scale(double scale[5], const double *values, size_t n) {
   }
   const bool is_wide = low >= 0 && high >= FACTOR * least_above_0;
   /* If there are zeros, the least value above them is added, unless that is a trace of rounding. */
-  const double offset = !is_wide ? -1 : low > 0 ? 0 : fmax(least_above_0, TRACE * high);
+  double offset = low > 0 ? 0 : fmax(least_above_0, TRACE * high);
+  if (!is_wide) offset = -1;
   const double first = transform(low, offset), last = transform(high, offset);
   const double margin = MARGIN * (last - first) + 1e-9 * fabs(first);
   for (size_t i = 0; i < n; i++) mean += transform(values[i], offset) / (double)n;
@@ -122,19 +121,18 @@ static int fit_model(clt_family_model *m, const family_task *t, const size_t *ro
   const clt_family_table *table = t->table;
   size_t rank[CLT_MAX_ARMS];
   *m = (clt_family_model){.scorer = chooser->scorer, .n_features = t->n_columns, .n_arms = table->n_arms};
-  m->scales = clt_new_array(t->n_columns, sizeof *m->scales);
-  float *x = clt_new_array(n * t->n_columns, sizeof *x);
-  double *costs = clt_new_array(n * table->n_arms, sizeof *costs), *column = clt_new_array(n, sizeof *column);
-  int rc = m->scales && x && costs && column ? CLT_OK : clt_fail_memory(error);
-  for (size_t k = 0; rc == CLT_OK && k < t->n_columns; k++) {
+  m->scales = clt_family_alloc(t->n_columns, sizeof *m->scales);
+  float *x = clt_family_alloc(n * t->n_columns, sizeof *x);
+  double *costs = clt_family_alloc(n * table->n_arms, sizeof *costs), *column = clt_family_alloc(n, sizeof *column);
+  for (size_t k = 0; k < t->n_columns; k++) {
     for (size_t i = 0; i < n; i++) column[i] = table->inputs[rows[i]].features[t->columns[k]];
     double *s = m->scales[k];
     fit_scale(s, column, n);
     for (size_t i = 0; i < n; i++) x[i * t->n_columns + k] = (float)((transform(column[i], s[2]) - s[3]) * s[4]);
   }
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+  for (size_t i = 0; i < n; i++)
     memcpy(&costs[i * table->n_arms], &t->log_cost[rows[i] * table->n_arms], table->n_arms * sizeof *costs);
-  if (rc == CLT_OK) rc = rank_arms(rank, &m->standard, t, rows, n, error);
+  int rc = rank_arms(rank, &m->standard, t, rows, n, error);
   const clt_family_rows fitted = {n, t->n_columns, table->n_arms, x, costs, rank};
   if (rc == CLT_OK) rc = chooser->fit(&m->numbers, &fitted, setting, t->seed, error);
   free(x);
@@ -181,9 +179,8 @@ typedef struct fold_search {
 static int try_fold(void *user, size_t index, clt_error *error) {
   const fold_search *s = user;
   const size_t candidate = index / s->n_folds, fold = index % s->n_folds;
-  size_t *order = clt_new_array(s->n, sizeof *order), second;
+  size_t *order = clt_family_alloc(s->n, sizeof *order), second;
   clt_family_model model = {0};
-  if (order == NULL) return clt_fail_memory(error);
   const size_t n_train = clt_fold_split(order, s->fold, s->n, fold);
   for (size_t i = 0; i < s->n; i++) order[i] = s->rows[order[i]];
   int rc = fit_model(&model, s->task, order, n_train, s->choosers[candidate], s->settings[candidate], error);
@@ -209,14 +206,13 @@ static int search_setting(const clt_family_chooser **chooser, unsigned *setting,
     for (unsigned k = 0;
          (*chooser == NULL || *chooser == clt_family_choosers[c]) && k < clt_family_choosers[c]->n_settings; k++)
       choosers[n_candidates] = clt_family_choosers[c], settings[n_candidates++] = k;
-  s.fold = clt_new_array(n, sizeof *s.fold);
-  s.regret = clt_new_array(n_candidates * s.n_folds, sizeof *s.regret);
-  int rc = s.fold && s.regret ? CLT_OK : clt_fail_memory(error);
+  s.fold = clt_family_alloc(n, sizeof *s.fold);
+  s.regret = clt_family_alloc(n_candidates * s.n_folds, sizeof *s.regret);
+  int rc = CLT_OK;
   clt_rng rng;
   clt_rng_init(&rng, t->seed);
-  if (rc == CLT_OK) clt_deal_folds(s.fold, n, s.n_folds, &rng);
-  if (rc == CLT_OK && n_candidates > 1 && n > 1)
-    rc = clt_parallel(t->threads, n_candidates * s.n_folds, try_fold, &s, error);
+  clt_deal_folds(s.fold, n, s.n_folds, &rng);
+  if (n_candidates > 1 && n > 1) rc = clt_parallel(t->threads, n_candidates * s.n_folds, try_fold, &s, error);
   for (size_t c = 0, least = 0; rc == CLT_OK && c < n_candidates; c++) {
     for (size_t k = 1; k < s.n_folds; k++) s.regret[c * s.n_folds] += s.regret[c * s.n_folds + k];
     if (s.regret[c * s.n_folds] < s.regret[least * s.n_folds] * (1 - 1e-9)) least = c;
@@ -247,11 +243,10 @@ int clt_family_train(clt_family_model **out, const clt_family_table *table, cons
   const clt_family *f = table->family;
   family_task task;
   size_t *rows = NULL, n = 0;
-  clt_family_model *m = calloc(1, sizeof *m);
-  if (m == NULL) return clt_fail_memory(error);
+  clt_family_model *m = clt_family_alloc(1, sizeof *m);
   int rc = begin_task(&task, &rows, &n, table, how, error);
   if (rc == CLT_OK) rc = train_rows(m, &task, rows, count_train(table, rows, n), how->chooser, error);
-  if (rc == CLT_OK && (m->arms = clt_new_array(table->n_arms, sizeof *m->arms)) == NULL) rc = clt_fail_memory(error);
+  m->arms = clt_family_alloc(table->n_arms, sizeof *m->arms);
   if (rc == CLT_OK && !((m->family = strdup(f->name)) && (m->path = realpath(f->source.path, NULL))))
     rc = clt_fail_memory(error);
   clt_symbol symbols[CLT_MAX_FEATURES];
@@ -316,10 +311,9 @@ int clt_family_judge(clt_family_figures out[CLT_N_JUDGED], size_t *n_out, const 
     const size_t n_folds = n < FOLDS ? n : FOLDS;
     clt_rng rng;
     clt_rng_init(&rng, task.seed + 1);
-    fold = clt_new_array(n, sizeof *fold);
-    order = clt_new_array(n, sizeof *order);
-    if (fold == NULL || order == NULL) rc = clt_fail_memory(error);
-    if (rc == CLT_OK) clt_deal_folds(fold, n, n_folds, &rng);
+    fold = clt_family_alloc(n, sizeof *fold);
+    order = clt_family_alloc(n, sizeof *order);
+    clt_deal_folds(fold, n, n_folds, &rng);
     for (size_t k = 0; rc == CLT_OK && k < n_folds; k++) {
       const size_t n_known = clt_fold_split(order, fold, n, k);
       for (size_t i = 0; i < n; i++) order[i] = rows[order[i]];

@@ -75,7 +75,8 @@ static int greet(cli_farm *f, clt_error *error) {
     for (size_t i = 0; i < f->n_lanes; i++)
       if (f->lanes[i].lost == d) clt_text_printf(&lost, "%s%s", lost.n ? "; " : "", f->sweep->devices[d].name);
   }
-  int rc = clt_queue_greet(f->pq, f->agent, devices.bytes ? devices.bytes : "", lost.bytes ? lost.bytes : "", error);
+  const char *all = devices.n ? devices.bytes : "", *quarantined = lost.n ? lost.bytes : "";
+  int rc = clt_queue_greet(f->pq, f->agent, all, quarantined, error);
   clt_text_release(&devices);
   clt_text_release(&lost);
   if (rc == CLT_OK) f->greet_s = clt_now_s() + GREET_S;

@@ -206,6 +206,7 @@ static void say_missing(const cli_farm *f) {
 static int say_waits(cli_farm *f, clt_error *error) {
   json_t *status = NULL;
   const json_t *running, *row = NULL;
+  const char *why = "this machine has none of the plan's devices";
   char what[sizeof f->waits_for] = "other agents", *text;
   bool is_here = false;
   if (f->options->quiet || clt_now_s() < f->waits_s) return CLT_OK;
@@ -223,8 +224,8 @@ static int say_waits(cli_farm *f, clt_error *error) {
   if ((row || json_array_size(running) == 0) && strcmp(what, f->waits_for) != 0) {
     if (!is_here && f->waits_for[0] == '\0') say_missing(f);
     text = row ? cli_farm_row_text(row) : NULL;
-    fprintf(stderr, "clatune: %s; waiting for %s\n",
-            is_here ? "nothing left to start here" : "this machine has none of the plan's devices", text ? text : what);
+    if (is_here) why = "nothing left to start here";
+    fprintf(stderr, "clatune: %s; waiting for %s\n", why, text ? text : what);
     free(text);
     memcpy(f->waits_for, what, sizeof what);
   }
@@ -380,9 +381,9 @@ static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_t
   }
   clt_error error = {0};
   const bool everywhere = l->row.code == CLI_NO_VALID;
-  char *text = clt_sweep_cell_text(t->cell);
-  fprintf(stderr, "clatune: %s: failed: %s\n", text ? text : "", l->row.reason ? l->row.reason : "out of memory");
-  free(text);
+  char text[1024];
+  clt_sweep_cell_print(t->cell, text, sizeof text);
+  fprintf(stderr, "clatune: %s: failed: %s\n", text, cli_row_reason(&l->row));
   pthread_mutex_lock(&f->lock);
   cli_farm_note(f, clt_queue_fail(f->pq, &l->claim, l->row.reason, l->row.code, everywhere, &error), &error);
   forget_claim(l);

@@ -1,4 +1,6 @@
-/* `clatune sweep`: the tunings (the plan's cells on each device, filtered by --only and --shard), and its options. */
+/* `clatune sweep`: its options, and the tunings that they choose: the plan's cells on each device, filtered by --only
+ * and
+ * --shard. */
 #include "farm/agent.h"
 
 #include <errno.h>
@@ -16,84 +18,7 @@
 #include "store/pq.h"
 
 #define CELL_TEXT 1024
-#define MAX_LINE_BYTES 65536
-#define MAX_FILE_BYTES ((size_t)1 << 30)
-#define MOST 1e15 /* seconds, evaluations */
-#define MOST_SHARDS 1000000
-
-/* --- the file of results --- */
-
-/* Null, or above 0 and below `most`. */
-static bool is_figure(const json_t *json, double most) {
-  double x = json_number_value(json);
-  return json_is_null(json) || (json_is_number(json) && x > 0 && x < most);
-}
-
-static bool is_count(const json_t *json) {
-  return json_is_integer(json) && json_integer_value(json) >= 0 && (double)json_integer_value(json) < MOST;
-}
-
-static bool is_outcome(const json_t *line) {
-  static const char *const values[] = {"best_value", "default_value"}; /* may be absent, and of any size */
-  const json_t *counts = json_object_get(line, "evaluations");
-  for (size_t i = 0; i < 2; i++)
-    if (json_object_get(line, values[i]) && !is_figure(json_object_get(line, values[i]), INFINITY)) return false;
-  return json_is_string(json_object_get(line, "tuning")) && is_figure(json_object_get(line, "best_s"), MOST) &&
-         is_figure(json_object_get(line, "default_s"), MOST) && is_figure(json_object_get(line, "wall_s"), MOST) &&
-         is_count(json_object_get(line, "left_out")) && is_count(json_object_get(counts, "total")) &&
-         is_count(json_object_get(counts, "measured"));
-}
-
-json_t *cli_result_read(const char *text, size_t n) {
-  json_t *json = n < MAX_LINE_BYTES ? json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL) : NULL;
-  if (is_outcome(json)) return json;
-  json_decref(json);
-  return NULL;
-}
-
-void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
-  for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
-    end = memchr(line, '\n', (size_t)(text + n - line));
-    bool whole = end != NULL; /* the last line may be cut: its writer was killed, or is still writing */
-    if (!whole) end = text + n;
-    size_t length = (size_t)(end - line);
-    if (whole && strspn(line, " \t\r") == length) continue;
-    json_t *json = whole ? cli_result_read(line, length) : NULL;
-    if (json == NULL)
-      ++*n_unreadable;
-    else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
-      cli_failure("out of memory");
-    json_decref(json);
-  }
-}
-
-/* Reads the file if it exists; warns of unreadable lines. */
-static void read_results(cli_results *out) {
-  char *text = NULL;
-  size_t n = 0, n_unreadable = 0;
-  out->lines = json_object();
-  if (clt_file_is_special(out->path) || (access(out->path, F_OK) != 0 && errno == ENOENT)) return;
-  cli_check(clt_file_read(&text, &n, out->path, MAX_FILE_BYTES, &cli_error));
-  cli_results_add(out->lines, &n_unreadable, text, n);
-  free(text);
-  if (n_unreadable)
-    fprintf(stderr, "clatune: warning: ignored %zu unreadable lines of '%s'\n", n_unreadable, out->path);
-}
-
-double cli_row_number(const cli_row *row, const char *name) {
-  const bool own = json_object_get(row->line, name) != NULL;
-  return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
-}
-
-bool cli_row_found(const cli_row *row) {
-  return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
-}
-
-double cli_row_cost(const cli_row *row, bool of_default) {
-  double value = cli_row_number(row, of_default ? "default_value" : "best_value");
-  if (isnan(cli_row_number(row, "best_value"))) return cli_row_number(row, of_default ? "default_s" : "best_s");
-  return json_is_true(json_object_get(row->line, "maximised")) ? 1 / value : value;
-}
+#define MOST_SECONDS 1e15
 
 /* --- the plan, its devices and cells --- */
 
@@ -111,9 +36,14 @@ static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool 
   bool *chosen = cli_new(n_all, sizeof *chosen);
   size_t *indices = cli_new(n_all, sizeof *indices);
   const char **typed = cli_texts(&n_typed, arguments, "device");
-  size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
+  const char *otherwise = agent ? "all" : "", *const *texts = usual ? &usual : &otherwise;
+  size_t n_texts = 1;
+  if (n_typed)
+    texts = typed, n_texts = n_typed;
+  else if (n_planned)
+    texts = out->plan->devices, n_texts = n_planned;
   for (size_t k = 0; k < n_texts; k++) {
-    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : agent ? "all" : "";
+    const char *text = texts[k];
     clt_error error = {0};
     size_t n = 0;
     if (clt_device_select_all(indices, &n, programs ? &host : all, n_all, text, true, &error)) {
@@ -131,7 +61,7 @@ static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool 
 }
 
 static void read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
-  out->until_s = clt_now_s() + cli_seconds(arguments, "time-limit", INFINITY, 0, MOST);
+  out->until_s = clt_now_s() + cli_seconds(arguments, "time-limit", INFINITY, 0, MOST_SECONDS);
 }
 
 static void sweep_release(void *user) {
@@ -175,52 +105,12 @@ static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agen
   /* "plans/x.json" -> "plans/x.results.jsonl" */
   const int length = (int)strlen(plan) - (clt_ends_with(plan, ".json") ? 5 : 0);
   out->results.path = cli_keep_memory(typed ? strdup(typed) : clt_format("%.*s.results.jsonl", length, plan));
-  read_results(&out->results);
+  cli_results_read(&out->results);
   choose_devices(out, arguments, agent);
   if (agent) return;
   const size_t n_rows = out->n_devices * out->n_cells;
   out->rows = cli_new(n_rows, sizeof *out->rows);
   for (size_t k = 0; k < n_rows; k++) out->rows[k].elsewhere = k % (size_t)n_shards != (size_t)shard - 1;
-}
-
-cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
-
-void cli_sweep_fail(cli_row *row, const clt_error *error) {
-  char text[2048];
-  clt_error_format(text, sizeof text, error);
-  row->now = true;
-  row->code = cli_exit_code(error->code);
-  row->reason = strdup(text[0] ? text : clt_error_text(error->code));
-}
-
-bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell, cli_row *row) {
-  const clt_sweep_cell *c = t->cell = &s->cells[cell];
-  clt_error error = {0};
-  int rc = 0;
-  clt_sweep_settings_release(&t->settings);
-  if (t->instance == NULL || t->device != device || t->size_set != c->size_set ||
-      clt_instance_problem(t->instance) != c->problem) {
-    clt_instance_free(t->instance);
-    t->instance = NULL;
-    t->device = device;
-    t->size_set = c->size_set;
-    rc = clt_instance_new(&t->instance, c->problem, c->sizes, c->n_sizes, &s->devices[device], &error);
-  }
-  if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, c, t->instance, &t->n_left_out, &error);
-  if (rc == 0) rc = clt_sweep_key(t->key, &t->settings, &error);
-  if (rc) return cli_sweep_fail(row, &error), false;
-  row->line = json_incref(json_object_get(s->results.lines, t->key));
-  if (row->line == NULL) return true;
-  if (cli_row_number(row, "best_s") > 0) return false;
-  row->code = CLI_NO_VALID;
-  row->reason = strdup("no configuration gave a correct result");
-  return false;
-}
-
-void cli_sweep_tuning_release(cli_sweep_tuning *tuning) {
-  clt_sweep_settings_release(&tuning->settings);
-  clt_instance_free(tuning->instance);
-  *tuning = (cli_sweep_tuning){0};
 }
 
 /* --- the command --- */
@@ -234,9 +124,12 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
       const cli_row *row = cli_sweep_row(s, d, i);
       if (row->elsewhere) continue;
       bool failed = row->code && row->line == NULL;
-      const char *state = row->line ? "finished" : failed ? "fails" : "to do";
+      const char *state = failed ? "fails" : "to do";
+      if (row->line) state = "finished";
       clt_sweep_cell_print(&s->cells[i], text, sizeof text);
-      if (!as_json) printf("  %s: %s%s%s\n", text, state, failed ? ": " : "", failed && row->reason ? row->reason : "");
+      if (!as_json) printf("  %s: %s", text, state);
+      if (!as_json && failed) printf(": %s", cli_row_reason(row));
+      if (!as_json) putchar('\n');
       json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "device", s->devices[d].name, "tuning", text,
                                             "state", state, "reason", row->reason));
     }
@@ -259,22 +152,6 @@ static int exit_code_of_rows(const cli_sweep *s) {
     if (other) code = other;
   }
   return code == 0 && json_array_size(s->missing) ? CLI_NO_DEVICE : code;
-}
-
-void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
-  const char *text = cli_text(arguments, "shard");
-  const bool any = text && clt_starts_with(text, "%a/");
-  char *end;
-  *i = *n = 1;
-  if (text == NULL) return;
-  *i = any ? 0 : strtoll(text, &end, 10);
-  if (any) end = (char *)text + 2;
-  *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
-  if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
-    cli_usage("option '--shard' needs I/N, such as 1/8 for the first of 8 parts, not '%s'", text);
-  if (clt_pq_is_url(cli_text(arguments, "store")))
-    cli_usage(
-        "--shard and a shared database exclude each other; leave out --shard, the database distributes the tunings");
 }
 
 /* Refuses options that need a shared database (farm) without one, and those that do not work with one. alone: the

@@ -96,9 +96,8 @@ static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
     bool good = n > 0 && n <= CLT_MAX_SWEEP_LISTED && n * json_array_size(list) <= CLT_MAX_SWEEP_LISTED;
     json_t *longer = json_array();
     for (size_t i = 0; good && i < n * json_array_size(list); i++) {
-      json_t *value = is_list                ? clt_json_value(parsed[i % n])
-                      : json_is_array(given) ? json_incref(json_array_get(given, i % n))
-                                             : json_incref(given);
+      json_t *own = json_is_array(given) ? json_array_get(given, i % n) : given;
+      json_t *value = is_list ? clt_json_value(parsed[i % n]) : json_incref(own);
       json_t *configuration = json_copy(json_array_get(list, i / n));
       good = clt_json_to_value(&scalar, value);
       if (json_object_set_new(configuration, name, value) || json_array_append_new(longer, configuration))
@@ -205,6 +204,7 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
   for (size_t i = 0; i < axes.n_searchers; i++)
     of_set += axes.searchers[i].searcher ? axes.n_budgets * axes.n_seeds : 1;
   size_t n = of_set > MAX_CELLS ? MAX_CELLS + 1 : p->n_sets * of_set, first = sweep->n_cells;
+  const size_t first_set = first ? sweep->cells[first - 1].size_set + 1 : 0;
   if (n > MAX_CELLS - first)
     clt_node_fail(node, "the plan has more than %d tunings per device; split it", MAX_CELLS);
   else if (clt_grow(&sweep->cells, &sweep->cells_capacity, first + n, sizeof *sweep->cells))
@@ -212,14 +212,13 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_ax
   for (size_t set = 0; set < p->n_sets && clt_node_ok(node); set++)
     for (const clt_sweep_searcher *by = axes.searchers; by < axes.searchers + axes.n_searchers; by++)
       for (size_t i = 0; i < (by->searcher ? axes.n_budgets * axes.n_seeds : 1); i++)
-        sweep->cells[sweep->n_cells++] =
-            (clt_sweep_cell){.problem = p->problem,
-                             .sizes = p->sizes + set * p->n_sizes,
-                             .n_sizes = p->n_sizes,
-                             .size_set = set + (first ? sweep->cells[first - 1].size_set + 1 : 0),
-                             .by = by,
-                             .budget = by->searcher ? axes.budgets[i / axes.n_seeds] : 0,
-                             .seed = (uint64_t)axes.seeds[i % axes.n_seeds]};
+        sweep->cells[sweep->n_cells++] = (clt_sweep_cell){.problem = p->problem,
+                                                          .sizes = p->sizes + set * p->n_sizes,
+                                                          .n_sizes = p->n_sizes,
+                                                          .size_set = first_set + set,
+                                                          .by = by,
+                                                          .budget = by->searcher ? axes.budgets[i / axes.n_seeds] : 0,
+                                                          .seed = (uint64_t)axes.seeds[i % axes.n_seeds]};
   if (clt_problem_is_command(p->problem) != clt_sweep_is_of_commands(sweep))
     clt_node_fail(node, "a plan cannot have both kernels and programs; make two plans");
 }
@@ -356,9 +355,8 @@ static int load(clt_sweep **out, const char *path, const char *text, const clt_s
   if (sweep == NULL) return clt_fail_memory(error);
   sweep->kept = json_array();
   sweep->trust = trust;
-  int rc = sweep->kept == NULL ? clt_fail_memory(error)
-           : text              ? clt_source_parse(&sweep->source, path, text, error)
-                               : clt_source_read(&sweep->source, path, CLT_MAX_PLAN_BYTES, error);
+  int rc = text ? clt_source_parse(&sweep->source, path, text, error)
+                : clt_source_read(&sweep->source, path, CLT_MAX_PLAN_BYTES, error);
   if (rc == CLT_OK) sweep->folder = clt_source_keep(&sweep->source, text ? strdup("") : clt_path_folder(path), error);
   if (rc == CLT_OK && sweep->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = read_sections(sweep, error);

@@ -349,11 +349,13 @@ static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql,
   int rc = clt_pq_run(pq, &rows, sql, error, "w", plan);
   for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
     json_t *object = json_object();
-    for (int c = 0; columns[c]; c++)
-      json_object_set_new(object, columns[c] + 1,
-                          columns[c][0] == 'w'   ? json_integer((json_int_t)clt_pq_whole(rows, i, c))
-                          : columns[c][0] == 'r' ? clt_json_real(clt_pq_number(rows, i, c))
-                                                 : clt_json_text(clt_pq_text(rows, i, c)));
+    for (int c = 0; columns[c]; c++) {
+      json_t *value = NULL;
+      if (columns[c][0] == 'w') value = json_integer((json_int_t)clt_pq_whole(rows, i, c));
+      if (columns[c][0] == 'r') value = clt_json_real(clt_pq_number(rows, i, c));
+      if (columns[c][0] == 't') value = clt_json_text(clt_pq_text(rows, i, c));
+      json_object_set_new(object, columns[c] + 1, value);
+    }
     json_array_append_new(list, object);
   }
   clt_pq_rows_free(rows);

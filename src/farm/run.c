@@ -76,10 +76,6 @@ static void open_results(cli_results *results) {
   if (results->fd < 0 || (cut && write(results->fd, "\n", 1) != 1)) cli_exit(fail_to_write(results));
 }
 
-char *cli_result_text(const json_t *line) {
-  return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-}
-
 /* Appends a line with one write, so that lines of several sweeps on the same file do not mix, and synchronises. */
 static int append_result(cli_results *results, const json_t *line) {
   char *json = cli_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;
@@ -164,7 +160,10 @@ static void on_log(void *user, clt_log_level level, const char *text) {
   l->waits = l->waits || waits;
   snprintf(l->shown.said, sizeof l->shown.said, "%.*s", (int)(command ? command - text : (long)strlen(text)), text);
   cli_progress_end(&l->runner->progress);
-  fprintf(stderr, "clatune: %s%s: %s\n", waits ? "" : "warning: ", l->shown.now, waits ? l->shown.said : text);
+  if (waits)
+    fprintf(stderr, "clatune: %s: %s\n", l->shown.now, l->shown.said);
+  else
+    fprintf(stderr, "clatune: warning: %s: %s\n", l->shown.now, text);
   pthread_mutex_unlock(&l->runner->lock);
 }
 
@@ -190,7 +189,7 @@ static void count_row(lane *l, const cli_row *row) {
     fprintf(stderr, "%s: ", l->shown.now);
     if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
-      fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
+      fprintf(stderr, "failed: %s\n", cli_row_reason(row));
     else
       fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s%s%s\n",
               clt_time_text(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
@@ -203,36 +202,41 @@ static void count_row(lane *l, const cli_row *row) {
 
 /* --- a tuning --- */
 
-static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
-  bool found = r->best.config != CLT_CONFIG_NONE, has_value = false;
-  double best_value = NAN, default_value = NAN;
-  int goal = CLT_MINIMISE;
-  clt_objective *objective = NULL;
-  if (found && clt_objective_new(&objective, t->instance, t->settings.objective, NULL) == 0 &&
-      !clt_objective_is_time(objective)) {
-    best_value = clt_objective_value(objective, &r->best);
-    if (r->has_default) default_value = clt_objective_value(objective, &r->default_measurement);
-    goal = clt_objective_goal(objective);
-    has_value = isfinite(best_value);
-  }
-  clt_objective_free(objective);
+/* The members that only tunings for another quantity than time have. */
+static void add_values(json_t *line, const cli_sweep_tuning *t, const clt_tune_result *r) {
   const char *name = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
-  return json_pack(
-      "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:s*, s:o*, s:o*, s:o*, s:o, s:o, s:{s:I, s:I, s:I, s:I},"
-      " s:I, s:s, s:o, s:o, s:I, s:s}",
-      "tuning", t->key, "device", device->name, "driver", device->driver_version, "problem",
-      clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell->by->label,
-      "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed, "best_s",
-      clt_json_real(found ? r->best.time_s : NAN), "default_s",
-      clt_json_real(r->has_default ? r->default_measurement.time_s : NAN), "objective", has_value ? name : NULL,
-      "maximised", has_value ? json_boolean(goal == CLT_MAXIMISE) : NULL, "best_value",
-      has_value ? clt_json_real(best_value) : NULL, "default_value", has_value ? clt_json_real(default_value) : NULL,
-      "configuration", found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(),
-      "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations", "total",
-      (json_int_t)r->evaluations, "measured", (json_int_t)r->measured, "reused", (json_int_t)r->reused, "correct",
-      (json_int_t)r->n_correct, "left_out", (json_int_t)t->n_left_out, "ended_by", clt_ending_name(r->ending),
-      "search_s", clt_json_real(r->search_s), "wall_s", clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s",
-      (json_int_t)time(NULL), "version", CLT_VERSION);
+  clt_objective *objective = NULL;
+  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
+    return;
+  const double best = clt_objective_value(objective, &r->best);
+  const double otherwise = r->has_default ? clt_objective_value(objective, &r->default_measurement) : NAN;
+  if (!clt_objective_is_time(objective) && isfinite(best))
+    json_object_update_new(line, json_pack("{s:s, s:b, s:o, s:o}", "objective", name, "maximised",
+                                           clt_objective_goal(objective) == CLT_MAXIMISE, "best_value",
+                                           clt_json_real(best), "default_value", clt_json_real(otherwise)));
+  clt_objective_free(objective);
+}
+
+static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
+  const bool found = r->best.config != CLT_CONFIG_NONE;
+  const double default_s = r->has_default ? r->default_measurement.time_s : NAN;
+  json_t *line = json_pack(
+      "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o}", "tuning", t->key, "device", device->name, "driver",
+      device->driver_version, "problem", clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance),
+      "searcher", t->cell->by->label, "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed,
+      "best_s", clt_json_real(found ? r->best.time_s : NAN), "default_s", clt_json_real(default_s));
+  add_values(line, t, r);
+  json_t *configuration = json_null(), *options = json_null();
+  if (found) configuration = cli_json_configuration(clt_instance_space(t->instance), r->best.config);
+  if (found) options = cli_json_best_options(t->instance, r->best.config);
+  json_object_update_new(
+      line, json_pack("{s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "configuration",
+                      configuration, "options", options, "evaluations", "total", (json_int_t)r->evaluations, "measured",
+                      (json_int_t)r->measured, "reused", (json_int_t)r->reused, "correct", (json_int_t)r->n_correct,
+                      "left_out", (json_int_t)t->n_left_out, "ended_by", clt_ending_name(r->ending), "search_s",
+                      clt_json_real(r->search_s), "wall_s", clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s",
+                      (json_int_t)time(NULL), "version", CLT_VERSION));
+  return line;
 }
 
 /* A search without a correct configuration counts as finished: it would fail again. A tuning that ended with an error
@@ -278,9 +282,8 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   if (run->rc == 0) run->rc = rc;
   if (has_events)
     cli_event(&l->events, "finished",
-              json_pack("{s:i, s:o, s:o}", "exit_code", stopped ? 128 + *cli_signals_flag() : row->code, "error",
-                        row->reason ? clt_json_text(row->reason) : json_null(), "result",
-                        row->line ? json_incref(row->line) : json_null()));
+              json_pack("{s:i, s:o, s:O?}", "exit_code", stopped ? 128 + *cli_signals_flag() : row->code, "error",
+                        row->reason ? clt_json_text(row->reason) : json_null(), "result", row->line));
   pthread_mutex_unlock(&run->lock);
   clt_objective_free(objective);
   clt_tune_result_free(result);

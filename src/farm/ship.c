@@ -85,8 +85,8 @@ static int take_record(void *user, const clt_store_description *d, const clt_sto
 static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n = 0;
-  int rc =
-      t->keys.n == 0 ? CLT_OK : clt_store_keys_of(&keys, &n, file, t->keys.n == 1 ? &t->newest : NULL, false, error);
+  const clt_store_key *only = t->keys.n == 1 ? &t->newest : NULL;
+  int rc = t->keys.n == 0 ? CLT_OK : clt_store_keys_of(&keys, &n, file, only, false, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const uint64_t key = hash_key(&keys[i].key);
     if (!clt_map_find(&t->keys, key)) continue;
@@ -242,7 +242,8 @@ static char *outbox_folder(const char *folder, clt_error *error) {
 /* Takes the lock, on a separate file: closing the store's file would drop SQLite's own locks. */
 static bool lock_outbox(clt_outbox *out, const char *stem, bool make) {
   char *path = clt_format("%s.lock", stem);
-  out->lock_fd = path ? open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600) : -1;
+  const int flags = make ? O_RDWR | O_CLOEXEC | O_CREAT : O_RDWR | O_CLOEXEC;
+  out->lock_fd = path ? open(path, flags, 0600) : -1;
   free(path);
   if (out->lock_fd < 0) return false;
   out->exists = true;

@@ -94,7 +94,8 @@ static const char *make_script(const cli_arguments *arguments) {
   char *path = has_plan ? realpath(named, NULL) : NULL;
   clt_text_add(&script, head);
   if (shard == 0) clt_text_printf(&script, "#SBATCH --array=1-%lld\n", (long long)n_shards);
-  add_command(&script, arguments, program ? program : "clatune", path ? path : named);
+  if (path) named = path;
+  add_command(&script, arguments, program ? program : "clatune", named);
   free(near);
   free(program);
   free(path);
@@ -116,9 +117,8 @@ static void submit(clt_text *said, const char *script, const cli_arguments *argu
     cli_failure("%s; submit on a machine with Slurm's commands, or submit the script that --dry-run prints",
                 cli_error.message);
   while (said->n && said->bytes[said->n - 1] == '\n') said->bytes[--said->n] = '\0';
-  if (status)
-    cli_failure("sbatch ended with exit code %d: %s", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                said->n ? said->bytes : "without output");
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (status) cli_failure("sbatch ended with exit code %d: %s", code, said->n ? said->bytes : "without output");
   fclose(file);
 }
 

@@ -129,8 +129,9 @@ static void print_plan(const json_t *plan, const json_t *running) {
   size_t i;
   printf("plan %lld '%s': ", whole_of(plan, "id"), clt_json_string(plan, "name"));
   if (n == 0) {
-    printf("submitted; no agent has taken it yet%s%s%s\n", needs[0] ? " (" : "", needs, needs[0] ? ")" : "");
-    puts("  an agent that refuses a plan prints the reason on its standard error");
+    printf("submitted; no agent has taken it yet");
+    if (needs[0]) printf(" (%s)", needs);
+    puts("\n  an agent that refuses a plan prints the reason on its standard error");
     return;
   }
   printf("%lld tunings", n);
@@ -164,9 +165,10 @@ int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   json_array_foreach(json_object_get(status, "agents"), i, object) {
     const double seen_s = clt_json_number(object, "seen_s");
     const char *lost = clt_json_string(object, "quarantined");
-    printf("agent %s: %s; %s %s%s%s%s\n", clt_json_string(object, "name"), clt_json_string(object, "devices"),
-           seen_s > CLT_QUEUE_SILENT_S ? "silent for" : "seen", cli_duration(seen, seen_s),
-           seen_s > CLT_QUEUE_SILENT_S ? "" : " ago", lost[0] ? "; lost: " : "", lost);
+    printf("agent %s: %s; ", clt_json_string(object, "name"), clt_json_string(object, "devices"));
+    printf(seen_s > CLT_QUEUE_SILENT_S ? "silent for %s" : "seen %s ago", cli_duration(seen, seen_s));
+    if (lost[0]) printf("; lost: %s", lost);
+    putchar('\n');
   }
   json_decref(status);
   return CLI_FOUND;

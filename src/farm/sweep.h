@@ -15,6 +15,18 @@ typedef struct cli_results {
   int fd;        /* -1: not open for writing */
 } cli_results;   /* path NULL: none */
 
+/* A line's text, malloc'ed; NULL: out of memory. */
+char *cli_result_text(const json_t *line);
+
+/* Reads a line of n bytes; NULL: it is invalid. */
+json_t *cli_result_read(const char *text, size_t n);
+
+/* Adds the valid lines of a file's text to `lines`, by their keys; counts the invalid ones. */
+void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n);
+
+/* Reads the file if it exists; warns of unreadable lines. */
+void cli_results_read(cli_results *out);
+
 /* --- the tunings --- */
 
 /* Finished if it has a line, even if no configuration was correct; failed if it only has a code; otherwise open. */
@@ -28,6 +40,8 @@ typedef struct cli_row {
 
 /* A number of the row's line, or of its "evaluations"; NaN if there is none. */
 double cli_row_number(const cli_row *row, const char *name);
+
+const char *cli_row_reason(const cli_row *row); /* of a row that failed */
 
 /* Whether the tuning found a correct configuration; and the cost of the best or default configuration: the objective's
  * cost if it has values, otherwise the time. NaN if there is none. */
@@ -67,6 +81,15 @@ bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t 
 void cli_sweep_tuning_release(cli_sweep_tuning *tuning);
 void cli_sweep_fail(cli_row *row, const clt_error *error);
 
+/* The number of tunings by state. */
+typedef struct cli_sweep_counts {
+  size_t total, found, failed, open, before; /* before: found or failed in earlier runs */
+} cli_sweep_counts;
+cli_sweep_counts cli_sweep_count(const cli_sweep *sweep);
+
+/* Reads --shard I/N; both are 1 without it. *i is 0 for "%a/N", which is allowed with --slurm only. */
+void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments);
+
 /* --- running them (run.c) --- */
 
 /* A thread that runs the tunings of one physical device one after the other. */
@@ -105,23 +128,7 @@ typedef struct cli_work {
  * with results in the file. Returns 0 or the exit code of an interruption or a failure. */
 int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool quiet);
 
-/* A line of the file of results; malloc'ed, NULL: out of memory. */
-char *cli_result_text(const json_t *line);
-
-/* Reads a line of n bytes; NULL: it is invalid. */
-json_t *cli_result_read(const char *text, size_t n);
-
-/* Adds the valid lines of a file's text to `lines`, by their keys; counts the invalid ones. */
-void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n);
-
-/* The number of tunings by state. */
-typedef struct cli_sweep_counts {
-  size_t total, found, failed, open, before; /* before: found or failed in earlier runs */
-} cli_sweep_counts;
-cli_sweep_counts cli_sweep_count(const cli_sweep *sweep);
-
-/* Reads --shard I/N; both are 1 without it. *i is 0 for "%a/N", which is allowed with --slurm only. */
-void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments);
+/* --- slurm.c, table.c --- */
 
 /* --slurm: submits a job that runs the same command, or prints its script with --dry-run. Returns an exit code. */
 int cli_sweep_slurm(const cli_arguments *arguments);

@@ -26,13 +26,13 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
     n_own += !row->elsewhere;
     n_found += row->line && row->code == 0;
     n_failed += row->code != 0;
-    if (row->code && reason == NULL) reason = row->reason ? row->reason : "out of memory";
+    if (row->code && reason == NULL) reason = cli_row_reason(row);
     if (!cli_row_found(row)) continue;
     double cost = cli_row_cost(row, false);
-    for (size_t f = 0; f < N_FIGURES; f++)
-      scratch[f * n + found] = f == SPEEDUP    ? cli_row_cost(row, true) / cost
-                               : f == FRACTION ? cost
-                                               : cli_row_number(row, f == EVALUATIONS ? "total" : figure_names[f]);
+    for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = cli_row_number(row, figure_names[f]);
+    scratch[SPEEDUP * n + found] = cli_row_cost(row, true) / cost;
+    scratch[EVALUATIONS * n + found] = cli_row_number(row, "total");
+    scratch[FRACTION * n + found] = cost;
     found++;
   }
   if (n_own == 0) return NULL;
@@ -183,24 +183,11 @@ static void print_csv(const json_t *table) {
         clt_text_add_csv(&text, json_is_object(value) ? sizes : json_string_value(value));
       if (json_is_integer(value)) clt_text_printf(&text, "%lld", (long long)json_integer_value(value));
       if (json_is_real(value)) clt_text_printf(&text, "%.9g", json_real_value(value));
-      printf("%s%c", text.bytes ? text.bytes : "", strcmp(key, "reason") == 0 ? '\n' : ',');
+      if (text.n) fputs(text.bytes, stdout);
+      putchar(strcmp(key, "reason") == 0 ? '\n' : ',');
       clt_text_release(&text);
     }
   }
-}
-
-cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
-  cli_sweep_counts c = {0};
-  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
-    const cli_row *row = &s->rows[i];
-    if (row->elsewhere) continue;
-    c.total++;
-    c.open += !row->line && !row->code;
-    c.failed += row->code != 0;
-    c.found += row->line && row->code == 0;
-    c.before += (row->line || row->code) && !row->now;
-  }
-  return c;
 }
 
 int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped, bool summary) {

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "layer/waits.h"
 
@@ -208,16 +207,17 @@ static void pass(report_reason reason, const track_kernel *k, const apply_launch
     unsigned long long kernel, program;
   } about;
   memset(&about, 0, sizeof about);
-  const char *name = k ? k->name : "", *program = k && k->build ? k->build->hash : "";
+  const char *name = k ? k->name : "", *program = "";
+  if (k && k->build) program = k->build->hash;
   about.reason = reason;
   about.n_dimensions = l->n_dimensions <= 3 ? l->n_dimensions : 0;
   for (unsigned d = 0; d < about.n_dimensions && l->global; d++) {
     about.global[d] = l->global[d];
     about.local[d] = l->local ? l->local[d] : 0;
   }
-  about.kernel = XXH3_64bits(name, strlen(name));
-  about.program = XXH3_64bits(program, strlen(program));
-  const unsigned long long key = XXH3_64bits(&about, sizeof about) | 1;
+  about.kernel = clt_hash64(name, strlen(name));
+  about.program = clt_hash64(program, strlen(program));
+  const unsigned long long key = clt_hash64(&about, sizeof about) | 1;
   for (unsigned i = 0; i < REPORT_PASSED; i++) {
     report_passed *row = &told->passed[(key / 2 + i) % REPORT_PASSED];
     unsigned long long there = atomic_load(&row->key);
@@ -292,11 +292,20 @@ static cl_int set_arguments(const tuned_kernel *t, const track_kernel *k) {
   cl_int status = CL_SUCCESS;
   for (cl_uint i = 0; status == CL_SUCCESS && i < k->n_arguments; i++) {
     const track_argument *a = &k->arguments[i];
-    const size_t local = t->entry->arguments[i].number ? 0 : t->entry->arguments[i].bytes;
-    status = layer_next.clSetKernelArg(t->kernel, i, a->kind == TRACK_NOTHING && local ? local : a->size,
+    const apply_argument *tuned = &t->entry->arguments[i];
+    const bool is_local = a->kind == TRACK_NOTHING && tuned->number == NULL && tuned->bytes > 0;
+    status = layer_next.clSetKernelArg(t->kernel, i, is_local ? tuned->bytes : a->size,
                                        a->kind == TRACK_VALUE ? a->bytes : NULL);
   }
   return status;
+}
+
+/* Why a tuned kernel is not for this launch; REPORT_NO_KERNEL: it is. */
+static report_reason misfit(const tuned_kernel *t, const track_kernel *k, const apply_launch *l) {
+  if (!has_device(t, l->queue)) return REPORT_OTHER_DEVICE;
+  if (!has_sizes(t->entry, l)) return REPORT_OTHER_SIZES;
+  if (!has_numbers(t->entry, k)) return REPORT_OTHER_NUMBERS;
+  return atomic_load(&t->entry->is_off) ? REPORT_OFF : REPORT_NO_KERNEL;
 }
 
 /* The tuned kernel for a launch; NULL with the reason in *why. k->lock is held. */
@@ -308,11 +317,7 @@ static tuned_kernel *choose(report_reason *why, tuned_kernels *kernels, const tr
   *why = REPORT_OTHER_DEVICE;
   for (size_t i = 0; i < kernels->n; i++) {
     tuned_kernel *t = &kernels->all[i];
-    const report_reason reason = !has_device(t, l->queue)         ? REPORT_OTHER_DEVICE
-                                 : !has_sizes(t->entry, l)        ? REPORT_OTHER_SIZES
-                                 : !has_numbers(t->entry, k)      ? REPORT_OTHER_NUMBERS
-                                 : atomic_load(&t->entry->is_off) ? REPORT_OFF
-                                                                  : REPORT_NO_KERNEL;
+    const report_reason reason = misfit(t, k, l);
     if (reason == REPORT_NO_KERNEL) return t;
     if (reason > *why) *why = reason;
   }
@@ -321,7 +326,8 @@ static tuned_kernel *choose(report_reason *why, tuned_kernels *kernels, const tr
 
 static cl_int launch_tuned(const tuned_kernel *t, const apply_launch *l, cl_event *event) {
   const apply_entry *e = t->entry;
-  cl_event own = NULL, *out = event ? event : times ? &own : NULL;
+  cl_event own = NULL, *out = times ? &own : NULL;
+  if (event) out = event;
   const cl_int status =
       layer_next.clEnqueueNDRangeKernel(l->queue, t->kernel, e->n_tuned_dimensions, NULL, e->tuned_global,
                                         e->tuned_local[0] ? e->tuned_local : NULL, l->n_after, l->after, out);

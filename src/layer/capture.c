@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "layer/capture.h"
 #include "layer/waits.h"
+#include "measurement/statistics.h"
 
 #define MOST_UNCHANGED 8             /* launches that change nothing, until capturing this kernel is given up */
 #define MOST_TIMES ((size_t)1 << 16) /* kept per size, for the median */
@@ -52,14 +53,9 @@ static size_t n_captures, n_out_of_turn; /* n_out_of_turn: launches without the 
 
 /* --- the manifest --- */
 
-static int compare_times(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static json_t *size_json(size_entry *s) {
   json_t *json = json_copy(s->sizes);
-  if (s->n_times) qsort(s->times_s, s->n_times, sizeof *s->times_s, compare_times);
+  if (s->n_times) qsort(s->times_s, s->n_times, sizeof *s->times_s, clt_by_number);
   json_t *varying = json_array();
   for (cl_uint i = 0; i < s->n_values; i++)
     if (s->values[i].kind == TRACK_UNSET) json_array_append_new(varying, json_integer(i));
@@ -78,13 +74,17 @@ static void write_manifest(void) {
   for (kernel_entry *k = kernels; k; k = k->hh.next) {
     json_t *sizes = json_array();
     for (size_entry *s = k->sizes; s; s = s->hh.next) json_array_append_new(sizes, size_json(s));
-    json_t *options = json_string(k->options ? k->options : ""), *capture = options ? k->capture : NULL;
-    const char *why = options ? k->why : "its build options are not UTF-8";
+    json_t *options = json_string(k->options ? k->options : ""), *capture = k->capture;
+    const char *why = k->why[0] ? k->why : NULL, *source = k->source[0] ? k->source : NULL;
+    if (options == NULL) {
+      options = json_string("");
+      capture = NULL;
+      why = "its build options are not UTF-8";
+    }
     json_array_append_new(
         list, json_pack("{s:s, s:s, s:s?, s:s, s:o, s:I, s:s?, s:O?, s:o}", "name", k->name, "program", k->hash,
-                        "source", k->source[0] ? k->source : NULL, "origin", track_origin_text(k->origin), "options",
-                        options ? options : json_string(""), "launches", (json_int_t)k->launches, "refused",
-                        capture || why[0] == '\0' ? NULL : why, "capture", capture, "sizes", sizes));
+                        "source", source, "origin", track_origin_text(k->origin), "options", options, "launches",
+                        (json_int_t)k->launches, "refused", capture ? NULL : why, "capture", capture, "sizes", sizes));
   }
   json_t *json = json_pack("{s:o}", "kernels", list);
   char *text = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
@@ -217,7 +217,8 @@ static void note_capture(kernel_entry *k, const capture_launch *launch, capture_
     return;
   }
   layer_next.clGetCommandQueueInfo(launch->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
-  layer_next.clGetKernelWorkGroupInfo(launch->kernel->key, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  layer_next.clGetKernelWorkGroupInfo(launch->kernel->record.key, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                      NULL);
   k->capture = json_pack(
       "{s:I, s:I, s:o, s:o, s:s, s:o, s:O}", "launch", (json_int_t)k->launches, "most", (json_int_t)most, "global",
       list_json(launch->global, launch->n_dimensions), "local", list_json(launch->local, launch->n_dimensions),
@@ -244,7 +245,7 @@ static cl_int run_alone(kernel_entry *k, size_entry *s, const capture_launch *la
   if (captures) capture_before(&data, launch, folder, prefix);
   const double start_s = clt_now_s();
   const cl_int status =
-      before.clEnqueueNDRangeKernel(launch->queue, launch->kernel->key, launch->n_dimensions, launch->offset,
+      before.clEnqueueNDRangeKernel(launch->queue, launch->kernel->record.key, launch->n_dimensions, launch->offset,
                                     launch->global, launch->local, n_after, after, &own);
   double time_s = 0;
   if (status == CL_SUCCESS) {

@@ -1,10 +1,8 @@
 /* Captures the kernel arguments of a launch, and the content of its memory before and after it. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "layer/capture.h"
 
 typedef struct capture_memory {
@@ -21,20 +19,12 @@ typedef struct capture_memory {
 } capture_memory;
 
 bool capture_write(const char *folder, const char *name, const void *bytes, size_t n) {
+  clt_error error = {0};
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const char *at = bytes;
-  bool done = fd >= 0;
-  for (ssize_t written; done && n > 0; n -= (size_t)written, at += written) {
-    do written = write(fd, at, n);
-    while (written < 0 && errno == EINTR);
-    done = written > 0;
-    if (!done) break;
-  }
-  if (!done) layer_say("cannot write '%s': %s", path, strerror(errno));
-  if (fd >= 0) close(fd);
-  return done;
+  if (clt_file_write(path, bytes, n, &error) == CLT_OK) return true;
+  layer_say("%s", error.message);
+  return false;
 }
 
 /* Sets the reason; the value is false. */
@@ -101,14 +91,14 @@ static bool describe_image(capture_data *data, capture_memory *m, json_t *json) 
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_HEIGHT, sizeof *m->region, &m->region[1], NULL);
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_DEPTH, sizeof *m->region, &m->region[2], NULL);
   layer_next.clGetImageInfo(m->handle, CL_IMAGE_NUM_MIP_LEVELS, sizeof mip_levels, &mip_levels, NULL);
-  const char *kind = m->type == CL_MEM_OBJECT_IMAGE2D          ? "Image2D"
-                     : m->type == CL_MEM_OBJECT_IMAGE3D        ? "Image3D"
-                     : m->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? "Image1DBuffer"
-                                                               : NULL;
-  const int components = format.image_channel_order == CL_R      ? 1
-                         : format.image_channel_order == CL_RG   ? 2
-                         : format.image_channel_order == CL_RGBA ? 4
-                                                                 : 0;
+  const char *kind = NULL;
+  if (m->type == CL_MEM_OBJECT_IMAGE2D) kind = "Image2D";
+  if (m->type == CL_MEM_OBJECT_IMAGE3D) kind = "Image3D";
+  if (m->type == CL_MEM_OBJECT_IMAGE1D_BUFFER) kind = "Image1DBuffer";
+  int components = 0;
+  if (format.image_channel_order == CL_R) components = 1;
+  if (format.image_channel_order == CL_RG) components = 2;
+  if (format.image_channel_order == CL_RGBA) components = 4;
   while (found < sizeof types / sizeof *types && types[found].type != format.image_channel_data_type) found++;
   if (kind == NULL)
     return REFUSE(data, "'%s' is a one-dimensional image or an image array, which problem files do not support", name);
@@ -170,14 +160,16 @@ static bool add_argument(capture_data *data, const track_kernel *kernel, cl_uint
   cl_kernel_arg_address_qualifier address = 0;
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
   cl_kernel_arg_type_qualifier qualifiers = 0;
-  if (layer_next.clGetKernelArgInfo(kernel->key, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address,
-                                    NULL) != CL_SUCCESS)
+  if (layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address,
+                                    &address, NULL) != CL_SUCCESS)
     return REFUSE(data, "the driver does not describe its arguments (clGetKernelArgInfo fails)");
-  layer_next.clGetKernelArgInfo(kernel->key, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL);
-  layer_next.clGetKernelArgInfo(kernel->key, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers, NULL);
-  if (argument_text(name, kernel->key, index, CL_KERNEL_ARG_NAME)[0] == '\0')
+  layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access,
+                                NULL);
+  layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers,
+                                NULL);
+  if (argument_text(name, kernel->record.key, index, CL_KERNEL_ARG_NAME)[0] == '\0')
     snprintf(name, sizeof name, "argument%u", (unsigned)index);
-  argument_text(type, kernel->key, index, CL_KERNEL_ARG_TYPE_NAME);
+  argument_text(type, kernel->record.key, index, CL_KERNEL_ARG_TYPE_NAME);
   json_t *json = json_pack("{s:s, s:s}", "name", name, "type", type);
   json_array_append_new(data->arguments, json);
   if (argument->kind == TRACK_SVM) return REFUSE(data, "'%s' is shared virtual memory", name);
@@ -256,7 +248,7 @@ static bool is_apart(capture_data *data) {
 static bool has_variables(const capture_launch *launch) {
   cl_program program = NULL;
   cl_device_id device = NULL;
-  return layer_next.clGetKernelInfo(launch->kernel->key, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ==
+  return layer_next.clGetKernelInfo(launch->kernel->record.key, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ==
              CL_SUCCESS &&
          layer_next.clGetCommandQueueInfo(launch->queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) == CL_SUCCESS &&
          layer_has_variables(program, device);

@@ -4,26 +4,79 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+
+#include "base/hash.h"
 
 typedef struct program {
-  cl_program key;
-  size_t references;
+  track_record record;
   cl_context context;
   track_origin origin;
   char *source;       /* of TRACK_SOURCE */
   track_build *build; /* the last one; NULL: none yet */
-  UT_hash_handle hh;
 } program;
 
-static pthread_mutex_t program_lock = PTHREAD_MUTEX_INITIALIZER, kernel_lock = PTHREAD_MUTEX_INITIALIZER,
-                       queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool flushed; /* queues, by the layer */
-static program *programs;
-static track_kernel *kernels;
-static track_queue *queues;
 static const char *added_options;
+
+/* --- tables of records --- */
+
+typedef struct record_table {
+  pthread_mutex_t lock;
+  track_record *records;
+  void (*release)(void *record);
+} record_table;
+
+static void free_program(void *record);
+static void free_kernel(void *record);
+static record_table programs = {PTHREAD_MUTEX_INITIALIZER, NULL, free_program},
+                    kernels = {PTHREAD_MUTEX_INITIALIZER, NULL, free_kernel},
+                    queues = {PTHREAD_MUTEX_INITIALIZER, NULL, free};
+
+/* NULL: not known. The lock is held. */
+static void *find_locked(const record_table *t, void *handle) {
+  track_record *r;
+  HASH_FIND_PTR(t->records, &handle, r);
+  return r;
+}
+
+static void *find(record_table *t, void *handle) {
+  pthread_mutex_lock(&t->lock);
+  void *r = find_locked(t, handle);
+  pthread_mutex_unlock(&t->lock);
+  return r;
+}
+
+/* Adds a record with one reference. Its handle may be that of an object whose end was not seen. */
+static void add(record_table *t, track_record *r, void *handle) {
+  r->key = handle;
+  r->references = 1;
+  pthread_mutex_lock(&t->lock);
+  track_record *old = find_locked(t, handle);
+  if (old) HASH_DEL(t->records, old);
+  HASH_ADD_PTR(t->records, key, r);
+  pthread_mutex_unlock(&t->lock);
+  if (old) t->release(old);
+}
+
+/* Counts a reference that the driver has counted, if status says so. */
+static cl_int retain(record_table *t, void *handle, cl_int status) {
+  pthread_mutex_lock(&t->lock);
+  track_record *r = status == CL_SUCCESS ? find_locked(t, handle) : NULL;
+  if (r) r->references++;
+  pthread_mutex_unlock(&t->lock);
+  return status;
+}
+
+static void release(record_table *t, void *handle) {
+  pthread_mutex_lock(&t->lock);
+  track_record *r = find_locked(t, handle);
+  const bool last = r && --r->references == 0;
+  if (last) HASH_DEL(t->records, r);
+  pthread_mutex_unlock(&t->lock);
+  if (last) t->release(r);
+}
+
+/* --- */
 
 const char *track_origin_text(track_origin origin) {
   static const char *const texts[] = {
@@ -61,30 +114,32 @@ static void set_argument(track_argument *out, size_t size, const void *value) {
 static track_build *new_build(const program *p, const char *options, cl_uint n, const cl_device_id *devices) {
   track_build *build = layer_new(1, sizeof *build);
   build->users = 1;
-  if (devices == NULL && layer_next.clGetProgramInfo(p->key, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL) != CL_SUCCESS)
+  if (devices == NULL &&
+      layer_next.clGetProgramInfo(p->record.key, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL) != CL_SUCCESS)
     n = 0;
   build->devices = layer_new(n, sizeof *build->devices);
   if (devices && n) memcpy(build->devices, devices, n * sizeof *devices);
   if (devices == NULL)
-    layer_next.clGetProgramInfo(p->key, CL_PROGRAM_DEVICES, n * sizeof *devices, build->devices, NULL);
+    layer_next.clGetProgramInfo(p->record.key, CL_PROGRAM_DEVICES, n * sizeof *devices, build->devices, NULL);
   build->n_devices = n;
   build->context = p->context;
   build->source = copy_text(p->source, strlen(p->source));
   build->options = copy_text(options, strlen(options));
-  XXH3_state_t *state = XXH3_createState();
-  if (state == NULL || XXH3_128bits_reset(state) != XXH_OK) abort();
-  XXH3_128bits_update(state, build->source, strlen(build->source) + 1);
-  XXH3_128bits_update(state, build->options, strlen(build->options) + 1);
-  XXH128_hash_t hash = XXH3_128bits_digest(state);
-  XXH3_freeState(state);
-  snprintf(build->hash, sizeof build->hash, "%016llx%016llx", (unsigned long long)hash.high64,
-           (unsigned long long)hash.low64);
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) abort();
+  clt_hasher_add_text(hasher, build->source);
+  clt_hasher_add_text(hasher, build->options);
+  clt_hasher_hex(hasher, build->hash);
+  clt_hasher_free(hasher);
   return build;
 }
 
-/* program_lock is held. */
+/* The lock of the programs protects the number of users. */
 static void drop_build(track_build *build) {
-  if (build == NULL || --build->users > 0) return;
+  pthread_mutex_lock(&programs.lock);
+  const bool last = build && --build->users == 0;
+  pthread_mutex_unlock(&programs.lock);
+  if (!last) return;
   if (build->attached) build->detach(build->attached);
   free(build->source);
   free(build->options);
@@ -94,8 +149,8 @@ static void drop_build(track_build *build) {
 
 /* --- programs --- */
 
-static void free_program(program *p) {
-  if (p == NULL) return;
+static void free_program(void *record) {
+  program *p = record;
   drop_build(p->build);
   free(p->source);
   free(p);
@@ -103,15 +158,10 @@ static void free_program(program *p) {
 
 /* source: taken over, NULL but for TRACK_SOURCE. */
 static cl_program know_program(cl_program handle, cl_context context, track_origin origin, char *source) {
-  program *p = layer_new(1, sizeof *p), *old;
-  *p = (program){.key = handle, .references = 1, .context = context, .origin = origin, .source = source};
-  if (handle == NULL) return free_program(p), handle;
-  pthread_mutex_lock(&program_lock);
-  HASH_FIND_PTR(programs, &handle, old);
-  if (old) HASH_DEL(programs, old);
-  free_program(old);
-  HASH_ADD_PTR(programs, key, p);
-  pthread_mutex_unlock(&program_lock);
+  if (handle == NULL) return NULL;
+  program *p = layer_new(1, sizeof *p);
+  *p = (program){.context = context, .origin = origin, .source = source};
+  add(&programs, &p->record, handle);
   return handle;
 }
 
@@ -164,19 +214,16 @@ static bool covers(const track_build *build, const track_build *other) {
 }
 
 static track_build *exchange_build(program *p, track_build *with) {
-  pthread_mutex_lock(&program_lock);
+  pthread_mutex_lock(&programs.lock);
   track_build *before = p->build;
   p->build = with;
-  pthread_mutex_unlock(&program_lock);
+  pthread_mutex_unlock(&programs.lock);
   return before;
 }
 
 static cl_int build_program(cl_program handle, cl_uint n, const cl_device_id *devices, const char *options,
                             void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
-  program *p;
-  pthread_mutex_lock(&program_lock);
-  HASH_FIND_PTR(programs, &handle, p);
-  pthread_mutex_unlock(&program_lock);
+  program *p = find(&programs, handle);
   if (p == NULL || p->origin != TRACK_SOURCE)
     return layer_next.clBuildProgram(handle, n, devices, options, notify, user);
   track_build *build = new_build(p, options ? options : "", n, devices);
@@ -192,42 +239,25 @@ static cl_int build_program(cl_program handle, cl_uint n, const cl_device_id *de
   if (status == CL_BUILD_PROGRAM_FAILURE && added_options[0] && notify == NULL)
     status = layer_next.clBuildProgram(handle, n, devices, options, NULL, NULL);
   if (status != CL_SUCCESS) before = exchange_build(p, before);
-  pthread_mutex_lock(&program_lock);
   drop_build(before);
-  pthread_mutex_unlock(&program_lock);
   return status;
 }
 
 static cl_int retain_program(cl_program handle) {
-  program *p;
-  cl_int status = layer_next.clRetainProgram(handle);
-  pthread_mutex_lock(&program_lock);
-  HASH_FIND_PTR(programs, &handle, p);
-  if (p && status == CL_SUCCESS) p->references++;
-  pthread_mutex_unlock(&program_lock);
-  return status;
+  return retain(&programs, handle, layer_next.clRetainProgram(handle));
 }
 
 static cl_int release_program(cl_program handle) {
-  program *p;
-  pthread_mutex_lock(&program_lock);
-  HASH_FIND_PTR(programs, &handle, p);
-  if (p && --p->references == 0) {
-    HASH_DEL(programs, p);
-    free_program(p);
-  }
-  pthread_mutex_unlock(&program_lock);
+  release(&programs, handle);
   return layer_next.clReleaseProgram(handle);
 }
 
 /* --- kernels --- */
 
-static void free_kernel(track_kernel *k) {
-  if (k == NULL) return;
+static void free_kernel(void *record) {
+  track_kernel *k = record;
   if (k->attached) k->detach(k->attached);
-  pthread_mutex_lock(&program_lock);
   drop_build(k->build);
-  pthread_mutex_unlock(&program_lock);
   for (cl_uint i = 0; i < k->n_arguments; i++) free(k->arguments[i].bytes);
   free(k->arguments);
   free(k->name);
@@ -235,20 +265,10 @@ static void free_kernel(track_kernel *k) {
   free(k);
 }
 
-static void add_kernel(track_kernel *k) {
-  track_kernel *old;
-  pthread_mutex_lock(&kernel_lock);
-  HASH_FIND_PTR(kernels, &k->key, old);
-  if (old) HASH_DEL(kernels, old);
-  HASH_ADD_PTR(kernels, key, k);
-  pthread_mutex_unlock(&kernel_lock);
-  free_kernel(old);
-}
-
 static track_kernel *new_kernel(cl_kernel handle, track_origin origin, track_build *build) {
   size_t bytes = 0;
   track_kernel *k = layer_new(1, sizeof *k);
-  *k = (track_kernel){.key = handle, .references = 1, .origin = origin, .build = build};
+  *k = (track_kernel){.origin = origin, .build = build};
   pthread_mutex_init(&k->lock, NULL);
   if (layer_next.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &bytes) != CL_SUCCESS) bytes = 0;
   k->name = layer_new(bytes + 1, 1);
@@ -259,11 +279,10 @@ static track_kernel *new_kernel(cl_kernel handle, track_origin origin, track_bui
 }
 
 static void know_kernel(cl_kernel handle, cl_program of) {
-  program *p;
   track_origin origin = TRACK_UNKNOWN;
   track_build *build = NULL;
-  pthread_mutex_lock(&program_lock);
-  HASH_FIND_PTR(programs, &of, p);
+  pthread_mutex_lock(&programs.lock);
+  const program *p = find_locked(&programs, of);
   if (p) origin = p->origin;
   if (origin == TRACK_SOURCE && p->build == NULL) origin = TRACK_LINKED; /* compiled and not built */
   if (origin == TRACK_SOURCE && p->build->mixed) origin = TRACK_MIXED;
@@ -271,8 +290,8 @@ static void know_kernel(cl_kernel handle, cl_program of) {
     build = p->build;
     build->users++;
   }
-  pthread_mutex_unlock(&program_lock);
-  add_kernel(new_kernel(handle, origin, build));
+  pthread_mutex_unlock(&programs.lock);
+  add(&kernels, &new_kernel(handle, origin, build)->record, handle);
 }
 
 static cl_kernel create_kernel(cl_program of, const char *name, cl_int *status) {
@@ -293,9 +312,9 @@ static cl_kernel clone_kernel(cl_kernel from, cl_int *status) {
   cl_kernel handle = layer_next.clCloneKernel(from, status);
   track_kernel *source = handle ? track_find_kernel(from) : NULL;
   if (source == NULL) return handle;
-  pthread_mutex_lock(&program_lock);
+  pthread_mutex_lock(&programs.lock);
   if (source->build) source->build->users++;
-  pthread_mutex_unlock(&program_lock);
+  pthread_mutex_unlock(&programs.lock);
   track_kernel *k = new_kernel(handle, source->origin, source->build);
   k->exec_info = source->exec_info;
   pthread_mutex_lock(&source->lock);
@@ -307,38 +326,18 @@ static cl_kernel clone_kernel(cl_kernel from, cl_int *status) {
       set_argument(&k->arguments[i], source->arguments[i].size, source->arguments[i].bytes);
   }
   pthread_mutex_unlock(&source->lock);
-  add_kernel(k);
+  add(&kernels, &k->record, handle);
   return handle;
 }
 
-static cl_int retain_kernel(cl_kernel handle) {
-  track_kernel *k;
-  cl_int status = layer_next.clRetainKernel(handle);
-  pthread_mutex_lock(&kernel_lock);
-  HASH_FIND_PTR(kernels, &handle, k);
-  if (k && status == CL_SUCCESS) k->references++;
-  pthread_mutex_unlock(&kernel_lock);
-  return status;
-}
+static cl_int retain_kernel(cl_kernel handle) { return retain(&kernels, handle, layer_next.clRetainKernel(handle)); }
 
 static cl_int release_kernel(cl_kernel handle) {
-  track_kernel *k;
-  pthread_mutex_lock(&kernel_lock);
-  HASH_FIND_PTR(kernels, &handle, k);
-  const bool last = k && --k->references == 0;
-  if (last) HASH_DEL(kernels, k);
-  pthread_mutex_unlock(&kernel_lock);
-  if (last) free_kernel(k);
+  release(&kernels, handle);
   return layer_next.clReleaseKernel(handle);
 }
 
-track_kernel *track_find_kernel(cl_kernel handle) {
-  track_kernel *k;
-  pthread_mutex_lock(&kernel_lock);
-  HASH_FIND_PTR(kernels, &handle, k);
-  pthread_mutex_unlock(&kernel_lock);
-  return k;
-}
+track_kernel *track_find_kernel(cl_kernel handle) { return find(&kernels, handle); }
 
 /* --- their arguments --- */
 
@@ -358,7 +357,6 @@ static cl_int set_kernel_arg_svm(cl_kernel handle, cl_uint index, const void *po
   if (k == NULL || index >= k->n_arguments) return status;
   pthread_mutex_lock(&k->lock);
   k->arguments[index].kind = TRACK_SVM;
-  k->arguments[index].svm = pointer;
   pthread_mutex_unlock(&k->lock);
   return status;
 }
@@ -372,66 +370,35 @@ static cl_int set_kernel_exec_info(cl_kernel handle, cl_kernel_exec_info what, s
 
 /* --- queues --- */
 
-static cl_command_queue know_queue(cl_command_queue handle, cl_context context, cl_device_id device) {
-  track_queue *old, *q;
-  if (handle == NULL) return NULL;
-  q = layer_new(1, sizeof *q);
-  *q = (track_queue){.key = handle, .references = 1, .context = context, .device = device};
-  pthread_mutex_lock(&queue_lock);
-  HASH_FIND_PTR(queues, &handle, old);
-  if (old) HASH_DEL(queues, old);
-  HASH_ADD_PTR(queues, key, q);
-  pthread_mutex_unlock(&queue_lock);
-  free(old);
+static cl_command_queue know_queue(cl_command_queue handle) {
+  if (handle) add(&queues, layer_new(1, sizeof(track_record)), handle);
   return handle;
 }
 
 static cl_command_queue create_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                                      cl_int *status) {
-  return know_queue(layer_next.clCreateCommandQueue(context, device, properties, status), context, device);
+  return know_queue(layer_next.clCreateCommandQueue(context, device, properties, status));
 }
 
 static cl_command_queue create_queue_with(cl_context context, cl_device_id device, const cl_queue_properties *list,
                                           cl_int *status) {
-  return know_queue(layer_next.clCreateCommandQueueWithProperties(context, device, list, status), context, device);
+  return know_queue(layer_next.clCreateCommandQueueWithProperties(context, device, list, status));
 }
 
 static cl_int retain_queue(cl_command_queue handle) {
-  track_queue *q;
-  cl_int status = layer_next.clRetainCommandQueue(handle);
-  pthread_mutex_lock(&queue_lock);
-  HASH_FIND_PTR(queues, &handle, q);
-  if (q && status == CL_SUCCESS) q->references++;
-  pthread_mutex_unlock(&queue_lock);
-  return status;
+  return retain(&queues, handle, layer_next.clRetainCommandQueue(handle));
 }
 
 static cl_int release_queue(cl_command_queue handle) {
-  track_queue *q;
-  pthread_mutex_lock(&queue_lock);
-  HASH_FIND_PTR(queues, &handle, q);
-  if (q && --q->references == 0) {
-    HASH_DEL(queues, q);
-    free(q);
-  }
-  pthread_mutex_unlock(&queue_lock);
+  release(&queues, handle);
   return layer_next.clReleaseCommandQueue(handle);
 }
 
-track_queue *track_find_queue(cl_command_queue handle) {
-  track_queue *q;
-  pthread_mutex_lock(&queue_lock);
-  HASH_FIND_PTR(queues, &handle, q);
-  pthread_mutex_unlock(&queue_lock);
-  return q;
-}
-
 void track_flush(void) {
-  track_queue *q, *next;
-  pthread_mutex_lock(&queue_lock);
+  pthread_mutex_lock(&queues.lock);
   flushed = true;
-  HASH_ITER(hh, queues, q, next) layer_next.clFlush(q->key);
-  pthread_mutex_unlock(&queue_lock);
+  for (const track_record *r = queues.records; r; r = r->hh.next) layer_next.clFlush(r->key);
+  pthread_mutex_unlock(&queues.lock);
 }
 
 /* clFinish of rusticl (Mesa 22.3) does not wait for what was flushed before, so it waits for a marker, too. */

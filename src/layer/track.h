@@ -54,12 +54,17 @@ typedef struct track_argument {
   size_t size;
   void *bytes;     /* of TRACK_VALUE */
   size_t capacity; /* of bytes */
-  const void *svm;
 } track_argument;
 
-typedef struct track_kernel {
-  cl_kernel key;
+/* What the records of all objects begin with. */
+typedef struct track_record {
+  void *key;         /* the handle */
   size_t references; /* held by the application */
+  UT_hash_handle hh;
+} track_record;
+
+typedef struct track_kernel {
+  track_record record;
   track_origin origin;
   track_build *build; /* NULL if origin is not TRACK_SOURCE */
   char *name;
@@ -69,24 +74,13 @@ typedef struct track_kernel {
   cl_uint n_arguments;
   void *attached; /* as in track_build */
   void (*detach)(void *attached);
-  UT_hash_handle hh;
 } track_kernel;
-
-typedef struct track_queue {
-  cl_command_queue key;
-  size_t references;
-  cl_context context;
-  cl_device_id device;
-  UT_hash_handle hh;
-} track_queue;
 
 /* Puts the tracker's functions into the application's table. options: added to those of each build, but not recorded in
  * it; "" for none. */
 void track_start(cl_icd_dispatch *own, const char *options);
 
-/* NULL: not known. */
-track_kernel *track_find_kernel(cl_kernel kernel);
-track_queue *track_find_queue(cl_command_queue queue);
+track_kernel *track_find_kernel(cl_kernel kernel); /* NULL: not known */
 
 /* Flushes all queues, so that waiting for commands in any of them ends. */
 void track_flush(void);

@@ -82,7 +82,8 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
     effects[members[first].group] = sum_up(&members[first], end - first);
   }
   free(members);
-  if (importance) *importance = n_correct < 2 ? NAN : all > 0 ? between / all : 0;
+  if (importance) *importance = all > 0 ? between / all : 0;
+  if (importance && n_correct < 2) *importance = NAN;
   *out = effects;
   return CLT_OK;
 }
@@ -137,9 +138,10 @@ static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt
     free(text);
   }
   clt_model_accuracy_get(&accuracy, model);
-  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows, "failed_rows",
-                   (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken, "mean_relative_error",
-                   clt_json_real(accuracy.mean_relative_error), "log_error_sd", clt_json_real(accuracy.log_error_sd),
+  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows,
+                   "failed_rows", (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken,
+                   "mean_relative_error", clt_json_real(accuracy.mean_relative_error), "log_error_sd",
+                   clt_json_real(accuracy.log_error_sd), "error_factor", clt_json_real(exp(accuracy.log_error_sd)),
                    "points", "measured", measured, "predicted", predicted, "text", texts);
 }
 

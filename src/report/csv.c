@@ -66,5 +66,5 @@ int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *t, clt_error 
     add_number(out, row->final_s, ',');
     add_number(out, row->spent_s, '\n');
   }
-  return rc ? rc : out->rc ? clt_fail_memory(error) : CLT_OK;
+  return rc == CLT_OK && out->rc ? clt_fail_memory(error) : rc;
 }

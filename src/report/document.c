@@ -38,22 +38,12 @@ typedef struct factor {
 typedef struct document_draft {
   const clt_tuning *t;
   const clt_report_options *options;
-  size_t best, standard; /* rows: the best, and the default configuration; SIZE_MAX: none */
   factor *factors;
   size_t n_factors;
   size_t *groups; /* scratch, one a row */
-  bool failed;    /* out of memory */
 } document_draft;
 
 /* --- parts --- */
-
-static void put(document_draft *d, json_t *object, const char *key, json_t *value) {
-  if (json_object_set_new(object, key, value)) d->failed = true;
-}
-
-static void append(document_draft *d, json_t *list, json_t *value) {
-  if (json_array_append_new(list, value)) d->failed = true;
-}
 
 static json_t *value_json(clt_value value) {
   return value.type == CLT_STRING ? clt_report_string(value.text) : clt_json_value(value);
@@ -64,7 +54,8 @@ static json_t *cost_json(const document_draft *d, double cost) { return clt_json
 static json_t *config_json(const document_draft *d, clt_config config) {
   char *text = clt_config_string(d->t->space, config);
   json_t *json = text ? clt_report_string(text) : NULL;
-  return free(text), json;
+  free(text);
+  return json;
 }
 
 /* What is computed of a row beside the objective; not the wall time of a program that reports a figure. */
@@ -76,9 +67,8 @@ static json_t *metrics_json(document_draft *d, const clt_report_row *row, bool a
     double value = clt_row_metric(d->t, row, i, as_finalist);
     if (i == clt_objective_chosen(o) || !isfinite(value)) continue;
     if (i != clt_objective_default(o) && strcmp(metric.name, "time") == 0) continue;
-    append(d, list,
-           json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit", clt_report_string(metric.unit),
-                     "value", value));
+    clt_json_append(&list, json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit",
+                                     clt_report_string(metric.unit), "value", value));
   }
   return list;
 }
@@ -88,17 +78,21 @@ static json_t *row_json(document_draft *d, size_t index) {
   const clt_space *space = d->t->space;
   json_t *configuration = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
-  const double error =
-      clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
-  const bool known = clt_objective_is_default(d->t->objective) && isfinite(error);
+    clt_json_set(&configuration, clt_space_parameter(space, i)->name,
+                 value_json(clt_space_value(space, row->config, i)));
+  double error = NAN, confidence = NAN;
+  json_t *value = json_null();
+  if (clt_objective_is_default(d->t->objective)) {
+    value = cost_json(d, row->final_cost);
+    error = clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
+    if (isfinite(error)) confidence = row->final_interval.confidence;
+  }
   return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
                    "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
-                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
-                   clt_objective_is_default(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
-                   "finalist_interval", clt_json_real(known ? error : NAN), "finalist_confidence",
-                   clt_json_real(known ? row->final_interval.confidence : NAN), "configuration", configuration, "text",
-                   config_json(d, row->config), "metrics", metrics_json(d, row, false));
+                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value", value,
+                   "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
+                   "configuration", configuration, "text", config_json(d, row->config), "metrics",
+                   metrics_json(d, row, false));
 }
 
 /* --- what parameters do --- */
@@ -113,7 +107,7 @@ static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
 static int by_variety_and_importance(const void *a, const void *b) {
   const factor *x = a, *y = b;
   if ((x->n_shown > 1) != (y->n_shown > 1)) return x->n_shown > 1 ? -1 : 1;
-  double p = isnan(x->importance) ? -1 : x->importance, q = isnan(y->importance) ? -1 : y->importance;
+  const double p = fmax(x->importance, -1), q = fmax(y->importance, -1); /* NaN: last */
   if (p != q) return p > q ? -1 : 1;
   return (x->index > y->index) - (x->index < y->index);
 }
@@ -126,11 +120,13 @@ static int make_factor(document_draft *d, size_t index, clt_error *error) {
   size_t n = f->parameter->n_values;
   int rc = clt_effects_new(&f->effects, &f->importance, n, d->t, d->groups, error);
   if (rc) return rc;
-  if (d->best != SIZE_MAX) f->best = d->groups[d->best];
-  if (d->standard != SIZE_MAX) f->standard = d->groups[d->standard];
+  if (d->t->best != SIZE_MAX) f->best = d->groups[d->t->best];
+  if (d->t->standard != SIZE_MAX) f->standard = d->groups[d->t->standard];
   clt_report_ranked shown[MOST_VALUES]; /* the best configuration's value before all others */
   for (size_t v = 0; v < n; v++) {
-    const double least = f->effects[v].least, key = v == f->best ? -INFINITY : isnan(least) ? INFINITY : least;
+    double key = f->effects[v].least;
+    if (isnan(key)) key = INFINITY;
+    if (v == f->best) key = -INFINITY;
     if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_report_ranked){key, v, 0, v});
   }
   for (size_t i = 0; i < f->n_shown; i++) f->shown[i] = shown[i].index;
@@ -153,9 +149,10 @@ static json_t *parameter_json(document_draft *d, const factor *f) {
     json_t *json = json_pack("{s:o, s:I, s:I, s:b, s:b, s:b}", "value", value_json(f->parameter->values[v]), "rows",
                              (json_int_t)e->n, "failed", (json_int_t)e->n_failed, "shown", is_shown, "of_best",
                              v == f->best, "of_default", v == f->standard);
-    for (size_t i = 0; i < 4; i++) put(d, json, names[is_time][i], cost_json(d, costs[i]));
-    if (is_shown && isfinite(e->least)) put(d, json, "text", config_json(d, d->t->rows.items[e->best_row].config));
-    append(d, values, json);
+    for (size_t i = 0; i < 4; i++) clt_json_set(&json, names[is_time][i], cost_json(d, costs[i]));
+    if (is_shown && isfinite(e->least))
+      clt_json_set(&json, "text", config_json(d, d->t->rows.items[e->best_row].config));
+    clt_json_append(&values, json);
   }
   return json_pack("{s:s, s:o, s:o}", "name", f->parameter->name, "importance", clt_json_real(f->importance), "values",
                    values);
@@ -176,11 +173,11 @@ static int pair_json(json_t **out, document_draft *d, const factor *first, const
     json_t *best_row = json_array(), *median_row = json_array();
     for (size_t b = 0; b < second->n_shown; b++) {
       const clt_effect *e = &effects[first->shown[a] * n_second + second->shown[b]];
-      append(d, best_row, cost_json(d, e->least));
-      append(d, median_row, cost_json(d, e->median));
+      clt_json_append(&best_row, cost_json(d, e->least));
+      clt_json_append(&median_row, cost_json(d, e->median));
     }
-    append(d, best, best_row);
-    append(d, median, median_row);
+    clt_json_append(&best, best_row);
+    clt_json_append(&median, median_row);
   }
   free(effects);
   *out = json_pack("{s:[s, s], s:o, s:o}", "parameters", first->parameter->name, second->parameter->name, "best", best,
@@ -189,26 +186,28 @@ static int pair_json(json_t **out, document_draft *d, const factor *first, const
 }
 
 /* The two most important parameters, and the other pairs in the order of importance. */
-static int put_pairs(document_draft *d, json_t *json, clt_error *error) {
-  json_t *pair;
+static int put_pairs(document_draft *d, json_t **json, clt_error *error) {
+  json_t *pair, *first_pair = json_null(), *others = json_array();
   size_t n_rows = 0, n_cells = 0;
-  put(d, json, "pairs", json_null());
-  put(d, json, "other_pairs", json_array());
-  for (size_t b = 1; b < d->n_factors; b++) {
-    for (size_t a = 0; a < b; a++) {
+  int rc = CLT_OK;
+  bool done = false;
+  for (size_t b = 1; !done && b < d->n_factors; b++) {
+    for (size_t a = 0; a < b && !done; a++) {
       const factor *first = &d->factors[a], *second = &d->factors[b];
       n_rows += d->t->rows.n;
       n_cells += first->n_shown * second->n_shown;
-      if (b > 1 && (n_rows > MOST_PAIR_ROWS || n_cells > MOST_CELLS)) return CLT_OK;
-      int rc = pair_json(&pair, d, first, second, error);
-      if (rc) return rc;
-      if (b == 1)
-        put(d, json, "pairs", pair);
-      else if (json_is_object(pair))
-        append(d, json_object_get(json, "other_pairs"), pair);
+      done = b > 1 && (n_rows > MOST_PAIR_ROWS || n_cells > MOST_CELLS);
+      if (!done) rc = pair_json(&pair, d, first, second, error);
+      done = done || rc;
+      if (!done && b == 1)
+        first_pair = pair;
+      else if (!done && !json_is_null(pair))
+        clt_json_append(&others, pair);
     }
   }
-  return CLT_OK;
+  clt_json_set(json, "pairs", first_pair);
+  clt_json_set(json, "other_pairs", others);
+  return rc;
 }
 
 /* --- what fails --- */
@@ -219,8 +218,8 @@ static json_t *reasons_json(document_draft *d, bool texts) {
   for (size_t i = 0; i < d->t->rows.n; i++) counts[d->t->rows.items[i].reason]++;
   for (int r = CLT_REASON_NONE + 1; r < CLT_N_REASONS; r++)
     if (counts[r] && r != CLT_REASON_ABANDONED)
-      put(d, reasons, clt_reason_name((clt_reason)r),
-          texts ? json_string(clt_reason_text((clt_reason)r)) : json_integer(counts[r]));
+      clt_json_set(&reasons, clt_reason_name((clt_reason)r),
+                   texts ? json_string(clt_reason_text((clt_reason)r)) : json_integer(counts[r]));
   return reasons;
 }
 
@@ -242,10 +241,9 @@ static json_t *failing_json(document_draft *d) {
   for (size_t i = 0; i < n_most; i++) {
     const factor *f = &d->factors[most[i].of];
     const clt_effect *e = &f->effects[most[i].index];
-    append(d, list,
-           json_pack("{s:s, s:o, s:I, s:I}", "parameter", f->parameter->name, "value",
-                     value_json(f->parameter->values[most[i].index]), "rows", (json_int_t)e->n, "failed",
-                     (json_int_t)e->n_failed));
+    clt_json_append(&list, json_pack("{s:s, s:o, s:I, s:I}", "parameter", f->parameter->name, "value",
+                                     value_json(f->parameter->values[most[i].index]), "rows", (json_int_t)e->n,
+                                     "failed", (json_int_t)e->n_failed));
   }
   return list;
 }
@@ -254,7 +252,7 @@ static json_t *failing_json(document_draft *d) {
 
 /* Each improvement, and some of all configurations for a plot; how long it took; whether rows are in the order of their
  * numbers: a whole space, no search. */
-static void put_progress(document_draft *d, json_t *json) {
+static void put_progress(document_draft *d, json_t **json) {
   const clt_report_rows *rows = &d->t->rows;
   json_t *progress = json_array(), *evaluation = json_array(), *seconds = json_array(), *value = json_array();
   json_t *text = json_array();
@@ -266,22 +264,23 @@ static void put_progress(document_draft *d, json_t *json) {
     spent_s += row->spent_s;
     if (i && rows->items[i - 1].config > row->config) in_order = false;
     if (i % stride == 0 && isfinite(row->cost)) {
-      append(d, evaluation, json_integer((json_int_t)i + 1));
-      append(d, seconds, clt_json_real(spent_s));
-      append(d, value, cost_json(d, row->cost));
-      append(d, text, config_json(d, row->config));
+      clt_json_append(&evaluation, json_integer((json_int_t)i + 1));
+      clt_json_append(&seconds, clt_json_real(spent_s));
+      clt_json_append(&value, cost_json(d, row->cost));
+      clt_json_append(&text, config_json(d, row->config));
     }
     if (!(row->cost < best)) continue;
     best = row->cost;
-    append(d, progress,
-           json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s", clt_json_real(row->time_s),
-                     "best_value", cost_json(d, best), "spent_s", clt_json_real(spent_s)));
+    clt_json_append(&progress, json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s",
+                                         clt_json_real(row->time_s), "best_value", cost_json(d, best), "spent_s",
+                                         clt_json_real(spent_s)));
   }
-  put(d, json, "progress", progress);
-  put(d, json, "points",
+  clt_json_set(json, "progress", progress);
+  clt_json_set(
+      json, "points",
       json_pack("{s:o, s:o, s:o, s:o}", "evaluation", evaluation, "spent_s", seconds, "value", value, "text", text));
-  put(d, json, "spent_s", clt_json_real(spent_s));
-  put(d, json, "in_order", json_boolean(in_order));
+  clt_json_set(json, "spent_s", clt_json_real(spent_s));
+  clt_json_set(json, "in_order", json_boolean(in_order));
 }
 
 static const char *name_of_file(const document_draft *d, const char *path) {
@@ -304,7 +303,7 @@ static void add_words(clt_text *out, const char *words, const char *before, bool
 
 /* The metrics of the best and the options that it is built with: as the problem file has them, else as the tuning that
  * found it wrote them down. And what asks for it again. */
-static void put_use(document_draft *d, json_t *json, const clt_report_row *best, bool as_finalist) {
+static void put_use(document_draft *d, json_t **json, const clt_report_row *best, bool as_finalist) {
   const clt_tuning *t = d->t;
   json_t *metrics = metrics_json(d, best, as_finalist), *noted = json_object_get(t->session, "metrics"), *metric;
   size_t i;
@@ -316,12 +315,11 @@ static void put_use(document_draft *d, json_t *json, const clt_report_row *best,
   json_array_foreach(t->instance == NULL && is_noted ? noted : NULL, i, metric) {
     const char *name = clt_json_string(metric, "name");
     if (strcmp(name, clt_objective_name(t->objective)) == 0) continue;
-    append(d, metrics,
-           json_pack("{s:o, s:o, s:f}", "name", clt_report_string(name), "unit",
-                     clt_report_string(clt_json_string(metric, "unit")), "value",
-                     json_number_value(json_object_get(metric, "value"))));
+    clt_json_append(&metrics, json_pack("{s:o, s:o, s:f}", "name", clt_report_string(name), "unit",
+                                        clt_report_string(clt_json_string(metric, "unit")), "value",
+                                        json_number_value(json_object_get(metric, "value"))));
   }
-  put(d, json, "metrics", metrics);
+  clt_json_set(json, "metrics", metrics);
   /* Without its problem file nobody knows what a program gets. */
   bool is_host = t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
   if (t->instance ? clt_problem_has_options(clt_instance_problem(t->instance)) : !is_host) {
@@ -332,7 +330,7 @@ static void put_use(document_draft *d, json_t *json, const clt_report_row *best,
     else
       add_words(&words, text, "-D", false);
   }
-  put(d, json, "options", words.n ? clt_report_string(words.bytes) : json_null());
+  clt_json_set(json, "options", words.n ? clt_report_string(words.bytes) : json_null());
   if (t->problem_path && t->problem_path[0]) {
     clt_text_add(&command, "clatune lookup");
     clt_text_add_word(&command, name_of_file(d, t->problem_path));
@@ -344,8 +342,11 @@ static void put_use(document_draft *d, json_t *json, const clt_report_row *best,
     if (d->options->objective) clt_text_add(&command, " --objective");
     if (d->options->objective) clt_text_add_word(&command, d->options->objective);
   }
-  put(d, json, "lookup", command.n ? clt_report_string(command.bytes) : json_null());
-  if (words.rc || command.rc || configuration == NULL) d->failed = true;
+  clt_json_set(json, "lookup", command.n ? clt_report_string(command.bytes) : json_null());
+  if (words.rc || command.rc || configuration == NULL) {
+    json_decref(*json);
+    *json = NULL;
+  }
   clt_text_release(&words);
   clt_text_release(&command);
   free(configuration);
@@ -354,24 +355,25 @@ static void put_use(document_draft *d, json_t *json, const clt_report_row *best,
 
 /* The best as a row, with what counts of it: its median as a finalist, where finalists decide; and how far it is ahead
  * of the default configuration, where both were measured side by side. */
-static void put_best(document_draft *d, json_t *json) {
+static void put_best(document_draft *d, json_t **json) {
   const clt_tuning *t = d->t;
   clt_report_ranked fastest[FASTEST];
   size_t n = clt_tuning_fastest(t, fastest, FASTEST);
-  const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
+  const clt_report_row *best = d->t->best == SIZE_MAX ? NULL : &t->rows.items[d->t->best];
   const bool as_finalist = t->best_is_finalist;
-  const double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
+  double cost = best ? best->cost : NAN;
+  if (as_finalist) cost = best->final_cost;
   json_t *list = json_array();
-  for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i].index));
-  put(d, json, "best", best ? row_json(d, d->best) : json_null());
-  put(d, json, "best_value", cost_json(d, cost));
-  put(d, json, "best_is_finalist", json_boolean(as_finalist));
-  const clt_report_row *standard = d->standard == SIZE_MAX ? NULL : &t->rows.items[d->standard];
-  put(d, json, "default", standard ? row_json(d, d->standard) : json_null());
-  put(d, json, "default_value", cost_json(d, t->default_cost));
-  put(d, json, "gain_over_default", clt_json_real(t->default_cost / cost));
+  for (size_t i = 0; i < n; i++) clt_json_append(&list, row_json(d, fastest[i].index));
+  clt_json_set(json, "best", best ? row_json(d, d->t->best) : json_null());
+  clt_json_set(json, "best_value", cost_json(d, cost));
+  clt_json_set(json, "best_is_finalist", json_boolean(as_finalist));
+  const clt_report_row *standard = d->t->standard == SIZE_MAX ? NULL : &t->rows.items[d->t->standard];
+  clt_json_set(json, "default", standard ? row_json(d, d->t->standard) : json_null());
+  clt_json_set(json, "default_value", cost_json(d, t->default_cost));
+  clt_json_set(json, "gain_over_default", clt_json_real(t->default_cost / cost));
   if (best) put_use(d, json, best, as_finalist);
-  put(d, json, "fastest", list);
+  clt_json_set(json, "fastest", list);
 }
 
 static json_t *objective_json(const clt_tuning *t) {
@@ -391,30 +393,33 @@ static json_t *device_json(const clt_device_info *info) {
 }
 
 /* When it was measured, and what the newest tuning said of itself: a store's text, of which only this is taken. */
-static void put_session(document_draft *d, json_t *json) {
+static void put_session(document_draft *d, json_t **json) {
   static const char *const texts[] = {"searcher", "ended_by", "how_sure"};
   static const char *const numbers[] = {"seed", "evaluations", "load", "processors"};
   const clt_tuning *t = d->t;
-  const int64_t times_s[2] = {t->first_s, t->last_s};
+  const struct {
+    const char *key;
+    int64_t at_s;
+  } times[] = {{"measured_from", t->first_s}, {"measured_until", t->last_s}};
   json_t *session = json_is_object(t->session) ? json_object() : NULL, *notes = json_array(), *note;
   size_t n;
   for (int i = 0; i < 2; i++) {
-    time_t at = (time_t)times_s[i];
+    time_t at = (time_t)times[i].at_s;
     struct tm date;
     char text[32] = "";
     bool known = at > 0 && gmtime_r(&at, &date) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &date) > 0;
-    put(d, json, i ? "measured_until" : "measured_from", known ? json_string(text) : json_null());
+    clt_json_set(json, times[i].key, clt_json_text(known ? text : NULL));
   }
   for (size_t i = 0; session && i < sizeof texts / sizeof *texts; i++)
-    put(d, session, texts[i], clt_report_string(clt_json_string(t->session, texts[i])));
+    clt_json_set(&session, texts[i], clt_report_string(clt_json_string(t->session, texts[i])));
   for (size_t i = 0; session && i < sizeof numbers / sizeof *numbers; i++) {
     json_t *number = json_object_get(t->session, numbers[i]);
-    put(d, session, numbers[i], json_is_number(number) ? json_incref(number) : json_null());
+    clt_json_set(&session, numbers[i], json_is_number(number) ? json_incref(number) : json_null());
   }
   json_array_foreach(json_object_get(t->session, "notes"), n, note)
-      append(d, notes, clt_report_string(json_is_string(note) ? json_string_value(note) : ""));
-  put(d, json, "notes", notes);
-  put(d, json, "session", session ? session : json_null());
+      clt_json_append(&notes, clt_report_string(json_is_string(note) ? json_string_value(note) : ""));
+  clt_json_set(json, "notes", notes);
+  clt_json_set(json, "session", session ? session : json_null());
 }
 
 /* --- all of it --- */
@@ -423,46 +428,44 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   size_t n_parameters = clt_space_n_parameters(tuning->space);
   document_draft d = {.t = tuning,
                       .options = options,
-                      .best = tuning->best,
-                      .standard = tuning->standard,
                       .factors = clt_new_array(n_parameters, sizeof *d.factors),
                       .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
   json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *model = NULL;
   double *costs = clt_new_array(tuning->rows.n, sizeof *costs);
   int rc = d.factors && d.groups && costs ? CLT_OK : clt_fail_memory(error);
-  put(&d, json, "title", clt_report_string(tuning->title));
-  put(&d, json, "objective", objective_json(tuning));
-  put(&d, json, "sizes", clt_report_string(tuning->sizes));
-  put(&d, json, "key", clt_report_string(tuning->device));
-  put(&d, json, "device", device_json(tuning->device_info));
-  put(&d, json, "configurations", json_integer((json_int_t)tuning->rows.n));
-  put(&d, json, "correct", json_integer((json_int_t)tuning->n_correct));
-  put(&d, json, "abandoned", json_integer((json_int_t)tuning->n_abandoned));
-  put(&d, json, "valid", json_integer((json_int_t)clt_space_valid(tuning->space)));
-  put(&d, json, "whole_space", json_boolean(tuning->own_space == NULL));
-  put(&d, json, "reasons", reasons_json(&d, false));
-  put(&d, json, "reason_texts", reasons_json(&d, true));
-  put_session(&d, json);
-  put_best(&d, json);
-  put_progress(&d, json);
+  clt_json_set(&json, "title", clt_report_string(tuning->title));
+  clt_json_set(&json, "objective", objective_json(tuning));
+  clt_json_set(&json, "sizes", clt_report_string(tuning->sizes));
+  clt_json_set(&json, "key", clt_report_string(tuning->device));
+  clt_json_set(&json, "device", device_json(tuning->device_info));
+  clt_json_set(&json, "configurations", json_integer((json_int_t)tuning->rows.n));
+  clt_json_set(&json, "correct", json_integer((json_int_t)tuning->n_correct));
+  clt_json_set(&json, "abandoned", json_integer((json_int_t)tuning->n_abandoned));
+  clt_json_set(&json, "valid", json_integer((json_int_t)clt_space_valid(tuning->space)));
+  clt_json_set(&json, "whole_space", json_boolean(tuning->own_space == NULL));
+  clt_json_set(&json, "reasons", reasons_json(&d, false));
+  clt_json_set(&json, "reason_texts", reasons_json(&d, true));
+  put_session(&d, &json);
+  put_best(&d, &json);
+  put_progress(&d, &json);
   for (size_t i = 0; rc == CLT_OK && i < tuning->rows.n; i++) costs[i] = tuning->rows.items[i].cost;
-  if (rc == CLT_OK) put(&d, json, "median_value", cost_json(&d, clt_median(costs, tuning->rows.n)));
+  if (rc == CLT_OK) clt_json_set(&json, "median_value", cost_json(&d, clt_median(costs, tuning->rows.n)));
   for (size_t i = 0; rc == CLT_OK && i < n_parameters; i++) {
     rc = make_factor(&d, i, error);
-    if (rc == CLT_OK) append(&d, parameters, parameter_json(&d, &d.factors[i]));
+    if (rc == CLT_OK) clt_json_append(&parameters, parameter_json(&d, &d.factors[i]));
   }
   if (rc == CLT_OK) {
     qsort(d.factors, n_parameters, sizeof *d.factors, by_variety_and_importance);
     while (d.n_factors < n_parameters && d.factors[d.n_factors].n_shown > 1)
-      append(&d, ranking, json_integer((json_int_t)d.factors[d.n_factors++].index));
-    rc = put_pairs(&d, json, error);
+      clt_json_append(&ranking, json_integer((json_int_t)d.factors[d.n_factors++].index));
+    rc = put_pairs(&d, &json, error);
   }
-  put(&d, json, "parameters", parameters);
-  put(&d, json, "ranking", ranking);
-  if (rc == CLT_OK) put(&d, json, "failing", failing_json(&d));
+  clt_json_set(&json, "parameters", parameters);
+  clt_json_set(&json, "ranking", ranking);
+  if (rc == CLT_OK) clt_json_set(&json, "failing", failing_json(&d));
   if (rc == CLT_OK) rc = clt_report_fit(&model, tuning, options, error);
-  if (rc == CLT_OK) put(&d, json, "model", model);
-  if (rc == CLT_OK && d.failed) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) clt_json_set(&json, "model", model);
+  if (rc == CLT_OK && json == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; d.factors && i < n_parameters; i++) free(d.factors[i].effects);
   free(d.factors);
   free(d.groups);

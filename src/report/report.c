@@ -20,7 +20,8 @@
 json_t *clt_report_string(const char *text) {
   clt_text clean = {0};
   for (size_t i = clt_text_add_shown(&clean, text, strlen(text), ""); i < strlen(text); i++) clt_text_add(&clean, "?");
-  json_t *json = clean.rc ? NULL : json_stringn(clean.n ? clean.bytes : "", clean.n);
+  const char *bytes = clean.n ? clean.bytes : "";
+  json_t *json = clean.rc ? NULL : json_stringn(bytes, clean.n);
   clt_text_release(&clean);
   return json;
 }
@@ -30,14 +31,16 @@ json_t *clt_report_string(const char *text) {
 static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {
   /* A measuring time from a file; 0 if it is implausible. */
   double spent_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s + m->phases.verify_s;
+  if (!isfinite(spent_s) || spent_s < 0) spent_s = 0;
+  const double time_s = clt_measurement_correct(m) ? m->time_s : NAN;
   if (clt_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof *rows->items)) return CLT_E_MEMORY;
   rows->items[rows->n++] = (clt_report_row){.config = m->config,
                                             .reason = m->reason,
-                                            .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
+                                            .time_s = time_s,
                                             .cost = clt_objective_cost(objective, m),
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                                             .interval = clt_measurement_interval(m),
-                                            .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
+                                            .spent_s = spent_s,
                                             .final_s = NAN,
                                             .final_cost = NAN,
                                             .use = m->use,
@@ -192,9 +195,11 @@ static int fail_at_sizes(const clt_tuning *t, const clt_store_key *key, const cl
     if (strcmp(d->kernel, kernel) == 0 && strcmp(d->key.problem, key->problem) != 0 &&
         strcmp(d->key.device, key->device) == 0 && strcmp(d->key.driver, key->driver) == 0)
       clt_text_printf(&known, "%s%.100s", known.n ? ", " : "; known: ", d->sizes);
+  if (known.n >= 200) clt_text_add(&known, ", ...");
+  const char *before = t->sizes[0] ? " at " : "";
   if (rc == CLT_OK)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "there are no measurements of '%s'%s%s%s%s", t->title,
-                  t->sizes[0] ? " at " : "", t->sizes, known.n ? known.bytes : "", known.n < 200 ? "" : ", ...");
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there are no measurements of '%s'%s%s%s", t->title, before, t->sizes,
+                  known.n ? known.bytes : "");
   clt_text_release(&known);
   return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/draw.h"
 #include "report/rows.h"
 
 #define LEAST_WIDTH 60
@@ -18,7 +19,7 @@ typedef struct sheet {
   int width;
   const json_t *json;
   bool is_time, in_seconds, maximised;
-  const char *unit;
+  const char *best_key, *median_key; /* of a parameter's value, which for time have other names */
 } sheet;
 
 /* --- members --- */
@@ -29,44 +30,26 @@ static size_t count_of(const json_t *object, const char *key) {
 
 static bool is_set(const json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
 
-/* A figure of a parameter's value, which for time has another name. */
-static double effect_of(const sheet *s, const json_t *value, bool median) {
-  return clt_json_number(value, median ? (s->is_time ? "median_s" : "median") : s->is_time ? "least_s" : "best");
-}
-
 static const char *label_of(const json_t *value, char out[64]) {
-  if (json_is_string(value))
-    snprintf(out, 64, "%s", json_string_value(value));
-  else if (json_is_real(value))
-    clt_snprintf(out, 64, "%.6g", json_real_value(value));
-  else if (json_is_boolean(value))
-    snprintf(out, 64, "%s", json_is_true(value) ? "true" : "false");
-  else
-    snprintf(out, 64, "%lld", (long long)json_integer_value(value));
+  clt_text text = {0};
+  clt_draw_form(&text, value, "{.}");
+  snprintf(out, 64, "%s", text.bytes ? text.bytes : "");
+  clt_text_release(&text);
   return out;
 }
 
 /* --- figures --- */
 
-/* "1.234 ms"; a figure that is no time has its unit only where with_unit says so. */
-static void put_figure(const sheet *s, double value, bool with_unit) {
-  char time[32];
-  if (s->in_seconds && isfinite(value))
-    clt_text_add(s->out, clt_time_text(time, value));
-  else
-    clt_text_printf(s->out, "%.4g%s%s", value, with_unit && s->unit[0] ? " " : "", with_unit ? s->unit : "");
-}
-
-/* In a column: units stand below each other. */
+/* In a column: units stand below each other. A figure that is no time is without its unit. */
 static void put_column(const sheet *s, double value) {
-  sheet cell = *s;
-  clt_text text = {0};
-  cell.out = &text;
-  if (isfinite(value)) put_figure(&cell, value, false);
-  bool short_unit = s->in_seconds && text.n > 2 && text.bytes[text.n - 2] == ' ';
-  if (short_unit) clt_text_add(&text, " ");
-  clt_text_printf(s->out, "%*s", VALUE_COLUMNS, isfinite(value) && text.bytes ? text.bytes : "-");
-  clt_text_release(&text);
+  char text[40] = "-";
+  if (isfinite(value) && s->in_seconds)
+    clt_time_text(text, value);
+  else if (isfinite(value))
+    clt_snprintf(text, sizeof text, "%.4g", value);
+  const size_t n = strlen(text);
+  const bool short_unit = s->in_seconds && n > 2 && text[n - 2] == ' '; /* "s" is shorter than "ms" */
+  clt_text_printf(s->out, "%*s%s", VALUE_COLUMNS - short_unit, text, short_unit ? " " : "");
 }
 
 /* How near a value is to the best one, as a bar. */
@@ -80,127 +63,63 @@ static double better_of(const sheet *s, double a, double b) { return s->maximise
 
 /* --- parts --- */
 
-static void put_head(const sheet *s, const json_t *document) {
-  const json_t *device = json_object_get(s->json, "device"), *objective = json_object_get(s->json, "objective");
-  const char *sizes = clt_json_string(s->json, "sizes"), *key = clt_json_string(s->json, "key");
-  const char *name = clt_json_string(objective, "name"), *command = clt_json_string(document, "command");
-  clt_text_printf(s->out, "%s\n%s%s%s%s", clt_json_string(s->json, "title"), sizes, sizes[0] ? "\n" : "", key,
-                  key[0] ? "\n" : "");
-  if (json_is_object(device)) { /* what is not known is left out */
-    static const char *const names[] = {"name", "platform_name", "device_version"};
-    const struct {
-      const char *before, *after;
-      size_t n;
-    } counts[] = {{"", " compute units", count_of(device, "compute_units")},
-                  {"local memory ", " KiB", count_of(device, "local_memory_bytes") / 1024},
-                  {"work groups of at most ", "", count_of(device, "max_work_group_size")}};
-    const char *between = "";
-    for (size_t i = 0; i < 3; i++) {
-      const char *text = clt_json_string(device, names[i]);
-      if (text[0]) clt_text_printf(s->out, "%s%s", between, text), between = ", ";
-    }
-    between = "\n";
-    for (size_t i = 0; i < 3; i++)
-      if (counts[i].n) {
-        clt_text_printf(s->out, "%s%s%zu%s", between, counts[i].before, counts[i].n, counts[i].after);
-        between = ", ";
-      }
-    clt_text_add(s->out, "\n");
-  }
-  clt_text_printf(s->out, "\n%zu configurations, %zu correct", count_of(s->json, "configurations"),
-                  count_of(s->json, "correct"));
-  if (count_of(s->json, "abandoned"))
-    clt_text_printf(s->out, ", %zu slow (ended far behind the best)", count_of(s->json, "abandoned"));
-  clt_text_printf(s->out, ", of %zu %s ones\n", count_of(s->json, "valid"),
-                  is_set(s->json, "whole_space") ? "valid" : "known");
-  if (strcmp(name, "figure") == 0)
-    clt_text_printf(s->out, "figure: %s%sthe %s the better\n", s->unit, s->unit[0] ? ", " : "",
-                    s->maximised ? "larger" : "smaller");
-  else if (!s->is_time)
-    clt_text_printf(s->out, "objective: %s %s%s%s%s\n", clt_json_string(objective, "goal"), name,
-                    s->unit[0] ? " (" : "", s->unit, s->unit[0] ? ")" : "");
-  const char *from = clt_json_string(s->json, "measured_from"), *until = clt_json_string(s->json, "measured_until");
-  const json_t *session = json_object_get(s->json, "session");
-  bool one_day = strncmp(from, until, 10) == 0;
-  if (from[0])
-    clt_text_printf(s->out, "measured %s%s%s UTC\n", from, strcmp(from, until) ? " to " : "",
-                    strcmp(from, until) == 0 ? ""
-                    : one_day                ? until + strcspn(until, " ") + 1
-                                             : until);
-  if (json_is_object(session)) {
-    clt_text_printf(s->out, "newest search: %s, %zu evaluations, seed %zu", clt_json_string(session, "searcher"),
-                    count_of(session, "evaluations"), count_of(session, "seed"));
-    if (isfinite(clt_json_number(session, "load")))
-      clt_text_printf(s->out, "; load %.2f on %zu processors when it began", clt_json_number(session, "load"),
-                      count_of(session, "processors"));
-    clt_text_add(s->out, "\n");
-  }
-  clt_text_printf(s->out, "clatune %s%s%s\n", clt_json_string(document, "version"), command[0] ? ": " : "", command);
-}
-
-/* The interval of a row's median as a finalist; nothing where it has none. */
-static void put_interval(const sheet *s, const json_t *row) {
-  char text[64];
-  clt_text_add(s->out, clt_interval_text(text, clt_json_number(row, "finalist_interval"),
-                                         clt_json_number(row, "finalist_confidence")));
-}
+static const clt_line head_lines[] = {
+    {.form = "{title}[\n{sizes}][\n{key}]"},
+    {.form =
+         "{device.name}[, {device.platform_name}][, {device.device_version}]"
+         "[{?device.compute_units}\n{device.compute_units} compute units]"
+         "[{?device.local_memory_bytes}[{?device.compute_units}, |\n]local memory {device.local_memory_bytes:bytes}]"
+         "[{?device.max_work_group_size}[{?device.compute_units}, |{?device.local_memory_bytes}, |\n]work groups of"
+         " at most {device.max_work_group_size}]"},
+    {.form = "\n{configurations} configurations, {correct} correct[{?abandoned}, {abandoned} slow (ended far behind the"
+             " best)], of {valid} [{?whole_space}valid|known] ones"},
+    {.form = "{?objective.name=figure}figure: [{objective.unit}, ]the [{?objective.goal=maximise}larger|smaller] the"
+             " better|{?objective.name!=time}objective: {objective.goal} {objective.name}[ ({objective.unit})]"},
+    {.form = "measured {measured_from}[{?measured_until!=$measured_from} to {measured_until}] UTC"},
+    {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluations, seed {session.seed}"
+             "[; load {session.load:.3g} on {session.processors} processors when it began]"}};
+static const clt_text_layout head_layout = CLT_TEXT_LAYOUT(0, 1, head_lines);
 
 /* As 'clatune tune' says it, the speed-up first. */
-static void put_best(const sheet *s) {
-  const json_t *best = json_object_get(s->json, "best"), *objective = json_object_get(s->json, "objective");
-  const json_t *standard = json_object_get(s->json, "default");
-  const char *name = clt_json_string(objective, "name"), *lookup = clt_json_string(s->json, "lookup");
-  const char *sure = clt_json_string(json_object_get(s->json, "session"), "how_sure");
-  json_t *metric, *note;
-  size_t i;
-  bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
-  clt_text_add(s->out, "\n");
-  if (known && json_is_object(standard) && !isfinite(clt_json_number(s->json, "gain_over_default"))) {
-    clt_text_printf(s->out, "%-20snone over the default configuration: %s\n", s->is_time ? "speed-up" : "gain",
-                    isfinite(clt_json_number(standard, "value")) ? "they were not timed side by side" : "it failed");
-  } else if (known && json_is_object(standard)) {
-    clt_text_printf(s->out, "%-20s%.3g over the default configuration (", s->is_time ? "speed-up" : "gain",
-                    clt_json_number(s->json, "gain_over_default"));
-    put_figure(s, clt_json_number(s->json, "default_value"), true);
-    if (is_set(s->json, "best_is_finalist")) put_interval(s, standard);
-    clt_text_printf(s->out, "): %s\n", clt_json_string(standard, "text"));
-  }
-  clt_text_printf(s->out, "best configuration  %s\n",
-                  known ? clt_json_string(best, "text") : "none: no configuration was correct");
-  if (!known) return;
-  clt_text_printf(s->out, "%-20s%s%s", own ? "objective" : name, own ? name : "", own ? ": " : "");
-  put_figure(s, clt_json_number(s->json, "best_value"), true);
-  if (is_set(s->json, "best_is_finalist")) {
-    put_interval(s, best);
-    clt_text_add(s->out, " (median of its interleaved runs; ");
-    put_figure(s, clt_json_number(best, "value"), true);
-    clt_text_add(s->out, " in the search)");
-  }
-  clt_text_add(s->out, "\n");
-  if (clt_json_string(s->json, "options")[0])
-    clt_text_printf(s->out, "options             %s\n", clt_json_string(s->json, "options"));
-  json_array_foreach(json_object_get(s->json, "metrics"), i, metric)
-      clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), clt_json_number(metric, "value"),
-                      clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));
-  if (sure[0]) clt_text_printf(s->out, "search quality      %s\n", sure);
-  json_array_foreach(json_object_get(s->json, "notes"), i, note)
-      clt_text_printf(s->out, "%-20s%s\n", i ? "" : "notes", json_string_value(note));
-  if (lookup[0]) clt_text_printf(s->out, "look it up          %s\n", lookup);
-}
+static const clt_line best_lines[] = {
+    {.form = ""},
+    {"[{?objective.name=time}speed-up|gain]",
+     "{?best}{?default}{gain_over_default:.3g} over the default configuration ({default_value:in objective.unit}"
+     "[{?best_is_finalist}{default.finalist_interval:pm default.finalist_confidence}]): {default.text}"
+     "|{?best}{?default}none over the default configuration: [{?default.value}they were not timed side by side"
+     "|it failed]"},
+    {"best configuration", "[{best.text}|none: no configuration was correct]"},
+    {"[{?objective.name=time}time|{?objective.name=figure}figure|objective]",
+     "{?best}[{?objective.name!=time}{?objective.name!=figure}{objective.name}: ]{best_value:in objective.unit}"
+     "[{?best_is_finalist}[{best.finalist_interval:pm best.finalist_confidence}] (median of its interleaved runs;"
+     " {best.value:in objective.unit} in the search)]"},
+    {"options", "{?best}{options}"},
+    {"{name}", "{value:.4g}[ {unit}]", .each = "metrics"},
+    {"search quality", "{?best}{session.how_sure}"},
+    {"[{?first}notes]", "{?best}{.}", .each = "notes"},
+    {"look it up", "{?best}{lookup}"}};
+static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, 20, best_lines);
+
+static const clt_line failing_lines[] = {{.form = "{failed} of {rows} with {parameter}={value}", .each = "failing"}};
+static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_lines);
+
+static const clt_line model_lines[] = {
+    {.form = "\nA model of these [{?objective.name=time}times|values]"},
+    {.form = "mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
+             " {model.predicted_rows} rows not used for training"
+             "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
+                                                                        " [{?objective.name=time}times|values]"}};
+static const clt_text_layout model_layout = CLT_TEXT_LAYOUT(0, 1, model_lines);
 
 static void put_failures(const sheet *s) {
-  json_t *reasons = json_object_get(s->json, "reasons"), *count, *item;
+  json_t *reasons = json_object_get(s->json, "reasons"), *count;
   const char *name;
-  char label[64];
-  size_t i;
   if (json_object_size(reasons) == 0) return;
   clt_text_add(s->out, "\nFailures\n");
   json_object_foreach(reasons, name, count)
       clt_text_printf(s->out, "%lld %s: %s\n", (long long)json_integer_value(count), name,
                       clt_json_string(json_object_get(s->json, "reason_texts"), name));
-  json_array_foreach(json_object_get(s->json, "failing"), i, item)
-      clt_text_printf(s->out, "%zu of %zu with %s=%s\n", count_of(item, "failed"), count_of(item, "rows"),
-                      clt_json_string(item, "parameter"), label_of(json_object_get(item, "value"), label));
+  clt_draw_layout(s->out, s->json, &failing_layout);
 }
 
 /* Each improvement, with how far it was still from the end. */
@@ -239,7 +158,7 @@ static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_def
   if (isfinite(finalist)) {
     clt_text_add(s->out, "  finalist");
     put_column(s, finalist);
-    put_interval(s, row);
+    clt_draw_form(s->out, row, "{finalist_interval:pm finalist_confidence}");
   }
   clt_text_add(s->out, is_default ? "  (default)\n" : "\n");
 }
@@ -247,41 +166,27 @@ static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_def
 /* A finalist that was slow in the search may be the best, and yet not be among these. */
 static void put_fastest(const sheet *s) {
   const json_t *fastest = json_object_get(s->json, "fastest"), *best = json_object_get(s->json, "best");
-  size_t n = json_array_size(fastest), i, of_best = count_of(best, "evaluation");
+  size_t i, of_best = count_of(best, "evaluation");
   size_t of_default = count_of(json_object_get(s->json, "default"), "evaluation");
   bool has_best = !json_is_object(best);
   json_t *row;
   json_array_foreach(fastest, i, row) if (count_of(row, "evaluation") == of_best) has_best = true;
-  clt_text_printf(s->out, "\nThe %zu %s%s%s\n", n, s->is_time ? "fastest" : "best   ", n ? "            spread" : "",
-                  has_best ? "" : "    and the best finalist");
+  clt_draw_form(s->out, s->json,
+                "\nThe {fastest:n} [{?objective.name=time}fastest|best   ][{?fastest}            spread]");
+  clt_text_add(s->out, has_best ? "\n" : "    and the best finalist\n");
   json_array_foreach(fastest, i, row)
       put_row(s, row, count_of(row, "evaluation") == of_best, count_of(row, "evaluation") == of_default);
   if (!has_best) put_row(s, best, true, of_best == of_default);
 }
 
-static void put_model(const sheet *s) {
-  const json_t *model = json_object_get(s->json, "model");
-  const char *what = s->is_time ? "times" : "values";
-  clt_text_printf(s->out, "\nA model of these %s\n", what);
-  if (!json_is_object(model)) {
-    clt_text_printf(s->out, "none: a model needs %d correct configurations with different %s\n", CLT_REPORT_LEAST_ROWS,
-                    what);
-    return;
-  }
-  clt_text_printf(s->out,
-                  "mean error %.1f %%, standard deviation a factor of %.3g, on %zu rows not used for training\n",
-                  100 * clt_json_number(model, "mean_relative_error"), exp(clt_json_number(model, "log_error_sd")),
-                  count_of(model, "predicted_rows"));
-}
-
 static void put_effect(const sheet *s, const json_t *parameter) {
-  double importance = clt_json_number(parameter, "importance"), best_median = NAN;
+  double best_median = NAN;
   json_t *values = json_object_get(parameter, "values"), *value;
   char label[64];
   size_t i;
-  json_array_foreach(values, i, value) best_median = better_of(s, best_median, effect_of(s, value, true));
-  clt_text_printf(s->out, "\n%s explains %.0f %% of the variance of the %s\n", clt_json_string(parameter, "name"),
-                  isnan(importance) ? 0 : 100 * importance, s->is_time ? "times" : "values");
+  json_array_foreach(values, i, value) best_median = better_of(s, best_median, clt_json_number(value, s->median_key));
+  clt_draw_form(s->out, parameter, "\n{name} explains [{importance:%}|0 %] of the variance of the ");
+  clt_text_add(s->out, s->is_time ? "times\n" : "values\n");
   clt_text_printf(s->out, "%*s %6s %6s %*s %*s\n", LABEL_COLUMNS, "value", "rows", "fail", VALUE_COLUMNS,
                   s->is_time ? "least" : "best", VALUE_COLUMNS, "median");
   json_array_foreach(values, i, value) {
@@ -289,11 +194,11 @@ static void put_effect(const sheet *s, const json_t *parameter) {
     clt_text_printf(s->out, "%*.*s %6zu %6zu ", LABEL_COLUMNS, LABEL_COLUMNS,
                     label_of(json_object_get(value, "value"), label), count_of(value, "rows"),
                     count_of(value, "failed"));
-    put_column(s, effect_of(s, value, false));
+    put_column(s, clt_json_number(value, s->best_key));
     clt_text_add(s->out, " ");
-    put_column(s, effect_of(s, value, true));
-    clt_text_add(s->out, is_set(value, "of_best") ? " *" : is_set(value, "of_default") ? " d" : "  ");
-    put_bar(s, best_median, effect_of(s, value, true), s->width - 26 - 2 * VALUE_COLUMNS - 5);
+    put_column(s, clt_json_number(value, s->median_key));
+    clt_draw_form(s->out, value, "[{?of_best} *|{?of_default} d|  ]");
+    put_bar(s, best_median, clt_json_number(value, s->median_key), s->width - 26 - 2 * VALUE_COLUMNS - 5);
     clt_text_add(s->out, "\n");
   }
 }
@@ -350,7 +255,8 @@ static void put_pairs(const sheet *s, const json_t *first, const json_t *second)
     clt_text_printf(s->out, "%*.*s", LABEL_COLUMNS, LABEL_COLUMNS, label_of(down->labels[a], label));
     for (size_t i = 0; i < n; i++) {
       size_t b = columns[i];
-      const json_t *cell = json_array_get(json_array_get(best, turned ? b : a), turned ? a : b);
+      const json_t *row = json_array_get(best, turned ? b : a);
+      const json_t *cell = json_array_get(row, turned ? a : b);
       clt_text_add(s->out, a == down->best && b == across->best ? " *" : "  ");
       put_column(s, json_is_number(cell) ? json_number_value(cell) : NAN);
     }
@@ -370,9 +276,9 @@ static void put_parameters(const sheet *s) {
   }
   if (ranked[1]) put_pairs(s, ranked[0], ranked[1]);
   if (ranked[0])
-    clt_text_printf(s->out, "\n* the best configuration is among these%s. Bars: %s of the median.\n",
-                    json_is_object(json_object_get(s->json, "default")) ? ", d the default one" : "",
-                    s->is_time ? "speed" : "merit");
+    clt_draw_form(s->out, s->json,
+                  "\n* the best configuration is among these[{?default}, d the default one]. Bars:"
+                  " [{?objective.name=time}speed|merit] of the median.\n");
 }
 
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error) {
@@ -386,15 +292,17 @@ int clt_document_text(char **out, const json_t *document, int width, clt_error *
                .json = tuning,
                .is_time = strcmp(clt_json_string(objective, "name"), "time") == 0,
                .in_seconds = strcmp(clt_json_string(objective, "unit"), "s") == 0,
-               .maximised = strcmp(clt_json_string(objective, "goal"), "maximise") == 0,
-               .unit = clt_json_string(objective, "unit")};
+               .maximised = strcmp(clt_json_string(objective, "goal"), "maximise") == 0};
+    s.best_key = s.is_time ? "least_s" : "best";
+    s.median_key = s.is_time ? "median_s" : "median";
     if (i) clt_text_add(&text, "\n");
-    put_head(&s, document);
-    put_best(&s);
+    clt_draw_layout(&text, tuning, &head_layout);
+    clt_draw_form(&text, document, "clatune {version}[: {command}]\n");
+    clt_draw_layout(&text, tuning, &best_layout);
     put_failures(&s);
     put_progress(&s);
     put_fastest(&s);
-    put_model(&s);
+    clt_draw_layout(&text, tuning, &model_layout);
     put_parameters(&s);
   }
   return clt_text_take(out, &text, error);

@@ -29,7 +29,7 @@ class Help(CliTest):
         page = generate.commands(CLATUNE)
         self.assertEqual(re.findall(r"(?m)^### (\S+)$", page), names)
         man = subprocess.run([sys.executable, ROOT / "docs/man/clatune_1.py", CLATUNE, ROOT / "docs/reference/environment.md",
-                              ROOT / "src/cli/cli.h"], text=True, capture_output=True, check=True).stdout
+                              ROOT / "src/cli/arguments.h"], text=True, capture_output=True, check=True).stdout
         for name in names:
             options = re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.clatune(name, "--help").stdout)
             part = page.split(f"### {name}\n")[1].split("\n### ")[0]

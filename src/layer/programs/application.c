@@ -33,8 +33,8 @@ static char **layer_environment(const char *library, const char *instructions) {
   clt_words list = {0};
   const char *users = getenv("OPENCL_LAYERS");
   const bool others = users && *users && strstr(users, LIBRARY) == NULL;
-  cli_check(
-      clt_words_add(&list, clt_format(LAYERS "=%s%s%s", others ? users : "", others ? ":" : "", library), &cli_error));
+  cli_check(clt_words_add(
+      &list, others ? clt_format(LAYERS "=%s:%s", users, library) : clt_format(LAYERS "=%s", library), &cli_error));
   cli_check(clt_words_add(&list, clt_format("CLATUNE_LAYER=%s", instructions), &cli_error));
   for (char **entry = environ; *entry; entry++)
     if (!clt_starts_with(*entry, LAYERS "=") && !clt_starts_with(*entry, "CLATUNE_LAYER="))

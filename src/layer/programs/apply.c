@@ -100,17 +100,18 @@ static json_t *included_json(const collection *c) {
 static json_t *entry_json(const collection *c, const clt_instance *instance, const clt_plan *plan) {
   const clt_device_info *device = clt_instance_device(instance);
   const clt_plan_launch *launch = &plan->launches[0];
-  json_t *arguments = json_array(), *local = json_object_get(c->capture, "Local");
+  const char *program = clt_json_string(c->capture, "Program");
+  json_t *arguments = json_array(), *global = json_object_get(c->capture, "Global");
+  json_t *local = json_object_get(c->capture, "Local"), *tuned_local = json_null();
+  if (launch->has_local) tuned_local = sizes_json(launch->local, launch->n_dimensions);
   for (size_t i = 0; i < launch->n_args; i++)
     json_array_append_new(arguments, argument_json(c, clt_instance_problem(instance), &plan->args[launch->args[i]]));
-  return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:s, s:O, s:O, s:s, s:s, s:o, s:o, s:o}", "problem", c->path,
-                   "included", included_json(c), "program", clt_json_string(c->capture, "Program"), "kernel",
-                   launch->kernel, "platform", device->platform_name, "device", device->name, "compute_units",
-                   (json_int_t)device->compute_units, "driver", device->driver_version, "global",
-                   json_object_get(c->capture, "Global"), "local", local ? local : json_null(), "source", plan->source,
+  return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:I, s:s, s:O, s:O?, s:s, s:s, s:o, s:o, s:o}", "problem", c->path,
+                   "included", included_json(c), "program", program, "kernel", launch->kernel, "platform",
+                   device->platform_name, "device", device->name, "compute_units", (json_int_t)device->compute_units,
+                   "driver", device->driver_version, "global", global, "local", local, "source", plan->source,
                    "options", plan->options, "tuned_global", sizes_json(launch->global, launch->n_dimensions),
-                   "tuned_local", launch->has_local ? sizes_json(launch->local, launch->n_dimensions) : json_null(),
-                   "arguments", arguments);
+                   "tuned_local", tuned_local, "arguments", arguments);
 }
 
 /* --- collecting the tuned launches --- */
@@ -183,9 +184,10 @@ static void add_file(collection *c, const char *path) {
   cli_keep(problem, free_problem);
   cli_check(clt_catalog_each(c->catalog, problem, false, add_entry, c, &cli_error));
   if (c->n_here == 0) cli_check(clt_words_add(&c->untuned, strdup(problem->kernel_name), &cli_error));
-  if (c->n_here == 0 && !cli_given(c->arguments, "quiet"))
-    fprintf(stderr, "clatune: note: no tuned configuration of '%s' in the store%s%s; run 'clatune tune %s'\n", path,
-            c->store ? " " : "", c->store ? clt_store_path(c->store) : "", path);
+  if (c->n_here > 0 || cli_given(c->arguments, "quiet")) return;
+  fprintf(stderr, "clatune: note: no tuned configuration of '%s' in the store", path);
+  if (c->store) fprintf(stderr, " %s", clt_store_path(c->store));
+  fprintf(stderr, "; run 'clatune tune %s'\n", path);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }

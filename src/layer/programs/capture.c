@@ -150,12 +150,13 @@ static void print_list(const json_t *kernels) {
     json_array_foreach(json_object_get(kernel, "sizes"), k, size) {
       char total[32], median[32], global[96], local[96];
       const bool source = json_is_string(json_object_get(kernel, "source"));
-      printf("%-*s  %8lld  %6lld  %10s  %10s  %4.1f %%  %-14s  %s%s%s\n", width, clt_json_string(kernel, "name"),
+      printf("%-*s  %8lld  %6lld  %10s  %10s  %4.1f %%  %-14s  %s", width, clt_json_string(kernel, "name"),
              (long long)whole(size, "launches"), (long long)whole(size, "first"),
              clt_time_text(total, clt_json_number(size, "total_s")),
              clt_time_text(median, clt_json_number(size, "median_s")), 100 * clt_json_number(size, "share"),
-             sizes_text(global, json_object_get(size, "global")), sizes_text(local, json_object_get(size, "local")),
-             source ? "" : "  from ", source ? "" : clt_json_string(kernel, "origin"));
+             sizes_text(global, json_object_get(size, "global")), sizes_text(local, json_object_get(size, "local")));
+      if (!source) printf("  from %s", clt_json_string(kernel, "origin"));
+      putchar('\n');
     }
   }
 }
@@ -309,9 +310,10 @@ static int run_capture(const cli_arguments *arguments) {
         "ocl-icd's "
         "OpenCL loader");
   const size_t n_written = lists ? 0 : write_problems(arguments, kernels, raw, out);
-  if (json) return print_json_list(kernels, ended) ? CLI_FAILURE : lists || n_written ? CLI_FOUND : CLI_FAILURE;
+  const int rc = lists || n_written ? CLI_FOUND : CLI_FAILURE;
+  if (json) return print_json_list(kernels, ended) ? CLI_FAILURE : rc;
   if (lists) print_list(kernels);
-  if (lists || n_written) return CLI_FOUND;
+  if (rc == CLI_FOUND) return rc;
   for (size_t i = 0; i < n_names; i++) {
     json_t *wanted = cli_keep(json_pack("{s:s}", "name", names[i]), free_json);
     if (find_alike(kernels, wanted, (const char *const[3]){"name"}) == NULL)

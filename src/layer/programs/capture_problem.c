@@ -47,6 +47,8 @@ static json_t *memory_json(const captured *c, size_t index, const json_t *seen, 
   const char *name = clt_json_string(seen, "name"), *kind = clt_json_string(seen, "kind");
   const char *element = clt_json_string(seen, "element"), *after = clt_json_string(seen, "after");
   const bool image = clt_starts_with(kind, "Image"), writes = !json_is_true(json_object_get(seen, "const"));
+  const char *access = image ? "WriteOnly" : "ReadWrite";
+  if (!writes) access = "ReadOnly";
   const size_t bytes = (size_t)json_integer_value(json_object_get(seen, "bytes"));
   const clt_element of = element_of(c, index, a->type, bytes);
   const bool real =
@@ -62,15 +64,13 @@ static json_t *memory_json(const captured *c, size_t index, const json_t *seen, 
                                                 "BinaryRaw", "DataSource", right));
   json_t *size = json_array();
   const json_t *extent = json_object_get(seen, "extent");
-  const size_t n = strcmp(kind, "Image3D") == 0 ? 3 : strcmp(kind, "Image2D") == 0 ? 2 : 1;
+  size_t n = strcmp(kind, "Image2D") == 0 ? 2 : 1;
+  if (strcmp(kind, "Image3D") == 0) n = 3;
   for (size_t d = 0; image && d < n; d++) json_array_append(size, json_array_get(extent, d));
   if (!image) json_array_append_new(size, json_integer((json_int_t)(bytes / of.bytes)));
   json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s}", "Name", name, "Type", image ? element : type,
-                           "MemoryType", image ? kind : "Vector", "AccessType",
-                           !writes ? "ReadOnly"
-                           : image ? "WriteOnly"
-                                   : "ReadWrite",
-                           "Size", size, "FillType", "BinaryRaw", "DataSource", data);
+                           "MemoryType", image ? kind : "Vector", "AccessType", access, "Size", size, "FillType",
+                           "BinaryRaw", "DataSource", data);
   if (strcmp(kind, "constant") == 0) json_object_set_new(json, "MemType", json_string("Constant"));
   if (image && json_is_true(json_object_get(seen, "normalised")))
     json_object_set_new(json, "ChannelType", json_string("Normalised"));
@@ -312,13 +312,12 @@ static void add_flags(captured *c, json_t *parameters) {
 }
 
 static json_t *local_size_json(const captured *c, const shape *s) {
-  const draft *d = c->draft;
+  const size_t *required = c->draft->kernel->local_size;
   json_t *out = json_object();
-  for (size_t k = 0; k < s->n; k++)
-    json_object_set_new(out, axes[k],
-                        s->sizes[k]
-                            ? json_string(s->sizes[k])
-                            : json_integer(d->kernel->local_size[0] ? (json_int_t)d->kernel->local_size[k] : 1));
+  for (size_t k = 0; k < s->n; k++) {
+    const json_int_t fixed = required[0] ? (json_int_t)required[k] : 1;
+    json_object_set_new(out, axes[k], s->sizes[k] ? json_string(s->sizes[k]) : json_integer(fixed));
+  }
   return out;
 }
 

@@ -1,0 +1,108 @@
+/* Progress on a terminal or in lines, and the signals that end a command in an orderly way. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "session/session.h"
+
+#define BAR_CELLS 20
+#define TERMINAL_PERIOD_S 0.1
+#define PLAIN_PERIOD_S 10.0
+
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_objective *objective) {
+  const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  *progress = (cli_progress){.quiet = quiet, .objective = objective};
+  progress->terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+  progress->colour = progress->terminal && !(no_colour && no_colour[0]);
+}
+
+const char *cli_duration(char out[32], double seconds) {
+  if (!isfinite(seconds) || seconds < 0 || seconds > 1e7) return strcpy(out, "?");
+  long s = lround(seconds);
+  if (s < 60) {
+    snprintf(out, 32, "%lds", s);
+  } else if (s < 3600) {
+    snprintf(out, 32, "%ldm%02lds", s / 60, s % 60);
+  } else {
+    snprintf(out, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
+  }
+  return out;
+}
+
+void cli_progress_bar(double share, bool colour, const char *text) {
+  struct winsize size;
+  int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+  int filled = share >= 1 ? BAR_CELLS : (int)(BAR_CELLS * share), room = columns - BAR_CELLS - 4;
+  cli_command_terminal(colour ? "\r\033[36m[%.*s%*s]\033[0m " : "\r[%.*s%*s] ", filled, "####################",
+                       BAR_CELLS - filled, "");
+  fprintf(stderr, "%.*s", room, text);
+  cli_command_terminal("\033[K");
+}
+
+void cli_progress_update(cli_progress *progress, const clt_progress *now) {
+  bool new_phase = strcmp(progress->phase, now->phase) != 0;
+  if (progress->quiet || (!new_phase && now->elapsed_s < progress->next_s)) return;
+  snprintf(progress->phase, sizeof progress->phase, "%s", now->phase);
+  progress->next_s = now->elapsed_s + (progress->terminal ? TERMINAL_PERIOD_S : PLAIN_PERIOD_S);
+  char text[400], best[96], left[32], failed[160] = "", total[32] = "", known[40] = "";
+  size_t used = 0;
+  const int64_t n_slow = clt_tune_n_failed(NULL, now->so_far, CLT_REASON_ABANDONED);
+  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
+    const int64_t n = clt_tune_n_failed(NULL, now->so_far, (clt_reason)i);
+    if (n && i != CLT_REASON_ABANDONED && used < sizeof failed)
+      used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld",
+                               used ? ", " : "  failed: ", clt_reason_name((clt_reason)i), (long long)n);
+  }
+  if (n_slow && used < sizeof failed) snprintf(failed + used, sizeof failed - used, "  slow: %lld", (long long)n_slow);
+  if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
+  if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
+  /* The remaining time: of the evaluations at the present rate, or of the time limit. */
+  double rate = now->elapsed_s > 0 ? (double)now->so_far->measured / now->elapsed_s : 0;
+  double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
+  double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
+  snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,
+           known, rate, clt_objective_value_text(best, progress->objective, now->best_value),
+           cli_duration(left, fmin(work_s, limit_s)), failed);
+  if (strcmp(now->phase, "default") == 0 && now->done == 0)
+    snprintf(text, sizeof text, "measuring the default configuration");
+  if (progress->terminal) {
+    cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
+    progress->bar_shown = true;
+  } else {
+    fprintf(stderr, "clatune: %s\n", text);
+  }
+}
+
+void cli_progress_end(cli_progress *progress) {
+  if (progress->bar_shown) cli_command_terminal("\r\033[K");
+  progress->bar_shown = false;
+}
+
+/* --- signals --- */
+
+static volatile int received;
+
+static void on_signal(int number) {
+  if (received) _exit(128 + number);
+  received = number;
+}
+
+/* A signal that is ignored from the start (nohup) stays ignored. */
+void cli_signals_install(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction old, action = {.sa_handler = on_signal};
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
+}
+
+void cli_stop(int signal) {
+  if (received == 0) received = signal;
+}
+
+const volatile int *cli_signals_flag(void) { return &received; }

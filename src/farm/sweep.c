@@ -1,0 +1,168 @@
+/* What all of `clatune sweep` works on: the file of results, and the tunings with their rows. */
+#include "farm/sweep.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "store/pq.h"
+
+#define MAX_LINE_BYTES 65536
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+#define MOST 1e15 /* seconds, evaluations */
+#define MOST_SHARDS 1000000
+
+/* --- the file of results --- */
+
+/* Null, or above 0 and below `most`. */
+static bool is_figure(const json_t *json, double most) {
+  double x = json_number_value(json);
+  return json_is_null(json) || (json_is_number(json) && x > 0 && x < most);
+}
+
+static bool is_count(const json_t *json) {
+  return json_is_integer(json) && json_integer_value(json) >= 0 && (double)json_integer_value(json) < MOST;
+}
+
+static bool is_outcome(const json_t *line) {
+  static const char *const values[] = {"best_value", "default_value"}; /* may be absent, and of any size */
+  const json_t *counts = json_object_get(line, "evaluations");
+  for (size_t i = 0; i < 2; i++)
+    if (json_object_get(line, values[i]) && !is_figure(json_object_get(line, values[i]), INFINITY)) return false;
+  return json_is_string(json_object_get(line, "tuning")) && is_figure(json_object_get(line, "best_s"), MOST) &&
+         is_figure(json_object_get(line, "default_s"), MOST) && is_figure(json_object_get(line, "wall_s"), MOST) &&
+         is_count(json_object_get(line, "left_out")) && is_count(json_object_get(counts, "total")) &&
+         is_count(json_object_get(counts, "measured"));
+}
+
+json_t *cli_result_read(const char *text, size_t n) {
+  json_t *json = n < MAX_LINE_BYTES ? json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  if (is_outcome(json)) return json;
+  json_decref(json);
+  return NULL;
+}
+
+void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
+  for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
+    end = memchr(line, '\n', (size_t)(text + n - line));
+    bool whole = end != NULL; /* the last line may be cut: its writer was killed, or is still writing */
+    if (!whole) end = text + n;
+    size_t length = (size_t)(end - line);
+    if (whole && strspn(line, " \t\r") == length) continue;
+    json_t *json = whole ? cli_result_read(line, length) : NULL;
+    if (json == NULL)
+      ++*n_unreadable;
+    else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
+      cli_failure("out of memory");
+    json_decref(json);
+  }
+}
+
+void cli_results_read(cli_results *out) {
+  char *text = NULL;
+  size_t n = 0, n_unreadable = 0;
+  out->lines = json_object();
+  if (clt_file_is_special(out->path) || (access(out->path, F_OK) != 0 && errno == ENOENT)) return;
+  cli_check(clt_file_read(&text, &n, out->path, MAX_FILE_BYTES, &cli_error));
+  cli_results_add(out->lines, &n_unreadable, text, n);
+  free(text);
+  if (n_unreadable)
+    fprintf(stderr, "clatune: warning: ignored %zu unreadable lines of '%s'\n", n_unreadable, out->path);
+}
+
+double cli_row_number(const cli_row *row, const char *name) {
+  const bool own = json_object_get(row->line, name) != NULL;
+  return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
+}
+
+const char *cli_row_reason(const cli_row *row) { return row->reason ? row->reason : "out of memory"; }
+
+bool cli_row_found(const cli_row *row) {
+  return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
+}
+
+double cli_row_cost(const cli_row *row, bool of_default) {
+  double value = cli_row_number(row, of_default ? "default_value" : "best_value");
+  if (isnan(cli_row_number(row, "best_value"))) return cli_row_number(row, of_default ? "default_s" : "best_s");
+  return json_is_true(json_object_get(row->line, "maximised")) ? 1 / value : value;
+}
+
+char *cli_result_text(const json_t *line) {
+  return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+}
+
+/* --- the tunings --- */
+
+cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
+
+void cli_sweep_fail(cli_row *row, const clt_error *error) {
+  char text[2048];
+  clt_error_format(text, sizeof text, error);
+  row->now = true;
+  row->code = cli_exit_code(error->code);
+  row->reason = strdup(text[0] ? text : clt_error_text(error->code));
+}
+
+bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell, cli_row *row) {
+  const clt_sweep_cell *c = t->cell = &s->cells[cell];
+  clt_error error = {0};
+  int rc = 0;
+  clt_sweep_settings_release(&t->settings);
+  if (t->instance == NULL || t->device != device || t->size_set != c->size_set ||
+      clt_instance_problem(t->instance) != c->problem) {
+    clt_instance_free(t->instance);
+    t->instance = NULL;
+    t->device = device;
+    t->size_set = c->size_set;
+    rc = clt_instance_new(&t->instance, c->problem, c->sizes, c->n_sizes, &s->devices[device], &error);
+  }
+  if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, c, t->instance, &t->n_left_out, &error);
+  if (rc == 0) rc = clt_sweep_key(t->key, &t->settings, &error);
+  if (rc) return cli_sweep_fail(row, &error), false;
+  row->line = json_incref(json_object_get(s->results.lines, t->key));
+  if (row->line == NULL) return true;
+  if (cli_row_number(row, "best_s") > 0) return false;
+  row->code = CLI_NO_VALID;
+  row->reason = strdup("no configuration gave a correct result");
+  return false;
+}
+
+void cli_sweep_tuning_release(cli_sweep_tuning *tuning) {
+  clt_sweep_settings_release(&tuning->settings);
+  clt_instance_free(tuning->instance);
+  *tuning = (cli_sweep_tuning){0};
+}
+
+cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
+  cli_sweep_counts c = {0};
+  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
+    const cli_row *row = &s->rows[i];
+    if (row->elsewhere) continue;
+    c.total++;
+    c.open += !row->line && !row->code;
+    c.failed += row->code != 0;
+    c.found += row->line && row->code == 0;
+    c.before += (row->line || row->code) && !row->now;
+  }
+  return c;
+}
+
+void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
+  const char *text = cli_text(arguments, "shard");
+  const bool any = text && clt_starts_with(text, "%a/");
+  char *end;
+  *i = *n = 1;
+  if (text == NULL) return;
+  *i = any ? 0 : strtoll(text, &end, 10);
+  if (any) end = (char *)text + 2;
+  *n = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
+  if (*end || *n < 1 || *n > MOST_SHARDS || *i > *n || (any ? !cli_given(arguments, "slurm") : *i < 1))
+    cli_usage("option '--shard' needs I/N, such as 1/8 for the first of 8 parts, not '%s'", text);
+  if (clt_pq_is_url(cli_text(arguments, "store")))
+    cli_usage(
+        "--shard and a shared database exclude each other; leave out --shard, the database distributes the tunings");
+}
