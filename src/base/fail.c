@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 static const struct {
@@ -63,6 +62,11 @@ int clt_fail_at(clt_error *error, int code, const char *file, int line, const ch
   clt_vfail_at(error, code, file, line, key, format, arguments);
   va_end(arguments);
   return code;
+}
+
+int clt_fail_as(clt_error *error, const clt_error *why) {
+  if (error && error->code == CLT_OK) *error = *why;
+  return why->code;
 }
 
 int clt_fail_memory(clt_error *error) { return clt_fail(error, CLT_E_MEMORY, "out of memory"); }

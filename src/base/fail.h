@@ -18,6 +18,9 @@ int clt_fail_at(clt_error *error, int code, const char *file, int line, const ch
 int clt_vfail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format,
                  va_list arguments) __attribute__((format(printf, 6, 0)));
 
+/* Passes on an error that was collected apart, and returns its code. */
+int clt_fail_as(clt_error *error, const clt_error *why);
+
 /* Reports CLT_E_MEMORY, and returns it. */
 int clt_fail_memory(clt_error *error);
 

@@ -17,7 +17,6 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 #define CHUNK_BYTES (64 << 10)
 #define MOST_PACKED 100 /* the largest compression ratio: recordings reach 10 to 20, decompression bombs 1,000 */

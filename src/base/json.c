@@ -126,6 +126,10 @@ const char *clt_json_string(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
+int64_t clt_json_count(const json_t *object, const char *key) {
+  return json_integer_value(json_object_get(object, key));
+}
+
 double clt_json_number(const json_t *object, const char *key) {
   const json_t *member = json_object_get(object, key);
   return json_is_number(member) ? json_number_value(member) : NAN;

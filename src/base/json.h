@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/text.h"
 
@@ -32,6 +31,7 @@ void clt_text_add_value(clt_text *text, clt_value value);
 
 /* The text of a member; "" if it is missing or not a string. */
 const char *clt_json_string(const json_t *object, const char *key);
+int64_t clt_json_count(const json_t *object, const char *key); /* of an integer member; 0 if it is none */
 double clt_json_number(const json_t *object, const char *key); /* of a member; NaN if it is missing or not a number */
 
 /* Read a finite number, and a whole number from min to max. False: json is something else, and *out is undefined. */

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 /* Open addressing with linear probing, at most half full; removing closes the gap, so that there are no tombstones. */
 struct clt_map_slot {
   uint64_t key, value;
@@ -39,11 +37,9 @@ uint64_t *clt_map_find(const clt_map *map, uint64_t key) {
 
 static bool grow_map(clt_map *map) {
   clt_map grown = {.n = map->n, .capacity = map->capacity ? 2 * map->capacity : FIRST_CAPACITY};
-  size_t bytes;
-  if (!clt_size_multiply(&bytes, grown.capacity, sizeof *grown.slots)) return false;
-  grown.slots = malloc(bytes);
+  grown.slots = malloc(grown.capacity * sizeof *grown.slots);
   if (grown.slots == NULL) return false;
-  memset(grown.slots, 0xff, bytes);
+  memset(grown.slots, 0xff, grown.capacity * sizeof *grown.slots);
   for (size_t i = 0; i < map->capacity; i++)
     if (map->slots[i].key != FREE) grown.slots[slot_of(&grown, map->slots[i].key)] = map->slots[i];
   free(map->slots);

@@ -13,13 +13,11 @@ void *clt_new_array(size_t n, size_t element_bytes) {
 
 int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes) {
   if (need <= *capacity) return CLT_OK;
-  size_t wanted = *capacity < 8 ? 8 : *capacity, bytes;
-  while (wanted < need)
-    if (__builtin_mul_overflow(wanted, (size_t)2, &wanted)) return CLT_E_MEMORY;
-  if (!clt_size_multiply(&bytes, wanted, element_bytes)) return CLT_E_MEMORY;
+  size_t wanted = *capacity < 4 ? 8 : 2 * *capacity; /* cannot overflow: half of it is allocated */
+  if (wanted < need) wanted = need;
   void *old, *grown;
   memcpy(&old, array, sizeof old);
-  grown = realloc(old, bytes);
+  grown = reallocarray(old, wanted, element_bytes);
   if (grown == NULL) return CLT_E_MEMORY;
   memcpy(array, &grown, sizeof grown);
   *capacity = wanted;

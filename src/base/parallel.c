@@ -2,9 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-
-#include "base/fail.h"
 
 #define MOST_THREADS 64
 
@@ -45,8 +42,7 @@ static void *run_tasks(void *argument) {
 
 int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t index, clt_error *error), void *user,
                  clt_error *error) {
-  struct work work = {task, user, 0, n, .error = error};
-  if (pthread_mutex_init(&work.lock, NULL)) return clt_fail_memory(error);
+  struct work work = {task, user, 0, n, .lock = PTHREAD_MUTEX_INITIALIZER, .error = error};
   if (threads == 0) threads = clt_processors();
   if (threads > n) threads = (unsigned)n;
   if (threads > MOST_THREADS) threads = MOST_THREADS;
@@ -56,6 +52,5 @@ int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t inde
   while (started + 1 < threads && pthread_create(&thread[started], NULL, run_tasks, &work) == 0) started++;
   run_tasks(&work);
   for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
-  pthread_mutex_destroy(&work.lock);
   return work.rc;
 }

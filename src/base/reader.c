@@ -133,8 +133,8 @@ static int line_of_key(const clt_source *source, const char *key) {
   return line;
 }
 
-static int fail_at_key(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
-                       va_list arguments) {
+int clt_key_vfail(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
+                  va_list arguments) {
   if (error == NULL) return code;
   return clt_vfail_at(error, code, source->path, line_of_key(source, key), key, format, arguments);
 }
@@ -142,7 +142,7 @@ static int fail_at_key(const clt_source *source, const char *key, int code, clt_
 int clt_key_fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail_at_key(source, key, code, error, format, arguments);
+  clt_key_vfail(source, key, code, error, format, arguments);
   va_end(arguments);
   return code;
 }
@@ -163,7 +163,7 @@ int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) {
   va_list arguments;
   if (reading->rc) return reading->rc;
   va_start(arguments, format);
-  reading->rc = fail_at_key(reading->source, node->key, code, reading->error, format, arguments);
+  reading->rc = clt_key_vfail(reading->source, node->key, code, reading->error, format, arguments);
   va_end(arguments);
   return code;
 }

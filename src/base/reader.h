@@ -5,6 +5,7 @@
 
 #include <clatune/error.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,9 @@ void *clt_source_keep(clt_source *source, void *block, clt_error *error);
 /* Reports a mistake at a key, with its line. Returns code. */
 int clt_key_fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+int clt_key_vfail(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
+                  va_list arguments) __attribute__((format(printf, 5, 0)));
 
 /* Reports the error of a called function (cause) at a key. If cause already has a file, it is reported unchanged.
  * Returns code. */

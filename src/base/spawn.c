@@ -25,13 +25,9 @@ int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
     sigaddset(&all, SIGXFSZ);
   }
   sigemptyset(&none);
-  int rc = posix_spawn_file_actions_init(&actions);
-  if (rc) return rc;
-  rc = posix_spawnattr_init(&attributes);
-  if (rc) {
-    posix_spawn_file_actions_destroy(&actions);
-    return rc;
-  }
+  posix_spawn_file_actions_init(&actions); /* these and the functions for attributes fail only if misused */
+  posix_spawnattr_init(&attributes);
+  int rc = 0;
   if (s->folder) rc = posix_spawn_file_actions_addchdir_np(&actions, s->folder);
   for (int i = 0; rc == 0 && i < 3; i++) {
     const int mode = i == 0 ? O_RDONLY : O_WRONLY;
@@ -39,13 +35,12 @@ int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
                                   : posix_spawn_file_actions_adddup2(&actions, fds[i], i);
   }
   if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(&actions, s->extra_fd, s->extra_as);
-  if (rc == 0 && (s->own_group || s->default_signals)) { /* with signals as a program expects them */
+  if (s->own_group || s->default_signals) { /* with signals as a program expects them */
     const short group = s->own_group ? POSIX_SPAWN_SETPGROUP : 0;
-    const short flags = group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    rc = posix_spawnattr_setflags(&attributes, flags);
-    if (rc == 0) rc = posix_spawnattr_setpgroup(&attributes, 0);
-    if (rc == 0) rc = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (rc == 0) rc = posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
   }
   if (rc == 0)
     rc = posix_spawnp(pid, s->program, &actions, &attributes, s->arguments, s->environment ? s->environment : environ);

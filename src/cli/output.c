@@ -129,6 +129,10 @@ void *cli_keep(void *what, void (*release)(void *what)) {
   return what;
 }
 
+static void free_json(void *json) { json_decref(json); }
+
+json_t *cli_keep_json(json_t *json) { return cli_keep(json, free_json); }
+
 void *cli_keep_memory(void *memory) {
   if (memory == NULL) cli_failure("out of memory");
   return cli_keep(memory, free);

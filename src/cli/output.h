@@ -4,6 +4,7 @@
 
 #include <clatune/log.h>
 #include <clatune/tune.h>
+#include <jansson.h>
 
 #include "cli/arguments.h"
 #include "measurement/objective.h"
@@ -47,6 +48,7 @@ void cli_check_typed(int rc); /* the same, as a usage error */
 void cli_exit(int code) __attribute__((noreturn)); /* cli_end, then ends the program */
 void *cli_keep(void *what, void (*release)(void *what));
 void *cli_keep_memory(void *memory);
+json_t *cli_keep_json(json_t *json); /* a reference */
 void *cli_new(size_t n, size_t bytes);
 void cli_end(void);
 

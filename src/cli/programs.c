@@ -48,8 +48,6 @@ void cli_exec_program(const char *name, char **argv) {
   cli_failure("cannot run '%s': %s", path, strerror(errno));
 }
 
-static void free_json(void *json) { json_decref(json); }
-
 /* Asks the program at `path` for its summary and its options. One that does not answer has none. */
 static void describe_program(cli_command *out, const char *path) {
   char *words[] = {(char *)path, CLI_DESCRIBE, NULL};
@@ -69,7 +67,7 @@ static void describe_program(cli_command *out, const char *path) {
   out->summary = clt_json_string(json, "summary");
   out->flags = flags;
   out->n_flags = json_array_size(options);
-  if (json) cli_keep(json, free_json);
+  if (json) cli_keep_json(json);
   clt_text_release(&text);
 }
 

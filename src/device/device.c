@@ -292,10 +292,7 @@ int clt_device_select_all(size_t *out, size_t *n_out, const clt_device_info *dev
   }
   int rc = n_found ? CLT_OK : clt_device_select(out, devices, n, text, &why);
   *n_out = n_found ? n_found : 1;
-  if (rc != CLT_E_DEVICE || strchr(text, ',') == NULL) {
-    if (rc && error && error->code == 0) *error = why;
-    return rc;
-  }
+  if (rc != CLT_E_DEVICE || strchr(text, ',') == NULL) return rc ? clt_fail_as(error, &why) : CLT_OK;
   char *words = strdup(text), *rest = words;
   size_t *found = clt_new_array(n, sizeof *found);
   rc = words && found ? CLT_OK : clt_fail_memory(error);

@@ -99,7 +99,8 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
 char *clt_plain_source(const char *text);
 
 /* Words of C text. clt_next_word: the next position at which a name is a word; NULL: there is none. The others:
- * whether a macro's value is used, at a position or anywhere; defining it or testing whether it is defined does not count.
+ * whether a macro's value is used, at a position or anywhere; defining it or testing whether it is defined does not
+ * count.
  */
 static inline bool clt_in_word(char c) { /* in every locale */
   return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');

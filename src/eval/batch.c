@@ -233,7 +233,7 @@ static int take_events(clt_command_state *s, clt_error *error) {
     settle_rest(s, CLT_REASON_RUN_CRASH, why.message);
     return CLT_OK;
   }
-  if (ended < 0) return clt_fail(error, ended, "%s", why.message);
+  if (ended < 0) return clt_fail_as(error, &why);
   /* Output that stops within a line was flushed because a buffer was full, so it does not show how far the program
    * is. */
   size_t n = s->command->batch.output ? 0 : process->answered.n;

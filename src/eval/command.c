@@ -122,7 +122,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     int tried = line->n ? clt_command_words(setup->instance, line, config, &places, &words, &failure) : CLT_OK;
     clt_words_free(words);
     if (tried == CLT_E_FORMAT || batch) rc = tried; /* otherwise only this configuration may be affected */
-    if (rc && error && error->code == 0) *error = failure;
+    if (rc) clt_fail_as(error, &failure);
   }
   if (rc) {
     command_close(s);
@@ -205,8 +205,7 @@ static int poll_evaluation(clt_command_state *s, clt_command_slot *slot, clt_eva
   clt_error why = {0};
   if (s->setup.steps && clt_evaluation_active(e)) __atomic_add_fetch(s->setup.steps, 1, __ATOMIC_RELAXED);
   int rc = clt_evaluation_poll(e, &why);
-  if (rc && rc != CLT_E_WORKER && error && error->code == 0) *error = why;
-  if (rc != CLT_E_WORKER) return rc;
+  if (rc != CLT_E_WORKER) return rc ? clt_fail_as(error, &why) : CLT_OK;
   clt_program_stop(&slot->process);
   bool over = e->single || e->lost++ > 0;
   if (over) {
@@ -391,7 +390,6 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
 static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                               clt_error *error) {
   clt_command_state *s = state;
-  (void)n_runs;
   int rc = clt_check_indices(indices, n, s->n_kept, error);
   if (rc) return rc;
   if (s->batch.size) return finish_kept(s, time_batch_again(s, indices, n, out, error));

@@ -98,7 +98,6 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
   inprocess_state *s = state;
   clt_prepared *prepared;
   clt_measurement m;
-  (void)timeout_s;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
   int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, false, s->data, &m, error);

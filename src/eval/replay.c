@@ -42,7 +42,6 @@ static int open_replay(void *state, const clt_evaluator_setup *setup, const void
 }
 
 static int submit(void *state, clt_config config, double best_s, clt_error *error) {
-  (void)best_s;
   replay_state *r = state;
   int rc = clt_check_submitted(r->n, (size_t)r->o.capacity, error);
   if (rc) return rc;
@@ -54,7 +53,6 @@ static int submit(void *state, clt_config config, double best_s, clt_error *erro
 }
 
 static int wait_for_result(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
-  (void)timeout_s;
   replay_state *r = state;
   if (r->n == 0) return CLT_E_AGAIN;
   int rc = clt_measurement_copy(out, clt_recording_find(r->recording, r->queue[0]), error);

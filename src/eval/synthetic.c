@@ -173,7 +173,6 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
 
 static int synthetic_submit(void *state, clt_config config, double best_s, clt_error *error) {
   synthetic_state *s = state;
-  (void)best_s;
   int rc = clt_check_submitted(s->n_pending, (size_t)s->o.capacity, error);
   if (rc == CLT_OK) s->pending[s->n_pending++] = config;
   return rc;
@@ -207,8 +206,6 @@ static void draw_runs(synthetic_state *s, clt_config config, size_t n_runs, clt_
 
 static int synthetic_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   synthetic_state *s = state;
-  (void)timeout_s;
-  (void)error;
   if (s->n_pending == 0) return CLT_E_AGAIN;
   size_t i = clt_rng_below(&s->order, s->n_pending);
   clt_rng noise = noise_of(s, s->pending[i], 0);
@@ -237,7 +234,6 @@ static int synthetic_keep(void *state, const clt_config *configs, size_t n, clt_
 static int synthetic_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                                 clt_error *error) {
   synthetic_state *s = state;
-  (void)n_runs;
   int rc = clt_check_indices(indices, n, s->n_kept, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     kept_noise *kept = &s->kept[indices[i]];

@@ -4,7 +4,7 @@
 #ifndef CLT_FAMILY_ACROSS_H
 #define CLT_FAMILY_ACROSS_H
 
-#include "family/family.h"
+#include "family/train.h"
 #include "session/probe.h"
 
 #define CLT_MOST_CHOSEN 3 /* maximum number of figures in the distance between devices */

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/train.h"
 #include "model/network.h"
 #include "model/rows.h"
 #include "model/trees.h"

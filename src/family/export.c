@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/train.h"
 
 /* --- the file --- */
 

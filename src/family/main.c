@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "eval/evaluators.h"
+#include "family/measure.h"
 #include "family/report.h"
 #include "opencl/timing.h"
 #include "problem/guidance.h"

@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/measure.h"
 #include "worker/reserve.h"
 
 #define MAX_TUNED 64 /* inputs that a variant is tuned on */
@@ -116,6 +116,14 @@ static size_t spread_inputs(size_t *out, size_t most, const family_run *r, size_
   return n;
 }
 
+/* The instance of a variant on an input, and what is known of it. Both belong to the caller, also after a failure. */
+static int read_known(family_run *r, clt_instance **instance, clt_family_answers *known, size_t variant, size_t input) {
+  *instance = NULL;
+  *known = (clt_family_answers){0};
+  int rc = clt_family_instance(instance, r->family, variant, &r->inputs[input], r->how->device, r->error);
+  return rc ? rc : clt_family_answers_add(known, r->how->store, *instance, input, variant, r->error);
+}
+
 /* A session of a variant on an input: with configurations (n 0: none) these alone, whatever the store has of them,
  * otherwise a search. That all fail is an answer, too. */
 static int run_session(family_run *r, const clt_instance *instance, const clt_config *configurations, size_t n) {
@@ -156,12 +164,11 @@ static bool is_wanted(const family_run *r, size_t input, const clt_family_answer
  * least time of all of them. */
 static int measure_missing(family_run *r, size_t variant, size_t input, const clt_config *configurations, size_t n,
                            double *least_s) {
-  clt_family_answers known = {0};
-  clt_instance *instance = NULL;
+  clt_family_answers known;
+  clt_instance *instance;
   clt_config *missing = clt_family_alloc(n, sizeof *missing);
   size_t n_missing = 0;
-  int rc = clt_family_instance(&instance, r->family, variant, &r->inputs[input], r->how->device, r->error);
-  if (rc == CLT_OK) rc = clt_family_answers_add(&known, r->how->store, instance, input, variant, r->error);
+  int rc = read_known(r, &instance, &known, variant, input);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_space *space = clt_instance_space(instance);
     const clt_config canonical = clt_space_canonical(space, configurations[i]);
@@ -201,10 +208,9 @@ static int tune_variant(family_run *r, size_t variant) {
   clt_config candidates[MAX_TUNED * CLT_MAX_PORTFOLIO];
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    clt_instance *instance = NULL;
-    clt_family_answers known = {0};
-    rc = clt_family_instance(&instance, r->family, variant, &r->inputs[inputs[i]], how->device, r->error);
-    if (rc == CLT_OK) rc = clt_family_answers_add(&known, how->store, instance, inputs[i], variant, r->error);
+    clt_instance *instance;
+    clt_family_answers known;
+    rc = read_known(r, &instance, &known, variant, inputs[i]);
     const uint64_t valid = rc == CLT_OK ? clt_space_valid(clt_instance_space(instance)) : 0;
     if (rc == CLT_OK && known.n < (uint64_t)how->budget && known.n < valid) {
       char *what = clt_format("tuning %s", r->family->variants[variant].name);

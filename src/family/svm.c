@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/train.h"
 
 #ifdef CLT_HAVE_SVM
 #include <libsvm/svm.h>

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/table.h"
 #include "measurement/statistics.h"
 
 #define LEAST_GAIN 0.01 /* that the next configuration of a portfolio must bring */

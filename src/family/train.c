@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "family/family.h"
+#include "family/train.h"
 #include "model/rows.h"
 
 #define FOLDS 5

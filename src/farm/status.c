@@ -96,17 +96,14 @@ void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool 
 
 /* --- status --- */
 
-static long long whole_of(const json_t *object, const char *key) {
-  return (long long)json_integer_value(json_object_get(object, key));
-}
-
 char *cli_farm_row_text(const json_t *row) {
   const double seen_s = clt_json_number(row, "seen_s"), lease_s = clt_json_number(row, "lease_s");
   char since[32], silent[32], free_in[32], *out;
   clt_text text = {0};
   clt_text_printf(&text, "%s: %s: %s for %s", clt_json_string(row, "agent"), clt_json_string(row, "device"),
                   clt_json_string(row, "tuning"), cli_duration(since, clt_json_number(row, "since_s")));
-  if (whole_of(row, "attempts") > 0) clt_text_printf(&text, ", attempt %lld", whole_of(row, "attempts") + 1);
+  if ((long long)clt_json_count(row, "attempts") > 0)
+    clt_text_printf(&text, ", attempt %lld", (long long)clt_json_count(row, "attempts") + 1);
   if (seen_s > CLT_QUEUE_SILENT_S) clt_text_printf(&text, ", silent for %s", cli_duration(silent, seen_s));
   clt_text_add(&text, lease_s > 0 ? ", lease expires in " : ", lease expired");
   if (lease_s > 0) clt_text_add(&text, cli_duration(free_in, lease_s));
@@ -121,13 +118,14 @@ static void print_plan(const json_t *plan, const json_t *running) {
                 {"withdrawn", "withdrawn"},
                 {"running", "running"},
                 {"open", "to do"}};
-  const long long n = whole_of(plan, "tunings"), n_withdrawn = whole_of(plan, "withdrawn");
+  const long long n = (long long)clt_json_count(plan, "tunings"),
+                  n_withdrawn = (long long)clt_json_count(plan, "withdrawn");
   const char *needs = clt_json_string(plan, "needs");
   const double left_s = clt_json_number(plan, "left_s");
   const json_t *row;
   char left[32];
   size_t i;
-  printf("plan %lld '%s': ", whole_of(plan, "id"), clt_json_string(plan, "name"));
+  printf("plan %lld '%s': ", (long long)clt_json_count(plan, "id"), clt_json_string(plan, "name"));
   if (n == 0) {
     printf("submitted; no agent has taken it yet");
     if (needs[0]) printf(" (%s)", needs);
@@ -136,15 +134,16 @@ static void print_plan(const json_t *plan, const json_t *running) {
   }
   printf("%lld tunings", n);
   for (i = 0; i < sizeof states / sizeof *states; i++) {
-    const long long k = whole_of(plan, states[i].key) - (i == 1 ? n_withdrawn : 0);
+    const long long k = (long long)clt_json_count(plan, states[i].key) - (i == 1 ? n_withdrawn : 0);
     if (k == n) printf(", all %s", states[i].name);
     if (k > 0 && k < n) printf(", %lld %s", k, states[i].name);
   }
-  printf("; %lld in the last hour", whole_of(plan, "done_in_the_last_hour"));
-  if (whole_of(plan, "running") > 0 && isfinite(left_s)) printf("; left %s", cli_duration(left, left_s));
+  printf("; %lld in the last hour", (long long)clt_json_count(plan, "done_in_the_last_hour"));
+  if ((long long)clt_json_count(plan, "running") > 0 && isfinite(left_s))
+    printf("; left %s", cli_duration(left, left_s));
   putchar('\n');
   json_array_foreach(running, i, row) {
-    if (whole_of(row, "plan") != whole_of(plan, "id")) continue;
+    if ((long long)clt_json_count(row, "plan") != (long long)clt_json_count(plan, "id")) continue;
     char *text = cli_farm_row_text(row);
     printf("  %s\n", text ? text : "");
     free(text);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "layer/capture.h"
 #include "layer/waits.h"
 #include "measurement/statistics.h"
@@ -314,7 +315,7 @@ static bool start(const json_t *instructions, cl_icd_dispatch *own) {
   }
   folder = strdup(path);
   only = json_deep_copy(json_object_get(instructions, "kernels"));
-  wanted = (size_t)json_integer_value(json_object_get(instructions, "launch"));
+  wanted = (size_t)clt_json_count(instructions, "launch");
   waits_start(own);
   before = *own;
   own->clEnqueueNDRangeKernel = enqueue_kernel;

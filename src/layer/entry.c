@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "layer/apply.h"
 
 static char *copy_text(const json_t *object, const char *key) {
@@ -31,13 +32,13 @@ static bool read_argument(apply_argument *out, const json_t *json) {
     }
     return true;
   }
-  out->bytes = (size_t)json_integer_value(json_object_get(json, "local"));
-  out->asked = (size_t)json_integer_value(json_object_get(json, "asked"));
+  out->bytes = (size_t)clt_json_count(json, "local");
+  out->asked = (size_t)clt_json_count(json, "asked");
   out->is_written = json_is_true(json_object_get(json, "written"));
   type = json_string_value(json_object_get(json, "type"));
   if (type == NULL) return true;
   out->is_compared = true;
-  out->compared.bytes = (size_t)json_integer_value(json_object_get(json, "bytes"));
+  out->compared.bytes = (size_t)clt_json_count(json, "bytes");
   out->compared.absolute_tolerance = json_number_value(json_object_get(json, "absolute"));
   out->compared.relative_tolerance = json_number_value(json_object_get(json, "relative"));
   out->compared.scales_tolerance = json_is_true(json_object_get(json, "scaled"));
@@ -58,7 +59,7 @@ bool apply_read_entry(apply_entry *out, const json_t *json) {
   out->n_tuned_dimensions = read_sizes(out->tuned_global, json_object_get(json, "tuned_global"));
   read_sizes(out->local, json_object_get(json, "local"));
   read_sizes(out->tuned_local, json_object_get(json, "tuned_local"));
-  out->compute_units = (cl_uint)json_integer_value(json_object_get(json, "compute_units"));
+  out->compute_units = (cl_uint)clt_json_count(json, "compute_units");
   out->n_arguments = json_array_size(arguments);
   out->arguments = layer_new(out->n_arguments, sizeof *out->arguments);
   out->n_included = json_array_size(included);
@@ -66,8 +67,8 @@ bool apply_read_entry(apply_entry *out, const json_t *json) {
   for (size_t i = 0; i < out->n_included; i++) {
     const json_t *file = json_array_get(included, i);
     if ((out->included[i].path = copy_text(file, "path")) == NULL) return false;
-    out->included[i].bytes = (size_t)json_integer_value(json_object_get(file, "bytes"));
-    out->included[i].hash = (uint64_t)json_integer_value(json_object_get(file, "hash"));
+    out->included[i].bytes = (size_t)clt_json_count(file, "bytes");
+    out->included[i].hash = (uint64_t)clt_json_count(file, "hash");
   }
   pthread_mutex_init(&out->lock, NULL);
   for (size_t i = 0; i < out->n_arguments; i++)

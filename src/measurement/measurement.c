@@ -88,8 +88,10 @@ const char *clt_invalidity_name(clt_invalidity invalidity) {
 
 /* --- statistics --- */
 
+const double *clt_measurement_runs(const clt_measurement *m) { return isnan(m->figure) ? m->runs_s : m->figures; }
+
 double clt_spread(const clt_measurement *m) {
-  const double *runs = isnan(m->figure) ? m->runs_s : m->figures;
+  const double *runs = clt_measurement_runs(m);
   return m->n_runs ? clt_mad(runs, m->n_runs) / clt_median(runs, m->n_runs) : NAN;
 }
 
@@ -148,7 +150,7 @@ clt_interval clt_median_interval(const double *values, size_t n) {
 }
 
 clt_interval clt_measurement_interval(const clt_measurement *m) {
-  return clt_median_interval(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+  return clt_median_interval(clt_measurement_runs(m), m->n_runs);
 }
 
 double clt_median_error(const double *values, size_t n) {

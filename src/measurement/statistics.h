@@ -10,8 +10,10 @@ double clt_median(const double *values, size_t n);
 int clt_by_number(const void *a, const void *b); /* for qsort, of doubles without NaNs */
 double clt_mad(const double *values, size_t n);
 
-/* The median absolute deviation of a measurement's runs, divided by their median. Uses the figures if the program
- * reports any, else the seconds. NaN if there are no runs. */
+/* Its figures if the program reports any, else its seconds: m->n_runs of them. */
+const double *clt_measurement_runs(const clt_measurement *m);
+
+/* The median absolute deviation of a measurement's runs, divided by their median. NaN if there are no runs. */
 double clt_spread(const clt_measurement *m);
 
 #define CLT_USUAL_CONFIDENCE 0.95
@@ -29,8 +31,7 @@ typedef struct clt_interval {
 } clt_interval;
 clt_interval clt_median_interval(const double *values, size_t n);
 
-/* The interval of a measurement whose time is the median of its runs, in seconds, or in the unit of the program's
- * figures if it reports any. This is the interval behind every "+-". */
+/* The interval of a measurement whose result is the median of its runs: the one behind every "+-". */
 clt_interval clt_measurement_interval(const clt_measurement *m);
 
 /* The number after "+-": the distance of the farther end from the centre, relative to the centre. Infinite for the

@@ -29,7 +29,7 @@ int clt_heap_init(clt_heap *h, size_t capacity, clt_error *error) {
 
 void clt_heap_release(clt_heap *h) { free(h->items); }
 
-/* A hole rises or sinks to where the candidate belongs. */
+/* A hole rises or sinks to the candidate's position. */
 void clt_heap_add(clt_heap *h, const clt_candidate *c) {
   clt_candidate *items = h->items;
   size_t hole = 0;
@@ -108,10 +108,11 @@ static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m,
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
-#define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
+#define BATCHES_PER_THREAD 4 /* at least, if the space is large enough, so that no thread waits long for the last one \
+                              */
 #define KEPT 16              /* times as many as wanted are kept by fast predictions, and */
 #define FEWEST_KEPT 32768    /* at least this many, or */
-#define KEPT_SHARE 4         /* one in so many, where that is less */
+#define KEPT_SHARE 4         /* one in so many, if that is less */
 
 struct sweep {
   const clt_model *model;
@@ -202,7 +203,7 @@ int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, c
 #define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
 #define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
 
-/* Where the way was found by fast predictions, so many times as many as wanted are predicted exactly at the end, */
+/* After a climb by fast predictions, so many times as many as wanted are predicted exactly, */
 #define CLIMB_KEPT 4
 #define FEWEST_CLIMB_KEPT 32 /* and at least this many */
 
@@ -278,7 +279,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t
       size_t n = clt_space_neighbours(neighbours, most_neighbours, model->space, at->candidate.config);
       if (n > most_neighbours) n = most_neighbours;
       rc = look_at(&c, neighbours, n, error);
-      looked_at *best = NULL; /* of the neighbours that there was room for */
+      looked_at *best = NULL; /* of the neighbours that were predicted */
       for (size_t k = 0; rc == CLT_OK && i < CLIMBS && k < n; k++) {
         const uint64_t *index = clt_map_find(&c.index, neighbours[k]);
         if (index && is_better(&c.all[*index], best)) best = &c.all[*index];

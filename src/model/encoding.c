@@ -19,7 +19,7 @@
 
 /* --- parameters --- */
 
-/* Maps n values to [-1, 1] in one column of a table, which is left alone where all are equal. */
+/* Maps n values to [-1, 1] in one column of a table, or leaves the column if all are equal. */
 static void scale_column(float *table, size_t n, size_t width, const double *values) {
   double low = values[0], high = values[0];
   for (size_t i = 1; i < n; i++) {
@@ -82,7 +82,7 @@ static void find_numbers(const clt_instance *instance, clt_config config, double
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) out[n + i] = (double)clt_instance_size(instance, i).value;
 }
 
-/* Adds the resources (where asked for) and the sizes that vary over configurations spread evenly over the ranks. */
+/* Adds the resources (if `resources`) and the sizes that vary over configurations spread evenly over the ranks. */
 static int encode_numbers(clt_encoding *encoding, const clt_instance *const *instances, size_t n, bool resources,
                           clt_error *error) {
   size_t n_numbers = count_numbers(instances[0]);

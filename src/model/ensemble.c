@@ -103,7 +103,6 @@ static int ensemble_fit(void *state, const clt_rows *rows, const void *given, ui
 
 static int ensemble_predict(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
                             clt_error *error) {
-  (void)fast;
   const clt_ensemble *e = state;
   size_t most = clt_min(n, CLT_LAYOUT_MOST);
   clt_arena scratch = {0};

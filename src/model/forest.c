@@ -35,7 +35,7 @@ struct clt_forest {
   size_t n_nodes[CLT_TREES];
   clt_tree_node trees[CLT_TREES][MOST_NODES];
   float leaves[CLT_TREES][CLT_TREE_LEAVES];
-  uint64_t **parameter_words; /* by parameter: [value][tree]; NULL where no tree asks */
+  uint64_t **parameter_words; /* by parameter: [value][tree]; NULL if no tree tests it */
   struct resource_words *resources;
   clt_split split;
   uint64_t *table; /* [row of the split's table][tree] */
@@ -43,7 +43,7 @@ struct clt_forest {
 
 /* --- from trees to words --- */
 
-/* The leaves first .. end - 1 of a tree are excluded where an input is above a node's number. */
+/* The leaves first .. end - 1 of a tree are excluded if an input is above a node's number. */
 static int exclude_leaves(clt_forest *f, const clt_tree_node *node, uint32_t tree, size_t first, size_t end,
                           clt_error *error) {
   const clt_encoding *e = f->encoding;

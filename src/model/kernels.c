@@ -220,26 +220,15 @@ static void add_of(float *y, float factor, const float *x, size_t n) {
 
 INLINE vec factor(vec z) { return exponential(-limit(z, CLT_EXPONENT)); }
 
-/* The unit's weights for four rows at once, so that every weight is loaded once for four. */
-INLINE void factors4(const vec *w, size_t n_inputs, const float *x, vec *out, size_t row) {
-  const float *x0 = x, *x1 = x0 + n_inputs, *x2 = x1 + n_inputs, *x3 = x2 + n_inputs;
-  vec z0 = w[n_inputs * PARTS], z1 = z0, z2 = z0, z3 = z0;
-  for (size_t i = 0; i < n_inputs; i++, w += PARTS) {
-    z0 += *w * x0[i];
-    z1 += *w * x1[i];
-    z2 += *w * x2[i];
-    z3 += *w * x3[i];
-  }
-  out[0] = factor(z0);
-  out[row] = factor(z1);
-  out[2 * row] = factor(z2);
-  out[3 * row] = factor(z3);
-}
+#define FACTOR_ROWS 4 /* every weight is loaded once for so many rows */
 
-INLINE void factors1(const vec *w, size_t n_inputs, const float *x, vec *out) {
-  vec z = w[n_inputs * PARTS];
-  for (size_t i = 0; i < n_inputs; i++, w += PARTS) z += *w * x[i];
-  *out = factor(z);
+/* A unit's factors for n_rows rows, at most FACTOR_ROWS; `row` vectors lie between the results of two rows. */
+INLINE void factors(const vec *w, size_t n_inputs, const float *x, vec *out, size_t row, size_t n_rows) {
+  vec z[FACTOR_ROWS];
+  for (size_t r = 0; r < n_rows; r++) z[r] = w[n_inputs * PARTS];
+  for (size_t i = 0; i < n_inputs; i++, w += PARTS)
+    for (size_t r = 0; r < n_rows; r++) z[r] += *w * x[r * n_inputs + i];
+  for (size_t r = 0; r < n_rows; r++) out[r * row] = factor(z[r]);
 }
 
 static void exponentials_of(const float *weights, size_t n_units, size_t n_inputs, const float *x, size_t n_rows,
@@ -247,10 +236,10 @@ static void exponentials_of(const float *weights, size_t n_units, size_t n_input
   const vec *w = (const vec *)(const void *)weights;
   vec *to = (vec *)(void *)out;
   size_t row = n_units * PARTS, unit = (n_inputs + 1) * PARTS;
-  for (; n_rows >= 4; n_rows -= 4, x += 4 * n_inputs, to += 4 * row)
-    for (size_t v = 0; v < row; v++) factors4(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v, row);
+  for (; n_rows >= FACTOR_ROWS; n_rows -= FACTOR_ROWS, x += FACTOR_ROWS * n_inputs, to += FACTOR_ROWS * row)
+    for (size_t v = 0; v < row; v++) factors(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v, row, FACTOR_ROWS);
   for (; n_rows; n_rows--, x += n_inputs, to += row)
-    for (size_t v = 0; v < row; v++) factors1(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v);
+    for (size_t v = 0; v < row; v++) factors(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v, row, 1);
 }
 
 /* One part of the lanes; all pointers are to that part of their first number. */

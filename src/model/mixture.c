@@ -16,7 +16,7 @@ static const clt_model_type *const types[N_PARTS] = {&clt_model_ensemble, &clt_m
 #define FEWEST_SIZES 5 /* needed to compare models by their choices */
 
 typedef struct mixture {
-  void *part[N_PARTS]; /* NULL where its share is 0 */
+  void *part[N_PARTS]; /* NULL if its share is 0 */
   double share[N_PARTS];
 } mixture;
 
@@ -107,13 +107,11 @@ static int fit_mixture(mixture *m, bool choose, const clt_rows *rows, uint64_t s
 
 static int fit_average(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
                        float *residuals, clt_error *error) {
-  (void)options;
   return fit_mixture(state, false, rows, seed, threads, residuals, error);
 }
 
 static int fit_auto(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
                     float *residuals, clt_error *error) {
-  (void)options;
   return fit_mixture(state, true, rows, seed, threads, residuals, error);
 }
 

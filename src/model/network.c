@@ -70,9 +70,9 @@ static bool look_at_weights(struct stopping *s, const float *weights, long step)
 
 /* --- L-BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989) ---
  *
- * In single precision, one gradient an iteration: a step is taken where the loss falls enough (Armijo's condition), and
- * shortened where it does not. A library's line search and book-keeping in double precision take longer than the
- * gradients of the small networks that a search refits after each measurement, and make large ones no better. */
+ * In single precision, with one gradient per iteration: a step is taken if the loss falls enough (Armijo's condition),
+ * and otherwise shortened. A library's line search and book-keeping in double precision take longer than the gradients
+ * of the small networks that a search refits after each measurement, and make large ones no better. */
 
 #define PAIRS 10    /* steps that the curvature is known of: the ensemble errs 3 % more with 8, hardly less with 20 */
 #define ARMIJO 1e-4 /* of the decrease that the slope promises */
@@ -110,7 +110,7 @@ static void find_direction(struct lbfgs *s) {
   }
 }
 
-/* Keeps the pair of the step just taken, where the loss is curved along it. */
+/* Keeps the pair of the latest step if the loss is curved along it. */
 static void keep_pair(struct lbfgs *s) {
   const clt_kernels *k = s->kernels;
   size_t pair = (s->newest + 1) % PAIRS;

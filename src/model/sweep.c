@@ -10,7 +10,7 @@
 
 #define LOOKED_AT 4096    /* consecutive ranks from which the fastest parameters are found */
 #define FEWEST_ROWS 16    /* of the tables that clt_split_choose tries, */
-#define MOST_ROWS 256     /* which stay in the second-level cache beside the rests' factors; */
+#define MOST_ROWS 256     /* which stay in the second-level cache with the rests' factors; */
 #define TABLE_RANGE 30.0f /* how far z may lie from the middle within the table; see CLT_EXPONENT */
 #define BLOCK 64          /* rests whose factors are worked on at once: they stay in the second-level cache */
 
@@ -112,7 +112,7 @@ int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extr
 
 /* --- layouts --- */
 
-/* Which inputs are those of the rest (in_rest), or of the table; returns how many. out has room for all. */
+/* Which inputs are those of the rest (in_rest), or of the table; returns how many. out holds all of them. */
 static size_t list_inputs(const clt_split *split, size_t n_extra, bool in_rest, size_t *out) {
   const clt_encoding *e = split->encoding;
   size_t n = 0;

@@ -28,7 +28,7 @@ typedef struct boosted_node {
 } boosted_node;
 
 /* Trees are complete, so that walking them has no branches: node i has the children 2 i + 1 (input at most the
- * threshold) and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
+ * threshold) and 2 i + 2; if no split gains anything, all rows go to the left. */
 typedef struct boosted {
   size_t n_trees, depth;
   float base;          /* the prediction without any tree */

@@ -79,10 +79,8 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, clt_executor *execu
   if (rc == CLT_OK && status == CL_SUCCESS && n) status = clCreateKernelsInProgram(program, n, kernels, NULL);
   if (rc == CLT_OK && status) rc = clt_fail_cl(error, status, "create the kernels");
   for (cl_uint i = 0; rc == CLT_OK && i < n; i++) rc = read_kernel(&infos[i], kernels[i], executor->device, error);
-  for (cl_uint i = 0; rc == CLT_OK && i < n; i++) n_arguments += infos[i].n_arguments;
-  arguments = clt_new_array(n_arguments, sizeof *arguments);
+  arguments = clt_new_array(n, CLT_MAX_KERNEL_ARGUMENTS * sizeof *arguments);
   if (rc == CLT_OK && arguments == NULL) rc = clt_fail_memory(error);
-  n_arguments = 0;
   for (cl_uint i = 0; rc == CLT_OK && i < n; i++)
     for (size_t k = 0; k < infos[i].n_arguments; k++) arguments[n_arguments++] = &infos[i].arguments[k];
   if (rc == CLT_OK) clt_types_resolve(arguments, n_arguments, executor, text, options);

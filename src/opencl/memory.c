@@ -1,14 +1,9 @@
 /* Memory for kernels: buffers between guard bands, and images. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "opencl/internal.h"
 
 static const size_t origin[3] = {0, 0, 0};

@@ -170,10 +170,11 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
  * kernel's own types. */
 static int check_arguments(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
                            const clt_plan_launch *launch, bool resolve, clt_measurement *m, clt_error *error) {
-  clt_kernel_argument *taken = clt_new_array(launch->n_args, 2 * sizeof *taken);
-  clt_kernel_argument *said = taken ? taken + launch->n_args : NULL;
-  clt_kernel_argument **own = clt_new_array(launch->n_args, sizeof *own);
-  int rc = taken && own ? CLT_OK : clt_fail_memory(error);
+  clt_arena arena = {0};
+  clt_kernel_argument *taken = clt_arena_array(&arena, launch->n_args, sizeof *taken);
+  clt_kernel_argument *said = clt_arena_array(&arena, launch->n_args, sizeof *said);
+  clt_kernel_argument **own = clt_arena_array(&arena, launch->n_args, sizeof *own);
+  int rc = clt_arena_check(&arena, error);
   size_t n = 0, n_own = 0;
   while (rc == CLT_OK && n < launch->n_args && clt_cl_argument(&taken[n], kernel, (cl_uint)n)) {
     const clt_plan_arg *given = &plan->args[launch->args[n]];
@@ -198,8 +199,7 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
     clt_plan_locate(text, sizeof text, plan, given->key, message);
     rc = clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
   }
-  free(own);
-  free(taken);
+  clt_arena_release(&arena);
   return rc;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/memory.h"
+#include "base/print.h"
 #include "opencl/internal.h"
 
 /* In the order of the codes, from 0 downwards; -20 to -29 are not used. */

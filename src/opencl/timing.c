@@ -1,9 +1,6 @@
 /* Chooses the clock, runs a plan's launches, times prepared configurations, and measures their energy. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"

@@ -1,6 +1,5 @@
 /* A kernel's own types: the type behind a typedef, and the size of a struct. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -65,20 +65,20 @@ static void print_element(char *out, size_t capacity, const clt_element *element
   for (int i = 0; i < element->components && used + 40 < capacity; i++, bytes += width) {
     char number[40];
     union {
-      int64_t whole;
+      int64_t integer;
       float single;
       double real;
     } value = {0};
     memcpy(&value, bytes, width);
     switch (element->base) {
-      case CLT_ELEMENT_CHAR: snprintf(number, sizeof number, "%d", (int8_t)value.whole); break;
-      case CLT_ELEMENT_SHORT: snprintf(number, sizeof number, "%d", (int16_t)value.whole); break;
-      case CLT_ELEMENT_INT: snprintf(number, sizeof number, "%d", (int32_t)value.whole); break;
-      case CLT_ELEMENT_LONG: snprintf(number, sizeof number, "%lld", (long long)value.whole); break;
-      case CLT_ELEMENT_HALF: snprintf(number, sizeof number, "half 0x%04x", (unsigned)value.whole); break;
+      case CLT_ELEMENT_CHAR: snprintf(number, sizeof number, "%d", (int8_t)value.integer); break;
+      case CLT_ELEMENT_SHORT: snprintf(number, sizeof number, "%d", (int16_t)value.integer); break;
+      case CLT_ELEMENT_INT: snprintf(number, sizeof number, "%d", (int32_t)value.integer); break;
+      case CLT_ELEMENT_LONG: snprintf(number, sizeof number, "%lld", (long long)value.integer); break;
+      case CLT_ELEMENT_HALF: snprintf(number, sizeof number, "half 0x%04x", (unsigned)value.integer); break;
       case CLT_ELEMENT_FLOAT: clt_snprintf(number, sizeof number, "%.9g", (double)value.single); break;
       case CLT_ELEMENT_DOUBLE: clt_snprintf(number, sizeof number, "%.17g", value.real); break;
-      default: snprintf(number, sizeof number, "%llu", (unsigned long long)value.whole);
+      default: snprintf(number, sizeof number, "%llu", (unsigned long long)value.integer);
     }
     used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? ", " : begin, number);
   }

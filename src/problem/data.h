@@ -1,6 +1,5 @@
-/* problem/data.h - input and reference data of an instance, as logical arrays (without borders), independent of the
- * configuration. Generators and reference functions of modules run in the caller's process, so only workers call these
- * functions. */
+/* problem/data.h - input and reference data of an instance, as logical arrays (without borders). Generators and
+ * reference functions of modules run in the caller's process, so only workers call these functions. */
 #ifndef CLT_PROBLEM_DATA_H
 #define CLT_PROBLEM_DATA_H
 
@@ -20,8 +19,7 @@ typedef enum clt_inputs {
                          all sums and maxima. Odd variants: the background is at the bound, and the spikes are near 0 */
   CLT_INPUTS_RANGE,   /* both signs, ends of ranges, extremes: see clt_range */
   CLT_INPUTS_SPECIAL, /* see clt_special */
-  CLT_INPUTS_OMITTED  /* the file's, with one element of one argument set to 0: its last, or (variant 1) one in the
-                         middle. Shows whether the comparison notices that an element is left out */
+  CLT_INPUTS_OMITTED  /* one element of one argument is 0: its last, or (variant 1) one in the middle */
 } clt_inputs;
 
 /* Variants of CLT_INPUTS_RANGE. */
@@ -114,8 +112,7 @@ typedef enum clt_reference_kind {
   CLT_REFERENCE_KERNEL,
   CLT_REFERENCE_MODULE,
   CLT_REFERENCE_FILE,
-  CLT_REFERENCE_DEFAULT /* none given: the result of the default configuration is taken as correct, and reported as such
-                         */
+  CLT_REFERENCE_DEFAULT /* none is stated: the result of the default configuration is taken as correct */
 } clt_reference_kind;
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
 
@@ -125,8 +122,7 @@ void clt_problem_drop_reference(clt_problem *problem);
 /* Whether the file states a reference; without one, the result of the default configuration is taken as correct. */
 bool clt_problem_has_reference(const clt_problem *problem);
 
-/* With CLT_REFERENCE_DEFAULT, the configuration whose result is taken as correct: the default one, or the first valid
- * one if the default violates a constraint. */
+/* With CLT_REFERENCE_DEFAULT, whose result is taken as correct: the default's, or that of the first valid one. */
 clt_config clt_instance_reference_configuration(const clt_instance *instance);
 
 /* Generates the inputs that a recipe asks for. Fills references of the kinds MODULE and FILE. For KERNEL and DEFAULT,

@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,28 +223,25 @@ static const char *const uses[CLT_METRIC_USES] = {"registers", "spill_bytes", "p
 
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error) {
   const size_t n_own = scope->instance ? 0 : clt_space_n_parameters(scope->space);
-  clt_symbol *known = NULL, *all = NULL;
+  const size_t n_sizes = scope->instance ? 0 : scope->n_sizes;
+  clt_symbol *known = NULL;
   size_t n_known = 0, n_constants = 0, n = 0;
   int rc = CLT_OK;
-  if (scope->instance)
-    rc = clt_instance_symbols(scope->instance, &known, &n_known, &n_constants, error);
-  else if ((known = clt_new_array(scope->n_sizes + n_own, sizeof *known)) == NULL)
-    rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && !scope->instance && i < scope->n_sizes; i++)
-    known[n_known++] = constant(scope->sizes[i].name, (clt_value){.type = CLT_INT, .integer = scope->sizes[i].value});
-  for (size_t i = 0; rc == CLT_OK && !scope->instance && i < n_own; i++)
-    known[n_known++] = variable(clt_space_parameter(scope->space, i)->name, i);
-  if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + CLT_METRIC_USES + scope->n_above, sizeof *all)) == NULL)
-    rc = clt_fail_memory(error);
-  if (rc == CLT_OK) { /* if two have the same name, the later one is used */
+  if (scope->instance) rc = clt_instance_symbols(scope->instance, &known, &n_known, &n_constants, error);
+  if (rc) return rc;
+  clt_symbol *all = clt_new_array(n_known + n_sizes + n_own + scope->n_above + CLT_METRIC_USES + 3, sizeof *all);
+  if (all) { /* if two have the same name, the later one is used */
     all[n++] = variable("figure", CLT_SLOT_FIGURE);
     for (size_t i = 0; i < CLT_METRIC_USES; i++) all[n++] = variable(uses[i], CLT_SLOT_USE + i);
     for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, CLT_SLOT_METRICS + i);
     for (size_t i = 0; i < n_known; i++) all[n++] = known[i];
+    for (size_t i = 0; i < n_sizes; i++)
+      all[n++] = constant(scope->sizes[i].name, (clt_value){.type = CLT_INT, .integer = scope->sizes[i].value});
+    for (size_t i = 0; i < n_own; i++) all[n++] = variable(clt_space_parameter(scope->space, i)->name, i);
     all[n++] = variable("time_s", CLT_SLOT_TIME);
     all[n++] = variable("energy_J", CLT_SLOT_ENERGY);
-    rc = clt_expr_compile(out, text, all, n, error);
   }
+  rc = all ? clt_expr_compile(out, text, all, n, error) : clt_fail_memory(error);
   free(known);
   free(all);
   return rc;

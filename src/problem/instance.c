@@ -87,10 +87,10 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
   instance->fixed = fixed;
   instance->has_device = device != NULL;
   if (device) instance->device = *device;
-  instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
-  instance->compiled = clt_new_array(problem->n_expressions + 1, sizeof *instance->compiled);
-  instance->parameters = clt_new_array(problem->n_parameters, sizeof *instance->parameters);
-  int rc = instance->sizes && instance->compiled && instance->parameters ? CLT_OK : clt_fail_memory(error);
+  instance->sizes = clt_arena_array(&instance->arena, problem->n_sizes, sizeof *instance->sizes);
+  instance->compiled = clt_arena_array(&instance->arena, problem->n_expressions + 1, sizeof *instance->compiled);
+  instance->parameters = clt_arena_array(&instance->arena, problem->n_parameters, sizeof *instance->parameters);
+  int rc = clt_arena_check(&instance->arena, error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].default_value;
   for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
   if (rc == CLT_OK) rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
@@ -199,9 +199,7 @@ void clt_instance_free(clt_instance *instance) {
   for (size_t i = 0; instance->compiled && i <= problem->n_expressions; i++) clt_expr_free(instance->compiled[i]);
   for (size_t i = 0; instance->parameters && i < problem->n_parameters; i++)
     free((void *)(uintptr_t)instance->parameters[i].values);
-  free(instance->compiled);
-  free(instance->parameters);
-  free(instance->sizes);
+  clt_arena_release(&instance->arena);
   clt_space_free(instance->space);
   free(instance);
 }

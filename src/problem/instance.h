@@ -7,6 +7,7 @@
 
 struct clt_instance {
   const clt_problem *problem;
+  clt_arena arena; /* of sizes, compiled and parameters */
   clt_space *space;
   clt_device_info device;
   bool has_device;

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "problem/instance.h"
 #include "problem/load.h"
 #include "space/expr.h"

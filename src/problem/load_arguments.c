@@ -1,8 +1,6 @@
 /* The kernel's arguments with the source of their content, and the reference. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "problem/load.h"
 
 /* --- content --- */

@@ -1,6 +1,5 @@
 /* The section "Command". */
 #include <regex.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

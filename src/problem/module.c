@@ -9,7 +9,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/spawn.h"
 #include "problem/content.h"
 #include "problem/instance.h"
@@ -62,7 +61,9 @@ static int compile_module(const char *path, const char *library, const char *inc
   char *command = strdup(compiler_command()), *from = clt_format("-I%s", include);
   char *partial = clt_format("%s.%ld", library, (long)gettid()), *words[MAX_COMPILER_WORDS + N_FLAGS + 6], *rest;
   if (!command || !from || !partial) {
-    free(command), free(from), free(partial);
+    free(command);
+    free(from);
+    free(partial);
     return clt_fail_memory(error);
   }
   size_t n = 0;

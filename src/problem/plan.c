@@ -19,16 +19,10 @@
   ((c)->rc = (c)->rc ? (c)->rc : clt_key_fail(&(c)->instance->problem->source, key, code, (c)->error, __VA_ARGS__))
 
 /* NULL: there was a failure before, or memory runs out. */
-static void *new_array(clt_calculation *c, size_t n, size_t element_bytes) {
-  void *array = c->rc ? NULL : clt_new_array(n, element_bytes);
+static void *new_array(clt_calculation *c, clt_plan *plan, size_t n, size_t element_bytes) {
+  void *array = c->rc ? NULL : clt_arena_array(&plan->arena, n, element_bytes);
   if (array == NULL && c->rc == CLT_OK) c->rc = clt_fail_memory(c->error);
   return array;
-}
-
-static char *copy_text(clt_calculation *c, const char *text) {
-  char *copy = c->rc ? NULL : strdup(text);
-  if (copy == NULL && c->rc == CLT_OK) c->rc = clt_fail_memory(c->error);
-  return copy;
 }
 
 /* --- global and local sizes --- */
@@ -136,7 +130,7 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
   add_build_options(&options, c, clt_n_defines(c->instance), more, n_more);
   if (c->rc == CLT_OK && folder == NULL) c->rc = clt_fail_memory(c->error);
   if (c->rc == CLT_OK) c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, c->error);
-  plan->source_file = copy_text(c, file);
+  plan->source_file = file;
   if (c->rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
     clt_text_printf(&options, " -I%s%s%s", quote, folder, quote);
@@ -152,7 +146,7 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
 static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_plan *plan) {
   clt_plan_arg *out = &plan->args[plan->n_args++];
   *out = argument->plan;
-  out->name = copy_text(c, argument->name);
+  out->name = argument->name;
   out->key = argument->key;
   for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
   if (out->kind == CLT_ARG_SAMPLER) return;
@@ -217,8 +211,8 @@ static void plan_launch(clt_calculation *c, const clt_launch *launch, const size
   clt_plan_launch *out = &plan->launches[plan->n_launches];
   if (!clt_plan_launch_sizes(out, c, launch)) return;
   plan->n_launches++;
-  out->kernel = copy_text(c, launch->kernel);
-  out->args = new_array(c, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
+  out->kernel = launch->kernel;
+  out->args = new_array(c, plan, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
   size_t n_lists = launch->all_args ? 1 : launch->n_args;
   for (size_t k = 0; k < n_lists && c->rc == CLT_OK; k++) /* entries with this name, in their order */
     for (size_t i = 0; i < problem->n_arguments; i++)
@@ -228,9 +222,9 @@ static void plan_launch(clt_calculation *c, const clt_launch *launch, const size
 
 static void plan_configuration(clt_calculation *c, clt_plan *plan) {
   const clt_problem *problem = c->instance->problem;
-  size_t head = 0, head_group = 0, *places = new_array(c, problem->n_arguments, sizeof *places);
-  plan->args = new_array(c, problem->n_arguments, sizeof *plan->args);
-  plan->launches = new_array(c, problem->n_launches, sizeof *plan->launches);
+  size_t head = 0, head_group = 0, *places = new_array(c, plan, problem->n_arguments, sizeof *places);
+  plan->args = new_array(c, plan, problem->n_arguments, sizeof *plan->args);
+  plan->launches = new_array(c, plan, problem->n_launches, sizeof *plan->launches);
   for (size_t i = 0; i < problem->n_arguments && c->rc == CLT_OK; i++) {
     bool exists = clt_evaluate_when(c, problem->arguments[i].when);
     places[i] = exists ? plan->n_args : ABSENT;
@@ -249,7 +243,6 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
     FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE,
             "every launch has a \"When\" that is false for this configuration");
   plan_source(c, plan, problem->kernel_file, NULL, 0);
-  free(places);
 }
 
 /* Adds an argument of the reference kernel: without border, and as a buffer if it has an entry as a buffer. */
@@ -268,12 +261,12 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
   const clt_reference *reference = &problem->reference;
   const clt_launch *launch = &reference->launch;
   size_t n = problem->n_arguments + launch->n_args;
-  plan->args = new_array(c, n, sizeof *plan->args);
-  plan->launches = new_array(c, 1, sizeof *plan->launches);
+  plan->args = new_array(c, plan, n, sizeof *plan->args);
+  plan->launches = new_array(c, plan, 1, sizeof *plan->launches);
   if (c->rc) return;
   plan->n_launches = 1;
   plan->launches[0] = (clt_plan_launch){
-      .repeat = 1, .kernel = copy_text(c, launch->kernel), .key = launch->key, .args = new_array(c, n, sizeof(size_t))};
+      .repeat = 1, .kernel = launch->kernel, .key = launch->key, .args = new_array(c, plan, n, sizeof(size_t))};
   for (size_t i = 0; c->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
     if (clt_problem_entries(problem, problem->arguments[i].name).first == &problem->arguments[i])
       plan_reference_argument(c, problem->arguments[i].name, plan);
@@ -325,15 +318,8 @@ void clt_plan_locate(char *out, size_t capacity, const clt_plan *plan, const cha
 
 void clt_plan_free(clt_plan *plan) {
   if (plan == NULL) return;
-  for (size_t i = 0; i < plan->n_args; i++) free(plan->args[i].name);
-  for (size_t i = 0; i < plan->n_launches; i++) {
-    free(plan->launches[i].kernel);
-    free(plan->launches[i].args);
-  }
-  free(plan->args);
-  free(plan->launches);
+  clt_arena_release(&plan->arena);
   free(plan->source);
-  free(plan->source_file);
   free(plan->options);
   free(plan);
 }
@@ -366,34 +352,46 @@ clt_plan_extent clt_instance_extent(const clt_instance *instance, clt_config con
   return out;
 }
 
-int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
-                        const int64_t *sizes, clt_error *error) {
-  const size_t n = instance->problem->n_passed;
-  clt_size *named = clt_new_array(n, sizeof *named);
+/* Makes an instance in which the configuration can be launched. *items: its work-items. */
+static int new_launchable(clt_instance **out, clt_config *out_config, double *items, const clt_instance *instance,
+                          clt_config config, const clt_size *sizes, const clt_device_info *device, clt_error *error) {
   clt_instance *made = NULL;
-  if (named == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) named[i] = (clt_size){clt_instance_size(instance, i).name, sizes[i]};
-  int rc = clt_instance_new(&made, instance->problem, named, n, clt_instance_device(instance), error);
-  free(named);
+  int rc = clt_instance_new(&made, instance->problem, sizes, instance->problem->n_passed, device, error);
   if (rc) return rc;
-  *out_config = clt_instance_translate(made, instance, config);
-  if (*out_config == CLT_CONFIG_NONE || isnan(clt_instance_extent(made, *out_config).items)) {
+  const clt_config translated = clt_instance_translate(made, instance, config);
+  const double n_items = translated == CLT_CONFIG_NONE ? NAN : clt_instance_extent(made, translated).items;
+  if (isnan(n_items)) {
     clt_instance_free(made);
     return clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid at these sizes");
   }
   *out = made;
+  *out_config = translated;
+  *items = n_items;
   return CLT_OK;
+}
+
+int clt_instance_new_at(clt_instance **out, clt_config *out_config, const clt_instance *instance, clt_config config,
+                        const int64_t *sizes, clt_error *error) {
+  const size_t n = instance->problem->n_passed;
+  clt_size *named = clt_new_array(n, sizeof *named);
+  double items;
+  if (named == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) named[i] = (clt_size){clt_instance_size(instance, i).name, sizes[i]};
+  int rc = new_launchable(out, out_config, &items, instance, config, named, clt_instance_device(instance), error);
+  free(named);
+  return rc;
 }
 
 int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
                              clt_config config, const clt_device_info *device, double most_items, clt_error *error) {
   const clt_problem *problem = instance->problem;
   const size_t n = problem->n_passed;
-  clt_size *sizes = clt_new_array(n, sizeof *sizes), *tried = clt_new_array(n, sizeof *tried);
+  clt_arena arena = {0};
+  clt_size *sizes = clt_arena_array(&arena, n, sizeof *sizes), *tried = clt_arena_array(&arena, n, sizeof *tried);
   double items = INFINITY;
   bool again = true;
   *out = NULL;
-  int rc = sizes && tried ? CLT_OK : clt_fail_memory(error);
+  int rc = clt_arena_check(&arena, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) sizes[i] = clt_instance_size(instance, i);
   while (rc == CLT_OK && again && (*out == NULL || items > most_items)) {
     again = false;
@@ -407,19 +405,11 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
         tried[i] = halved ? (clt_size){sizes[i].name, half} : sizes[i];
         changed = changed || halved;
       }
-      if (!changed || clt_instance_new(&made, problem, tried, n, device, NULL)) continue;
-      const clt_config translated = clt_instance_translate(made, instance, config);
-      const double n_items = translated == CLT_CONFIG_NONE ? NAN : clt_instance_extent(made, translated).items;
-      if (isnan(n_items)) {
-        clt_instance_free(made);
-        continue;
-      }
+      if (!changed || new_launchable(&made, out_config, &items, instance, config, tried, device, NULL)) continue;
       clt_instance_free(*out);
       *out = made;
-      *out_config = translated;
-      items = n_items;
       again = true;
-      for (size_t i = 0; i < n; i++) sizes[i] = tried[i];
+      memcpy(sizes, tried, n * sizeof *sizes);
     }
   }
   if (rc == CLT_OK && *out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
@@ -432,7 +422,6 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
     clt_instance_free(*out);
     *out = NULL;
   }
-  free(sizes);
-  free(tried);
+  clt_arena_release(&arena);
   return rc;
 }

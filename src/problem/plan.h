@@ -6,6 +6,8 @@
 #include <clatune/log.h>
 #include <clatune/problem.h>
 
+#include "base/arena.h"
+
 typedef enum clt_arg_kind {
   CLT_ARG_SCALAR,
   CLT_ARG_BUFFER,   /* global memory */
@@ -58,8 +60,8 @@ typedef enum clt_image_channel { CLT_CHANNEL_NATIVE, CLT_CHANNEL_NORMALISED } cl
 /* One argument of one configuration. The stored array has extent[d] + 2 * border[d] elements in dimension d (x
  * fastest): the logical array, surrounded by the border. */
 typedef struct clt_plan_arg {
-  char *name;
-  const char *key; /* key of its entry in the problem file, borrowed from the problem; NULL: none */
+  const char *name; /* borrowed from the problem */
+  const char *key;  /* key of its entry in the problem file, borrowed from the problem; NULL: none */
   clt_arg_kind kind;
   clt_access access;
   clt_element element;
@@ -78,8 +80,8 @@ typedef struct clt_plan_arg {
 } clt_plan_arg;
 
 typedef struct clt_plan_launch {
-  char *kernel;
-  const char *key; /* as in clt_plan_arg */
+  const char *kernel; /* borrowed from the problem */
+  const char *key;    /* as in clt_plan_arg */
   unsigned n_dimensions;
   size_t global[3]; /* in work-items; a multiple of local if has_local */
   size_t local[3];
@@ -92,10 +94,11 @@ typedef struct clt_plan_launch {
 } clt_plan_launch;
 
 typedef struct clt_plan {
+  clt_arena arena; /* of the arguments and launches */
   clt_config config;
-  char *source;      /* text of the kernel file, built as one program */
-  char *source_file; /* as named in the problem file, for the compiler's messages; NULL: none */
-  char *options;     /* build options, including -D of every parameter */
+  char *source;            /* text of the kernel file, built as one program */
+  const char *source_file; /* as named in the problem file, for the compiler's messages; borrowed from it; NULL: none */
+  char *options;           /* build options, including -D of every parameter */
   clt_plan_arg *args;
   size_t n_args;
   clt_plan_launch *launches;

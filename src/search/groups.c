@@ -81,7 +81,6 @@ static void keep_better(groups_state *s) {
 }
 
 static int groups_propose(void *state, clt_config *out, clt_error *error) {
-  (void)error;
   groups_state *s = state;
   *out = CLT_CONFIG_NONE;
   for (;;) {

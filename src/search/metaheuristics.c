@@ -16,7 +16,7 @@ typedef struct walk_options {
 typedef struct walk_state {
   clt_steps steps; /* first: its ask, tell and report are the searchers' */
   walk_options options;
-  clt_best best;               /* so far; of local: of the starts or the neighbours; of annealing: where it stands */
+  clt_best best;               /* so far; of local: of the starts or the neighbours; of annealing: the current one */
   int64_t starts_left, n_open; /* of local and annealing; n_open: what is not learnt of starts, of neighbours */
   /* local */
   clt_best centre;        /* none: a start is looked for */
@@ -69,7 +69,6 @@ static int hill_climb_propose(void *state, clt_config *out, clt_error *error) {
 }
 
 static int hill_climb_learn(void *state, clt_config config, double cost, clt_error *error) {
-  (void)error;
   clt_best_keep(&((walk_state *)state)->best, config, cost);
   return CLT_OK;
 }
@@ -137,7 +136,6 @@ static int local_propose(void *state, clt_config *out, clt_error *error) {
 }
 
 static int local_learn(void *state, clt_config config, double cost, clt_error *error) {
-  (void)error;
   walk_state *s = state;
   if (s->n_open > 0)
     s->n_open--;
@@ -165,7 +163,7 @@ const clt_searcher_type clt_searcher_local =
  * and sometimes long (Szu and Hartley, "Fast simulated annealing", Physics Letters A 122, 1987): next to
  * failing configurations at least two parameters change at once. */
 
-#define STARTS 10   /* random configurations of which the fastest is where it begins; the same as local's */
+#define STARTS 10   /* random configurations; it begins with the fastest; the same number as local's */
 #define FURTHER 0.5 /* probability with which one more parameter is changed in a step, and again */
 #define STEPS 200   /* through what is known, before each parameter is drawn anew with probability KICK */
 #define KICK 0.25
@@ -199,7 +197,6 @@ static int annealing_propose(void *state, clt_config *out, clt_error *error) {
 }
 
 static int annealing_learn(void *state, clt_config config, double cost, clt_error *error) {
-  (void)error;
   walk_state *s = state;
   if (s->n_open > 0) {
     s->n_open--;
@@ -263,7 +260,6 @@ static int genetic_propose(void *state, clt_config *out, clt_error *error) {
 }
 
 static int genetic_learn(void *state, clt_config config, double cost, clt_error *error) {
-  (void)error;
   walk_state *s = state;
   if (!isfinite(cost)) return CLT_OK;
   if (s->n_members < (size_t)s->options.population) {

@@ -13,13 +13,11 @@ typedef struct exhaustive_state {
 } exhaustive_state;
 
 static int random_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  (void)options;
   static const clt_steps_rules rules = {.phase = "sampling", .propose = clt_steps_random};
   return clt_steps_init(state, setup, &rules, error);
 }
 
 static int exhaustive_propose(void *state, clt_config *out, clt_error *error) {
-  (void)error;
   exhaustive_state *s = state;
   do {
     if (s->n_taken == s->n_ahead) {
@@ -38,7 +36,6 @@ static int exhaustive_propose(void *state, clt_config *out, clt_error *error) {
 }
 
 static int exhaustive_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  (void)options;
   static const clt_steps_rules rules = {.phase = "all configurations", .propose = exhaustive_propose};
   return clt_steps_init(state, setup, &rules, error);
 }

@@ -11,10 +11,7 @@
 
 #define VARY_TRIES 64 /* before the walk down the tree, which is biased towards values that fit few others */
 
-int64_t clt_search_without_end(const void *options) {
-  (void)options;
-  return INT64_MAX;
-}
+int64_t clt_search_without_end(const void *options) { return INT64_MAX; }
 
 /* --- random configurations --- */
 
@@ -147,7 +144,6 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
 }
 
 int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error) {
-  (void)measurement;
   clt_steps *s = state;
   if (isnan(cost)) cost = INFINITY;
   for (size_t i = s->n_learnt; i < s->n_asked; i++) {

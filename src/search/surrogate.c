@@ -59,7 +59,7 @@ typedef struct surrogate_state {
   bool predicted;         /* the prior is a model's predictions for these sizes */
   clt_extra_inputs extra; /* n 0: none */
   /* All that was evaluated first or asked for, in this order, in which it is learnt, too: of n_known configurations the
-   * results of n_rows. A branch is a search beside the main one that knows nothing but its own rows. */
+   * results of n_rows. A branch is a second search, which knows only its own rows. */
   clt_result_row *rows;
   float *x, *inputs; /* [row][n_inputs], [row][extra.n] */
   size_t n_known, n_rows, n_failed, rows_capacity, x_capacity, inputs_capacity;
@@ -286,7 +286,7 @@ static int judge_sources(surrogate_state *s, clt_error *error) {
 
 /* After a long time without improvement, a branch starts next to the main search: far from all measured configurations,
  * with models fitted to its own rows only. A stuck search is stuck because its models are too certain of what they have
- * seen; a complete restart would lose where the main search was right (docs/notebook/surrogate.md compares both). From
+ * seen; a complete restart would lose what the main search has found (docs/notebook/surrogate.md compares both). From
  * then on main search and branch take turns, and the main search sees the rows of both. A branch that stalls is
  * replaced by the next one. With fitting prior data the first branch starts early, since it costs little. */
 static void branch_if_stalled(surrogate_state *s) {
@@ -326,8 +326,8 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
     s->bars_most = 2 * n_barred > c->n;
   }
   if (rc) return rc;
-  /* Where nothing improves and most of the space is barred, it may be the model of what fails that is wrong: nothing is
-   * learnt of what is barred. The optimum may lie there, on the edge of what fails, and random search would find it. */
+  /* If nothing improves and most of the space is barred, the validity model may be incorrect: barred configurations are
+   * never measured. The optimum may be among them, next to failing ones, and random search would find it. */
   if (s->latest && s->bars_most && by == CLT_BY_MEAN) return uniform_point(s, out, error);
   const clt_fastest fastest = find_fastest(s);
   *out = clt_candidates_best(c, by, s->options.kappa, &s->steps.known, &fastest);

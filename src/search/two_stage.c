@@ -33,7 +33,7 @@ typedef struct two_stage_state {
   clt_steps steps; /* first: its ask is the searcher's */
   clt_search_setup setup;
   int64_t n_samples, most_second; /* how the budget is divided */
-  bool chosen;                    /* the second stage ends where the confidence is reached */
+  bool chosen;                    /* the second stage ends when the confidence is reached */
   double min_p_valid;             /* less likely ones come after all others */
   clt_rows rows; /* told, by configuration, so that the order in which results arrived makes no difference */
   size_t n_correct;
@@ -45,7 +45,7 @@ typedef struct two_stage_state {
   clt_model *model;
   clt_config *candidates; /* what it predicts to be the fastest, in order */
   clt_prediction *predictions;
-  size_t n_candidates, next, block_end; /* next: the first not taken; block_end: where this block of them ends */
+  size_t n_candidates, next, block_end; /* next: the first not taken; block_end: the end of this block of them */
   bool exhausted;                       /* the model has no others */
   double margin;                        /* with chosen: find_margin */
   double beyond; /* the predicted log cost from which on, by the margin, nothing is better by more than the tolerance */
@@ -160,7 +160,7 @@ static int refill(two_stage_state *s, clt_error *error) {
   s->n_candidates = s->next = s->block_end = 0;
   s->exhausted = false;
   for (size_t want = AT_ONCE; rc == CLT_OK && s->n_candidates == 0 && !s->exhausted; want *= 2) {
-    size_t n = 0; /* again where the best were all aliases */
+    size_t n = 0; /* again if the best were all aliases */
     free(s->candidates);
     free(s->predictions);
     s->candidates = clt_new_array(want, sizeof *s->candidates);

@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "device/device.h"
 #include "problem/module_paths.h" /* made by meson */
 #include "space/space.h"
@@ -170,13 +169,19 @@ static int add_measured(clt_feature *features, clt_store *store, const clt_devic
   return rc;
 }
 
+static clt_feature *add_feature(clt_feature *out, size_t *n, const char *name, double value) {
+  clt_feature *f = &out[(*n)++];
+  *f = (clt_feature){.value = value};
+  snprintf(f->name, sizeof f->name, "%s", name);
+  return f;
+}
+
 int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n_out, clt_store *store,
                         const clt_device_info *device, clt_error *error) {
   size_t n = 0;
   for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-    clt_feature *f = &out[n++];
-    *f = (clt_feature){.value = NAN, .is_said = true};
-    snprintf(f->name, sizeof f->name, "%s", said[i]);
+    clt_feature *f = add_feature(out, &n, said[i], NAN);
+    f->is_said = true;
     for (size_t k = 0; k < clt_device_n_properties(); k++) {
       const clt_value value = clt_device_property(device, k);
       if (strcmp(clt_device_property_name(k) + strlen("device."), said[i]) == 0 && value.integer > 0)
@@ -184,18 +189,11 @@ int clt_device_features(clt_feature out[CLT_MOST_FEATURES], size_t *n_out, clt_s
     }
   }
   clt_feature *measured = &out[n];
-  for (size_t k = 0; k < N_PROBES; k++) {
-    out[n] = (clt_feature){.value = NAN};
-    snprintf(out[n].name, sizeof out[n].name, "%s", probes[k].name);
-    n++;
-  }
+  for (size_t k = 0; k < N_PROBES; k++) add_feature(out, &n, probes[k].name, NAN);
   int rc = store ? add_measured(measured, store, device, error) : CLT_OK;
   for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
-    clt_feature *f = &out[n];
     const double of = find_feature(out, n, shares[k].of), to = find_feature(out, n, shares[k].to);
-    *f = (clt_feature){.value = shares[k].times ? of * to : of / to, .is_balance = true};
-    snprintf(f->name, sizeof f->name, "%s", shares[k].name);
-    n++;
+    add_feature(out, &n, shares[k].name, shares[k].times ? of * to : of / to)->is_balance = true;
   }
   *n_out = n;
   return rc;

@@ -1,8 +1,8 @@
 /* Interleaved rounds of the finalists: runs and judges them. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -119,11 +119,13 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
 static int play_rounds(entry *entries, clt_measurement *results, const size_t *places, size_t n,
                        const clt_evaluator_type *evaluator, void *state, const clt_contest_policy *policy,
                        clt_error *error) {
-  size_t *indices = clt_new_array(n, sizeof *indices), *kept = clt_new_array(n, sizeof *kept), n_before = 0;
-  clt_measurement *turns = clt_new_array(n, sizeof *turns);
-  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
-  clt_standing *standings = clt_new_array(n, sizeof *standings);
-  int rc = indices && kept && turns && contenders && standings ? CLT_OK : clt_fail_memory(error);
+  clt_arena arena = {0};
+  size_t *indices = clt_arena_array(&arena, n, sizeof *indices), n_before = 0;
+  size_t *kept = clt_arena_array(&arena, n, sizeof *kept);
+  clt_measurement *turns = clt_arena_array(&arena, n, sizeof *turns);
+  clt_contender *contenders = clt_arena_array(&arena, n, sizeof *contenders);
+  clt_standing *standings = clt_arena_array(&arena, n, sizeof *standings);
+  int rc = clt_arena_check(&arena, error);
   for (size_t i = 0; i < n; i++)
     if (entries[i].costs.n > n_before) n_before = entries[i].costs.n;
   const double zero = 0, *waited_s = policy->waited_s ? policy->waited_s : &zero;
@@ -169,20 +171,17 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
     decided = clt_rounds_judge(contenders, n, policy->tolerance, SIGNIFICANT / 2 / (double)(n_looks * (n_looks + 1)),
                                standings);
   }
-  free(indices);
-  free(kept);
-  free(turns);
-  free(contenders);
-  free(standings);
+  clt_arena_release(&arena);
   return rc;
 }
 
 /* Prepares the *n_near finalists near the fastest in new processes; does nothing if there is only one. */
 static int keep_near_anew(const entry *entries, clt_measurement *results, size_t *places, size_t *n_near, size_t n,
                           const clt_evaluator_type *evaluator, void *state, clt_error *error) {
-  clt_config *configs = clt_new_array(n, sizeof *configs);
-  clt_measurement *again = clt_new_array(n, sizeof *again);
-  int rc = configs && again ? CLT_OK : clt_fail_memory(error);
+  clt_arena arena = {0};
+  clt_config *configs = clt_arena_array(&arena, n, sizeof *configs);
+  clt_measurement *again = clt_arena_array(&arena, n, sizeof *again);
+  int rc = clt_arena_check(&arena, error);
   double least = INFINITY;
   *n_near = 0;
   for (size_t i = 0; i < n; i++)
@@ -203,17 +202,17 @@ static int keep_near_anew(const entry *entries, clt_measurement *results, size_t
     if (places[i] != SIZE_MAX && again[places[i]].reason != CLT_REASON_NONE)
       rc = take_turn(NULL, &results[i], &again[places[i]], NULL, error);
   for (size_t k = 0; again && k < *n_near; k++) clt_measurement_release(&again[k]);
-  free(configs);
-  free(again);
+  clt_arena_release(&arena);
   return rc;
 }
 
 int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_config *configs, size_t n,
                     const clt_contest_policy *policy, clt_measurement *out, clt_error *error) {
-  entry *entries = clt_new_array(n, sizeof *entries);
-  clt_measurement *results = clt_new_array(n, sizeof *results);
-  size_t *places = clt_new_array(n, sizeof *places), n_near = n;
-  int rc = entries && results && places ? CLT_OK : clt_fail_memory(error);
+  clt_arena arena = {0};
+  entry *entries = clt_arena_array(&arena, n, sizeof *entries);
+  clt_measurement *results = clt_arena_array(&arena, n, sizeof *results);
+  size_t *places = clt_arena_array(&arena, n, sizeof *places), n_near = n;
+  int rc = clt_arena_check(&arena, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) clt_measurement_init(&results[i], configs[places[i] = i]);
   if (rc == CLT_OK) rc = evaluator->keep(state, configs, n, results, error);
   /* Times depend on the pages and addresses of a process. So the rounds are repeated in others, within the same time
@@ -251,8 +250,6 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
     free(entries[i].figures.values);
     free(entries[i].energies_J.values);
   }
-  free(entries);
-  free(results);
-  free(places);
+  clt_arena_release(&arena);
   return rc;
 }

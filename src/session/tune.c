@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -97,10 +98,11 @@ static int ask_model(clt_session *s, clt_error *error) {
   clt_search_loop *l = &s->loop;
   size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
   size_t first = l->has_default, most = l->n_initial + SUGGESTIONS;
-  clt_config *best = clt_new_array(n, sizeof *best);
-  clt_prediction *predictions = clt_new_array(n, sizeof *predictions);
-  clt_known_cost *known = clt_new_array(n, sizeof *known);
-  int rc = best && predictions && known ? CLT_OK : clt_fail_memory(error);
+  clt_arena arena = {0};
+  clt_config *best = clt_arena_array(&arena, n, sizeof *best);
+  clt_prediction *predictions = clt_arena_array(&arena, n, sizeof *predictions);
+  clt_known_cost *known = clt_arena_array(&arena, n, sizeof *known);
+  int rc = clt_arena_check(&arena, error);
   if (rc == CLT_OK) rc = clt_model_best(best, predictions, &n, s->settings->model, n, MIN_P_VALID, NULL, 0, error);
   for (size_t parameters = DIFFERENT; rc == CLT_OK && parameters > 0; parameters--)
     for (size_t i = 0; i < n && l->n_initial < most; i++)
@@ -113,9 +115,7 @@ static int ask_model(clt_session *s, clt_error *error) {
     rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
     s->predicted = rc == CLT_OK && n > 0;
   }
-  free(best);
-  free(predictions);
-  free(known);
+  clt_arena_release(&arena);
   return rc;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -48,6 +49,7 @@ struct level {
 };
 
 typedef struct maker {
+  clt_arena arena; /* of the levels and what is needed to plan them */
   const clt_group *group;
   level *levels;
   size_t n_levels;
@@ -87,9 +89,9 @@ static int plan_filters(maker *m, const planned *nodes, size_t k) {
   const clt_flow *flow = m->group->flow;
   level *l = &m->levels[k];
   if (l->n_live < LEAST_FILTERED || k + LEAST_FILTERED >= m->n_levels) return CLT_OK;
-  unsigned char *uses = clt_new_array(flow->n_nodes, sizeof *uses);
-  l->filters = clt_new_array(m->n_levels - k, sizeof *l->filters);
-  int rc = uses && l->filters ? CLT_OK : CLT_E_MEMORY;
+  unsigned char *uses = clt_arena_array(&m->arena, flow->n_nodes, sizeof *uses);
+  l->filters = clt_arena_array(&m->arena, m->n_levels - k, sizeof *l->filters);
+  int rc = clt_arena_check(&m->arena, NULL);
   clt_mask set = {{0}};
   for (size_t j = 0; j <= k; j++) clt_mask_add(&set, m->levels[j].domain->parameter);
   for (size_t n = m->group->n_nodes; rc == CLT_OK && n-- > 0;) {
@@ -121,18 +123,17 @@ static int plan_filters(maker *m, const planned *nodes, size_t k) {
   if (rc == CLT_OK && (l->n_filters < LEAST_FILTERED || l->filter_bytes > MOST_FILTERED * l->n_live)) {
     while (l->n_filters > 0) free(l->filters[--l->n_filters].steps);
   }
-  free(uses);
   return rc;
 }
 
 static int plan_levels(maker *m) {
   const clt_group *group = m->group;
   const clt_flow *flow = group->flow;
-  planned *nodes = clt_new_array(flow->n_nodes, sizeof *nodes);
+  planned *nodes = clt_arena_array(&m->arena, flow->n_nodes, sizeof *nodes);
   m->n_levels = group->n_domains;
-  m->levels = clt_new_array(m->n_levels, sizeof *m->levels);
-  m->registers = clt_new_array(flow->n_nodes, sizeof *m->registers);
-  int rc = nodes && m->levels && m->registers ? CLT_OK : CLT_E_MEMORY;
+  m->levels = clt_arena_array(&m->arena, m->n_levels, sizeof *m->levels);
+  m->registers = clt_arena_array(&m->arena, flow->n_nodes, sizeof *m->registers);
+  int rc = clt_arena_check(&m->arena, NULL);
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) m->levels[k].domain = group->domains[k];
   for (size_t n = 0; rc == CLT_OK && n < group->n_nodes; n++) {
     uint32_t i = group->nodes[n];
@@ -183,7 +184,6 @@ static int plan_levels(maker *m) {
     }
   }
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) rc = plan_filters(m, nodes, k);
-  free(nodes);
   return rc;
 }
 
@@ -368,12 +368,10 @@ done:
     free(l->steps);
     free(l->live);
     while (l->n_filters > 0) free(l->filters[--l->n_filters].steps);
-    free(l->filters);
     free(l->keys);
     clt_map_release(&l->subtrees);
   }
-  free(m.levels);
-  free(m.registers);
+  clt_arena_release(&m.arena);
   free(m.counts);
   free(m.pending);
   clt_map_release(&m.unique);

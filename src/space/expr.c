@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,14 +101,15 @@ int clt_expr_compile(clt_expr **out, const char *text, const clt_symbol *symbols
 }
 
 int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...) {
-  char message[sizeof error->message];
   va_list arguments;
   if (error == NULL || error->code) return code;
   va_start(arguments, format);
-  clt_vsnprintf(message, sizeof message, format, arguments);
+  if (expr->place.source)
+    clt_key_vfail(expr->place.source, expr->place.key, code, error, format, arguments);
+  else
+    clt_vfail_at(error, code, NULL, 0, NULL, format, arguments);
   va_end(arguments);
-  if (expr->place.source == NULL) return clt_fail(error, code, "%s", message);
-  return clt_key_fail(expr->place.source, expr->place.key, code, error, "%s", message);
+  return code;
 }
 
 /* --- properties --- */

@@ -4,6 +4,7 @@
 #ifndef CLT_SPACE_FLOW_H
 #define CLT_SPACE_FLOW_H
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "space/code.h"
 
@@ -56,7 +57,7 @@ typedef struct clt_flow_node {
   uint32_t operands[4];
   clt_mask support;
   clt_value value;  /* of a constant */
-  clt_value *table; /* n_support 1: one entry per value of the parameter; owned */
+  clt_value *table; /* n_support 1: one entry per value of the parameter */
 } clt_flow_node;
 
 /* The number of operands to visit. Constants and tables count as leaves. */
@@ -72,6 +73,7 @@ typedef struct clt_flow_root {
 typedef struct clt_flow {
   const clt_parameter *parameters; /* borrowed */
   size_t n_parameters;
+  clt_arena arena; /* of the tables, and of what building the groups needs */
   clt_flow_node *nodes;
   size_t n_nodes, nodes_capacity;
   clt_flow_root *roots;

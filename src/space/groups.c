@@ -16,7 +16,7 @@
 /* --- the flow --- */
 
 static void release_flow(clt_flow *flow) {
-  for (size_t i = 0; i < flow->n_nodes; i++) free(flow->nodes[i].table);
+  clt_arena_release(&flow->arena);
   free(flow->nodes);
   free(flow->roots);
   clt_map_release(&flow->index);
@@ -24,12 +24,13 @@ static void release_flow(clt_flow *flow) {
 }
 
 /* Evaluates a node that depends on no parameter, or tabulates one that depends on a single parameter. */
-static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
+static int evaluate_flow_node(clt_flow *flow, clt_flow_node *node) {
   unsigned arity = clt_op_arity(node->op);
   const clt_parameter *parameter = node->n_support == 1 ? &flow->parameters[clt_mask_least(node->support)] : NULL;
   const clt_value *operands[4];
   if (node->n_support == 2) return CLT_OK;
-  if (parameter && (node->table = clt_new_array(parameter->n_values, sizeof *node->table)) == NULL) return CLT_E_MEMORY;
+  if (parameter) node->table = clt_arena_array(&flow->arena, parameter->n_values, sizeof *node->table);
+  if (parameter && node->table == NULL) return CLT_E_MEMORY;
   for (size_t v = 0; v < (parameter ? parameter->n_values : 1); v++) {
     clt_value *out = parameter ? &node->table[v] : &node->value;
     for (unsigned k = 0; k < arity; k++) {
@@ -123,7 +124,7 @@ static bool split_negated(clt_flow *flow, uint32_t i, uint32_t sides[2], int *rc
 /* Adds a constraint. Unless `whole`, the operands of the "and"s at its top become separate roots, in the order of
  * evaluation. */
 static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, uint32_t constraint) {
-  uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL;
+  uint32_t *numbers = clt_arena_array(&flow->arena, expr->n_nodes, sizeof *numbers), *stack = NULL;
   size_t n = 0, capacity = 0;
   int rc = numbers ? clt_grow(&stack, &capacity, 1, sizeof *stack) : CLT_E_MEMORY;
   for (size_t i = 0; rc == CLT_OK && i < expr->n_nodes; i++)
@@ -146,7 +147,6 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
       stack[n++] = sides[0];
     }
   }
-  free(numbers);
   free(stack);
   return rc;
 }
@@ -197,7 +197,7 @@ static int decide_simple(grouping *g) {
   for (size_t p = 0; p < g->space->n_parameters; p++) {
     size_t n = g->space->parameters[p].n_values;
     clt_domain *d = &g->domains[p];
-    *d = (clt_domain){(uint32_t)p, clt_new_array(n, sizeof *d->positions), n};
+    *d = (clt_domain){(uint32_t)p, clt_arena_array(&g->flow.arena, n, sizeof *d->positions), n};
     if (d->positions == NULL) return clt_fail_memory(g->error);
     for (size_t i = 0; i < n; i++) d->positions[i] = (uint32_t)i;
   }
@@ -257,7 +257,7 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
 static int build_once(grouping *g) {
   clt_space *space = g->space;
   size_t n = space->n_parameters;
-  const clt_flow *flow = &g->flow;
+  clt_flow *flow = &g->flow;
   g->flow.parameters = space->parameters;
   g->flow.n_parameters = n;
   if (clt_grow(&g->flow.nodes, &g->flow.nodes_capacity, 1, sizeof *g->flow.nodes)) return clt_fail_memory(g->error);
@@ -278,9 +278,9 @@ static int build_once(grouping *g) {
   for (size_t least = 0; rc == CLT_OK && !g->impossible && least < n; least++) {
     if (space->group_of[least] != least || space->parameters[least].n_values == 1) continue;
     clt_group group = {.flow = flow,
-                       .roots = clt_new_array(flow->n_roots, sizeof *group.roots),
-                       .nodes = clt_new_array(flow->n_nodes, sizeof *group.nodes)};
-    if (group.roots == NULL || group.nodes == NULL) rc = clt_fail_memory(g->error);
+                       .roots = clt_arena_array(&flow->arena, flow->n_roots, sizeof *group.roots),
+                       .nodes = clt_arena_array(&flow->arena, flow->n_nodes, sizeof *group.nodes)};
+    rc = clt_arena_check(&flow->arena, g->error);
     for (size_t p = 0; p < n; p++)
       if (space->group_of[p] == least) group.domains[group.n_domains++] = &g->domains[p];
     for (uint32_t r = 0; rc == CLT_OK && r < flow->n_roots; r++) {
@@ -296,8 +296,6 @@ static int build_once(grouping *g) {
       if (group.nodes[i]) group.nodes[group.n_nodes++] = i;
     if (rc == CLT_OK) rc = build_group(g, &group, &space->groups[space->n_groups]);
     space->n_groups += rc == CLT_OK;
-    free(group.roots);
-    free(group.nodes);
   }
   return rc;
 }
@@ -316,8 +314,6 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   while (rc == AGAIN) {
     g.impossible = false;
     rc = build_once(&g);
-    for (size_t p = 0; p < space->n_parameters; p++) free(g.domains[p].positions);
-    memset(g.domains, 0, sizeof g.domains);
     release_flow(&g.flow);
     while (rc && space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
   }

@@ -1,10 +1,9 @@
 #include "space/code.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/print.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -1,6 +1,5 @@
 /* The operators of expressions, with Python's arithmetic on 64-bit integers and doubles. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "space/code.h"
 

@@ -1,5 +1,4 @@
 /* Builders and spaces: construction and properties. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +66,7 @@ static int check_name(const clt_space_builder *builder, const char *name, bool d
     size_t n = dots ? strcspn(at, ".") : strlen(at);
     memcpy(part, at, n);
     part[n] = '\0';
-    good = clt_is_name(part) && (at == name || !(part[0] >= '0' && part[0] <= '9'));
+    good = clt_is_name(part);
     if (at[n] == '\0') break;
     at += n + 1;
   }

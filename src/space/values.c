@@ -358,10 +358,9 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
 }
 
 clt_value *clt_values_copy(const clt_value *values, size_t n) {
-  size_t bytes;
-  if (!clt_size_multiply(&bytes, n, sizeof *values)) return NULL;
+  size_t bytes = n * sizeof *values; /* cannot overflow: the values exist */
   for (size_t i = 0; i < n; i++)
-    if (values[i].type == CLT_STRING && __builtin_add_overflow(bytes, strlen(values[i].text) + 1, &bytes)) return NULL;
+    if (values[i].type == CLT_STRING) bytes += strlen(values[i].text) + 1;
   clt_value *out = malloc(bytes ? bytes : 1);
   if (out == NULL) return NULL;
   char *texts = (char *)(out + n);

@@ -102,7 +102,6 @@ static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   clt_check_answer *answers = pool->setup.evaluator.answers;
   clt_error why = {0};
   const size_t check = worker->loaded_check;
-  (void)error;
   if (outcome->reply && strcmp(clt_json_string(outcome->reply, "reply"), "ok") == 0) {
     if (answers) answers[check].margin = clt_json_number(outcome->reply, "margin");
     worker->loaded_generation = worker->generation;

@@ -198,7 +198,7 @@ static int take_answer(clt_pools *s, clt_measurement *out, clt_error *error) {
       continue;
     }
     if (rc != CLT_OK && !can_do_without(s, d, rc)) {
-      if (error && error->code == 0) *error = why;
+      clt_fail_as(error, &why);
       return rc;
     }
     if (rc != CLT_OK) {

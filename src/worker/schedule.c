@@ -93,10 +93,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
     /* The worker reported an error of its own: try once more in another process, then give up. */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
-    if (rc || ++job->retries >= MAX_RETRIES) {
-      if (error && error->code == 0) *error = why;
-      return why.code;
-    }
+    if (rc || ++job->retries >= MAX_RETRIES) return clt_fail_as(error, &why);
     clt_job_requeue(pool, job, CLT_AMONG_OTHERS, false);
     clt_pool_replace(pool, worker);
     return CLT_OK;

@@ -36,12 +36,14 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
 }
 
 int clt_pool_usable(const clt_pool *pool, clt_error *error) {
-  if (pool->broken && error && error->code == 0) *error = pool->broken_error;
+  if (pool->broken) clt_fail_as(error, &pool->broken_error);
   return pool->broken;
 }
 
 void clt_pool_break(clt_pool *pool, int rc, const clt_error *why) {
-  if (rc && !pool->broken) pool->broken = rc, pool->broken_error = *why;
+  if (rc == CLT_OK || pool->broken) return;
+  pool->broken = rc;
+  pool->broken_error = *why;
 }
 
 void clt_pool_kill(clt_pool *pool) {

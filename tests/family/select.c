@@ -11,7 +11,7 @@
 #include <clatune/family.h>
 #include <clatune/rng.h>
 
-#include "family/family.h"
+#include "family/train.h"
 
 #define N 1000000
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "family/family.h"
+#include "family/train.h"
 
 #define N_ROWS 90
 #define N_TRAIN 60

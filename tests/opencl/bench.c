@@ -34,8 +34,8 @@ static int close_device(void **state) {
 void bench_reset(bench *b) {
   clt_prepared_free(b->prepared);
   clt_measurement_release(&b->m);
-  for (size_t i = 0; i < b->plan.n_args; i++) free(b->args[i].name);
-  for (size_t i = 0; i < b->plan.n_launches; i++) free(b->launches[i].kernel);
+  for (size_t i = 0; i < b->plan.n_args; i++) free((void *)b->args[i].name);
+  for (size_t i = 0; i < b->plan.n_launches; i++) free((void *)b->launches[i].kernel);
   for (size_t i = 0; i < b->data.n_arrays; i++) {
     free(b->arrays[i].name);
     free(b->arrays[i].data);

@@ -377,9 +377,10 @@ static cl_uint references(const bench *b) {
 static void build_run_and_fail(bench *b) {
   slow_copy(b, 10);
   bench_measure(b, 3, 3, CLT_REASON_NONE);
-  strcpy(b->launches[0].kernel, "g");
+  const char *name = b->launches[0].kernel;
+  b->launches[0].kernel = "g";
   bench_prepare(b, CLT_REASON_KERNEL_NAME);
-  strcpy(b->launches[0].kernel, "f");
+  b->launches[0].kernel = name;
   strcpy(b->plan.source + 10, "!");
   bench_prepare(b, CLT_REASON_COMPILE_ERROR);
   bench_reset(b);

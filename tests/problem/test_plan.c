@@ -136,11 +136,11 @@ static void a_plan_outlives_its_instance(void **state) {
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   clt_plan *plan = plan_of(instance, "wg=8 use_image=1 pad=0 passes=3 scale=1 mode=exact");
   clt_instance_free(instance);
-  clt_problem_free(problem);
   assert_string_equal(plan->launches[0].kernel, "rows");
   assert_string_equal(plan->args[0].name, "in");
   assert_non_null(strstr(plan->options, "-DEXACT=exact"));
   clt_plan_free(plan);
+  clt_problem_free(problem);
 }
 
 static void arguments_are_buffers_or_images_with_borders(void **state) {
@@ -220,7 +220,8 @@ static void sizes_that_are_no_macros_are_left_out_of_the_options(void **state) {
   char *options = NULL;
   scratch_write("k.cl", "");
   clt_problem *problem = scratch_problem(
-      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 6, \"Macro\": false}, {\"Name\": \"m\", \"Default\": 5}],"
+      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 6, \"Macro\": false}, {\"Name\": \"m\", \"Default\": "
+      "5}],"
       "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [2, 3]}]},"
       "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": [\"n\"],"
       "\"CompilerOptions\": [\"-DTWICE={2 * n}\"]}}");
@@ -496,9 +497,12 @@ static void scalars_have_their_bytes_from_files(void **state) {
   scratch_write("two.bin", "8 bytes!");
   clt_problem *problem = scratch_problem(
       "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
-      "\"KernelSpecification\": {\"KernelFile\": \"f.cl\", \"KernelName\": \"f\", \"GlobalSize\": [1], \"LocalSize\": [1],"
-      " \"Arguments\": [{\"Type\": \"custom\", \"TypeSize\": 12, \"MemoryType\": \"Scalar\", \"FillType\": \"BinaryRaw\","
-      " \"DataSource\": \"setting.bin\"}, {\"Name\": \"two\", \"Type\": \"int2\", \"MemoryType\": \"Scalar\", \"FillType\":"
+      "\"KernelSpecification\": {\"KernelFile\": \"f.cl\", \"KernelName\": \"f\", \"GlobalSize\": [1], \"LocalSize\": "
+      "[1],"
+      " \"Arguments\": [{\"Type\": \"custom\", \"TypeSize\": 12, \"MemoryType\": \"Scalar\", \"FillType\": "
+      "\"BinaryRaw\","
+      " \"DataSource\": \"setting.bin\"}, {\"Name\": \"two\", \"Type\": \"int2\", \"MemoryType\": \"Scalar\", "
+      "\"FillType\":"
       " \"BinaryRaw\", \"DataSource\": \"two.bin\"}]}, \"Capture\": {\"Local\": [16, 4]}}");
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   plan = plan_of(instance, "a=1");

@@ -31,7 +31,7 @@ def missing():
 
 def state(build):
     """Another text once the programs or the package are others."""
-    files = [build / "src/cli/clatune", build / "src/worker/child/clatune-worker", *build.glob("src/layer/*.so"), *build.glob("src/*/clatune-*"),
+    files = [build / "src/cli/clatune", build / "src/worker/child/clatune-worker", *build.glob("src/layer/*.so"), *(f for f in build.glob("src/*/clatune-*") if f.is_file()),
              *sorted((ROOT / "python").rglob("*.py")), *sorted((ROOT / "python").rglob("*.c")), ROOT / "python/pyproject.toml"]
     seen = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
     return hashlib.sha256(repr(seen).encode()).hexdigest()

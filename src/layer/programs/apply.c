@@ -162,7 +162,6 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
 /* --- which problems --- */
 
 static void free_problem(void *problem) { clt_problem_free(problem); }
-static void free_json(void *json) { json_decref(json); }
 
 /* Ignores a problem file that 'clatune capture' did not write. */
 static void add_file(collection *c, const char *path) {
@@ -176,7 +175,7 @@ static void add_file(collection *c, const char *path) {
     json_decref(json);
     return;
   }
-  cli_keep(json, free_json);
+  cli_keep_json(json);
   c->path = cli_keep_memory(strdup(path));
   c->n_here = 0;
   c->n_problems++;

@@ -19,12 +19,6 @@
 #define MATTERS 0.01 /* smallest share of all kernels' time that is captured by default */
 #define MOST_MANIFEST_BYTES ((size_t)64 << 20)
 
-static void free_json(void *json) { json_decref(json); }
-
-static json_int_t whole(const json_t *object, const char *key) {
-  return json_integer_value(json_object_get(object, key));
-}
-
 /* --- reading the layer's manifests, one per process of the application --- */
 
 static json_t *find_alike(json_t *list, const json_t *wanted, const char *const keys[3]) {
@@ -40,7 +34,7 @@ static json_t *find_alike(json_t *list, const json_t *wanted, const char *const 
 }
 
 static void add_whole(json_t *to, const json_t *from, const char *key) {
-  json_object_set_new(to, key, json_integer(whole(to, key) + whole(from, key)));
+  json_object_set_new(to, key, json_integer(clt_json_count(to, key) + clt_json_count(from, key)));
 }
 
 /* Merges another process's launches of the same size. Keeps the median of the process with the most launches. */
@@ -51,7 +45,7 @@ static void merge_size(json_t *list, json_t *size) {
     json_array_append(list, size);
     return;
   }
-  if (whole(size, "launches") > whole(known, "launches"))
+  if (clt_json_count(size, "launches") > clt_json_count(known, "launches"))
     json_object_set(known, "median_s", json_object_get(size, "median_s"));
   add_whole(known, size, "launches");
   json_array_extend(json_object_get(known, "varying"), json_object_get(size, "varying"));
@@ -121,7 +115,7 @@ static json_t *read_manifests(const char *raw) {
     json_array_foreach(json_object_get(kernel, "sizes"), k, size)
         json_object_set_new(size, "share", json_real(total_s > 0 ? clt_json_number(size, "total_s") / total_s : 0));
   }
-  return cli_keep(sort_by(list, "total_s"), free_json);
+  return cli_keep_json(sort_by(list, "total_s"));
 }
 
 /* --- the list --- */
@@ -151,7 +145,7 @@ static void print_list(const json_t *kernels) {
       char total[32], median[32], global[96], local[96];
       const bool source = json_is_string(json_object_get(kernel, "source"));
       printf("%-*s  %8lld  %6lld  %10s  %10s  %4.1f %%  %-14s  %s", width, clt_json_string(kernel, "name"),
-             (long long)whole(size, "launches"), (long long)whole(size, "first"),
+             (long long)clt_json_count(size, "launches"), (long long)clt_json_count(size, "first"),
              clt_time_text(total, clt_json_number(size, "total_s")),
              clt_time_text(median, clt_json_number(size, "median_s")), 100 * clt_json_number(size, "share"),
              sizes_text(global, json_object_get(size, "global")), sizes_text(local, json_object_get(size, "local")));
@@ -217,7 +211,7 @@ static const char *why_not(const json_t *kernel, size_t launch) {
     return cli_keep_memory(clt_format("it was made from %s, not from source", clt_json_string(kernel, "origin")));
   if (refused[0]) return refused;
   return cli_keep_memory(clt_format("it has %lld launches, so there is no launch %zu; choose another with --launch",
-                                    (long long)whole(kernel, "launches"), launch));
+                                    (long long)clt_json_count(kernel, "launches"), launch));
 }
 
 /* Whether --kernel names a kernel; without --kernel, whether its share of the time is large enough. */
@@ -264,8 +258,8 @@ static size_t write_problems(const cli_arguments *arguments, json_t *kernels, co
     if (path) n_written++;
     if (path && !json)
       printf("wrote %s: launch %lld of %lld, tuning parameters: %s\n", path,
-             (long long)whole(json_object_get(kernel, "capture"), "launch"), (long long)whole(kernel, "launches"),
-             parameters);
+             (long long)clt_json_count(json_object_get(kernel, "capture"), "launch"),
+             (long long)clt_json_count(kernel, "launches"), parameters);
     if (why && !quiet) fprintf(stderr, "clatune: note: kernel '%s' is not captured: %s\n", name, why);
   }
   return n_written;
@@ -315,7 +309,7 @@ static int run_capture(const cli_arguments *arguments) {
   if (lists) print_list(kernels);
   if (rc == CLI_FOUND) return rc;
   for (size_t i = 0; i < n_names; i++) {
-    json_t *wanted = cli_keep(json_pack("{s:s}", "name", names[i]), free_json);
+    json_t *wanted = cli_keep_json(json_pack("{s:s}", "name", names[i]));
     if (find_alike(kernels, wanted, (const char *const[3]){"name"}) == NULL)
       cli_message(CLI_FAILURE, "the application launches no kernel '%s'; 'clatune capture --list' shows its kernels",
                   names[i]);

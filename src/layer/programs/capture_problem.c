@@ -49,7 +49,7 @@ static json_t *memory_json(const captured *c, size_t index, const json_t *seen, 
   const bool image = clt_starts_with(kind, "Image"), writes = !json_is_true(json_object_get(seen, "const"));
   const char *access = image ? "WriteOnly" : "ReadWrite";
   if (!writes) access = "ReadOnly";
-  const size_t bytes = (size_t)json_integer_value(json_object_get(seen, "bytes"));
+  const size_t bytes = (size_t)clt_json_count(seen, "bytes");
   const clt_element of = element_of(c, index, a->type, bytes);
   const bool real =
       image ? clt_starts_with(element, "float") || clt_starts_with(element, "half") : of.base >= CLT_ELEMENT_HALF;
@@ -151,7 +151,7 @@ static json_t *scalar_json(const captured *c, const json_t *seen, const clt_kern
  * smaller than the application's. group, usual: the work-group's size as an expression, and its value; NULL: fixed. */
 static json_t *local_json(const captured *c, size_t index, const json_t *seen, const clt_kernel_argument *a,
                           const char *group, size_t usual) {
-  const size_t bytes = (size_t)json_integer_value(json_object_get(seen, "bytes"));
+  const size_t bytes = (size_t)clt_json_count(seen, "bytes");
   const clt_element element = element_of(c, index, a->type, bytes);
   const size_t n = bytes / element.bytes;
   char type[16];
@@ -179,7 +179,7 @@ static shape read_shape(const captured *c) {
   const json_t *global = json_object_get(c->capture, "global"), *local = json_object_get(c->capture, "local");
   s.n = json_array_size(global);
   if (s.n > 3) s.n = 3;
-  s.most = (size_t)json_integer_value(json_object_get(c->capture, "most"));
+  s.most = (size_t)clt_json_count(c->capture, "most");
   for (size_t k = 0; k < s.n; k++) {
     s.global[k] = (size_t)json_integer_value(json_array_get(global, k));
     s.local[k] = (size_t)json_integer_value(json_array_get(local, k));
@@ -466,15 +466,13 @@ static int read_kernel(captured *c, clt_error *error) {
   return CLT_OK;
 }
 
-static void free_json(void *json) { json_decref(json); }
-
 const char *cli_capture_problem(const char **parameters, captured *c, clt_error *error) {
   const char *name = clt_json_string(c->kernel, "name");
   clt_text text = {0};
   c->draft = cli_keep(cli_new(1, sizeof *c->draft), cli_init_free);
-  c->options = cli_keep(json_array(), free_json);
-  c->includes = cli_keep(json_array(), free_json);
-  c->included = cli_keep(json_object(), free_json);
+  c->options = cli_keep_json(json_array());
+  c->includes = cli_keep_json(json_array());
+  c->included = cli_keep_json(json_object());
   if (read_kernel(c, error)) return NULL;
   json_t *json = problem_json(parameters, c, error);
   if (json == NULL) return NULL;

@@ -74,8 +74,6 @@ static void on_fault(void *user, const clt_measurement *m, bool dead) {
 static int serve_devices(server *s, const json_t *request, json_t **out, clt_error *error) {
   clt_device_info *devices = NULL;
   size_t n = 0;
-  (void)s;
-  (void)request;
   int rc = clt_opencl_devices(&devices, &n, error);
   if (rc) return rc;
   json_t *list = json_array();
@@ -125,7 +123,6 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
 }
 
 static void add_warning(void *list, clt_log_level level, const char *text) {
-  (void)level;
   json_array_append_new(list, clt_json_text(text));
 }
 
@@ -251,8 +248,6 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
 /* Releases everything except the loaded driver, and on a CPU the context, with which PoCL keeps its compiler. On
  * other devices a context would hold memory, and the device itself if it accepts only one process. */
 static int serve_close(server *s, const json_t *request, json_t **out, clt_error *error) {
-  (void)request;
-  (void)error;
   for (size_t i = 0; i < CLT_WORKER_SLOTS; i++) empty_slot(&s->slots[i]);
   clt_executor *kept = NULL;
   if (s->executor && clt_executor_device(s->executor)->type == CLT_DEVICE_CPU)
