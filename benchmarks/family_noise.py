@@ -31,7 +31,8 @@ def read(path):
     parameters = {}  # of an input, by folder
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         for device, name, problem, sizes, configuration, time_s in connection.execute(
-                "select m.device, p.name, p.path, p.sizes, m.configuration, m.time_s from measurement m join problem p on p.id = m.problem "
+                "select k.device, p.name, p.path, p.sizes, m.configuration, m.time_s from measurement m join key k on k.id = m.key "
+                "join problem p on p.id = k.problem "
                 "where m.kind = 'search' and m.reason = 'none' and p.path like '%.json' order by m.id"):
             folder = pathlib.Path(problem).parent
             if folder not in parameters:

@@ -21,6 +21,7 @@ import shutil
 import signal
 import sqlite3
 import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -202,9 +203,10 @@ def timer(b):
     that take a hundred ticks are not."""
     alone_ns = 1e11 * json.loads(b.path("device.json").read_text())["timer_resolution_s"]
     connection, found = sqlite3.connect(f"{b.path('pools.sqlite').as_uri()}?mode=ro", uri=True), {}
-    for number, clock, time_s in connection.execute("SELECT measurement.id, clock, run.time_s FROM run JOIN measurement ON "
-                                                    "measurement.id = run.measurement WHERE reason = 'none' AND run.time_s > 0"):
-        found.setdefault(clock, {}).setdefault(number, []).append(1e9 * time_s)
+    for number, clock, runs in connection.execute("SELECT id, clock, runs FROM measurement WHERE reason = 'none'"):
+        times_s = [time_s for time_s, in struct.iter_unpack("<d", runs or b"") if time_s > 0]
+        if times_s:
+            found.setdefault(clock, {})[number] = [1e9 * time_s for time_s in times_s]
     connection.close()
     rows = []
     for clock, configurations in found.items():

@@ -34,13 +34,13 @@ const char *clt_ending_name(clt_ending ending);
 
 /* A check of a configuration besides the comparison on the problem's own input. */
 typedef struct clt_check_result {
-  char *sizes;       /* "width=512 height=512"; "": the problem has none */
-  bool own_sizes;    /* those of the tuning */
-  char *inputs;      /* "other inputs", "spikes 3" */
-  bool mirrored;     /* work-items and groups did the work of the opposite ones */
-  bool by_default;   /* the default configuration was the judge, not the stated reference */
-  bool passed;       /* false: the check proves nothing, or was not made; a configuration that fails one is not the best */
-  char *why;         /* why it was not made or proves nothing, or why the default is the judge; nullable */
+  char *sizes;     /* "width=512 height=512"; "": the problem has none */
+  bool own_sizes;  /* those of the tuning */
+  char *inputs;    /* "other inputs", "spikes 3" */
+  bool mirrored;   /* work-items and groups did the work of the opposite ones */
+  bool by_default; /* the default configuration was the judge, not the stated reference */
+  bool passed; /* false: the check proves nothing, or was not made; a configuration that fails one is not the best */
+  char *why;   /* why it was not made or proves nothing, or why the default is the judge; nullable */
 } clt_check_result;
 
 /* Whether Oclgrind checks the winner for data races and accesses out of bounds, at small sizes. During the check, the
@@ -91,10 +91,10 @@ typedef struct clt_tune_result {
   clt_check_result *checks;  /* n_checks checks of the best (docs/explanation/trust.md) */
   size_t n_checks;
   double checks_s; /* wall seconds of the checks at other sizes, of all prospective winners */
-  char **notes; /* n_notes remarks on the result: what disturbed the measurements and what to do, or why the fastest
-                   configuration of the search is not the best */
+  char **notes;    /* n_notes remarks on the result: what disturbed the measurements and what to do, or why the fastest
+                      configuration of the search is not the best */
   size_t n_notes;
-  double waited_s; /* part of wall_s that was waited for other tuners on the device */
+  double waited_s;           /* part of wall_s that was waited for other tuners on the device */
   clt_race_check race_check; /* of the best */
   char *race_reason;         /* why it could not be checked; nullable */
 } clt_tune_result;
@@ -178,6 +178,7 @@ typedef struct clt_tune_settings {
   int64_t *steps; /* grows as long as work is under way, also while the number of evaluations does not change, as among
                      finalists; added to atomically, for a watching thread; nullable */
   clt_race_need races; /* needs finalists */
+  bool is_separate;    /* the result is of this search alone, not the best known configuration of the store */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings); /* finalists 5, seed 1, all else 0 */
 

@@ -38,14 +38,12 @@ static void read_configurations(cli_tuning *tuning, const char *path) {
   tuning->settings.n_configurations = n;
 }
 
-static void print_sample(const cli_tuning *tuning, const clt_tune_result *result, const json_t *answer) {
+static void print_sample(const json_t *answer) {
   static const clt_line lines[] = {
       {.form =
            "{evaluations.total} configurations: {evaluations.measured} measured, {evaluations.reused} already known;"
            " {evaluations.correct} correct"},
       {.form = "stored in {store}"}};
-  (void)tuning;
-  (void)result;
   cli_draw(answer, &(clt_text_layout)CLT_TEXT_LAYOUT(0, 1, lines));
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/tuning.h"
-#include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
@@ -250,42 +249,6 @@ static void draw_tuning(const json_t *answer) {
 
 /* --- the command --- */
 
-/* Notes on standard error that a look-up answers another configuration than the winner, as finalists and certain
- * medians take precedence. A look-up that fails is no concern of the result. */
-static void note_other_answer(const cli_tuning *tuning, const clt_tune_result *r) {
-  const char *path = tuning->store ? clt_store_path(tuning->store) : "";
-  const clt_instance *instance = tuning->subject.instance;
-  const clt_space *space = clt_instance_space(instance);
-  clt_catalog *catalog = NULL;
-  clt_lookup_result found = {.tier = CLT_TIER_DEFAULT};
-  if (tuning->quiet || path[0] == '\0' || r->stopped || r->best.config == CLT_CONFIG_NONE) return;
-  int rc = clt_catalog_new(&catalog, &path, 1, NULL);
-  if (rc == CLT_OK) rc = clt_catalog_set_objective(catalog, tuning->settings.objective, NULL);
-  if (rc == CLT_OK) rc = clt_catalog_lookup_instance(catalog, &found, instance, NULL);
-  if (rc == CLT_OK && found.tier == CLT_TIER_EXACT) {
-    char *winner = clt_config_string(space, r->best.config), value[96];
-    char *canonical = clt_config_string(space, clt_space_canonical(space, r->best.config));
-    const clt_interval interval = clt_measurement_interval(&r->best);
-    const bool noise = r->best_is_finalist && clt_objective_is_default(tuning->objective) &&
-                       found.expected_value >= interval.low && found.expected_value <= interval.high;
-    const char *why = r->best_is_finalist ? "because an earlier, more certain measurement counts"
-                                          : "because results of a final comparison take precedence";
-    if (winner && canonical && strcmp(found.configuration, winner) != 0 && strcmp(found.configuration, canonical) != 0)
-      fprintf(stderr, "clatune: note: 'clatune lookup' still answers %s (%s), %s%s\n", found.configuration,
-              clt_objective_value_text(value, tuning->objective, found.expected_value), why,
-              noise ? "; the two are within the noise" : "");
-    free(winner);
-    free(canonical);
-  }
-  clt_lookup_result_release(&found);
-  clt_catalog_free(catalog);
-}
-
-static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r, const json_t *answer) {
-  draw_tuning(answer);
-  note_other_answer(tuning, r);
-}
-
 static clt_race_need read_race_need(const cli_arguments *arguments, const char *evaluator) {
   const char *choice = cli_text(arguments, "oclgrind");
   if (choice == NULL || strcmp(choice, "auto") == 0) return CLT_RACES_IF_POSSIBLE;
@@ -309,7 +272,7 @@ static int run_tune(const cli_arguments *arguments) {
   if (cli_given(arguments, "warm-start")) tuning.settings.model = cli_trained_model(arguments, &tuning.subject);
   if (lists) tuning.results = json_array();
   tuning.settings.races = read_race_need(arguments, tuning.settings.evaluator);
-  int rc = cli_tuning_run(&tuning, print_tuning, json);
+  int rc = cli_tuning_run(&tuning, draw_tuning, json);
   json_decref(tuning.results);
   return rc;
 }

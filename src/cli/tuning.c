@@ -127,7 +127,7 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
       const int printed = cli_print_json(json_incref(answer));
       if (rc == 0) rc = printed;
     } else {
-      print(tuning, result, answer);
+      print(answer);
     }
   }
   json_decref(answer);

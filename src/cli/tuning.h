@@ -26,8 +26,8 @@ void cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char
  * otherwise, no time limit relative to the best, since models learn from slow configurations too. */
 void cli_tuning_sample(cli_tuning *tuning, const cli_arguments *arguments);
 
-/* Prints the result of a session as text; answer: its document. */
-typedef void (*cli_tuning_print)(const cli_tuning *tuning, const clt_tune_result *result, const json_t *answer);
+/* Prints the document of a session as text. */
+typedef void (*cli_tuning_print)(const json_t *answer);
 
 /* Runs the session. Then prints the result, if there is one, as JSON or with `print` (NULL: not at all), unless events
  * go to standard output. Returns the exit code. */

@@ -279,7 +279,7 @@ static void read_tuning(clt_sweep *sweep, const clt_node *root) {
   clt_node limit = clt_node_member(&node, "Time");
   clt_tune_settings_init(s);
   s->objective = ""; /* the default, not the problems' own, so that tables compare the same quantity */
-  s->no_transfer = true;
+  s->no_transfer = s->is_separate = true;
   if (node.json == NULL ||
       !clt_read_object(&node,
                        CLT_NAMES("Finalists", "Time", "SpaceFraction", "Target", "Stagnation", "Tolerance",

@@ -1,4 +1,4 @@
-/* Computes answers: the best record of a key, and the tiers in their order. */
+/* Computes answers: the tiers in their order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "measurement/statistics.h"
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
@@ -41,154 +40,24 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *result, const
   return CLT_OK;
 }
 
-/* The best valid configuration of a key in a store. config CLT_CONFIG_NONE: none. */
-typedef struct best_record {
-  clt_config config;
-  double time_s, energy_J, figure;
-  clt_kernel_use use;
-} best_record;
-
-#define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN, {NAN, NAN, NAN, NAN}})
-
 /* Other sizes at which a configuration must be valid. */
 typedef struct other_sizes {
   const clt_instance *instance;
   int64_t *sizes; /* in the problem's order */
 } other_sizes;
 
-static bool is_valid_elsewhere(const other_sizes *elsewhere, clt_config config) {
-  return elsewhere == NULL || clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
+static bool is_valid_elsewhere(void *user, clt_config config) {
+  const other_sizes *elsewhere = user;
+  return clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
 }
 
-/* --- the best record of a key --- */
-
-enum { SEARCHED, COMPARED }; /* two kinds of records: from the search, and of finalists */
-
-/* A configuration with its newest record of each kind. A newer record of a finalist is ignored if it is less reliable
- * (clt_newer_counts). */
-typedef struct candidate {
-  bool failed;    /* in its latest run */
-  double doubt;   /* clt_relative_error of the COMPARED record; NaN, with time as objective: it failed */
-  double cost[2]; /* NaN: none */
-  best_record best[2];
-} candidate;
-
-typedef struct choice {
-  const clt_objective *objective;
-  const other_sizes *elsewhere; /* nullable: sizes at which it must be valid, too */
-  best_record best,
-      fastest;    /* with time as objective: the best finalist, after all were read, and the fastest in the search */
-  clt_map places; /* index of each configuration in all */
-  candidate *all;
-  size_t n, capacity;
-} choice;
-
-/* Finds or adds a candidate. NULL: out of memory. */
-static candidate *find_candidate(choice *c, clt_config config, bool *is_new) {
-  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return NULL;
-  uint64_t *place = clt_map_add(&c->places, config, is_new);
-  if (place && *is_new) c->all[ *place = c->n++] = (candidate){.cost = {NAN, NAN}};
-  return place ? &c->all[*place] : NULL;
-}
-
-static best_record record_of(const clt_measurement *m) {
-  return (best_record){m->config, m->time_s, m->energy_J, m->figure, m->use};
-}
-
-/* --- with time as objective, or an objective with the same ranking ---
- *
- * Finalists take precedence over other configurations of the search, because their times are medians of interleaved
- * runs. Of several records of a finalist, the newest counts, unless it is less reliable than an older one.
- *
- * If the best finalists are not valid here, the remaining ones may be slow: one of them, for example, is always the
- * default. So a configuration that was clearly faster in the search takes precedence over the best finalist. Clearly,
- * because the fastest of many single measurements looks better than it is. */
-#define CLEARLY 0.8
-
-static void choose_finalist(choice *c) {
-  for (const candidate *i = c->all; i < c->all + c->n; i++)
-    if (!isnan(i->doubt) && i->best[COMPARED].time_s < c->best.time_s) c->best = i->best[COMPARED];
-}
-
-static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
-  choice *c = user;
-  bool correct = clt_measurement_correct(m), is_new;
-  if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
-  if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* only the figure of a program */
-  if (kind == CLT_RECORD_FINALIST) {
-    const double doubt = correct ? clt_relative_error(m) : NAN;
-    candidate *i = find_candidate(c, m->config, &is_new);
-    if (i && (is_new || (correct && !clt_newer_counts(i->doubt, doubt))))
-      i->doubt = doubt, i->best[COMPARED] = record_of(m);
-    return i ? 0 : CLT_E_MEMORY;
-  }
-  if (c->fastest.config == CLT_CONFIG_NONE) choose_finalist(c);
-  const bool is_best = m->config == c->best.config;
-  if (c->fastest.config == CLT_CONFIG_NONE) {
-    if (clt_map_find(&c->places, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
-    c->fastest = record_of(m);
-    return is_best || c->best.config == CLT_CONFIG_NONE;
-  }
-  if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
-  if (c->fastest.time_s < CLEARLY * m->time_s) c->best = c->fastest;
-  return 1;
-}
-
-/* --- with another objective, for which stores have no index: reads all records ---
- *
- * As with time, finalists take precedence. But they may be from a search with another objective. So they count only if
- * the best configuration of the search is among them, or if the best finalist is as good: its cost is within 2 %, which
- * is noise. */
-#define AS_GOOD 0.98
-
-/* A correct record without this objective, such as energy, is ignored. */
-static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement *m) {
-  choice *c = user;
-  double cost = clt_objective_cost(c->objective, m);
-  bool correct = clt_measurement_correct(m), is_new;
-  if (kind == CLT_RECORD_ATTEMPT || (correct && isnan(cost))) return 0;
-  if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
-  candidate *i = find_candidate(c, m->config, &is_new);
-  if (i == NULL) return CLT_E_MEMORY;
-  const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
-  const double doubt = clt_relative_error(m);
-  const bool stands = k == COMPARED && !i->failed && !isnan(i->cost[k]) && !clt_newer_counts(doubt, i->doubt);
-  i->failed = !correct;
-  if (!correct || stands) return 0;
-  if (k == COMPARED) i->doubt = doubt;
-  i->cost[k] = cost;
-  i->best[k] = record_of(m);
-  return 0;
-}
-
-static best_record choose_by_cost(const choice *c) {
-  const candidate *least[2] = {NULL, NULL};
-  for (size_t n = 0; n < c->n; n++)
-    for (int k = 0; k < 2; k++) {
-      const candidate *i = &c->all[n];
-      if (i->failed || isnan(i->cost[k])) continue;
-      const candidate *l = least[k];
-      if (l == NULL || i->cost[k] < l->cost[k] || (i->cost[k] == l->cost[k] && i->best[k].config < l->best[k].config))
-        least[k] = i;
-    }
-  const candidate *searched = least[SEARCHED], *compared = least[COMPARED];
-  if (compared == NULL) return searched ? searched->best[SEARCHED] : NOTHING_BEST;
-  bool passed =
-      searched && isnan(searched->cost[COMPARED]) && !(AS_GOOD * compared->cost[COMPARED] <= searched->cost[SEARCHED]);
-  return passed ? searched->best[SEARCHED] : compared->best[COMPARED];
-}
-
-static int find_best(best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                     const clt_objective *objective, const other_sizes *elsewhere, clt_error *error) {
-  const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
-  const bool by_time = clt_objective_ranks_by_time(objective);
-  choice c = {.objective = objective, .elsewhere = elsewhere, .best = none, .fastest = none};
-  int rc = by_time ? clt_store_best(store, key, space, judge_by_time, &c, error)
-                   : clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
-  if (by_time && c.fastest.config == CLT_CONFIG_NONE) choose_finalist(&c);
-  if (rc == CLT_OK) *out = !by_time ? choose_by_cost(&c) : c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
-  clt_map_release(&c.places);
-  free(c.all);
+/* elsewhere: nullable. */
+static int find_best(clt_measurement *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                     const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
+  const clt_best_query query = {objective, elsewhere ? is_valid_elsewhere : NULL, elsewhere, CLT_CONFIG_NONE};
+  clt_best_known best;
+  int rc = clt_store_best(&best, store, key, space, &query, error);
+  if (rc == CLT_OK) *out = best.measurement;
   return rc;
 }
 
@@ -198,32 +67,34 @@ static int find_best(best_record *out, clt_store *store, const clt_store_key *ke
 typedef struct answer_basis {
   clt_tier tier;
   bool stale;
-  best_record best;
+  clt_measurement best; /* config CLT_CONFIG_NONE: none */
   const char *device, *sizes;
 } answer_basis;
+
+/* Begins an answer without a configuration. */
+static void begin_answer(answer_basis *out, clt_tier tier, const char *device, const char *sizes) {
+  *out = (answer_basis){.tier = tier, .device = device, .sizes = sizes};
+  clt_measurement_init(&out->best, CLT_CONFIG_NONE);
+}
 
 static int fill_result(clt_lookup_result *out, const answer_basis *basis, const clt_instance *instance,
                        const clt_objective *objective, clt_error *error) {
   bool known_here =
       basis->tier == CLT_TIER_EXACT || basis->tier == CLT_TIER_OTHER_DRIVER || basis->tier == CLT_TIER_PREDICTION;
-  clt_measurement m;
-  clt_measurement_init(&m, basis->best.config);
-  m.time_s = basis->best.time_s;
-  m.energy_J = basis->best.energy_J;
-  m.figure = basis->best.figure;
-  m.use = basis->best.use;
+  const clt_measurement *m = &basis->best;
   *out = (clt_lookup_result){
       .tier = basis->tier,
       .stale = basis->stale,
-      .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, &m) : NAN,
-      .expected_value = known_here ? clt_objective_value(objective, &m) : NAN,
-      .configuration = clt_config_string(clt_instance_space(instance), m.config),
+      .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, m) : NAN,
+      .expected_value = known_here ? clt_objective_value(objective, m) : NAN,
+      .configuration = clt_config_string(clt_instance_space(instance), m->config),
       .device = strdup(basis->device),
       .sizes = strdup(basis->sizes),
   };
   int rc = out->configuration && out->device && out->sizes ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_instance_options(&out->options, instance, m.config, error);
-  if (rc == CLT_OK && clt_instance_launches(&out->launches, &out->n_launches, instance, m.config, NULL) == CLT_E_MEMORY)
+  if (rc == CLT_OK) rc = clt_instance_options(&out->options, instance, m->config, error);
+  if (rc == CLT_OK &&
+      clt_instance_launches(&out->launches, &out->n_launches, instance, m->config, NULL) == CLT_E_MEMORY)
     rc = clt_fail_memory(error);
   if (rc) clt_lookup_result_release(out);
   return rc;
@@ -268,7 +139,7 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
   if (related->n) qsort(related->all, related->n, sizeof *related->all, by_nearness);
   for (const clt_related *r = related->all; rc == CLT_OK && r < related->all + related->n && r->tier <= last; r++) {
     bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel;
-    best_record best;
+    clt_measurement best;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
     rc = find_best(&best, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
@@ -300,23 +171,23 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   clt_objective *objective = NULL;
   clt_related_list related = {0};
   clt_store_key key;
-  answer_basis basis = {.tier = CLT_TIER_EXACT, .best = NOTHING_BEST};
-  const best_record *best = &basis.best;
+  answer_basis basis;
+  const clt_measurement *best = &basis.best;
   char *sizes = clt_instance_sizes_text(instance);
   char kernel[33];
   const clt_related_query of_text = {&key, NULL, "", sizes, false},
                           of_kernel = {&key, kernel, clt_problem_name(clt_instance_problem(instance)), sizes, false};
+  begin_answer(&basis, CLT_TIER_EXACT, key.device, sizes);
   int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
       rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, NULL, error);
-  if (best->config != CLT_CONFIG_NONE) basis.device = key.device, basis.sizes = sizes;
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
     rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
                             objective, &related, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
-    basis = (answer_basis){CLT_TIER_PREDICTION, false, NOTHING_BEST, key.device, ""};
+    begin_answer(&basis, CLT_TIER_PREDICTION, key.device, "");
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
       char *path = NULL;
       if (catalog->stores[i].models_version == 0) continue; /* no models: do not read the kernel's files */
@@ -338,9 +209,10 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     clt_space_explain_empty(why, sizeof why, clt_instance_space(instance));
     rc = clt_fail(error, CLT_E_NO_VALID, "%s", why);
   }
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) /* the default configuration, or the first valid one */
-    basis = (answer_basis){
-        CLT_TIER_DEFAULT, false, {clt_instance_reference_configuration(instance), NAN, NAN, NAN}, "", ""};
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) { /* the default configuration, or the first valid one */
+    begin_answer(&basis, CLT_TIER_DEFAULT, "", "");
+    basis.best.config = clt_instance_reference_configuration(instance);
+  }
   if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
   clt_related_release(&related);
   clt_objective_free(objective);
@@ -362,10 +234,11 @@ typedef struct listing {
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
   clt_objective *objective = NULL;
-  answer_basis basis = {CLT_TIER_EXACT, false, NOTHING_BEST, place->d.key.device, place->d.sizes};
+  answer_basis basis;
   const size_t n = clt_instance_n_sizes(*instance);
   other_sizes elsewhere = {*instance, clt_new_array(n, sizeof *elsewhere.sizes)};
   clt_map seen = {0};
+  begin_answer(&basis, CLT_TIER_EXACT, place->d.key.device, place->d.sizes);
   int rc = elsewhere.sizes ? clt_objective_new(&objective, *instance, l->objective, error) : clt_fail_memory(error);
   /* First the best configuration at the own sizes. Then the best that is also valid at nearby sizes which are odd
    * multiples of 2^power. Finally, for a negative power, the best that is also valid at the sizes divided by 2^-power,

@@ -171,16 +171,6 @@ const char *clt_interval_text(char out[64], double error, double confidence) {
   return out;
 }
 
-#define ENOUGH_RUNS 5
-#define KNOWN_TO 0.04 /* at 95 %, that is, a standard error of 2 %, which counts as equally good */
-
-double clt_relative_error(const clt_measurement *m) {
-  if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* greater than any relative error */
-  return clt_median_error(clt_measurement_runs(m), m->n_runs);
-}
-
-bool clt_newer_counts(double newer_error, double older_error) { return !(newer_error > fmax(older_error, KNOWN_TO)); }
-
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;
   for (size_t i = 0; i < n; i++) {

@@ -45,13 +45,6 @@ double clt_median_error(const double *values, size_t n);
  * out. */
 const char *clt_interval_text(char out[64], double error, double confidence);
 
-/* Whether the newer of two correct measurements of a finalist replaces the older one. It does unless it is less
- * certain: its median is known less well than the older one's and not to within 4 % (clt_median_error), or it has
- * fewer than five runs, the minimum for a decision by rounds, and fewer than the older one. Both are expressed by
- * clt_relative_error, which is greater for less certain measurements. */
-double clt_relative_error(const clt_measurement *m);
-bool clt_newer_counts(double newer_error, double older_error);
-
 /* Whether the shortest of n runs is confirmed: the second shortest takes at most (1 + relative) times as long. */
 bool clt_runs_steady(const double *runs_s, size_t n, double relative);
 

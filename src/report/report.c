@@ -38,7 +38,6 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .reason = m->reason,
                                             .time_s = time_s,
                                             .cost = clt_objective_cost(objective, m),
-                                            .relative_error = clt_relative_error(m),
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                                             .interval = clt_measurement_interval(m),
                                             .spent_s = spent_s,
@@ -54,34 +53,16 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
 
 static int add_record(void *user, clt_record_kind kind, const clt_measurement *m) {
   clt_tuning *t = user;
-  clt_report_rows *finalists = &t->finalists;
-  const size_t n_before = finalists->n;
-  /* A contest's records follow each other, one of each configuration. */
-  if (kind != CLT_RECORD_FINALIST) t->in_contest = false;
   if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, t->objective, m);
-  if (kind != CLT_RECORD_FINALIST) return 0;
-  int rc = add_row(finalists, t->objective, m);
-  if (rc) return rc;
-  clt_report_row *row = &finalists->items[n_before];
-  row->contest = n_before ? row[-1].contest : 0;
-  for (const clt_report_row *i = row; t->in_contest && i > finalists->items && i[-1].contest == row->contest; i--)
-    if (i[-1].config == row->config) t->in_contest = false;
-  row->contest += !t->in_contest;
-  t->in_contest = true;
-  return CLT_OK;
+  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
 }
 
-/* The newest row of each configuration, by index; of finalists, unless it is less well founded than an older one.
- * false: out of memory. */
-static bool index_rows(clt_map *newest, const clt_report_rows *rows, bool finalists) {
+/* The newest row of each configuration, by index. false: out of memory. */
+static bool index_rows(clt_map *newest, const clt_report_rows *rows) {
   for (size_t i = 0; i < rows->n; i++) {
-    const clt_report_row *row = &rows->items[i];
-    bool is_new;
-    uint64_t *index = clt_map_add(newest, row->config, &is_new);
+    uint64_t *index = clt_map_add(newest, rows->items[i].config, NULL);
     if (index == NULL) return false;
-    const clt_report_row *older = is_new ? row : &rows->items[*index];
-    const bool stands = finalists && row->reason == CLT_REASON_NONE && older->reason == CLT_REASON_NONE;
-    if (!stands || clt_newer_counts(row->relative_error, older->relative_error)) *index = i;
+    *index = i;
   }
   return true;
 }
@@ -99,7 +80,7 @@ static int join_rows(clt_tuning *t, clt_error *error) {
   clt_map newest = {0}, finals = {0};
   clt_report_rows *rows = &t->rows;
   size_t kept = 0;
-  bool indexed = index_rows(&newest, rows, false) && index_rows(&finals, &t->finalists, true);
+  bool indexed = index_rows(&newest, rows) && index_rows(&finals, &t->finalists);
   for (size_t i = 0; indexed && i < rows->n; i++) {
     if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
     const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
@@ -113,54 +94,49 @@ static int join_rows(clt_tuning *t, clt_error *error) {
   return indexed ? CLT_OK : clt_fail_memory(error);
 }
 
-/* Finds the row of the problem's default configuration. */
-static size_t find_default(const clt_tuning *tuning) {
+/* The problem's default configuration; CLT_CONFIG_NONE: not known. */
+static clt_config default_of(const clt_tuning *tuning) {
   clt_config config = CLT_CONFIG_NONE;
   if (tuning->instance)
     config = clt_space_canonical(tuning->space, clt_instance_default(tuning->instance));
   else if (tuning->session)
     clt_config_parse(&config, tuning->space, clt_json_string(tuning->session, "default"), NULL);
+  return config;
+}
+
+static size_t find_row(const clt_tuning *tuning, clt_config config) {
   for (size_t i = 0; config != CLT_CONFIG_NONE && i < tuning->rows.n; i++)
     if (tuning->rows.items[i].config == config) return i;
   return SIZE_MAX;
 }
 
-static size_t find_best(const clt_tuning *tuning) {
-  size_t best = SIZE_MAX;
-  double least = INFINITY;
-  const bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
-  for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
-    if (!(tuning->rows.items[i].final_cost < least)) continue;
-    least = tuning->rows.items[i].final_cost;
-    best = i;
-  }
+/* Gives a row the figures of a comparison; returns its cost there. */
+static int take_compared(double *cost, clt_tuning *t, size_t index, const clt_measurement *m) {
+  clt_report_rows row = {0};
+  int rc = add_row(&row, t->objective, m);
+  if (rc == CLT_OK) take_final(&t->rows.items[index], row.items);
+  if (rc == CLT_OK) *cost = row.items->cost;
+  free(row.items);
+  return rc;
+}
+
+/* best NULL: a recording, which has no comparisons. */
+static int find_best(clt_tuning *t, const clt_best_known *best) {
   clt_report_ranked fastest = {0};
-  return best == SIZE_MAX && clt_tuning_fastest(tuning, &fastest, 1) ? fastest.index : best;
+  double cost;
+  t->best = best ? find_row(t, best->measurement.config) : SIZE_MAX;
+  t->best_is_finalist = t->best != SIZE_MAX && best->compared;
+  if (t->best == SIZE_MAX && clt_tuning_fastest(t, &fastest, 1)) t->best = fastest.index;
+  t->standard = find_row(t, default_of(t));
+  t->default_cost = t->standard != SIZE_MAX && !t->best_is_finalist ? t->rows.items[t->standard].cost : NAN;
+  int rc = t->best_is_finalist ? take_compared(&cost, t, t->best, &best->measurement) : CLT_OK;
+  if (rc == CLT_OK && t->best_is_finalist && t->standard != SIZE_MAX && best->beside.config != CLT_CONFIG_NONE)
+    rc = take_compared(&t->default_cost, t, t->standard, &best->beside);
+  return rc;
 }
 
-/* What the best and the default came to in the newest contest that both were in: only runs that took turns can be
- * divided by each other. */
-static void find_pair(clt_tuning *t) {
-  const clt_report_rows *finalists = &t->finalists;
-  clt_report_row *best = t->best == SIZE_MAX ? NULL : &t->rows.items[t->best];
-  clt_report_row *standard = t->standard == SIZE_MAX ? NULL : &t->rows.items[t->standard];
-  t->best_is_finalist = best && isfinite(best->final_cost) && clt_objective_ranks_as_usual(t->objective);
-  t->default_cost = standard && !t->best_is_finalist ? standard->cost : NAN;
-  for (size_t i = 0, k; standard && t->best_is_finalist && i < finalists->n; i++) {
-    const clt_report_row *a = &finalists->items[i];
-    if (a->config != best->config || !isfinite(a->cost)) continue;
-    for (k = 0; k < finalists->n; k++) {
-      const clt_report_row *b = &finalists->items[k];
-      if (b->contest != a->contest || b->config != standard->config || !isfinite(b->cost)) continue;
-      take_final(best, a);
-      take_final(standard, b);
-      t->default_cost = b->cost;
-    }
-  }
-}
-
-/* Completes the rows; common to all three sources. */
-static int finish_tuning(clt_tuning *t, clt_error *error) {
+/* Completes the rows; common to all three sources. best: nullable. */
+static int finish_tuning(clt_tuning *t, const clt_best_known *best, clt_error *error) {
   if (!t->title || !t->device || !t->sizes) return clt_fail_memory(error);
   int rc = join_rows(t, error);
   if (rc) return rc;
@@ -170,10 +146,7 @@ static int finish_tuning(clt_tuning *t, clt_error *error) {
     t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
     t->n_abandoned += t->rows.items[i].reason == CLT_REASON_ABANDONED;
   }
-  t->best = find_best(t);
-  t->standard = find_default(t);
-  find_pair(t);
-  return CLT_OK;
+  return find_best(t, best) ? clt_fail_memory(error) : CLT_OK;
 }
 
 /* A device that cannot be read is one of which no more than the name is known. */
@@ -206,7 +179,10 @@ static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key,
   if (rc == CLT_OK)
     rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_first, &t->first_s, error);
   if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, 0, note_first, &t->last_s, error);
-  return rc < 0 ? rc : finish_tuning(t, error);
+  const clt_best_query query = {.objective = t->objective, .beside = default_of(t)};
+  clt_best_known best;
+  if (rc >= 0) rc = clt_store_best(&best, store, key, t->space, &query, error);
+  return rc < 0 ? rc : finish_tuning(t, &best, error);
 }
 
 /* Nothing is known of a tuning: at which sizes something is, of the same kernel on its device. */
@@ -283,7 +259,7 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
   for (size_t i = 0; rc == CLT_OK && i < recording->n; i++)
     if (add_row(&out->rows, out->objective, clt_recording_at(recording, recording->order[i])))
       rc = clt_fail_memory(error);
-  return rc ? rc : finish_tuning(out, error);
+  return rc ? rc : finish_tuning(out, NULL, error);
 }
 
 void clt_tuning_release(clt_tuning *tuning) {

@@ -13,7 +13,6 @@ typedef struct clt_report_row {
   clt_reason reason;
   double time_s;               /* NaN if not correct */
   double cost;                 /* clt_objective_cost; NaN: none */
-  double relative_error;       /* clt_relative_error */
   double spread;               /* of its runs: median absolute deviation / median; NaN for fewer than two */
   clt_interval interval;       /* clt_measurement_interval */
   double spent_s;              /* seconds for build, first launch, runs, verification; 0: not recorded */
@@ -21,7 +20,6 @@ typedef struct clt_report_row {
   clt_interval final_interval; /* of final_s, or of final_figure if there is one; confidence 0: none */
   clt_kernel_use use;
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
-  size_t contest;                                        /* of a finalist: the index of its contest, the oldest first */
 } clt_report_row;
 
 typedef struct clt_report_rows {
@@ -41,11 +39,11 @@ typedef struct clt_tuning {
   int64_t first_s, last_s;                     /* Unix times of the first and the last record; 0: not known */
   clt_report_rows rows, finalists;
   size_t n_correct, n_abandoned;
-  /* Rows. best: the finalist with the least final_cost where runs decide, else the best of the search; SIZE_MAX: none
-   * is correct. standard: the problem's default; SIZE_MAX: not known, or not measured. */
+  /* Rows. best: the best known configuration of the store (store/best.c), or the best of a recording; SIZE_MAX: none is
+   * correct. standard: the problem's default; SIZE_MAX: not known, or not measured. */
   size_t best, standard;
-  bool best_is_finalist, in_contest; /* in_contest: while it is read, the last record was a finalist's */
-  double default_cost; /* beside the best: in the same contest, or where there was none in the search; NaN: in none */
+  bool best_is_finalist; /* a comparison of finalists establishes it */
+  double default_cost;   /* in the same comparison as the best; if there was none, in the search; NaN: not measured */
 } clt_tuning;
 
 /* See report.h. Release also on failure. */

@@ -14,6 +14,7 @@
 #include "problem/plan.h"
 #include "session/race.h"
 #include "session/session.h"
+#include "store/store.h"
 
 #define WINDOW 0.5     /* relative to the best; medians never differ by more through noise alone */
 #define MAX_ATTEMPTS 4 /* rounds of replacing rejected finalists by the next best */
@@ -43,6 +44,7 @@ typedef struct finals {
   size_t n_rejected;      /* of the field, in this attempt */
   size_t n_out_of_memory; /* of the field, in all attempts: not rejected, as each alone may fit */
   clt_config beside;      /* timed next to the winner for the searcher; CLT_CONFIG_NONE: nothing */
+  clt_config champion;    /* the best known in the store, which the winner must beat; CLT_CONFIG_NONE: none */
   clt_config checked;     /* passed check_fastest last; CLT_CONFIG_NONE: none yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
@@ -166,6 +168,7 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   clt_measurement *fastest = NULL;
   f->n_rejected = f->n_standing = 0;
   rc = check_fastest(f, s, &fastest, error);
+  if (s->loop.store) clt_store_begin_comparison(s->loop.store);
   for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = record_finalist(f, s, i, error);
   /* The old leader's time is from other rounds, so it counts only if no other is left and it has not failed. */
   bool stands = fastest == NULL;
@@ -204,7 +207,8 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
      * result compares the winner with, so that they are measured side by side. */
     const clt_ranked *best = best_left(s);
     const clt_config beside[] = {
-        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside};
+        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside,
+        f->champion};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
@@ -214,7 +218,7 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     }
     f->n_field = f->n;
     if (f->n_field == f->n_standing) break;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
       bool there = beside[k] == CLT_CONFIG_NONE;
       for (size_t i = 0; i < f->n; i++) there |= f->configs[i] == beside[k];
       if (!there) f->configs[f->n++] = beside[k];
@@ -261,19 +265,36 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* Whether the store's best known configuration is to be the result's. */
+static bool asks_store(const clt_session *s) {
+  return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
+}
+
+static int find_champion(clt_config *out, const clt_session *s, clt_error *error) {
+  const clt_search_loop *l = &s->loop;
+  const clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
+  clt_best_known best;
+  int rc = asks_store(s) ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
+  if (rc == CLT_OK && asks_store(s) && best.compared) *out = best.measurement.config;
+  return rc;
+}
+
 int clt_session_finalists(clt_session *s, clt_error *error) {
   size_t most = s->settings->finalists > MOST_FINALISTS ? s->settings->finalists : MOST_FINALISTS;
   if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
   clt_search_report report;
   clt_session_report(s, &report);
-  finals f = {.configs = clt_new_array(most + 2, sizeof *f.configs), /* room for the default and `beside` */
-              .measurements = clt_new_array(most + 2, sizeof *f.measurements),
+  finals f = {.configs = clt_new_array(most + 3, sizeof *f.configs), /* with the default, `beside` and the champion */
+              .measurements = clt_new_array(most + 3, sizeof *f.measurements),
               .beside = report.timed_beside,
+              .champion = CLT_CONFIG_NONE,
               .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->in_contest = true;
-  int rc = f.configs && f.measurements ? play_finals(&f, s, most, error) : clt_fail_memory(error);
+  int rc = f.configs && f.measurements ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = find_champion(&f.champion, s, error);
+  if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
   s->in_contest = false;
   free(f.configs);
@@ -301,4 +322,25 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
                   "all of the %zu fastest configurations fail when run again on other data or at another size; "
                   "'clatune verify' shows why",
                   f.next);
+}
+
+int clt_session_take_best_known(clt_session *s, clt_error *error) {
+  const clt_search_loop *l = &s->loop;
+  clt_tune_result *result = s->result;
+  const clt_config standard = s->first == CLT_CONFIG_NONE ? s->first : clt_space_canonical(l->space, s->first);
+  const clt_best_query query = {.objective = l->objective, .beside = standard};
+  clt_best_known known;
+  char name[512];
+  if (!asks_store(s) || result->best.config == CLT_CONFIG_NONE) return CLT_OK;
+  int rc = clt_store_best(&known, l->store, &l->key, l->space, &query, error);
+  const clt_config config = known.measurement.config;
+  if (rc || config == CLT_CONFIG_NONE || config == clt_space_canonical(l->space, result->best.config)) return rc;
+  clt_config_print(name, sizeof name, l->space, result->best.config);
+  rc = clt_session_keep(&result->best, config, &known.measurement, error);
+  result->best_is_finalist = known.compared;
+  if (rc == CLT_OK && known.beside.config != CLT_CONFIG_NONE)
+    rc = clt_session_keep(&result->default_measurement, s->first, &known.beside, error);
+  return rc ? rc
+            : clt_session_note(s, error, "the best known configuration is from an earlier tuning; this one found %s",
+                               name);
 }

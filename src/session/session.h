@@ -132,6 +132,10 @@ int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error 
  * CLT_E_VERIFY if none is left. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
+/* Makes the best known configuration of the store the result's, as look-ups and reports name it. It is another one than
+ * that of the search if the search had no comparison, or if the best known could not take part in it. */
+int clt_session_take_best_known(clt_session *session, clt_error *error);
+
 /* result.c */
 /* The number of evaluations with an invalidity, in a result of clt_tune_run. */
 int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);

@@ -457,6 +457,10 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
   if (rc == CLT_OK) rc = clt_session_search(&s, error);
   if (rc == CLT_OK && s.result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(&s, error);
   if (rc == CLT_OK) rc = clt_session_finalists(&s, error);
+  if (rc == CLT_OK || rc == CLT_E_STOPPED) {
+    const int known = clt_session_take_best_known(&s, error);
+    if (known) rc = known;
+  }
   if (rc == CLT_E_STOPPED) {
     s.result->stopped = true;
     s.result->ending = CLT_ENDED_ON_REQUEST;

@@ -16,67 +16,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define SCHEMA_VERSION 2
 #define BUSY_TIMEOUT_MS 30000
 #define MAX_VALUE_BYTES (16 << 20) /* of a text; the file is not trusted */
 
-/* Created when the file is next opened for writing, if an older version made the file. */
-#define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
-
-/* So are these tables. energy: measured energies. figure: figures that programs reported, the summary at position 0,
- * then those of the runs; a program's record without a figure is older, and its time_s is the figure's cost
- * (measurement/objective.c). confirmed: failures that occurred in a process of their own. tuning: what the newest
- * tuning of a key recorded about itself. kernel: a hash that problems of different sizes share.
- *
- * A record is identified in all stores by an origin and a number. A record added here has its id as number and the
- * origin of the last span that begins at or before it, which needs no space per record. A merged record has a row in
- * identity. Records from before version 2 have neither; their content's hash is used, so that opening a large file
- * stays fast. file: a random id of the file, and the highest measurement id before the last deletion, so that ids are
- * not reused. */
-#define TABLES(ROW)                                                                                    \
-  ROW("energy", "(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J REAL NOT NULL)")    \
-  ROW("figure",                                                                                        \
-      "(measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL,"               \
-      " figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID")                               \
-  ROW("use",                                                                                           \
-      "(measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL,"               \
-      " use REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID")                                  \
-  ROW("confirmed", "(measurement INTEGER PRIMARY KEY REFERENCES measurement, alone INTEGER NOT NULL)") \
-  ROW("tuning",                                                                                        \
-      "(problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT NULL REFERENCES device,"       \
-      " json TEXT NOT NULL, PRIMARY KEY(problem, device)) WITHOUT ROWID")                              \
-  ROW("kernel", "(problem INTEGER PRIMARY KEY REFERENCES problem, hash TEXT NOT NULL)")                \
-  ROW("origin", "(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")                                 \
-  ROW("span", "(first INTEGER PRIMARY KEY, origin INTEGER NOT NULL REFERENCES origin)")                \
-  ROW("identity",                                                                                      \
-      "(measurement INTEGER PRIMARY KEY REFERENCES measurement, origin INTEGER NOT NULL"               \
-      " REFERENCES origin, number INTEGER NOT NULL, UNIQUE(origin, number))")                          \
-  ROW("file", "(id INTEGER NOT NULL, highest INTEGER NOT NULL)")
-#define CREATE_TABLE(name, columns) "; CREATE TABLE IF NOT EXISTS " name columns
-
-/* Upgrades a new file, or one of version 1, to this version. */
-#define BRING_UP_TO_DATE \
-  CREATE_INDEX TABLES(CREATE_TABLE)                                             \
-  "; INSERT INTO file SELECT random(), 0 WHERE NOT EXISTS(SELECT 1 FROM file);" \
-  "PRAGMA user_version=" CLT_TEXT_OF(SCHEMA_VERSION)
-
-static const char schema[] =
-    "CREATE TABLE problem("
-    "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE,"
-    "  name TEXT NOT NULL DEFAULT '', path TEXT NOT NULL DEFAULT '', sizes TEXT NOT NULL DEFAULT '');"
-    "CREATE TABLE device("
-    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL, driver TEXT NOT NULL, description TEXT NOT NULL DEFAULT '',"
-    "  UNIQUE(key, driver));"
-    "CREATE TABLE measurement("
-    "  id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT NULL REFERENCES device,"
-    "  kind TEXT NOT NULL, configuration TEXT NOT NULL, reason TEXT NOT NULL, time_s REAL, clock TEXT NOT NULL,"
-    "  build_s REAL, first_launch_s REAL, runs_s REAL, verify_s REAL, wait_s REAL, max_abs_error REAL, log TEXT,"
-    "  created_s INTEGER NOT NULL);"
-    "CREATE INDEX measurement_of ON measurement(problem, device);"
-    "CREATE TABLE run("
-    "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
-    "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
-    "PRAGMA application_id=" CLT_TEXT_OF(CLT_APPLICATION_ID);
+static const char new_file[] = "INSERT INTO file VALUES(random(), 0); PRAGMA application_id=" CLT_TEXT_OF(
+    CLT_APPLICATION_ID) "; PRAGMA user_version=" CLT_TEXT_OF(CLT_STORE_VERSION);
 
 static int fail_read_only(clt_error *error, const char *path) {
   return clt_fail(
@@ -139,16 +83,18 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *
   if (rc == CLT_OK && !empty && id != CLT_APPLICATION_ID)
     rc = clt_fail(error, CLT_E_STORE, "'%s' is a database of another program; it was not changed, choose another file",
                   path);
-  if (rc == CLT_OK && version > SCHEMA_VERSION)
+  if (rc == CLT_OK && version > CLT_STORE_VERSION)
     rc = clt_fail(error, CLT_E_STORE,
                   "the store '%s' was written by a newer clatune (store version %lld, this one knows %d); "
                   "update clatune or choose another file",
-                  path, (long long)version, SCHEMA_VERSION);
+                  path, (long long)version, CLT_STORE_VERSION);
   if (rc == CLT_OK && !empty && version < 1)
     rc = clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it to another name", path,
                   (long long)version);
-  if (rc == CLT_OK && empty && create) rc = execute(db, path, schema, error);
-  if (rc == CLT_OK && version < SCHEMA_VERSION && create) rc = execute(db, path, BRING_UP_TO_DATE, error);
+  if (rc == CLT_OK && empty && create) rc = execute(db, path, clt_store_schema, error);
+  if (rc == CLT_OK && empty && create) rc = execute(db, path, new_file, error);
+  if (rc == CLT_OK && !empty && version < CLT_STORE_VERSION && create && clt_database_convert(db, false))
+    rc = clt_database_fail(error, db, path);
   if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
   /* After a failure the connection is closed, so SQLite's message is read first. */
   if (create ? rc != CLT_OK : rc == CLT_OK) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -211,18 +157,15 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   int rc = check_or_create(db, path, false, &version, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK && !in_memory) rc = use_wal(db, path, error);
-  if (rc == CLT_OK && version < SCHEMA_VERSION) rc = check_or_create(db, path, true, &version, error);
+  if (rc == CLT_OK && version < CLT_STORE_VERSION) rc = check_or_create(db, path, true, &version, error);
   if (rc == CLT_OK)
-    rc = execute(db, path,
-                 CREATE_INDEX TABLES(
-                     CREATE_TABLE) "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON",
-                 error);
+    rc = execute(db, path, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
   return rc;
 }
 
 /* --- opening to read --- */
 
-static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
+static int open_one_way(sqlite3 **out, const char *path, bool immutable, bool *is_converted, clt_error *error) {
   clt_text text = {0};
   char *uri = NULL;
   int64_t version = 0;
@@ -242,44 +185,29 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   free(uri);
   if (failed) return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   harden(*out);
-  rc = execute(*out, path, "PRAGMA query_only=ON", error);
-  if (rc == CLT_OK) rc = check_or_create(*out, path, false, &version, error);
-  return rc == CLT_OK && version == 0
-             ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty; 'clatune tune' fills it", path)
-             : rc;
+  rc = check_or_create(*out, path, false, &version, error);
+  if (rc == CLT_OK && version == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty; 'clatune tune' fills it", path);
+  *is_converted = version < CLT_STORE_VERSION;
+  if (rc == CLT_OK && *is_converted && clt_database_convert(*out, true)) rc = clt_database_fail(error, *out, path);
+  return rc ? rc : execute(*out, path, "PRAGMA query_only=ON", error);
 }
 
 /* If SQLite cannot create the files of the write-ahead log, no other process is writing either. */
-int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error) {
+int clt_database_open_to_read(sqlite3 **out, const char *path, bool *is_converted, clt_error *error) {
   clt_error why = {0};
   struct stat status;
   if (stat(path, &status) && errno == ENOENT)
     return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'; 'clatune tune' creates it", path);
   if (check_regular(path, error)) return CLT_E_STORE;
-  int rc = open_one_way(out, path, false, &why);
+  int rc = open_one_way(out, path, false, is_converted, &why);
   int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;
   if (rc && (cause == SQLITE_CANTOPEN || cause == SQLITE_READONLY)) {
     sqlite3_close(*out);
     *out = NULL;
-    return open_one_way(out, path, true, error);
+    return open_one_way(out, path, true, is_converted, error);
   }
   return rc ? clt_fail(error, rc, "%s", why.message) : CLT_OK;
-}
-
-void clt_database_complete(sqlite3 *db) {
-#define NAME_AND_COLUMNS(name, columns) {name, columns},
-  static const char *const tables[][2] = {TABLES(NAME_AND_COLUMNS)};
-  sqlite3_exec(db, "PRAGMA query_only=OFF", NULL, NULL, NULL);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-    sqlite3_stmt *statement = NULL;
-    char text[400];
-    snprintf(text, sizeof text, "SELECT 1 FROM %s", tables[i][0]);
-    const bool is_missing = sqlite3_prepare_v2(db, text, -1, &statement, NULL) == SQLITE_ERROR;
-    sqlite3_finalize(statement);
-    snprintf(text, sizeof text, "CREATE TEMP TABLE %s%s", tables[i][0], tables[i][1]);
-    if (is_missing) sqlite3_exec(db, text, NULL, NULL, NULL);
-  }
-  sqlite3_exec(db, "PRAGMA query_only=ON", NULL, NULL, NULL);
 }
 
 char *clt_database_save(sqlite3 *db, const char *path) {

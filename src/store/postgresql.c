@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "store/pq_records.h"
+#include "store/rows.h"
 #include "store/schema.h"
-#include "store/store.h"
 
 #define FIRST_PAGE 50
 #define LARGEST_PAGE 1000
@@ -22,84 +22,43 @@
 /* The oldest running transaction, as this statement sees it. */
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
 
-/* Rows are not trusted, so the lengths of texts and arrays are limited. */
-#define COLUMNS(X)                                        \
-  X(ID, "m.id")                                           \
-  X(NUMBER, "greatest(1, least(m.txid, " OLDEST " - 1))") \
-  X(KIND, "m.kind")                                       \
-  X(CONFIGURATION, "left(m.configuration, 65536)")        \
-  X(REASON, "m.reason")                                   \
-  X(TIME, "m.time_s")                                     \
-  X(CLOCK, "m.clock")                                     \
-  X(BUILD, "m.build_s")                                   \
-  X(FIRST_LAUNCH, "m.first_launch_s")                     \
-  X(RUNS_TIME, "m.runs_s")                                \
-  X(VERIFY, "m.verify_s")                                 \
-  X(WAIT, "m.wait_s")                                     \
-  X(MAX_ERROR, "m.max_abs_error")                         \
-  X(LOG, "left(m.log, 16384)")                            \
-  X(CREATED, "m.created_s")                               \
-  X(RUNS, "m.runs[1:65]")                                 \
-  X(ENERGY, "m.energy_J")                                 \
-  X(FIGURES, "m.figures[1:66]")                           \
-  X(USE, "m.use[1:64]")                                   \
-  X(CONFIRMED, "m.confirmed")                             \
-  X(ORIGIN, "m.origin")                                   \
-  X(SEQUENCE, "m.number")
-#define NAME(name, column) name,
-#define TEXT(name, column) ", " column
-#define RECORD_COLUMNS "SELECT m.txid" COLUMNS(TEXT)
-enum { TXID, COLUMNS(NAME) AFTER_RECORD };
-
-/* The columns of a key, after those of a record or of its first record's position. */
-#define KEY_COLUMNS                                                                                        \
-  ", left(p.hash, 64), left(d.key, 1024), left(d.driver, 1024), left(p.name, 65536), left(p.path, 65536)," \
-  " left(p.sizes, 65536), left(d.description, 1048576), left(k.tuning, 1048576), left(p.kernel, 64)"
-#define JOIN_NAMES " JOIN problem AS p ON p.id=k.problem JOIN device AS d ON d.id=k.device"
-
-#define OF_KEY " m.key=(SELECT k.id FROM key AS k" JOIN_NAMES " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3)"
+/* A row: the columns of its place and its number, the record's columns, and those of its key. */
+#define RECORDS "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST " - 1))" CLT_FIELDS(CLT_FIELD_SELECT)
+enum { TXID, ID, NUMBER, FIRST_FIELD };
 
 /* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
  * records that were visible when this plan was submitted (0: all). */
-#define RECORDS_OF_KEY RECORD_COLUMNS " FROM measurement AS m WHERE" OF_KEY
+#define RECORDS_OF_KEY RECORDS " FROM measurement AS m" CLT_OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
 static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
-                  finalists[] = RECORDS_OF_KEY " AND m.kind='finalist'" BACKWARDS,
-                  fastest[] = RECORDS_OF_KEY
-                  " AND m.kind='search' AND m.reason='none' AND (coalesce(m.time_s, 0), m.id)"
-                  " > ($9, $5) ORDER BY coalesce(m.time_s, 0), m.id LIMIT $6",
-                  by_number[] = RECORD_COLUMNS KEY_COLUMNS
-                  " FROM measurement AS m JOIN key AS k ON k.id=m.key" JOIN_NAMES " WHERE true" FORWARDS;
+                  finalists[] = RECORDS " FROM measurement AS m" CLT_FINALISTS FORWARDS,
+                  fastest[] = RECORDS " FROM measurement AS m" CLT_CORRECT_ONES
+                                      " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
+                  by_number[] = RECORDS CLT_KEY_COLUMNS
+                  " FROM measurement AS m JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES " WHERE true" FORWARDS;
 
 #define KEYS(count, where)                                                                                         \
-  "SELECT " count KEY_COLUMNS " FROM key AS k" JOIN_NAMES                                                          \
+  "SELECT " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES                                                   \
   " CROSS JOIN LATERAL (SELECT m.txid, m.id FROM measurement AS m WHERE m.key=k.id ORDER BY m.txid, m.id LIMIT 1)" \
   " AS f" where " ORDER BY f.txid, f.id"
 static const char keys[] = KEYS("0", ""), keys_of_problem[] = KEYS("0", " WHERE p.hash=$1"),
                   keys_counted[] = KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", "");
 
-static const char describe_problem[] =
-    "UPDATE problem SET name=coalesce($2, name), path=coalesce($3, path), sizes=coalesce($4, sizes),"
-    " kernel=coalesce($5, kernel) WHERE hash=$1 AND (name, path, sizes, kernel) IS DISTINCT FROM"
-    " (coalesce($2, name), coalesce($3, path), coalesce($4, sizes), coalesce($5, kernel))";
-static const char describe_device[] = "UPDATE device SET description=$3 WHERE key=$1 AND driver=$2 AND description<>$3";
-static const char describe_tuning[] =
-    "UPDATE key AS k SET tuning=$4 FROM problem AS p, device AS d WHERE p.id=k.problem AND d.id=k.device"
-    " AND p.hash=$1 AND d.key=$2 AND d.driver=$3 AND k.tuning<>$4";
+static const char describe_problem[] = CLT_DESCRIBE_PROBLEM, describe_device[] = CLT_DESCRIBE_DEVICE,
+                  describe_tuning[] = CLT_DESCRIBE_TUNING;
 
 /* $1: the oldest running transaction at the previous call. */
 static const char news[] =
     "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
     " AND m.origin <> $2)";
 
-#define SELECTED OF_KEY " AND ($4=0 OR m.created_s < $4)"
-static const char count_selected[] = "SELECT count(*) FROM measurement AS m WHERE" SELECTED;
+static const char count_selected[] = CLT_COUNT_SELECTED;
 static const char remove_selected[] =
-    "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m WHERE" SELECTED
+    "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
 #define AT_ONCE 100000
@@ -162,13 +121,13 @@ static int describe(postgresql_store *store, const clt_store_description *d, clt
   const char *kernel = d->kernel && d->kernel[0] ? d->kernel : NULL;
   int rc = clt_pq_add_key(store->pq, key, error);
   if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes || kernel))
-    rc = clt_pq_run(store->pq, NULL, describe_problem, error, "ttttt", key->problem, d->problem_name, d->problem_path,
-                    d->sizes, kernel);
+    rc = clt_pq_run(store->pq, NULL, describe_problem, error, "ttttt", d->problem_name, d->problem_path, d->sizes,
+                    kernel, key->problem);
   if (rc == CLT_OK && d->device_json)
-    rc = clt_pq_run(store->pq, NULL, describe_device, error, "ttt", key->device, key->driver, d->device_json);
+    rc = clt_pq_run(store->pq, NULL, describe_device, error, "ttt", d->device_json, key->device, key->driver);
   if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
-    rc = clt_pq_run(store->pq, NULL, describe_tuning, error, "tttt", key->problem, key->device, key->driver,
-                    d->tuning_json);
+    rc = clt_pq_run(store->pq, NULL, describe_tuning, error, "tttt", d->tuning_json, key->problem, key->device,
+                    key->driver);
   return rc;
 }
 
@@ -281,44 +240,34 @@ static int step_in_postgresql(void *state, clt_store_step step, uint64_t *versio
 
 /* --- reading --- */
 
-static clt_store_description read_key(const clt_pq_rows *rows, size_t row, int first) {
-  const char *texts[9];
-  for (int i = 0; i < 9; i++) texts[i] = clt_pq_text(rows, row, first + i);
-  return clt_row_key(texts);
+typedef struct result_row {
+  const clt_pq_rows *rows;
+  size_t row;
+} result_row;
+
+static const char *row_text(const void *row, int column) {
+  const result_row *r = row;
+  return clt_pq_is_null(r->rows, r->row, column) ? NULL : clt_pq_text(r->rows, r->row, column);
 }
 
-static double or_nothing(double x) { return isnan(x) ? 0 : x; }
-
-static int visit_record(const clt_pq_rows *rows, size_t row, bool with_key, clt_store_walk_visit visit, void *user) {
-  clt_measurement m;
-  double figures[1 + CLT_MAX_RUNS];
-  clt_row_begin(&m, clt_pq_text(rows, row, REASON), clt_pq_text(rows, row, CLOCK));
-  m.time_s = clt_pq_number(rows, row, TIME);
-  m.phases =
-      (clt_phases){or_nothing(clt_pq_number(rows, row, BUILD)), or_nothing(clt_pq_number(rows, row, FIRST_LAUNCH)),
-                   or_nothing(clt_pq_number(rows, row, RUNS_TIME)), or_nothing(clt_pq_number(rows, row, VERIFY)),
-                   or_nothing(clt_pq_number(rows, row, WAIT))};
-  m.max_abs_error = clt_pq_number(rows, row, MAX_ERROR);
-  if (!clt_pq_is_null(rows, row, LOG)) m.log = (char *)clt_pq_text(rows, row, LOG);
-  m.n_runs = clt_pq_numbers(rows, row, RUNS, m.runs_s, CLT_MAX_RUNS);
-  const bool correct = m.reason == CLT_REASON_NONE;
-  if (correct) m.energy_J = clt_pq_number(rows, row, ENERGY);
-  const size_t n = correct ? clt_pq_numbers(rows, row, FIGURES, figures, 1 + CLT_MAX_RUNS) : 0;
-  clt_pq_numbers(rows, row, USE, (double *)&m.use, CLT_N_USE);
-  m.confirmed_alone = !correct && clt_pq_whole(rows, row, CONFIRMED) > 0;
-  clt_store_record record = {.created_s = clt_pq_whole(rows, row, CREATED),
-                             .number = clt_pq_whole(rows, row, NUMBER),
-                             .origin = clt_pq_text(rows, row, ORIGIN),
-                             .sequence = clt_pq_whole(rows, row, SEQUENCE)};
-  clt_row_end(&record, &m, clt_pq_text(rows, row, KIND), clt_pq_text(rows, row, CONFIGURATION), figures, n);
-  const clt_store_description d = with_key ? read_key(rows, row, AFTER_RECORD) : (clt_store_description){0};
-  return visit(user, with_key ? &d : NULL, &record);
+static int64_t row_whole(const void *row, int column) {
+  return clt_pq_whole(((const result_row *)row)->rows, ((const result_row *)row)->row, column);
 }
+
+static double row_number(const void *row, int column) {
+  return clt_pq_number(((const result_row *)row)->rows, ((const result_row *)row)->row, column);
+}
+
+static size_t row_numbers(const void *row, int column, double *out, size_t most) {
+  return clt_pq_numbers(((const result_row *)row)->rows, ((const result_row *)row)->row, column, out, most);
+}
+
+static const clt_row_type row_type = {row_text, row_whole, row_number, row_numbers};
 
 /* Pages grow, so that a caller that only needs the first rows does not wait for many. */
 static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
                         clt_store_walk_visit visit, void *user, clt_error *error) {
-  const bool backwards = sql == newest_first || sql == finalists;
+  const bool backwards = sql == newest_first;
   int64_t txid = backwards ? INT64_MAX : INT64_MIN, id = txid, page = FIRST_PAGE;
   double time_s = -INFINITY;
   int rc = CLT_OK;
@@ -327,12 +276,17 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     rc = clt_pq_run(store->pq, &rows, sql, error, "tttwwwwwn", key ? key->problem : "", key ? key->device : "",
                     key ? key->driver : "", txid, id, page, after, store->plan, time_s);
     const size_t n = rc ? 0 : clt_pq_n_rows(rows);
-    for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = visit_record(rows, i, key == NULL, visit, user);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+      const result_row row = {rows, i};
+      const clt_store_record known = {.number = clt_pq_whole(rows, i, NUMBER)};
+      rc = clt_row_visit(&row_type, &row, FIRST_FIELD, known, key == NULL, visit, user);
+    }
     more = n == (size_t)page;
     if (more) {
       txid = clt_pq_whole(rows, n - 1, TXID);
       id = clt_pq_whole(rows, n - 1, ID);
-      time_s = or_nothing(clt_pq_number(rows, n - 1, TIME));
+      time_s = clt_pq_number(rows, n - 1, FIRST_FIELD + CLT_FIELD_time_s);
+      if (isnan(time_s)) time_s = 0;
     }
     clt_pq_rows_free(rows);
   }
@@ -345,7 +299,8 @@ static int walk_keys(postgresql_store *store, bool counted, const clt_store_key 
   int rc = key ? clt_pq_run(store->pq, &rows, keys_of_problem, error, "t", key->problem)
                : clt_pq_run(store->pq, &rows, counted ? keys_counted : keys, error, "");
   for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
-    clt_store_description d = read_key(rows, i, 1);
+    const result_row row = {rows, i};
+    clt_store_description d = clt_row_key(&row_type, &row, 1);
     d.n_records = (uint64_t)clt_pq_whole(rows, i, 0);
     rc = visit(user, &d, NULL);
   }

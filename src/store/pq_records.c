@@ -1,10 +1,9 @@
 #include "store/pq_records.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/store.h"
+#include "store/rows.h"
 
 #define MOST_BYTES (8 << 20) /* in one statement */
 
@@ -17,55 +16,34 @@ bool clt_pq_records_full(const clt_pq_records *records) {
   return json_array_size(records->list) == CLT_PQ_MOST_RECORDS || records->n_bytes > MOST_BYTES;
 }
 
-/* first: NaN if there is none. */
-static json_t *array_json(double first, const double *numbers, size_t n) {
-  json_t *array = isnan(first) ? json_array() : json_pack("[o]", clt_pq_json_number(first));
+static json_t *field_json(const clt_field *f) {
+  if (f->type == 't') return clt_pq_json_text(f->text);
+  if (f->type == 'w') return json_integer(f->whole);
+  if (f->type == 'n') return clt_pq_json_number(f->number);
+  if (f->numbers == NULL) return json_null();
+  json_t *array = json_array();
   int failed = array == NULL;
-  for (size_t i = 0; i < n && !failed; i++) failed = json_array_append_new(array, clt_pq_json_number(numbers[i]));
-  return failed ? json_decref(array), NULL : array;
+  for (size_t i = 0; i < f->n && !failed; i++) failed = json_array_append_new(array, clt_pq_json_number(f->numbers[i]));
+  if (failed) json_decref(array);
+  return failed ? NULL : array;
 }
 
 int clt_pq_records_take(clt_pq_records *records, const clt_store_key *key, const clt_store_record *record,
                         clt_error *error) {
-  const clt_measurement *m = record->measurement;
+  clt_record_row row;
   if (record->origin == NULL || clt_pq_records_full(records))
     return clt_fail(error, CLT_E_ARGUMENT, "a record for the shared store lacks its origin, or there are too many");
   if (records->list == NULL) records->list = json_array();
-  const struct {
-    const char *name;
-    json_t *value;
-  } members[] = {
-      {"place", json_integer((json_int_t)json_array_size(records->list))},
-      {"problem", clt_pq_json_text(key->problem)},
-      {"device", clt_pq_json_text(key->device)},
-      {"driver", clt_pq_json_text(key->driver)},
-      {"origin", clt_pq_json_text(record->origin)},
-      {"number", json_integer(record->sequence)},
-      {"kind", json_string(clt_kind_names[record->kind])},
-      {"configuration", clt_pq_json_text(record->configuration)},
-      {"reason", json_string(clt_reason_name(m->reason))},
-      {"time_s", clt_pq_json_number(m->time_s)},
-      {"clock", json_string(clt_clock_names[m->clock == CLT_CLOCK_HOST])},
-      {"build_s", clt_pq_json_number(m->phases.build_s)},
-      {"first_launch_s", clt_pq_json_number(m->phases.first_launch_s)},
-      {"runs_s", clt_pq_json_number(m->phases.runs_s)},
-      {"verify_s", clt_pq_json_number(m->phases.verify_s)},
-      {"wait_s", clt_pq_json_number(m->phases.wait_s)},
-      {"max_abs_error", clt_pq_json_number(m->max_abs_error)},
-      {"log", clt_pq_json_text(m->log)},
-      {"created_s", json_integer(record->created_s)},
-      {"runs", array_json(NAN, m->runs_s, m->n_runs)},
-      {"energy_j", clt_pq_json_number(m->energy_J > 0 ? m->energy_J : NAN)},
-      {"figures", isnan(m->figure) ? json_null() : array_json(m->figure, m->figures, m->n_runs)},
-      {"use", clt_use_is_known(&m->use) ? array_json(NAN, (const double *)&m->use, CLT_N_USE) : json_null()},
-      {"confirmed", json_integer(m->confirmed_alone)},
-  };
-  json_t *object = json_object();
-  int failed = 0;
-  for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-    failed |= json_object_set_new(object, members[i].name, members[i].value);
+  json_t *object = json_pack("{s:I, s:o, s:o, s:o}", "place", (json_int_t)json_array_size(records->list), "problem",
+                             clt_pq_json_text(key->problem), "device", clt_pq_json_text(key->device), "driver",
+                             clt_pq_json_text(key->driver));
+  int failed = object == NULL;
+  clt_record_row_make(&row, record);
+  for (size_t i = 0; i < CLT_N_FIELDS; i++)
+    failed |= json_object_set_new(object, row.fields[i].name, field_json(&row.fields[i]));
   if (failed) json_decref(object);
   if (failed || json_array_append_new(records->list, object)) return clt_fail_memory(error);
+  const clt_measurement *m = record->measurement;
   records->n_bytes += strlen(record->configuration) + (m->log ? strlen(m->log) : 0) + 16 * m->n_runs;
   return CLT_OK;
 }
@@ -101,17 +79,13 @@ int clt_pq_add_key(clt_pq *pq, const clt_store_key *key, clt_error *error) {
 }
 
 /* Also returns how many records have a row of their key. */
-#define COLUMNS                                                                                                    \
-  "origin, number, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s," \
-  " max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed"
+#define FIELD_TYPE(name, expression, type) ", " #name " " type
 static const char add_records[] =
     "WITH r AS (SELECT k.id AS of, u.* FROM json_to_recordset($1) AS u(place bigint, problem text, device text,"
-    " driver text, origin text, number bigint, kind text, configuration text, reason text, time_s float8, clock text,"
-    " build_s float8, first_launch_s float8, runs_s float8, verify_s float8, wait_s float8, max_abs_error float8,"
-    " log text, created_s bigint, runs float8[], energy_J float8, figures float8[], use float8[], confirmed bigint)"
+    " driver text" CLT_FIELDS(FIELD_TYPE) ")"
     " JOIN problem AS p ON p.hash=u.problem JOIN device AS d ON d.key=u.device AND d.driver=u.driver"
     " JOIN key AS k ON k.problem=p.id AND k.device=d.id),"
-    " a AS (INSERT INTO measurement(key, " COLUMNS ") SELECT of, " COLUMNS
+    " a AS (INSERT INTO measurement(key" CLT_FIELDS(CLT_FIELD_NAME) ") SELECT of" CLT_FIELDS(CLT_FIELD_NAME)
     " FROM r ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)"
     " SELECT (SELECT count(*) FROM r), (SELECT count(*) FROM a)";
 

@@ -15,14 +15,16 @@
 #include "store/pq.h"
 #include "store/store.h"
 
-#define APPLICATION_ID_AT 68 /* in the file, big-endian: SQLite's file format, section 1.3 */
-#define MOST_ROWS 100000000  /* numbers are looked up one by one */
+/* In the file, big-endian: SQLite's file format, section 1.3. */
+#define USER_VERSION_AT 60
+#define APPLICATION_ID_AT 68
+#define MOST_ROWS 100000000 /* numbers are looked up one by one */
 
 /* --- opening a damaged file --- */
 
 /* Opens a store's file; path NULL: the standard one. *own: its path, malloc'ed; *whole: SQLite finds no damage. Only
- * the header says whether the file is a store. */
-static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
+ * the header says whether the file is a store, and of which version. */
+static int open_and_check(char **own, sqlite3 **db, bool *whole, int *version, const char *path, clt_error *error) {
   static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
                                       CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   unsigned char header[100] = {0};
@@ -39,6 +41,7 @@ static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *pat
   if (n != sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
       memcmp(header + APPLICATION_ID_AT, id, sizeof id) != 0)
     return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its header is damaged; restore a backup", *own);
+  *version = header[USER_VERSION_AT + 3];
   if (sqlite3_open_v2(*own, db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
     return *db ? clt_database_fail(error, *db, *own) : clt_fail_memory(error);
   sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file must not change */
@@ -54,8 +57,9 @@ static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *pat
 
 int clt_store_check(bool *whole, const char *path, clt_error *error) {
   sqlite3 *db = NULL;
+  int version;
   char *own = NULL;
-  int rc = open_and_check(&own, &db, whole, path, error);
+  int rc = open_and_check(&own, &db, whole, &version, path, error);
   sqlite3_close(db);
   free(own);
   return rc;
@@ -84,67 +88,71 @@ static int64_t find_last_row(sqlite3 *from, const char *table) {
   return last < MOST_ROWS ? last : MOST_ROWS;
 }
 
-enum { CANNOT_WRITE = -1, CANNOT_READ = -2 };
-
-/* Copies the rows with a number; returns how many, or CANNOT_WRITE. A row that violates the schema counts as damaged.
- */
+/* Copies the rows with a number. Returns less than 0 if they cannot be written. A row that violates the schema counts
+ * as damaged. */
 static int copy_rows(sqlite3_stmt *read, sqlite3_stmt *write, int64_t number) {
-  int n = 0;
   sqlite3_reset(read);
   sqlite3_bind_int64(read, 1, number);
   while (sqlite3_step(read) == SQLITE_ROW) {
     for (int i = 0; i < sqlite3_column_count(read); i++)
       sqlite3_bind_value(write, i + 1, sqlite3_column_value(read, i));
     int rc = sqlite3_step(write);
-    n += rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(write)) : 0;
     sqlite3_reset(write);
-    if (rc != SQLITE_DONE && rc != SQLITE_CONSTRAINT) return CANNOT_WRITE;
+    if (rc != SQLITE_DONE && rc != SQLITE_CONSTRAINT) return -1;
   }
-  return n;
+  return 0;
 }
 
-/* Copies a table number by number, so that a damaged page only loses its own rows. first: the first column, which is
- * the row's number, or that of a row of the table it is named after. Skips tables that an older file lacks. */
-static int copy_table(clt_store_repair_report *out, sqlite3 *to, sqlite3 *from, const char *table, const char *first) {
-  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* as many as the widest table needs */
+/* Copies a table number by number, so that a damaged page only loses its own rows. first: the first column of `into`,
+ * which is the row's number, or that of a row of the table it is named after. Skips tables that an older file lacks.
+ * Returns less than 0 for an error. */
+static int copy_table(sqlite3 *to, sqlite3 *from, const char *into, const char *table, const char *first) {
+  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
   const bool is_own = strcmp(first, "id") == 0 || strcmp(first, "first") == 0;
-  const bool is_measurement = strcmp(table, "measurement") == 0;
   sqlite3_stmt *read = prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", table, first));
   const int n_columns = sqlite3_column_count(read);
   sqlite3_stmt *write =
-      prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", table, 3 * n_columns - 2, places));
+      prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", into, 3 * n_columns - 2, places));
   const int64_t last = read && write ? find_last_row(from, is_own ? table : first) : 0;
-  int n = 0;
-  for (int64_t number = 1; n >= 0 && number <= last; number++) {
-    n = copy_rows(read, write, number);
-    out->n_saved += is_measurement && n > 0;
-    out->n_lost += is_measurement && n == 0; /* no readable row with this number */
-  }
+  int rc = 0;
+  for (int64_t number = 1; rc >= 0 && number <= last; number++) rc = copy_rows(read, write, number);
   sqlite3_finalize(read);
   sqlite3_finalize(write);
-  return n;
+  return rc;
 }
 
-/* Copies a damaged store to an empty one. In one transaction, in the tables' order of creation: rows come after those
- * that they refer to. */
-static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
+/* Copies a damaged store to an empty one of this version. In one transaction, in the tables' order of creation: rows
+ * come after those that they refer to. The rows of an older store are converted once they are copied. */
+static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, int version,
+                   clt_error *error) {
   static const char tables[] =
-      "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
-      " WHERE t.type = 'table' AND t.name <> 'file' AND c.cid = 0 ORDER BY t.rowid";
-  sqlite3_stmt *table = NULL;
-  int n = 0;
-  if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
-      sqlite3_prepare_v2(to, tables, -1, &table, NULL) != SQLITE_OK)
+      "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type='table'"
+      " AND t.name NOT IN ('file', 'old_file') AND (t.name GLOB 'old_*') = ?1 AND c.cid=0 ORDER BY t.rowid";
+  const bool is_old = version < CLT_STORE_VERSION;
+  sqlite3_stmt *table = NULL, *count = NULL;
+  int rc = sqlite3_exec(to, is_old ? "PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE" : "BEGIN IMMEDIATE", NULL, NULL, NULL);
+  if (rc == SQLITE_OK && is_old) rc = clt_database_make_old(to);
+  if (rc || sqlite3_prepare_v2(to, tables, -1, &table, NULL) || sqlite3_bind_int(table, 1, is_old))
     return clt_database_fail(error, to, to_path);
-  while (n >= 0 && sqlite3_step(table) == SQLITE_ROW)
-    n = copy_table(out, to, from, (const char *)sqlite3_column_text(table, 0),
-                   (const char *)sqlite3_column_text(table, 1));
+  while (rc >= 0 && sqlite3_step(table) == SQLITE_ROW) {
+    const char *into = (const char *)sqlite3_column_text(table, 0);
+    rc = copy_table(to, from, into, is_old ? into + strlen("old_") : into, (const char *)sqlite3_column_text(table, 1));
+  }
   sqlite3_finalize(table);
-  if (n >= 0 && out->n_saved == 0) n = CANNOT_READ;
-  if (n >= 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
-  int rc = n == CANNOT_READ ? clt_fail(error, CLT_E_STORE, "nothing in the store is readable: %s; restore a backup",
-                                       sqlite3_errmsg(from))
-                            : clt_database_fail(error, to, to_path);
+  bool done = rc >= 0 && (!is_old || clt_database_convert_old(to) == SQLITE_OK) &&
+              sqlite3_prepare_v2(to, "SELECT count(*) FROM measurement", -1, &count, NULL) == SQLITE_OK &&
+              sqlite3_step(count) == SQLITE_ROW;
+  const uint64_t n = done ? (uint64_t)sqlite3_column_int64(count, 0) : 0;
+  const uint64_t last = (uint64_t)find_last_row(from, "measurement");
+  sqlite3_finalize(count);
+  const bool readable = !done || n > 0;
+  done = done && readable && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+  out->n_saved = n;
+  out->n_lost = last > n ? last - n : 0;
+  if (done) return CLT_OK;
+  rc = readable ? clt_database_fail(error, to, to_path)
+                : clt_fail(error, CLT_E_STORE, "nothing in the store is readable: %s; restore a backup",
+                           sqlite3_errmsg(from));
   sqlite3_exec(to, "ROLLBACK", NULL, NULL, NULL);
   return rc;
 }
@@ -153,7 +161,8 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
 
 static const char *const side_files[] = {"", "-wal", "-shm"};
 
-static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite3 **damaged, clt_error *error) {
+static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite3 **damaged, int version,
+                          clt_error *error) {
   char *fresh = clt_format("%s.repaired-%ld", path, (long)getpid());
   sqlite3 *db = NULL;
   if (fresh == NULL) return clt_fail_memory(error);
@@ -162,7 +171,7 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
     return free(fresh), CLT_E_STORE;
   }
   int rc = clt_database_open(&db, fresh, error);
-  if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, error);
+  if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, version, error);
   if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* closing merges the write-ahead log */
     rc = clt_fail(error, CLT_E_STORE, "cannot complete '%s'; check the free space on the disk", fresh);
   sqlite3_close(*damaged); /* before renaming: on closing, SQLite removes side files by name */
@@ -202,9 +211,10 @@ int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *
   sqlite3 *db = NULL;
   char *own = NULL;
   bool whole = false;
+  int version = 0;
   clt_store_repair_report report = {0};
-  int rc = open_and_check(&own, &db, &whole, path, error);
-  if (rc == CLT_OK && !whole) rc = repair_damaged(&report, own, &db, error);
+  int rc = open_and_check(&own, &db, &whole, &version, path, error);
+  if (rc == CLT_OK && !whole) rc = repair_damaged(&report, own, &db, version, error);
   sqlite3_close(db);
   free(own);
   if (rc == CLT_OK) *out = report;

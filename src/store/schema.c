@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "store/pq.h"
+#include "store/rows.h"
 
 /* Roles to grant to logins. Another command may create them at the same time, because roles belong to the server, not
  * to the database. */
@@ -35,6 +36,7 @@
   "  runs_s float8, verify_s float8, wait_s float8, max_abs_error float8, log text, created_s bigint NOT NULL,"      \
   "  runs float8[], energy_J float8, figures float8[], use float8[], confirmed bigint NOT NULL DEFAULT 0,"           \
   "  PRIMARY KEY(origin, number));"                                                                                  \
+  "ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS comparison bigint NOT NULL DEFAULT 0;"                   \
   "CREATE INDEX IF NOT EXISTS measurement_of ON clatune.measurement(key, txid, id);"                                 \
   "CREATE INDEX IF NOT EXISTS measurement_since ON clatune.measurement(txid, id);"                                   \
   "CREATE INDEX IF NOT EXISTS measurement_finalist ON clatune.measurement(key, txid, id) WHERE kind='finalist';"     \
@@ -95,7 +97,7 @@
   "GRANT INSERT(problem, device), UPDATE(tuning) ON clatune.key TO " CLT_ROLE_WORKER                                   \
   ";"                                                                                                                  \
   "GRANT INSERT(origin, number, key, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"     \
-  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed)"                        \
+  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed, comparison)"            \
   "  ON clatune.measurement TO " CLT_ROLE_WORKER                                                                       \
   ";"                                                                                                                  \
   "GRANT INSERT(name, text, lease_s) ON clatune.plan TO " CLT_ROLE_WORKER                                              \
@@ -126,10 +128,8 @@ int clt_schema_init(const char *url, clt_error *error) {
   int64_t version = 0;
   clt_text text = {0};
   char *whole = NULL; /* compilers need not accept literals of this length */
-  for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) clt_text_add(&text, schema[i]);
-  if (clt_text_take(&whole, &text, error)) return CLT_E_MEMORY;
   int rc = clt_pq_new(&pq, url, CLT_PQ_BARE, CLT_PQ_PATIENCE_S, error);
-  if (rc) return free(whole), rc;
+  if (rc) return rc;
   if (clt_pq_run(pq, &rows, "SELECT version FROM clatune.about", NULL, "") == CLT_OK)
     version = clt_pq_whole(rows, 0, 0);
   clt_pq_rows_free(rows);
@@ -138,7 +138,11 @@ int clt_schema_init(const char *url, clt_error *error) {
                   "the store '%s' was made by a newer clatune (schema version %lld, this one knows %d); update "
                   "clatune",
                   clt_pq_url(pq), (long long)version, CLT_SCHEMA_VERSION);
+  for (size_t i = 0; i < sizeof schema / sizeof *schema; i++) clt_text_add(&text, schema[i]);
+  if (version == 2) clt_text_add(&text, "; " CLT_FIND_COMPARISONS("number") " AND origin<>''");
+  if (rc == CLT_OK) rc = clt_text_take(&whole, &text, error);
   if (rc == CLT_OK) rc = clt_pq_run_text(pq, whole, error);
+  clt_text_release(&text);
   free(whole);
   clt_pq_free(pq);
   return rc;

@@ -2,7 +2,7 @@
 #ifndef CLT_STORE_SCHEMA_H
 #define CLT_STORE_SCHEMA_H
 
-#define CLT_SCHEMA_VERSION 2
+#define CLT_SCHEMA_VERSION 3
 
 #define CLT_ROLE_READER "clatune_reader" /* looks */
 #define CLT_ROLE_WORKER "clatune_worker" /* adds what was measured, and changes nothing that is finished */

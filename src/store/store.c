@@ -189,57 +189,6 @@ bool clt_record_plausible(const clt_store_record *record) {
   return true;
 }
 
-/* --- rows --- */
-
-const char *const clt_kind_names[] = {[CLT_RECORD_SEARCH] = "search",
-                                      [CLT_RECORD_FINALIST] = "finalist",
-                                      [CLT_RECORD_ATTEMPT] = "attempt",
-                                      [CLT_RECORD_COMPARED] = "compared"};
-const char *const clt_clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
-
-bool clt_use_is_known(const clt_kernel_use *use) {
-#define IS_KNOWN(member) || !isnan(use->member)
-  return false CLT_KERNEL_USE_TABLE(IS_KNOWN);
-}
-
-void clt_row_begin(clt_measurement *out, const char *reason, const char *clock) {
-  clt_measurement_init(out, CLT_CONFIG_NONE);
-  out->reason = CLT_REASON_UNKNOWN;
-  clt_reason_parse(&out->reason, reason, NULL);
-  out->clock = strcmp(clock, clt_clock_names[CLT_CLOCK_HOST]) == 0 ? CLT_CLOCK_HOST : CLT_CLOCK_DEVICE;
-}
-
-void clt_row_end(clt_store_record *record, clt_measurement *m, const char *kind, const char *configuration,
-                 const double *figures, size_t n) {
-  if (n > 0) m->figure = figures[0];
-  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m->figures[i] = i + 1 < n ? figures[i + 1] : NAN;
-  record->measurement = m;
-  for (size_t i = 0; i < sizeof clt_kind_names / sizeof *clt_kind_names; i++) {
-    if (strcmp(clt_kind_names[i], kind) != 0) continue;
-    record->kind = (clt_record_kind)i;
-    record->configuration = configuration;
-  }
-}
-
-static void copy_text(char *out, size_t capacity, const char *text) {
-  const size_t n = strnlen(text, capacity - 1);
-  memcpy(out, text, n);
-  out[n] = '\0';
-}
-
-clt_store_description clt_row_key(const char *const texts[9]) {
-  clt_store_description d = {.problem_name = texts[3],
-                             .problem_path = texts[4],
-                             .sizes = texts[5],
-                             .device_json = texts[6],
-                             .tuning_json = texts[7],
-                             .kernel = texts[8]};
-  copy_text(d.key.problem, sizeof d.key.problem, texts[0]);
-  copy_text(d.key.device, sizeof d.key.device, texts[1]);
-  copy_text(d.key.driver, sizeof d.key.driver, texts[2]);
-  return d;
-}
-
 /* --- adding --- */
 
 /* The origin belongs to an open store, not to a file: copies and restored backups of a file continue independently. */
@@ -264,17 +213,24 @@ int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *s
   record.origin = store->origin;
   record.sequence = ++store->sequence;
   record.own = true;
+  const bool is_finalist = kind == CLT_RECORD_FINALIST || kind == CLT_RECORD_COMPARED;
+  if (!is_finalist) store->comparison = 0;
+  if (is_finalist && store->comparison == 0) store->comparison = record.sequence;
+  record.comparison = store->comparison;
   rc = store->type->add(store->state, &description, &record, NULL, error);
   free(text);
   return rc;
 }
 
+void clt_store_begin_comparison(clt_store *store) { store->comparison = store->sequence + 1; }
+
 /* --- reading --- */
 
 typedef struct record_walk {
   const clt_config_reader *reader;
-  clt_store_visit visit;
+  clt_store_record_visit visit;
   void *user;
+  bool shows_foreign;
   size_t n_foreign;
   int64_t newest;                 /* the largest number so far */
   int64_t before_s;               /* the store's */
@@ -291,11 +247,12 @@ static int visit_record(void *user, const clt_store_description *none, const clt
   if (bytes < sizeof w->text) memcpy(w->text, record->configuration, bytes + 1);
   if (bytes == sizeof w->text || !clt_config_reader_read(w->reader, w->text, &m.config)) {
     w->n_foreign++;
-    return 0;
+    m.config = CLT_CONFIG_NONE;
+    return w->shows_foreign ? w->visit(w->user, record, &m) : 0;
   }
   if (!clt_measurement_correct(&m)) m.time_s = m.figure = NAN;
   if (!clt_measurement_correct(&m) || m.energy_J == 0) m.energy_J = NAN;
-  return w->visit(w->user, record->kind, &m);
+  return w->visit(w->user, record, &m);
 }
 
 /* A visitor that runs out of memory cannot set the error itself. */
@@ -305,12 +262,17 @@ static int end_walk(int rc, clt_error *error) {
 }
 
 static int walk_records(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
-                        int64_t *since, clt_store_visit visit, void *user, size_t *n_foreign, clt_error *error) {
+                        int64_t *since, bool shows_foreign, clt_store_record_visit visit, void *user, size_t *n_foreign,
+                        clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  record_walk w = {
-      .reader = reader, .visit = visit, .user = user, .newest = since ? *since : 0, .before_s = store->before_s};
+  record_walk w = {.reader = reader,
+                   .shows_foreign = shows_foreign,
+                   .visit = visit,
+                   .user = user,
+                   .newest = since ? *since : 0,
+                   .before_s = store->before_s};
   rc = store->type->walk(store->state, order, key, w.newest, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
@@ -318,14 +280,25 @@ static int walk_records(clt_store *store, clt_store_order order, const clt_store
   return end_walk(rc, error);
 }
 
-int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
-                   void *user, size_t *n_foreign, clt_error *error) {
-  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, visit, user, n_foreign, error);
+int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
+                   clt_store_record_visit visit, void *user, clt_error *error) {
+  return walk_records(store, order, key, space, NULL, true, visit, user, NULL, error);
 }
 
-int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
-                   void *user, clt_error *error) {
-  return walk_records(store, CLT_STORE_BEST_FIRST, key, space, NULL, visit, user, NULL, error);
+typedef struct kind_visit {
+  clt_store_visit visit;
+  void *user;
+} kind_visit;
+
+static int visit_kind(void *user, const clt_store_record *record, const clt_measurement *m) {
+  const kind_visit *k = user;
+  return k->visit(k->user, record->kind, m);
+}
+
+int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
+                   void *user, size_t *n_foreign, clt_error *error) {
+  kind_visit k = {visit, user};
+  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, false, visit_kind, &k, n_foreign, error);
 }
 
 typedef struct key_walk {
@@ -410,11 +383,11 @@ typedef struct answer_walk {
   clt_store_answers found;
 } answer_walk;
 
-static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *m) {
+static int keep_newest(void *user, const clt_store_record *record, const clt_measurement *m) {
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
-  bool correct = clt_measurement_correct(m), is_attempt = kind == CLT_RECORD_ATTEMPT, is_new = false;
-  bool is_answer = kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
+  bool correct = clt_measurement_correct(m), is_attempt = record->kind == CLT_RECORD_ATTEMPT, is_new = false;
+  bool is_answer = record->kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
   if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
   uint64_t *place = clt_map_add(&w->places, m->config, &is_new);
   if (place == NULL || clt_grow(&found->all, &found->capacity, found->n + 1, sizeof *found->all)) return CLT_E_MEMORY;
@@ -439,7 +412,8 @@ static int by_config(const void *a, const void *b) {
 int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                      bool with_energy, int64_t *since, clt_error *error) {
   answer_walk w = {.space = space, .with_energy = with_energy};
-  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, keep_newest, &w, &w.found.n_foreign, error);
+  int rc =
+      walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, false, keep_newest, &w, &w.found.n_foreign, error);
   clt_map_release(&w.places);
   if (rc) return clt_store_answers_release(&w.found), rc;
   if (w.found.n) qsort(w.found.all, w.found.n, sizeof *w.found.all, by_config);

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/plugin.h"
+#include "measurement/objective.h"
 
 #define CLT_STORE_FILE "store.sqlite"
 
@@ -19,6 +20,7 @@ struct clt_store {
   void *state;
   char origin[CLT_ORIGIN_BYTES]; /* of records added to it; "": none added yet */
   int64_t sequence;              /* of the last record added */
+  int64_t comparison;            /* of the finalists that are added now; 0: a finalist begins another one */
   int64_t before_s;              /* if not 0: only records added before this Unix time are read */
   double ahead_s;  /* added to clt_now_s for the time of new records, to follow a server's clock; 0: none */
   clt_store *past; /* nullable, borrowed: replaces this store as a session's source of other devices and
@@ -43,25 +45,32 @@ int clt_store_place(char **out, const char *path, clt_error *error);
 /* Whether a record is plausible; checked when it is written and when it is read. */
 bool clt_record_plausible(const clt_store_record *record);
 
-/* --- shared by SQLite and PostgreSQL: reading rows --- */
+/* Finalists that are added one after another were compared with each other, but not with those before this call. */
+void clt_store_begin_comparison(clt_store *store);
 
-extern const char *const clt_kind_names[CLT_RECORD_COMPARED + 1], *const clt_clock_names[2];
+/* Like clt_store_each, in any order of records. Also visits foreign records, with the configuration CLT_CONFIG_NONE. */
+typedef int (*clt_store_record_visit)(void *user, const clt_store_record *record, const clt_measurement *measurement);
+int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
+                   clt_store_record_visit visit, void *user, clt_error *error);
 
-#define CLT_N_USE (sizeof(clt_kernel_use) / sizeof(double)) /* stored in the order of its members */
-bool clt_use_is_known(const clt_kernel_use *use);           /* whether any member is known */
+/* --- best.c: the best known configuration of a key, the same for all who ask (docs/explanation/best-known.md) --- */
 
-/* Makes a measurement without a configuration, and its record, from a row, whose texts are borrowed. figures: the
- * summary, then those of the runs; n 0: none. A record of an unknown kind has no configuration. */
-void clt_row_begin(clt_measurement *out, const char *reason, const char *clock);
-void clt_row_end(clt_store_record *record, clt_measurement *m, const char *kind, const char *configuration,
-                 const double *figures, size_t n);
+typedef struct clt_best_query {
+  const clt_objective *objective;
+  bool (*accepts)(void *user, clt_config config); /* nullable: only these configurations */
+  void *user;
+  clt_config beside; /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
+} clt_best_query;
 
-/* A key's description: its problem, device, driver; name, path, sizes, device, tuning, kernel. */
-clt_store_description clt_row_key(const char *const texts[9]);
+typedef struct clt_best_known {
+  clt_measurement measurement; /* without its log; config CLT_CONFIG_NONE: none is known */
+  bool compared;               /* it was the best of a comparison; else the fastest of the search */
+  clt_measurement beside;      /* query->beside in the newest comparison with the best, of which then `measurement` is,
+                                  too; config CLT_CONFIG_NONE: none included both */
+} clt_best_known;
 
-/* Like clt_store_each, but only records that may be a key's best (CLT_STORE_BEST_FIRST). */
-int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
-                   void *user, clt_error *error);
+int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                   const clt_best_query *query, clt_error *error);
 
 /* A number that changes when another process has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);

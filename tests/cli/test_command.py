@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 import unittest
@@ -133,14 +134,12 @@ class Figures(CommandTest):
             self.assertGreaterEqual(n_runs, 1)
         for old in ("a=4 %", "%"):  # the best's record, mixed with new ones; then all
             store = sqlite3.connect(self.folder / "s.sqlite")
-            store.execute("UPDATE run SET time_s = 1 / (SELECT figure FROM figure AS f WHERE f.measurement = run.measurement AND"
-                          " f.position = run.position + 1) WHERE measurement IN (SELECT f.measurement FROM figure AS f"
-                          " JOIN measurement AS m ON m.id = f.measurement WHERE m.configuration LIKE ?)", (old,))
-            store.execute("UPDATE measurement SET time_s = 1 / (SELECT figure FROM figure AS f WHERE f.measurement ="
-                          " measurement.id AND f.position = 0) WHERE configuration LIKE ? AND id IN (SELECT measurement"
-                          " FROM figure)", (old,))
-            changed = store.execute("DELETE FROM figure WHERE measurement IN (SELECT id FROM measurement WHERE configuration"
-                                    " LIKE ?)", (old,)).rowcount
+            rows = store.execute("SELECT id, figures FROM measurement WHERE figures IS NOT NULL AND configuration LIKE ?", (old,)).fetchall()
+            for number, figures in rows:
+                costs = [1 / figure for figure, in struct.iter_unpack("<d", figures)]
+                store.execute("UPDATE measurement SET time_s = ?, runs = ?, figures = NULL WHERE id = ?",
+                              (costs[0], struct.pack(f"<{len(costs) - 1}d", *costs[1:]), number))
+            changed = len(rows)
             store.commit()
             store.close()
             self.assertGreater(changed, 0)

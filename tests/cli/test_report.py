@@ -132,15 +132,15 @@ class Report(SimulatedTest):
         self.assertEqual(one["notes"], answer["notes"])
         # What disturbed it, which a simulated device does not know.
         with sqlite3.connect(self.folder / "s.sqlite") as database:
-            said = json.loads(database.execute("SELECT json FROM tuning").fetchone()[0])
+            said = json.loads(database.execute("SELECT tuning FROM key WHERE tuning <> ''").fetchone()[0])
             said["notes"] = ["other programs took 30 %", "a quieter\x1b[31m machine", 3]
-            database.execute("UPDATE tuning SET json = ?", (json.dumps(said),))
+            database.execute("UPDATE key SET tuning = ?", (json.dumps(said),))
         database.close()
         self.assertIn("\nnotes               other programs took 30 %\n                    a quieter?[31m machine\n",
                       self.text("s.sqlite"))
         # A store from before this was kept.
         with sqlite3.connect(self.folder / "s.sqlite") as database:
-            database.execute("DROP TABLE tuning")
+            database.execute("UPDATE key SET tuning = ''")
         database.close()
         one, = self.clatune_json("report", "s.sqlite")["tunings"]
         self.assertIsNone(one["session"])

@@ -201,15 +201,15 @@ class Family(SimulatedTest):
         self.clatune(*measure)
         connection = sqlite3.connect(self.folder / "s.sqlite")
         with connection:  # as on a machine where a time repeats
-            connection.execute("update measurement set time_s = (select min(time_s) from measurement m where m.problem = "
-                               "measurement.problem and m.configuration = measurement.configuration) where reason = 'none'")
+            connection.execute("update measurement set time_s = (select min(time_s) from measurement m where m.key = "
+                               "measurement.key and m.configuration = measurement.configuration) where reason = 'none'")
         report = self.clatune_json("family", "report", *LEARN)["rows"]
         rows = self.stored()
         counts = Counter(row[:2] for row in rows)
         self.assertEqual(max(counts.values()), 5)
         with connection:  # the two latest measurements of those with five
-            connection.execute("update measurement set time_s = 3 * time_s where (select count(*) from measurement m where m.problem = "
-                               "measurement.problem and m.configuration = measurement.configuration and m.id < measurement.id) >= 3")
+            connection.execute("update measurement set time_s = 3 * time_s where (select count(*) from measurement m where m.key = "
+                               "measurement.key and m.configuration = measurement.configuration and m.id < measurement.id) >= 3")
         self.assertNotEqual(self.stored(), rows)
         self.assertEqual(self.clatune_json("family", "report", *LEARN)["rows"], report, "the slower half counts")
         rows = self.stored()

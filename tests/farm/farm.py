@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -16,18 +17,17 @@ from server import PASSWORD, Server, need  # noqa: E402,F401
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
 LEASE_S = 3  # of tests: a tuning that takes 0.2 s; renewed every 0.4 s
 VARIES = ("search_s", "wall_s", "finished_s", "evaluations")  # in the line of a result
-OF_OUTBOX = """select o.name, coalesce(i.number, m.id), p.hash, d.key, m.kind, m.configuration, m.reason, m.time_s, m.created_s,
-  (select group_concat(printf('%!.20g', r.time_s)) from (select time_s from run where measurement = m.id order by position) r)
-  from measurement m left join identity i on i.measurement = m.id
-  join origin o on o.id = coalesce(i.origin, (select origin from span where first <= m.id order by first desc limit 1))
-  join problem p on p.id = m.problem join device d on d.id = m.device"""
+OF_OUTBOX = """select m.origin, m.number, p.hash, d.key, m.kind, m.configuration, m.reason, m.time_s, m.created_s, m.runs
+  from measurement m join key k on k.id = m.key join problem p on p.id = k.problem join device d on d.id = k.device"""
 OF_SERVER = """select m.origin, m.number, p.hash, d.key, m.kind, m.configuration, m.reason, m.time_s, m.created_s,
   array_to_string(m.runs, ',') from clatune.measurement m join clatune.key k on k.id = m.key
   join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device"""
 
 
 def figures(text):
-    """Numbers that two programs have printed."""
+    """Numbers that a program has printed, or an array of them in a file."""
+    if isinstance(text, bytes):
+        return struct.unpack(f"<{len(text) // 8}d", text)
     return tuple(float(part) for part in str(text or "").split(",") if part)
 
 

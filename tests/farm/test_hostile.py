@@ -25,7 +25,7 @@ TABLES = {  # what a worker may add: t a text, w a whole number, r a real one, a
     "key": {"problem": "(select id from clatune.problem order by random() limit 1)", "device": "(select id from clatune.device order by random() limit 1)"},
     "measurement": {"origin": "t", "number": "w", "key": "(select id from clatune.key order by random() limit 1)", "kind": "t", "configuration": "t",
                     "reason": "t", "time_s": "r", "clock": "t", "build_s": "r", "wait_s": "r", "log": "t", "created_s": "w", "runs": "a", "energy_J": "r",
-                    "figures": "a", "use": "a", "confirmed": "w"},
+                    "figures": "a", "use": "a", "confirmed": "w", "comparison": "w"},
     "plan": {"name": "t", "text": "p", "lease_s": "r"},
     "target": {"plan": "(select id from clatune.plan order by random() limit 1)", "device": "t", "driver": "t", "name": "t", "lease_s": "r"},
     "cell": {"target": "(select id from clatune.target order by random() limit 1)", "n": "w", "text": "t"},

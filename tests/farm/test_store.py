@@ -107,8 +107,13 @@ class Shared(SimulatedTest):
     def test_init_again_and_what_is_restored(self):
         self.sample(self.owner)
         self.server.query("update clatune.measurement set txid = 4000000000000", self.database)
+        self.server.query("alter table clatune.measurement drop column comparison", self.database)  # as version 2 has it
+        self.server.query("update clatune.about set version = 2", self.database)
+        self.server.query("update clatune.measurement set kind = 'finalist' where number in (4, 5, 9)", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 2))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 3))
+        self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
+                                           self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
         self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
         self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))

@@ -46,8 +46,8 @@ class Sweep(SimulatedTest):
         """[(problem, device, kind, configuration)] of the store."""
         connection = sqlite3.connect(self.folder / store)
         try:
-            return connection.execute("select p.hash, d.key, kind, configuration from measurement m join problem p on p.id = m.problem "
-                                      "join device d on d.id = m.device").fetchall()
+            return connection.execute("select p.hash, d.key, kind, configuration from measurement m join key k on k.id = m.key "
+                                      "join problem p on p.id = k.problem join device d on d.id = k.device").fetchall()
         finally:
             connection.close()
 

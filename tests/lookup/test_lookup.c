@@ -25,8 +25,8 @@ static int set_up_older(void **state) {
 
 /* Adds a measurement of block=16 (positions 1) or 8 (0) as somebody who tunes does. n_runs 0: two, as elsewhere; each of
  * them takes longer by `scatter` than the one before. */
-static void know_runs(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
-                      clt_record_kind kind, clt_config config, double time_s, size_t n_runs, double scatter) {
+static void know_as(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
+                    clt_record_kind kind, clt_config config, double time_s) {
   clt_instance *instance = instance_on(f, device, n);
   clt_store *store = NULL;
   clt_store_key key;
@@ -34,8 +34,6 @@ static void know_runs(const fixture *f, const char *store_path, const clt_device
   char *json = NULL, sizes[64];
   snprintf(sizes, sizeof sizes, "n=%lld", (long long)n);
   clt_measurement m = make_measurement(config, time_s);
-  for (size_t i = 0; i < n_runs; i++) m.runs_s[i] = time_s * (1 + (double)i * scatter);
-  if (n_runs) m.n_runs = n_runs;
   if (isnan(time_s)) {
     clt_measurement_init(&m, config);
     m.reason = CLT_REASON_WRONG_OUTPUT;
@@ -52,11 +50,6 @@ static void know_runs(const fixture *f, const char *store_path, const clt_device
   clt_store_free(store);
   clt_instance_free(instance);
   free(json);
-}
-
-static void know_as(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
-                    clt_record_kind kind, clt_config config, double time_s) {
-  know_runs(f, store_path, device, n, kind, config, time_s, 0, 0);
 }
 
 static void know(const fixture *f, const clt_device_info *device, int64_t n, clt_config config, double time_s) {
@@ -114,33 +107,6 @@ static void finalists_go_before_what_the_search_saw(void **state) {
   expect(f, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
   know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 0, 4e-3); /* the newer one counts */
   expect(f, 64, CLT_TIER_EXACT, false, "block=16", 3e-3);
-}
-
-/* A finished tuning run again has little to add: a single run, or runs on a busy machine. */
-static void what_is_better_founded_stays(void **state) {
-  static const struct {
-    double time_s;
-    size_t n_runs;
-    double scatter;
-    bool counts;
-  } again[] = {{9e-3, 1, 0, false}, {8e-3, 4, 0, false}, {7e-3, 5, 0.3, false}, {6e-3, 5, 0, true}, {5e-3, 7, 0.001, true}};
-  const fixture *f = *state;
-  for (int compared = 0; compared < 2; compared++) { /* at another size, by an objective that no index knows */
-    const int64_t n = compared ? 128 : 64;
-    const clt_record_kind kind = compared ? CLT_RECORD_COMPARED : CLT_RECORD_FINALIST;
-    double stands_s = 1e-3;
-    know_runs(f, f->store_path, &f->device, n, kind, 0, stands_s, 7, 0.002);
-    for (size_t i = 0; i < sizeof again / sizeof *again; i++) {
-      know_runs(f, f->store_path, &f->device, n, kind, 0, again[i].time_s, again[i].n_runs, again[i].scatter);
-      if (again[i].counts) stands_s = again[i].time_s;
-      clt_catalog *catalog = open_catalog(f);
-      if (compared) assert_int_equal(clt_catalog_set_objective(catalog, "maximise 1 / time_s / block", NULL), 0);
-      clt_lookup_result found = look_up(f, catalog, n, CLT_TIER_EXACT, "block=8");
-      assert_true(found.expected_time_s == stands_s);
-      clt_lookup_result_release(&found);
-      clt_catalog_free(catalog);
-    }
-  }
 }
 
 static void a_finalist_that_failed_is_no_answer(void **state) {
@@ -468,7 +434,6 @@ int main(void) {
       CASE(numbers_are_read_out_of_an_answer),
       CASE(what_is_no_number_is_refused),
       CASE(finalists_go_before_what_the_search_saw),
-      CASE(what_is_better_founded_stays),
       CASE(a_finalist_that_failed_is_no_answer),
       CASE(a_slow_finalist_is_no_answer_where_the_fast_ones_are_not_valid),
       CASE(another_driver_is_stale),

@@ -29,6 +29,21 @@ class Noise(SimulatedTest):
         print(f"{good} of {SEEDS} within 2 %; worst {100 * max(losses):.1f} %", file=sys.stderr)
         self.assertGreaterEqual(good, 95 if SEEDS == 100 else 0.7 * SEEDS)
 
+    def test_tune_and_lookup_name_the_same(self):
+        """After each of five tunings in ten stores: with finalists or without, another objective, and a part that was merged."""
+        for seed in range(1, 51):
+            self.simulate(time_s=TIME_S, noise={**NOISE, "seed": seed})
+            place = ("--store", f"{(seed + 4) // 5}.sqlite")
+            more = ("--finalists", "0") if seed % 7 == 0 else ("--objective", "maximise 1 / time_s / (20 + a)") if seed % 11 == 0 else ()
+            answer = self.tune("--searcher", "random", "--budget", "15", "--seed", str(seed), *more, *place)
+            objective = more if "--objective" in more else ()
+            found = self.clatune_json("lookup", *self.subject, *objective, *place)
+            self.assertEqual((found["configuration"], found["tier"]), (answer["best"]["configuration"], "exact"), seed)
+            reported = self.clatune_json("report", *self.subject, *objective, *place)["tunings"][0]
+            self.assertEqual(reported["best"]["configuration"], found["configuration"], seed)
+            if seed % 5 == 3 and seed > 5:
+                self.clatune("store", "import", "1.sqlite", *place)
+
 
 if __name__ == "__main__":
     main()

@@ -216,10 +216,10 @@ typedef struct walk {
   int n;
 } walk;
 
-static int note_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+static int note_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   walk *w = user;
   w->configs[w->n] = m->config;
-  w->kinds[w->n++] = kind;
+  w->kinds[w->n++] = record->kind;
   return 0;
 }
 
@@ -239,8 +239,8 @@ static void the_best_come_finalists_first_then_by_speed(void **state) {
   clt_measurement_init(&m, 8);
   clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, NULL);
   assert_int_equal(clt_store_add(store, &key, f->space, CLT_RECORD_SEARCH, &m, NULL), 0);
-  assert_int_equal(clt_store_best(store, &key, f->space, note_record, &w, NULL), 0);
-  const clt_config expected[] = {2, 1, 6, 7, 5};
+  assert_int_equal(clt_store_walk(store, CLT_STORE_BEST_FIRST, &key, f->space, note_record, &w, NULL), 0);
+  const clt_config expected[] = {1, 2, 6, 7, 5};
   assert_int_equal(w.n, 5);
   for (int i = 0; i < 5; i++) {
     assert_true(w.configs[i] == expected[i]);

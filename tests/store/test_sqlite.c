@@ -314,9 +314,10 @@ static void keys_take_no_time_with_problems_times_devices_or_records(void **stat
           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
           " INSERT INTO problem(id, hash) SELECT i, printf('%04d', i) FROM n;"
           "INSERT INTO device(id, key, driver) SELECT id, 'd'||id, '1' FROM problem;"
+          "INSERT INTO key(id, problem, device) SELECT id, id, 1+id*7%300 FROM problem;"
           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<100)"
-          "INSERT INTO measurement(problem, device, kind, configuration, reason, clock, created_s)"
-          " SELECT id, 1+id*7%300, 'search', 'a=1', 'timeout', 'host', 0 FROM problem, n ORDER BY id");
+          "INSERT INTO measurement(key, kind, configuration, reason, clock, created_s, origin, number, own)"
+          " SELECT id, 'search', 'a=1', 'timeout', 'host', 0, '', 1000*id+i, 1 FROM problem, n ORDER BY id");
   sqlite3_auto_extension((void (*)(void))watch_connection);
   clt_store *store = NULL;
   assert_int_equal(clt_store_open_to_read(&store, NULL, path, NULL), 0);
@@ -404,9 +405,8 @@ static void hostile_rows_are_foreign_and_never_wrong(void **state) {
           "UPDATE measurement SET time_s='fast' WHERE id=4;"
           "UPDATE measurement SET configuration=zeroblob(100) WHERE id=5;"
           "UPDATE measurement SET configuration=printf('%.*c', 100000, 'a') WHERE id=6;"
-          "UPDATE run SET time_s=NULL WHERE measurement=7;"
-          "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i+1 FROM n WHERE i<1000)"
-          " INSERT INTO run SELECT 8, i, 1.0 FROM n;"
+          "UPDATE measurement SET runs=x'000000000000f8ff' WHERE id=7;" /* NaN */
+          "UPDATE measurement SET runs=zeroblob(8000) WHERE id=8;"
           "UPDATE measurement SET reason='sunspots', log=printf('%.*c', 1000000, 'x'), max_abs_error='big',"
           " build_s='long' WHERE id=9;");
   clt_store *store = open_store(path);
@@ -489,42 +489,6 @@ static void a_damaged_file_is_an_error_and_no_crash(void **state) {
   clt_space_free(space);
 }
 
-/* Files from before energies were kept: read as they are, and brought up to date when they are opened for writing. */
-static void a_file_without_energies_is_read_and_gets_them(void **state) {
-  (void)state;
-  clt_space *space = ten_values();
-  clt_store_key key = make_key("p");
-  const char *path = in_folder("old.sqlite");
-  clt_store *store = NULL;
-  clt_measurement m = make_measurement(1, 2e-3);
-  m.energy_J = 0.5;
-  fill(path, space);
-  execute(path, "DROP TABLE energy; DROP TABLE figure; DROP TABLE tuning; DROP TABLE kernel");
-  assert_int_equal(clt_store_open_to_read(&store, "sqlite", path, NULL), 0);
-  collected *before = collect(store, &key, space, NULL);
-  assert_true(before->n > 0 && isnan(before->measurements[0].energy_J));
-  clt_store_description *keys = NULL;
-  size_t n_keys = 0;
-  assert_int_equal(clt_store_keys(&keys, &n_keys, store, false, NULL), 0);
-  assert_int_equal(n_keys, 1);
-  assert_string_equal(keys[0].kernel, "");
-  clt_store_keys_free(keys, n_keys);
-  clt_store_free(store);
-  store = open_store(path);
-  assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
-  collected *after = collect(store, &key, space, NULL);
-  assert_int_equal(after->n, before->n + 1);
-  assert_true(after->measurements[after->n - 1].energy_J == 0.5);
-  const clt_store_selection all = {.device = "cpu"};
-  uint64_t n_removed = 0;
-  assert_int_equal(clt_store_prune(store, &all, false, &n_removed, NULL), 0);
-  assert_int_equal(n_removed, after->n);
-  free_collected(before);
-  free_collected(after);
-  clt_store_free(store);
-  clt_space_free(space);
-}
-
 static void energies_that_cannot_be_right_are_foreign(void **state) {
   (void)state;
   clt_space *space = make_space("a", "[1, 2]", NULL);
@@ -538,7 +502,7 @@ static void energies_that_cannot_be_right_are_foreign(void **state) {
   m.energy_J = -1;
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), CLT_E_ARGUMENT);
   clt_store_free(store);
-  execute(path, "UPDATE energy SET energy_J = -3.5");
+  execute(path, "UPDATE measurement SET energy_j = -3.5");
   store = open_store(path);
   collected *out = collect(store, &key, space, &n_foreign);
   assert_int_equal(out->n, 0);
@@ -551,7 +515,7 @@ static void energies_that_cannot_be_right_are_foreign(void **state) {
 static void a_missing_table_is_damage(void **state) {
   (void)state;
   clt_store_free(open_store(in_folder("robbed")));
-  execute(in_folder("robbed"), "DROP TABLE run");
+  execute(in_folder("robbed"), "DROP TABLE measurement");
   assert_refused(in_folder("robbed"), "damaged");
 }
 
@@ -573,7 +537,6 @@ int main(void) {
       cmocka_unit_test(hostile_rows_are_foreign_and_never_wrong),
       cmocka_unit_test(hostile_configurations_are_foreign),
       cmocka_unit_test(a_damaged_file_is_an_error_and_no_crash),
-      cmocka_unit_test(a_file_without_energies_is_read_and_gets_them),
       cmocka_unit_test(energies_that_cannot_be_right_are_foreign),
       cmocka_unit_test(a_missing_table_is_damage),
   };

@@ -9,7 +9,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 5 /* increases with each incompatible change of this header */
+#define CLT_STORE_ABI 6 /* increases with each incompatible change of this header */
 
 /* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
  * receiver rejects. */
@@ -26,6 +26,9 @@ typedef struct clt_store_record {
   const char *origin;
   int64_t sequence;
   bool own; /* added here, not by a merge */
+  /* Of finalists: the sequence of the first record of their comparison, which the records of one origin share that were
+   * measured in turns with each other; 0: none. */
+  int64_t comparison;
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
@@ -34,7 +37,7 @@ typedef enum clt_store_order {
   CLT_STORE_KEYS_COUNTED, /* the same with n_records; takes time in proportion to the number of records */
   CLT_STORE_OLDEST_FIRST, /* the records of a key */
   CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
-  CLT_STORE_BEST_FIRST,   /* the finalists of a key, newest first, failed ones too; then its correct records of
+  CLT_STORE_BEST_FIRST,   /* the finalists of a key, oldest first, failed ones too; then its correct records of
                              searches, fastest first. Uses an index, so ending the walk early is cheap */
   CLT_STORE_BY_NUMBER     /* as OLDEST_FIRST, with identities, which the others may omit; key NULL: the records of all
                              keys, each with the description of its key */

@@ -16,6 +16,7 @@
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/instance.h"
+#include "store/store.h"
 
 #define MOST_PROBLEM_BYTES (64 << 20)
 
@@ -115,26 +116,19 @@ static json_t *entry_json(const collection *c, const clt_instance *instance, con
 
 /* --- collecting the tuned launches --- */
 
-typedef struct finalist_search {
-  clt_config config;
-  clt_interval interval;
-} finalist_search;
-
-static int note_finalist(void *user, clt_record_kind kind, const clt_measurement *m) {
-  finalist_search *search = user;
-  if (kind == CLT_RECORD_FINALIST && m->config == search->config && clt_measurement_correct(m))
-    search->interval = clt_measurement_interval(m);
-  return 0;
-}
-
-/* The interval of the median in the newest comparison of finalists. */
+/* The interval of the median in the comparison that established the configuration. */
 static clt_interval interval_of(const collection *c, const clt_instance *instance, clt_config config) {
-  finalist_search search = {config, {NAN, NAN, 0}};
+  const clt_interval none = {NAN, NAN, 0};
+  clt_objective *objective;
   clt_store_key key;
+  clt_best_known best;
+  if (c->store == NULL) return none;
   cli_check(clt_store_key_init(&key, instance, &cli_error));
-  if (c->store)
-    cli_check(clt_store_each(c->store, &key, clt_instance_space(instance), note_finalist, &search, NULL, &cli_error));
-  return search.interval;
+  cli_check(clt_objective_new(&objective, instance, NULL, &cli_error));
+  const clt_best_query query = {.objective = objective, .beside = CLT_CONFIG_NONE};
+  cli_check(clt_store_best(&best, c->store, &key, clt_instance_space(instance), &query, &cli_error));
+  clt_objective_free(objective);
+  return best.compared && best.measurement.config == config ? clt_measurement_interval(&best.measurement) : none;
 }
 
 static bool has_usual_sizes(const clt_instance *instance) {

@@ -1,0 +1,197 @@
+/* Which configuration is the best known: the rule that docs/explanation/best-known.md states, on every type of store. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "measurement/objective.h"
+#include "store/store.h"
+#include "store_support.h"
+
+typedef struct fixture {
+  char *folder;
+  clt_space *space;
+  clt_store *store;
+  clt_store_key key;
+  clt_objective *time, *energy;
+} fixture;
+
+static int set_up(void **state) {
+  const char *type = *state; /* the initial state of each test */
+  fixture *f = calloc(1, sizeof *f);
+  char path[PLACE_BYTES];
+  clt_error error = {0};
+  assert_non_null(f);
+  *f = (fixture){.folder = make_folder(), .space = make_space("a", "[0, 1, 2, 3]", NULL), .key = make_key("p")};
+  if (clt_store_new(&f->store, type, make_place(path, type, f->folder, 0), &error) ||
+      clt_objective_new_for(&f->time, f->space, NULL, 0, NULL, "time", &error) ||
+      clt_objective_new_for(&f->energy, f->space, NULL, 0, NULL, "energy", &error))
+    fail_msg("%s", error.message);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  clt_store_free(f->store);
+  clt_objective_free(f->time);
+  clt_objective_free(f->energy);
+  clt_space_free(f->space);
+  remove_folder(f->folder);
+  free(f);
+  return 0;
+}
+
+/* time_s NaN: it failed. */
+static void add(const fixture *f, clt_record_kind kind, clt_config config, double time_s) {
+  clt_measurement m = make_measurement(config, time_s);
+  clt_error error = {0};
+  m.energy_J = 10 / time_s;
+  if (isnan(time_s)) {
+    clt_measurement_init(&m, config);
+    m.reason = CLT_REASON_WRONG_OUTPUT;
+  }
+  if (clt_store_add(f->store, &f->key, f->space, kind, &m, &error)) fail_msg("%s", error.message);
+}
+
+/* Times of the configurations 0, 1, 2 and 3 in a comparison; 0: not included. */
+static void compare(const fixture *f, double a, double b, double c, double d) {
+  const double times_s[] = {a, b, c, d};
+  clt_store_begin_comparison(f->store);
+  for (clt_config i = 0; i < 4; i++)
+    if (times_s[i] != 0) add(f, CLT_RECORD_FINALIST, i, times_s[i]);
+}
+
+static bool is_not_0(void *user, clt_config config) { return (void)user, config != 0; }
+
+static clt_best_known ask(const fixture *f, const clt_best_query *query) {
+  clt_best_known best;
+  clt_error error = {0};
+  if (clt_store_best(&best, f->store, &f->key, f->space, query, &error)) fail_msg("%s", error.message);
+  return best;
+}
+
+static void expect(const fixture *f, clt_config config, double time_s, bool compared) {
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .beside = CLT_CONFIG_NONE});
+  assert_int_equal(best.measurement.config, config);
+  assert_true(isnan(time_s) ? isnan(best.measurement.time_s) : best.measurement.time_s == time_s);
+  assert_int_equal(best.compared, compared);
+}
+
+static void the_last_comparison_that_included_both_decides(void **state) {
+  const fixture *f = *state;
+  expect(f, CLT_CONFIG_NONE, NAN, false);
+  compare(f, 1, 2, 0, 0);
+  expect(f, 0, 1, true);
+  compare(f, 6, 5, 7, 0); /* on a busy machine */
+  expect(f, 1, 5, true);
+  compare(f, 0, 3, 2, 0); /* 0 was slower than 1, and 2 is faster than 1 */
+  expect(f, 2, 2, true);
+  compare(f, 9, 0, 0, 8); /* the best known did not take part: the times decide */
+  expect(f, 2, 2, true);
+  compare(f, 0.5, 0, 0, 0.6);
+  expect(f, 0, 0.5, true);
+  compare(f, 4, 0, 3, 0);
+  expect(f, 2, 3, true);
+}
+
+static void what_failed_since_is_not_the_best(void **state) {
+  const fixture *f = *state;
+  compare(f, 1, 2, 0, 0);
+  compare(f, NAN, 4, 5, 0);
+  expect(f, 1, 4, true);
+  compare(f, 3, 4, 0, 0); /* it has been repaired, perhaps by another driver */
+  expect(f, 0, 3, true);
+}
+
+static void only_later_and_clearly_faster_measurements_replace_it(void **state) {
+  const fixture *f = *state;
+  add(f, CLT_RECORD_SEARCH, 0, 1);
+  add(f, CLT_RECORD_SEARCH, 1, 2);
+  add(f, CLT_RECORD_SEARCH, 2, 3);
+  expect(f, 0, 1, false);
+  compare(f, 0, 2.5, 4, 0); /* 0 was not chosen, though its single runs were short */
+  expect(f, 1, 2.5, true);
+  add(f, CLT_RECORD_SEARCH, 3, 1.9);
+  expect(f, 1, 2.5, true);
+  add(f, CLT_RECORD_SEARCH, 3, 1.5);
+  expect(f, 3, 1.5, false);
+  compare(f, 0, 2, 0, 1.8);
+  expect(f, 3, 1.8, true);
+}
+
+static void a_comparison_whose_winner_does_not_count_decides_little(void **state) {
+  const fixture *f = *state;
+  const clt_best_query without_0 = {.objective = f->time, .accepts = is_not_0, .beside = CLT_CONFIG_NONE};
+  for (clt_config i = 0; i < 4; i++) add(f, CLT_RECORD_SEARCH, i, 1 + (double)i);
+  compare(f, 1, 0, 0, 4);
+  expect(f, 0, 1, true);
+  assert_int_equal(ask(f, &without_0).measurement.config, 1); /* 3 was the only other finalist */
+  compare(f, 1, 3, 4, 2);
+  assert_int_equal(ask(f, &without_0).measurement.config, 3);
+}
+
+static void what_was_beside_it_is_of_the_same_comparison(void **state) {
+  const fixture *f = *state;
+  const clt_best_query query = {.objective = f->time, .beside = 0};
+  compare(f, 0, 1, 2, 0);
+  assert_int_equal(ask(f, &query).beside.config, CLT_CONFIG_NONE);
+  compare(f, 6, 3, 0, 0);
+  compare(f, 0, 2, 3, 0);
+  const clt_best_known best = ask(f, &query);
+  assert_true(best.measurement.config == 1 && best.measurement.time_s == 3 && best.beside.time_s == 6);
+}
+
+static void another_objective_reads_all(void **state) {
+  const fixture *f = *state;
+  const clt_best_query query = {.objective = f->energy, .beside = CLT_CONFIG_NONE};
+  for (clt_config i = 0; i < 4; i++) add(f, CLT_RECORD_SEARCH, i, 1 + (double)i);
+  assert_int_equal(ask(f, &query).measurement.config, 3);
+  compare(f, 1, 2, 0, 0); /* by time */
+  assert_int_equal(ask(f, &query).measurement.config, 3);
+  clt_store_begin_comparison(f->store);
+  add(f, CLT_RECORD_COMPARED, 2, 5);
+  add(f, CLT_RECORD_COMPARED, 3, 4);
+  assert_int_equal(ask(f, &query).measurement.config, 2);
+  expect(f, 0, 1, true);
+}
+
+/* Finalists that are added without a word are one comparison until something else is added. */
+static void neighbours_are_a_comparison(void **state) {
+  const fixture *f = *state;
+  add(f, CLT_RECORD_FINALIST, 0, 2);
+  add(f, CLT_RECORD_FINALIST, 1, 1);
+  add(f, CLT_RECORD_SEARCH, 2, 9);
+  add(f, CLT_RECORD_FINALIST, 0, 0.5);
+  add(f, CLT_RECORD_FINALIST, 2, 0.6);
+  expect(f, 1, 1, true); /* it met 0 in the first only */
+}
+
+int main(void) {
+  static const struct {
+    const char *name;
+    CMUnitTestFunction function;
+  } all[] = {{"the last comparison", the_last_comparison_that_included_both_decides},
+             {"failures", what_failed_since_is_not_the_best},
+             {"later measurements", only_later_and_clearly_faster_measurements_replace_it},
+             {"others", a_comparison_whose_winner_does_not_count_decides_little},
+             {"beside", what_was_beside_it_is_of_the_same_comparison},
+             {"energy", another_objective_reads_all},
+             {"neighbours", neighbours_are_a_comparison}};
+  enum { N = sizeof all / sizeof *all };
+  int failed = 0;
+  for (size_t t = 0; clt_stores.types[t]; t++) {
+    const char *type = clt_plugin_name(&clt_stores, t);
+    struct CMUnitTest tests[N];
+    if (!has_stores(type)) continue;
+    for (size_t i = 0; i < N; i++)
+      tests[i] = (struct CMUnitTest){all[i].name, all[i].function, set_up, tear_down, (void *)type};
+    failed += cmocka_run_group_tests_name(type, tests, NULL, NULL);
+  }
+  return failed;
+}
