@@ -18,7 +18,7 @@ import tables
 PHASES = ["build", "first_launch", "runs", "verify", "wait"]
 QUERY = f"""SELECT problem.name, problem.sizes, device.key, measurement.created_s, measurement.reason,
 {', '.join(f'coalesce(measurement.{p}_s, 0)' for p in PHASES)}
-FROM measurement JOIN problem ON problem.id = measurement.problem JOIN device ON device.id = measurement.device
+FROM measurement JOIN key ON key.id = measurement.key JOIN problem ON problem.id = key.problem JOIN device ON device.id = key.device
 WHERE measurement.kind = 'search' ORDER BY measurement.id"""
 
 

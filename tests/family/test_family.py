@@ -93,7 +93,7 @@ class Family(SimulatedTest):
         """All that was measured, by when."""
         connection = sqlite3.connect(f"file:{self.folder / 's.sqlite'}?mode=ro", uri=True, timeout=30)
         try:
-            return connection.execute("select problem, configuration, reason, time_s from measurement where kind = 'search' "
+            return connection.execute("select key, configuration, reason, time_s from measurement where kind = 'search' "
                                       "order by id").fetchall()
         except sqlite3.OperationalError as error:
             if "no such table" in str(error):
@@ -220,8 +220,8 @@ class Family(SimulatedTest):
         self.assertEqual({counts[row[:2]] for row in far}, {1}, "measured again though it is far from the best")
         near = next(key for key, n in counts.items() if n > 1)
         with connection:
-            connection.execute("delete from measurement where problem = ? and configuration = ? and id > (select min(id) from "
-                               "measurement where problem = ? and configuration = ?)", [*near, *near])
+            connection.execute("delete from measurement where key = ? and configuration = ? and id > (select min(id) from "
+                               "measurement where key = ? and configuration = ?)", [*near, *near])
         connection.close()
         self.clatune(*measure)
         again = Counter(row[:2] for row in self.stored())
@@ -236,7 +236,7 @@ class Family(SimulatedTest):
         some = {row[0] for row in self.stored() if "which=1" in row[1]}
         self.assertEqual(len(some), 4)
         with connection:
-            connection.execute("delete from measurement where problem = ? and configuration like '%which=1%'", [min(some)])
+            connection.execute("delete from measurement where key = ? and configuration like '%which=1%'", [min(some)])
         connection.close()
         self.assertEqual(self.clatune_json("family", "report", *LEARN)["learnt_from"], 3)
         self.clatune(*measure)

@@ -41,7 +41,7 @@ class Sweep(slurm.Jobs, SimulatedTest):
         self.assertEqual((len(keys), set(keys.values())), (TUNINGS, {1}), self.output())
         for store in stores:
             connection = sqlite3.connect(self.folder / store)
-            measured = collections.Counter(connection.execute("select problem, configuration, reason from measurement").fetchall())
+            measured = collections.Counter(connection.execute("select key, configuration, reason from measurement").fetchall())
             connection.close()
             self.assertEqual({reason for _, _, reason in measured}, {"none"})
             self.assertEqual(set(measured.values()), {1})

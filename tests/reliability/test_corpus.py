@@ -120,8 +120,8 @@ class Corpus(CliTest):
 
     def reasons(self, store, problem="%"):
         connection = sqlite3.connect(self.folder / store)
-        rows = connection.execute("select configuration, reason from measurement where kind = 'search' and problem in "
-                                  "(select id from problem where name like ?)", (problem,)).fetchall()
+        rows = connection.execute("select configuration, reason from measurement where kind = 'search' and key in "
+                                  "(select k.id from key k join problem p on p.id = k.problem where p.name like ?)", (problem,)).fetchall()
         connection.close()
         parsed = [(dict(p.split("=") for p in configuration.split()), reason) for configuration, reason in rows]
         out = {(c["defect"], c["block"]): reason for c, reason in parsed}
