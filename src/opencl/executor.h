@@ -95,7 +95,7 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
 
 /* clt_data_new, and the run that makes the references if they come from a kernel or the default configuration. With
  * inputs other than the file's it runs twice: CLT_E_VERIFY if the results differ, as with inputs that make it read
- * outside its buffers. */
+ * outside its buffers. With inputs that may cancel it also runs on shaken ones; CLT_E_VERIFY if most numbers jump. */
 int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, const clt_recipe *recipe,
                        clt_error *error);
 

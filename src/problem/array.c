@@ -326,30 +326,33 @@ static double root_mean_square(const clt_array *array, double *out_largest) {
   return count > 0 ? largest * sqrt(sum / count) : 0;
 }
 
-/* A sum of many numbers adds rounding errors of its own to those of the numbers. A result that moves further than
- * MOST_ROUNDING of the largest number jumps, as at a threshold, which says nothing about the others. */
+/* A sum of many numbers adds rounding errors of its own to those of the numbers. A number that moves further than
+ * MOST_ROUNDING of the largest jumps, as at a threshold, which says nothing about the others. */
 #define ROUNDINGS 16.0
 #define MOST_ROUNDING 0.01
 
 bool clt_array_allow_rounding(clt_array *array, const void *shaken) {
   const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
-  double mine[BLOCK], others[BLOCK], most = 0, sum = 0, count = 0, largest;
+  double mine[BLOCK], others[BLOCK], most = 0, largest;
+  size_t n_numbers = 0, n_jumps = 0;
   if (array->element.base < CLT_ELEMENT_HALF) return true;
-  const double typical = root_mean_square(array, &largest);
+  root_mean_square(array, &largest);
   for (size_t i = 0; i < n; i += BLOCK) {
     load_block(mine, &array->element, array->reference, i, n);
     load_block(others, &array->element, shaken, i, n);
     for (size_t k = 0; k < BLOCK; k++) {
       const double moved = fabs(mine[k] - others[k]);
-      if (!isfinite(moved) || mine[k] == 0) continue;
-      most = fmax(most, moved);
-      sum += moved * moved;
-      count++;
+      if (!isfinite(moved) || (mine[k] == 0 && moved == 0)) continue;
+      n_numbers++;
+      if (moved > MOST_ROUNDING * largest)
+        n_jumps++;
+      else
+        most = fmax(most, moved);
     }
   }
   array->rounding = fmin(ROUNDINGS * most, MOST_ROUNDING * largest);
   array->absolute_tolerance = fmax(array->absolute_tolerance, array->rounding);
-  return count == 0 || ROUNDINGS * sqrt(sum / count) <= MOST_ROUNDING * typical;
+  return n_jumps <= n_numbers / 2;
 }
 
 void clt_array_scale_tolerance(clt_array *array) {

@@ -1,5 +1,5 @@
 /* problem/checks.h - the check plan: the inputs, sizes and launches with which a prospective winner is checked
- * (docs/explanation/trust.md). session/verify.c runs it. */
+ * (docs/explanation/trust.md). session/checks.c runs it. */
 #ifndef CLT_PROBLEM_CHECKS_H
 #define CLT_PROBLEM_CHECKS_H
 

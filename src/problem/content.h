@@ -18,7 +18,7 @@ bool clt_fill_is_drawn(const clt_fill *fill); /* random numbers of a stated rang
  * and bound, with another seed already. mild: only values of the declared range. Returns CLT_OK or CLT_E_MEMORY. */
 int clt_vary_array(const clt_array *array, void *data, const clt_recipe *recipe, bool drawn, double bound, bool mild,
                    clt_rng *rng);
-/* Changes real numbers by rounding errors, towards 0 so that they keep to their range. */
+/* Changes real numbers that are no integers by rounding errors, towards 0 so that they keep to their range. */
 void clt_shake_array(const clt_array *array, void *data);
 /* The value of a scalar that the file states as a number. index: among these scalars. */
 double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, size_t index, clt_rng *rng);

@@ -250,7 +250,8 @@ int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe 
     const bool stated = !clt_fill_is_drawn(fill) && fill->kind != CLT_FILL_MODULE;
     const bool stays = stated && keeps_stated(recipe, array->element.base >= CLT_ELEMENT_HALF);
     rc = clt_fill_array(instance, fill, array, array->data, stays ? &clt_own_inputs : recipe, call, error);
-    if (rc == CLT_OK && recipe->shaken) clt_shake_array(array, array->data);
+    if (rc == CLT_OK && recipe->shaken && !stays && !fill->stays && fill->kind != CLT_FILL_MODULE)
+      clt_shake_array(array, array->data);
   }
   call->n_arrays = 0;
   /* For the reference function, the verified arrays begin with their content before the run. */
@@ -377,7 +378,7 @@ static int load_rounding(clt_data *data, const char *folder, clt_error *error) {
   size_t n = 0;
   int rc = path ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && access(path, F_OK) == 0) rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
-  for (size_t i = 0; rc == CLT_OK && (i + 1) * sizeof(double) <= n; i++)
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays && (i + 1) * sizeof(double) <= n; i++)
     memcpy(&data->arrays[i].rounding, bytes + i * sizeof(double), sizeof(double));
   free(bytes);
   free(path);

@@ -155,7 +155,7 @@ const char *clt_problem_quality_name(const clt_problem *problem);
 const char *clt_problem_quality_unit(const clt_problem *problem);
 
 /* Share one copy of the data between workers: clt_data_save writes all arrays into folder (one file per array and kind,
- * mode 0600), clt_data_map maps them read-only in another process. */
+ * and one for `rounding`; mode 0600), clt_data_map maps them read-only in another process. */
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error);
 int clt_data_map(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, const char *folder,
                  clt_error *error);

@@ -61,7 +61,7 @@ static void draw_whole_range(const numbers *x, clt_rng *rng) {
     const uint64_t bits = clt_rng_next(rng);
     const double unit = clt_rng_unit(rng);
     if (x->is_real) {
-      const size_t eighth = 8 * i / x->n;
+      const size_t eighth = x->base == CLT_ELEMENT_HALF ? 2 : 8 * i / x->n; /* sums of half overflow soon */
       const bool negative = eighth == 0 || (eighth > 1 && bits & 1);
       set(x, i, (negative ? -1 : 1) * x->bound * SPREAD * pow(10, -(eighth > 1 ? 4 : 1) * unit));
       continue;
@@ -331,10 +331,11 @@ void clt_shake_array(const clt_array *array, void *data) {
   const clt_element_base base = array->element.base;
   const size_t width = clt_element_base_bytes(base), n = array->bytes / width;
   clt_rng rng;
-  clt_rng_init(&rng, n);
+  clt_rng_init(&rng, n ^ clt_hash64(array->name, strlen(array->name)));
   for (size_t i = 0; base >= CLT_ELEMENT_HALF && i < n; i++) {
     unsigned char *at = (unsigned char *)data + i * width;
     const double value = clt_load_number(at, base);
+    if (value == trunc(value)) continue; /* may be an index, a label, or a threshold */
     clt_store_number(at, base, value * (1 - 2 * units[base - CLT_ELEMENT_HALF] * clt_rng_unit(&rng)));
   }
 }

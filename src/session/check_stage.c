@@ -221,7 +221,8 @@ static int accuse(site *s, clt_config config, clt_recipe inputs, clt_error *erro
   if (before == CLT_CONFIG_NONE || c->allied) return CLT_OK;
   inputs.judged = true;
   inputs.judge = before;
-  const int done = clt_checking_run(&seen, &none, c, s->instance, s->stage->config, &inputs, NULL, 0, 0, &why);
+  const int done = clt_checking_run(&seen, &none, c, s->instance, s->stage->config, &inputs, NULL, 0,
+                                    DEFAULT_PATIENCE * s->limit_s, &why);
   c->allied = done == CLT_OK && clt_measurement_correct(&seen);
   clt_measurement_release(&seen);
   return pass_on(done, &why, error);

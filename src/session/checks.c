@@ -56,7 +56,7 @@ static void choose_checks(clt_check_stage *stage, const clt_instance *instance, 
   const bool finite = clt_instance_stays_finite(instance, config) != NULL;
   stage->n_checks = clt_checks_list(stage->checks, clt_instance_problem(instance), finite);
   if (clt_instance_reference_kind(instance) != CLT_REFERENCE_FILE) return;
-  const clt_config judge = clt_instance_default(at);
+  const clt_config judge = clt_instance_reference_configuration(at);
   for (size_t i = 0; i < stage->n_checks; i++)
     stage->checks[i].recipe.judged = true, stage->checks[i].recipe.judge = judge;
   if (stage->instance) stage->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .judged = true, .judge = judge};
@@ -69,7 +69,7 @@ static int new_large(clt_check_stage *out, const clt_checking *c, clt_config con
   out->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
                              .stays = CLT_STAYS_INTEGERS,
                              .judged = clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE};
-  if (rc == CLT_OK && out->instance) out->inputs.judge = clt_instance_default(out->instance);
+  if (rc == CLT_OK && out->instance) out->inputs.judge = clt_instance_reference_configuration(out->instance);
   return rc;
 }
 
@@ -183,7 +183,7 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
     unfit = false;
     choose_checks(&stage, instance, m->config);
-    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : SMALL_S, error);
+    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, PATIENCE * c->aim_s), error);
   }
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
@@ -213,6 +213,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
                     .aim_s = fmax(CHECKS_S, CHECKS_SHARE * (clt_now_s() - s->start_s)),
                     .accused = s->accused,
                     .unfollowed = s->unfollowed,
+                    .allied = s->allied,
                     .make_room = make_room,
                     .user = s};
   int rc = CLT_OK;
@@ -232,7 +233,9 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
   } else {
     clt_check_results_clear(&c.results, &c.n_results);
   }
-  if (rc == CLT_OK && c.allied)
+  const bool is_new = c.allied && !s->allied;
+  s->allied = c.allied;
+  if (rc == CLT_OK && is_new)
     rc = clt_session_note(s, error,
                           "two finalists differ from the default configuration in the same check and agree with each "
                           "other, so the default configuration may be the incorrect one; give the problem a "

@@ -47,7 +47,7 @@ typedef struct clt_checking {
   double check_s;                    /* the least time of a check so far; 0: none */
   clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
   char *unfollowed;                  /* in, out: which arguments the reference does not follow; owned, nullable */
-  bool allied;                       /* out: the accused agree with each other */
+  bool allied;                       /* in, out: the accused agree with each other */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
   void *user;
@@ -116,6 +116,7 @@ typedef struct clt_session {
   int64_t improved_at;  /* number of evaluations at that improvement */
   clt_config accused;   /* see clt_checking */
   char *unfollowed;
+  bool allied;
   double race_check_s; /* seconds that the checks for races have taken so far */
   bool told_oddity;    /* a finding of Oclgrind that does not count has been reported */
   clt_ranked *ranked;

@@ -108,7 +108,12 @@ static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
     pool->check_made[check] = true;
     return CLT_OK;
   }
-  if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK; /* another process tries again */
+  /* Another process tries again; after an end of its own once, as the kernel may have damaged the process. */
+  if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
+  if (outcome->reply == NULL && !pool->check_crashed[check]) {
+    pool->check_crashed[check] = true;
+    return CLT_OK;
+  }
   if (outcome->reply) clt_message_to_error(outcome->reply, &why);
   const char *text = outcome->reply ? why.message : outcome->text;
   pool->check_failed[check] = true;
@@ -331,6 +336,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   pool->kept = list;
   pool->n_kept = n;
   memset(pool->check_failed, 0, sizeof pool->check_failed);
+  memset(pool->check_crashed, 0, sizeof pool->check_crashed);
   int rc = make_wanted_ready(pool, error);
   size_t n_crashed = 0;
   for (size_t i = 0; i < n; i++)

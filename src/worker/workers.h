@@ -90,11 +90,12 @@ struct clt_pool {
   char *cache; /* PoCL's compiler cache, shared by all workers: finalists' processes find the search's builds there */
   size_t n_cached; /* prepared configurations since it was emptied, which is done while none is being prepared */
   clt_device_lock lock;
-  bool data_made;                                                /* for the search */
-  bool check_made[CLT_MAX_CHECKS], check_failed[CLT_MAX_CHECKS]; /* the data of each check */
-  bool no_heap_checks;                                           /* the driver crashes under them */
-  int setbacks;     /* workers in a row that ended without a configuration being to blame */
-  bool in_doubt;    /* something failed on the device, and it has not answered since */
+  bool data_made; /* for the search */
+  bool check_made[CLT_MAX_CHECKS], check_crashed[CLT_MAX_CHECKS],
+      check_failed[CLT_MAX_CHECKS]; /* the data of each check */
+  bool no_heap_checks;              /* the driver crashes under them */
+  int setbacks;                     /* workers in a row that ended without a configuration being to blame */
+  bool in_doubt;                    /* something failed on the device, and it has not answered since */
   int n_unanswered; /* how often in a row it did not answer; workers that ask at the same time count once */
   double builds_s[CLT_POOL_BUILDS]; /* ring of the latest build times, each up to the end of the first run */
   size_t n_builds;                  /* number of builds so far */
