@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "export/export.h"
 #include "lookup/lookup.h"
+#include "lookup/portable.h"
 #include "problem/guidance.h"
 
 /* --- exported texts --- */

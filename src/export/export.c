@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "lookup/portable.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "lookup/lookup.h"
+#include "lookup/portable.h"
 #include "store/store.h"
 
 /* A parameter in a text such as "a=1 b=2". */

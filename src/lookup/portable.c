@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lookup/lookup.h"
+#include "lookup/portable.h"
 #include "store/store.h"
 
 void clt_portable_release(clt_portable *p) {

@@ -12,6 +12,7 @@
 #include "problem/plan.h"
 #include "space/expr.h"
 #include "space/space.h"
+#include "store/best.h"
 #include "store/store.h"
 
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",

@@ -15,6 +15,7 @@
 #include "problem/guidance.h"
 #include "report/report.h"
 #include "report/rows.h"
+#include "store/best.h"
 #include "store/store.h"
 
 json_t *clt_report_string(const char *text) {

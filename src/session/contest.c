@@ -14,6 +14,7 @@
 #include "problem/plan.h"
 #include "session/race.h"
 #include "session/session.h"
+#include "store/best.h"
 #include "store/store.h"
 
 #define WINDOW 0.5     /* relative to the best; medians never differ by more through noise alone */

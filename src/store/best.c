@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "measurement/objective.h"
+#include "store/best.h"
 #include "store/store.h"
 
 /* A configuration that was measured after the comparison takes precedence if it was clearly faster in the search: by a

@@ -53,25 +53,6 @@ typedef int (*clt_store_record_visit)(void *user, const clt_store_record *record
 int clt_store_walk(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                    clt_store_record_visit visit, void *user, clt_error *error);
 
-/* --- best.c: the best known configuration of a key, the same for all who ask (docs/explanation/best-known.md) --- */
-
-typedef struct clt_best_query {
-  const clt_objective *objective;
-  bool (*accepts)(void *user, clt_config config); /* nullable: only these configurations */
-  void *user;
-  clt_config beside; /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
-} clt_best_query;
-
-typedef struct clt_best_known {
-  clt_measurement measurement; /* without its log; config CLT_CONFIG_NONE: none is known */
-  bool compared;               /* it was the best of a comparison; else the fastest of the search */
-  clt_measurement beside;      /* query->beside in the newest comparison with the best, of which then `measurement` is,
-                                  too; config CLT_CONFIG_NONE: none included both */
-} clt_best_known;
-
-int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                   const clt_best_query *query, clt_error *error);
-
 /* A number that changes when another process has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
 

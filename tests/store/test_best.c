@@ -1,4 +1,5 @@
-/* Which configuration is the best known: the rule that docs/explanation/best-known.md states, on every type of store. */
+/* Which configuration is the best known: the rule that docs/explanation/best-known.md states, on every type of store.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "measurement/objective.h"
+#include "store/best.h"
 #include "store/store.h"
 #include "store_support.h"
 

@@ -16,6 +16,7 @@
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/instance.h"
+#include "store/best.h"
 #include "store/store.h"
 
 #define MOST_PROBLEM_BYTES (64 << 20)
