@@ -58,7 +58,7 @@ static json_t *config_json(const document_draft *d, clt_config config) {
   return json;
 }
 
-/* What is computed of a row beside the objective; not the wall time of a program that reports a figure. */
+/* What is computed of a row in addition to the objective; not the wall time of a program that reports a figure. */
 static json_t *metrics_json(document_draft *d, const clt_report_row *row, bool as_finalist) {
   const clt_objective *o = d->t->objective;
   json_t *list = json_array();
@@ -320,7 +320,7 @@ static void put_use(document_draft *d, json_t **json, const clt_report_row *best
                                         json_number_value(json_object_get(metric, "value"))));
   }
   clt_json_set(json, "metrics", metrics);
-  /* Without its problem file nobody knows what a program gets. */
+  /* The arguments of a program are not known without its problem file. */
   bool is_host = t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
   if (t->instance ? clt_problem_has_options(clt_instance_problem(t->instance)) : !is_host) {
     if (t->instance && !d->options->share) clt_instance_options(&options, t->instance, best->config, NULL);

@@ -86,7 +86,7 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
 #define CLT_REPORT_MOST_POINTS 1200 /* points drawn in a scatter plot */
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 
-/* document.c: text as text. Bytes that are no UTF-8 and characters that a terminal or a page would obey become "?". */
+/* document.c: text as text. Bytes that are no UTF-8 and control characters become "?". */
 json_t *clt_report_string(const char *text);
 /* The tuning's part of the document. */
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
