@@ -73,8 +73,8 @@ typedef struct site {
   clt_checking *c;
   const clt_check_stage *stage;
   const clt_instance *instance;
-  clt_config standard; /* the default configuration there */
-  bool has_standard, is_standard;
+  clt_config judge; /* the default configuration there, or the first valid one */
+  bool has_judge, is_judge;
   char *sizes;
   double limit_s, began_s;
   attempt attempts[CLT_MAX_CHECKS];
@@ -136,15 +136,15 @@ static int try_default(trial *t, site *s, clt_error *error) {
   for (size_t k = 0; k < t->n; k++)
     if (t->answers[k].done && is_fault(t->answers[k].reason)) places[n] = k, failed[n++] = t->checks[k];
   if (n == 0 && !fails) return CLT_OK;
-  if (s->is_standard) { /* it has tried already */
+  if (s->is_judge) { /* it has tried already */
     t->default_works = !fails;
     for (size_t i = 0; i < n; i++)
       t->of_default[places[i]] = (clt_check_answer){.done = true, .reason = t->answers[places[i]].reason};
     return CLT_OK;
   }
   for (size_t i = 0; i < n; i++) t->of_default[places[i]].done = true; /* without a default the reference decides */
-  if (!s->has_standard) return CLT_OK;
-  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->standard, &s->stage->inputs, failed, n,
+  if (!s->has_judge) return CLT_OK;
+  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->judge, &s->stage->inputs, failed, n,
                                     DEFAULT_PATIENCE * s->limit_s, &why);
   t->default_late = done == CLT_E_AGAIN;
   t->default_works = t->default_late || (done == CLT_OK && clt_measurement_correct(&seen));
@@ -172,7 +172,7 @@ static const char *name_unfollowed(site *s, const clt_recipe *recipe) {
     checks[i] = (clt_check){*recipe, false};
     checks[i].recipe.only = names[i];
   }
-  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->standard, &s->stage->inputs, checks, n,
+  const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->judge, &s->stage->inputs, checks, n,
                                     DEFAULT_PATIENCE * s->limit_s, &(clt_error){0});
   clt_text_add(&text, "the reference does not follow");
   const size_t before = text.n;
@@ -198,12 +198,12 @@ static bool weaken(attempt *a, site *s) {
     a->why = "integers that the file states stay as they are: with others the default configuration fails";
     return true;
   }
-  if (recipe->judged || kind == CLT_REFERENCE_DEFAULT || !s->has_standard) return false;
+  if (recipe->judged || kind == CLT_REFERENCE_DEFAULT || !s->has_judge) return false;
   recipe->stays = CLT_STAYS_NOTHING;
   a->why =
       recipe->inputs == CLT_INPUTS_OTHER ? name_unfollowed(s, recipe) : "the reference does not follow these inputs";
   recipe->judged = true;
-  recipe->judge = s->standard;
+  recipe->judge = s->judge;
   return true;
 }
 
@@ -312,9 +312,9 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
             .limit_s = limit_s,
             .began_s = clt_now_s()};
   const clt_space *space = clt_instance_space(s.instance);
-  s.standard = clt_instance_default(s.instance);
-  s.has_standard = clt_space_contains(space, s.standard);
-  s.is_standard = clt_space_canonical(space, s.standard) == stage->config;
+  s.judge = clt_instance_reference_configuration(s.instance);
+  s.has_judge = clt_space_contains(space, s.judge);
+  s.is_judge = clt_space_canonical(space, s.judge) == stage->config;
   s.sizes = clt_instance_sizes_text(s.instance);
   int rc = s.sizes ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; i < stage->n_checks; i++) s.attempts[i] = (attempt){.check = stage->checks[i]};
