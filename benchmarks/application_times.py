@@ -1,6 +1,6 @@
 """Whether a tuned kernel takes as long inside of its application as the tuning said.
 
-Captures the applications of the tests, tunes the kernel that takes the most time, runs each with what was found, and holds
+Captures the applications of the tests, tunes the kernel that takes the most time, runs each with the best configuration, and holds
 the median of its launches (by the device's clock; else the check's, by the host's) against the tuning's interval. Run it
 while nothing else runs:
 

@@ -1,6 +1,6 @@
 /* bench_filterbank - the filterbank correlation at sizes of every kind, in GFLOP/s: the reference configuration, the
  * best of some configurations that suit a CPU and of random ones, a naive OpenCL kernel (the best of some of its
- * work-groups), a plain OpenMP loop, and what the CPU can do at most. All of a size's contestants take turns. Usage:
+ * work-groups), a plain OpenMP loop, and the CPU's maximum. All of a size's contestants take turns. Usage:
  * bench-filterbank [device [random configurations]]. */
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void close_contestant(contestant *c, clt_executor *executor) {
   clt_problem_free(c->problem);
 }
 
-/* Makes a configuration ready to run; *prepared stays NULL where it fails. */
+/* Makes a configuration ready to run; *prepared stays NULL if it fails. */
 static int prepare(contestant *c, clt_executor *executor, clt_config config, clt_plan **plan, clt_prepared **prepared,
                    clt_measurement *m, clt_error *error) {
   int rc = clt_plan_new(plan, c->instance, config, error);
@@ -164,7 +164,7 @@ static int plain_once(bench *b, float *out, const clt_size *at) {
   return CLT_OK;
 }
 
-/* All by turns, so that other load meets each; the least times. */
+/* All by turns, so that other load affects each; the shortest times. */
 static int contest(bench *b, const clt_size *at, clt_error *error) {
   contestant *const all[] = {&b->tuned, &b->reference, &b->naive};
   static const char *const names[] = {"tuned", "reference", "naive"};

@@ -25,7 +25,7 @@ typedef struct bench {
   size_t measured, failed;
 } bench;
 
-/* Runs the plain loop once; returns how wrong it is, or NaN. */
+/* Runs the plain loop once; returns its error, or NaN. */
 typedef double (*plain_fn)(const bench *b, double *time_s);
 
 typedef struct entry {
@@ -126,7 +126,7 @@ static const entry entries[] = {
       "unroll_dx=2 unroll_dy=2"}},
 };
 
-/* Measures a configuration with the executor; *time_s is NaN where it fails. */
+/* Measures a configuration with the executor; *time_s is NaN if it fails. */
 static int measure(bench *b, clt_config config, double *time_s, clt_error *error) {
   clt_plan *plan = NULL;
   clt_prepared *prepared = NULL;
@@ -186,7 +186,7 @@ static void print_disparity_error(const bench *b) {
            100 * wrong_share);
 }
 
-/* Plain loop and best configuration by turns, so that other load meets both; the least times of each. */
+/* Plain loop and best configuration by turns, so that other load affects both; the shortest time of each. */
 typedef struct duel {
   double plain_s, best_s, plain_error;
 } duel;

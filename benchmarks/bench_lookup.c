@@ -1,5 +1,5 @@
 /* How long looking up takes: warm (asked before), and cold (a fresh clt_catalog, problem file and kernel read). A store
- * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
+ * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that were not asked for
  * before, warm (the model was loaded before) and cold. Arguments: number, folder. With CLATUNE_TEST_DATABASE the store
  * is that database (tests/farm/with_database.py), and no model is trained. */
 #include <clatune/lookup.h>
@@ -76,7 +76,7 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
   return rc;
 }
 
-/* What a tuning reads before it begins: the newest answers of its own size, opened anew. */
+/* A tuning's read before it begins: the newest answers of its own size, opened again. */
 static int read_answers(const char *path, const clt_problem *problem, const clt_device_info *device, clt_error *error) {
   clt_store *store = NULL;
   clt_instance *instance = NULL;
@@ -121,7 +121,7 @@ static int by_time(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The median of look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is than the
+/* The median of look-ups, in microseconds; cold: each with stores opened again; step: how much wider each is than the
  * one before. Fewer at the sizes that were measured: so many there are. */
 static int time_lookups(const char *path, const clt_device_info *device, int64_t width, int64_t step, bool cold,
                         const char *name, clt_error *error) {

@@ -1,4 +1,4 @@
-/* Training and sweeping the ensemble on the stereo problem's parameters (2,359,296 configurations), beside FANN:
+/* Training and sweeping the ensemble on the stereo problem's parameters (2,359,296 configurations), compared with FANN:
  *   - 11 networks on 2,000 rows, the default trainer and FANN's RPROP for 1,000 epochs: seconds, error on unseen rows;
  *   - every configuration predicted: the sweep, with and without constraints and validity, and fann_run one by one.
  * The landscape is synthetic: occupancy, reuse, memory and unrolling interact, with 3 % noise. */

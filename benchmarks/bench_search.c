@@ -1,4 +1,4 @@
-/* What a search costs by itself: bench_search PROBLEM.json... runs the surrogate search with 200 evaluations on one
+/* The cost of a search itself: bench_search PROBLEM.json... runs the surrogate search with 200 evaluations on one
  * thread on the spaces of problem files, times made up by the synthetic evaluator, and prints the seconds that the
  * searcher took for an evaluation: wall, and of the processor. bench_search alone takes the shipped stereo problem. */
 #include <clatune/tune.h>

@@ -88,7 +88,7 @@ static double rank_s(const clt_space *space, const clt_config *sample, size_t n)
   return (cpu_s() - start_s) / (double)(n ? n : 1);
 }
 
-/* The least of several times: of the processor, so that other programs matter less. */
+/* The shortest of several times: processor time, so that other programs matter less. */
 static double bench(const char *path) {
   clt_config sample[2000];
   clt_space_builder *builder = NULL;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the checks of the finalists add to a tuning, by two builds in turns.
+"""The time that the checks of the finalists add to a tuning, by two builds in turns.
 
     benchmarks/check_cost.py OLD_BUILD [PROBLEM...] [--device pocl] [--evaluations 100] [--turns 3]
 
 The new build tunes each problem once into an empty store. Then both tune it again in turns, each with a copy of that store: no
-configuration is measured again, so what takes time are finalists and checks. Prints the time of the whole tuning, the shortest
+configuration is measured again, so the time is that of finalists and checks. Prints the time of the whole tuning, the shortest
 times of both, and their difference as a share of the whole. Without problems: all that the package ships. Nothing else may run on the
 machine meanwhile.
 """

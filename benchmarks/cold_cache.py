@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How the ranking of two ways to compute the same changes with what is in the cache: a table of 1 MiB is read, or its numbers are
-computed anew.
+"""How the ranking of two ways to compute the same changes with the content of the cache: a table of 1 MiB is read, or its numbers are
+computed again.
 
     benchmarks/cold_cache.py --device pocl
 """

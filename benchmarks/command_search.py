@@ -6,8 +6,8 @@ timed again in rounds over all of them.
 
 Every search by surrogate may evaluate a tenth of the space, has a seed and a store of its own, and so knows nothing of what the
 others measured. In a round each winner is built again in a folder of its own and run; rounds have new orders; what counts is
-the median over the rounds. The exhaustive search's fastest few are timed again as well: the least of several hundred noisy
-times is partly luck, and what is to be reached is the configuration that is the fastest of them when it is timed again.
+the median over the rounds. The exhaustive search's fastest few are timed again as well: the shortest of several hundred noisy
+times is partly luck, and the target is the configuration that is the fastest of them when it is timed again.
 """
 import json
 import pathlib

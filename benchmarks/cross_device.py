@@ -32,14 +32,14 @@ def clatune(options, *arguments):
 
 
 def tune(options, device):
-    """Name of the device and its best configuration (None: nothing is right on it)."""
+    """Name of the device and its best configuration (None: no configuration is correct on it)."""
     answer = clatune(options, "tune", "--device", device, "--store", options.store, "--budget", str(options.budget))
     best = answer["best"]
     return answer["device"]["name"], best and best["configuration"], answer["reasons"]
 
 
 def why_not(options, device, configuration):
-    """None where it is right on the device, else the reason in a few words."""
+    """None if it is correct on the device, else the reason in a few words."""
     answer = clatune(options, "verify", "--device", device, "--configuration", tables.typed_configuration(configuration))
     if answer["correct"]:
         return None

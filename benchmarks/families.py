@@ -4,8 +4,8 @@
     benchmarks/families.py kernels_cl/families/*/*.family.json --devices pocl rusticl --inputs 30 --store families.sqlite \\
         [--page docs/notebook/families.md]
 
-What the store has is not measured again, so that a run that was stopped goes on. --inputs: so many to learn from and so many to judge
-by. --summary: only what the store has.
+Measurements in the store are not repeated, so that a run that was stopped goes on. --inputs: so many to learn from and so many to judge
+by. --summary: only the store's measurements.
 """
 import json
 import pathlib

@@ -40,7 +40,7 @@ int judge(const clt_module_call *call) {
 
 
 def copy_family(options):
-    """The family's folder beside the store, with the judge in each problem."""
+    """The family's folder next to the store, with the judge in each problem."""
     family = pathlib.Path(options.family).resolve()
     folder = pathlib.Path(options.store + ".family").resolve() / "families" / family.parent.name
     if not folder.exists():

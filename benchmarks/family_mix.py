@@ -8,7 +8,7 @@ There is a proxy kernel for each kind of operation (global memory, local memory,
 intensity 3, three of the five operations in its loop are of the kind, and two are arithmetic of integers. A variant has the intensity of
 the proxy with the most similar share of the kind among its instructions. Each instruction counts once, however often a loop runs it. The
 features of up to three kinds are chosen: those whose intensities differ most between the variants. With --sources, 'clatune family
-report' judges them beside those that cross-validation chooses (CV-DFS); for a store of family_across.py, name the family's copy in
+report' judges them together with those that cross-validation chooses (CV-DFS); for a store of family_across.py, name the family's copy in
 STORE.family.
 """
 import json

@@ -3,10 +3,10 @@
 
     benchmarks/farm.py [network] [agents] [scaling] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
 
-network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and beside a reader of a row a second;
-agents: 100 agents with evaluations of 0.05 s, and what claims take in the server and for a client;
+network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and next to a reader of one row per second;
+agents: 100 agents with evaluations of 0.05 s, and the time of claims in the server and for a client;
 scaling: 8 agents against 1 with evaluations of 0.5 s; records:
-looking up and starting a search beside a million records. One tuning on several devices: benchmarks/several_devices.py.
+looking up and starting a search with a million records. One tuning on several devices: benchmarks/several_devices.py.
 """
 import argparse
 import math
@@ -121,7 +121,7 @@ def duration_of(claims, level):
 
 
 def in_log(farm, at):
-    """What claims took in the server, by its log behind a place: parsing, planning and carrying out, in milliseconds; and their text."""
+    """The time of claims in the server, by its log after a position: parsing, planning and carrying out, in milliseconds; and their text."""
     claims, under_way, text = [], {}, ""
     for line in farm.server.log()[at:].splitlines():
         found = re.search(r"\[(\d+)\] .* duration: ([0-9.]+) ms  (parse|bind|execute) [^:]*: (WITH .*)", line)
@@ -137,7 +137,7 @@ def in_log(farm, at):
 
 
 def by_psql(farm, claim):
-    """What claims take for a client that waits for a processor as every agent does, in milliseconds; each is given back at once."""
+    """The time of claims for a client that waits for a processor as every agent does, in milliseconds; each is given back at once."""
     n = 200
     targets = farm.value("select string_agg(id::text, ',') from clatune.target")
     release = "update clatune.cell set state = 'open', lease = null where claim = 'probe %d';"
@@ -209,7 +209,7 @@ def seconds(command, farm):
 
 
 def records():
-    """The same commands beside no more than their own records, and beside a million."""
+    """The same commands with no more than their own records, and with a million."""
     fill = "insert into clatune.problem(hash, name, kernel) select md5(i::text), 'problem ' || mod(i, 100), md5(mod(i, 100)::text) from generate_series(1, 1000) i;" \
            "insert into clatune.key(problem, device) select p.id, d.id from clatune.problem p, clatune.device d on conflict do nothing;" \
            "insert into clatune.measurement(origin, number, key, kind, configuration, reason, time_s, clock, created_s, runs)" \

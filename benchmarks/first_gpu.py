@@ -5,9 +5,9 @@
     benchmarks/first_gpu.py FOLDER --report                    # only the tables, from what the folder has
 
 Each step writes FOLDER/steps/NAME.json as soon as it is done, and is then not done again; one that fails says so, and the
-others go on. What is measured is in FOLDER's stores, from which a step goes on that was interrupted. At the end, or with
+others go on. Measurements are in FOLDER's stores, from which an interrupted step goes on. At the end, or with
 --report, the tables go to FOLDER/report.md and, of a GPU, into the section of docs/notebook/results.md (--page); those of other
-devices stay. A machine without packages gets what scripts/portable makes: bin/clatune, and this script beside it.
+devices stay. A machine without packages gets the output of scripts/portable: bin/clatune, and this script next to it.
 """
 import argparse
 import contextlib
@@ -36,8 +36,8 @@ SMALL = {"convolution": ("width=128", "height=128"), "raycasting": ("width=32", 
          "filterbank": ("width=32", "height=32", "depth=4", "n_filters=8", "filter_height=3", "filter_width=3")}
 LEAST = 60  # configurations of a pool, however long they take
 ROWS = (100, 200, 500, 1000, 2000, 4000)
-FEW_DEFECTS = ("none", "one_after", "far_after", "infinite_loop", "syntax")  # where there is no time for all
-TO_END_S = 15  # for what is told to end
+FEW_DEFECTS = ("none", "one_after", "far_after", "infinite_loop", "syntax")  # if there is no time for all
+TO_END_S = 15  # for a process that is told to end
 
 
 class StepFailed(Exception):
@@ -45,11 +45,11 @@ class StepFailed(Exception):
 
 
 class Bench:
-    """What the steps need: the command, the device, the folder, and how much there is time for."""
+    """The input of the steps: the command, the device, the folder, and the time available."""
 
     def __init__(self, options):
         self.options, self.folder = options, pathlib.Path(options.folder).resolve()
-        self.limit_s, self.patience_s = 0, 180  # what a step should take, and after what a command of it is ended
+        self.limit_s, self.patience_s = 0, 180  # the time that a step should take, and the time after which a command of it is ended
         self.scale = options.minutes / 25
         self.fewer = min(1, self.scale)
         self.problems = pathlib.Path(options.problems).resolve()
@@ -68,7 +68,7 @@ class Bench:
         return [self.problems / f"{problem}.json", "--device", self.options.device, *self.sizes(problem)]
 
     def run(self, command, statuses=(0,)):
-        """What a command prints. It is ended where it takes far longer than the step has."""
+        """The output of a command. It is ended if it takes far longer than the step has."""
         process = self.start(command)
         try:
             out, errors = process.communicate(timeout=self.patience_s)
@@ -89,7 +89,7 @@ class Bench:
         return json.loads(self.run([tables.clatune(self.options), *arguments, "--json"], statuses))
 
     def script(self, name, *arguments):
-        """What another script of this folder prints."""
+        """The output of another script of this folder."""
         out = self.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.options.build])
         return "\n".join(line.rstrip() for line in out.strip().splitlines())
 
@@ -114,7 +114,7 @@ def shown(command):
 
 
 def end(process):
-    """Ends a process and what it started; clatune keeps what it has measured."""
+    """Ends a process and its children; clatune keeps its measurements."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
             try:
@@ -135,7 +135,7 @@ def listed(reasons):
 # --- the steps: each returns its tables ---
 
 def choose_device(b):
-    """What is known of the device, kept in the folder, which is of one device and one choice of sizes."""
+    """The facts about the device, kept in the folder, which is of one device and one choice of sizes."""
     known = b.path("device.json")
     device = b.clatune("sample", *b.subject("convolution"), "--samples", 1, "--dry-run", "--no-store")["device"]
     if not known.exists():
@@ -165,7 +165,7 @@ def facts(b):
 
 
 def verdict(b, *words):
-    """What 'clatune verify' finds, in a word or two; why it cannot look where it cannot."""
+    """The result of 'clatune verify', in a word or two, or why it cannot look."""
     try:
         answer = b.clatune("verify", *words, statuses=(0, 5))
     except StepFailed as failure:
@@ -199,7 +199,7 @@ def pool(b, problem):
 
 
 def timer(b):
-    """What all runs of the pools are multiples of, by the clock that they were timed with. Short ones are timed together: those
+    """The time that all runs of the pools are multiples of, by the clock that they were timed with. Short ones are timed together: those
     that take a hundred ticks are not."""
     alone_ns = 1e11 * json.loads(b.path("device.json").read_text())["timer_resolution_s"]
     connection, found = sqlite3.connect(f"{b.path('pools.sqlite').as_uri()}?mode=ro", uri=True), {}
@@ -344,7 +344,7 @@ def killed_worker(b):
 
 
 def bad_kernels(b):
-    """What kernels with a defect are called; right ones come last."""
+    """The reasons that kernels with a defect get; correct ones come last."""
     folder = tables.ROOT / "tests/instruments/bad_kernels"
     values = json.loads((folder / "defects.json").read_text())["ConfigurationSpace"]["TuningParameters"][0]["Values"]
     names = [name for name in values.strip("[]").replace("'", "").split(", ") if b.scale >= 0.5 or name in FEW_DEFECTS]
@@ -359,7 +359,7 @@ def bad_kernels(b):
                                                            for reason, defects in sorted(called.items())))]
 
 
-# Name, what it does, and its share of 25 minutes in seconds. What may do harm to the device comes last.
+# Name, purpose, and its share of 25 minutes in seconds. Steps that may harm the device come last.
 STEPS = [("facts", facts, 5), ("verify", verify, 90)]
 for _name, _seconds in (("convolution", (240, 30, 150)), ("raycasting", (90, 20, 45)), ("stereo", (90, 20, 45))):
     for _what, _s in zip((pool, floor, error), _seconds):
@@ -395,7 +395,7 @@ def is_done(b, name):
 
 
 def build_of(program):
-    """What the other scripts call --build, of a clatune."""
+    """The folder that the other scripts call --build, of a clatune."""
     found = shutil.which(program)
     if found is None:
         sys.exit(f"first_gpu.py: there is no program '{program}'; name it with --clatune")

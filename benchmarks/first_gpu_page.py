@@ -1,4 +1,4 @@
-"""What benchmarks/first_gpu.py has found, as text: made of its folder alone. Each device has a part of its own in the page."""
+"""The results of benchmarks/first_gpu.py, as text: made of its folder alone. Each device has a part of its own in the page."""
 import json
 import pathlib
 import re
@@ -14,7 +14,7 @@ def steps_of(folder, names):
 
 
 def merged(results):
-    """The tables of all steps; rows under the same title and head stand together."""
+    """The tables of all steps; rows under the same title and head are together."""
     out = []
     for found in (t for result in results for t in result["tables"]):
         same = next((t for t in out if t["head"] and (t["title"], t["head"]) == (found["title"], found["head"])), None)
@@ -45,7 +45,7 @@ def part(folder, names):
 
 
 def replace_part(page, name, text):
-    """The page's text with this device's part; the other devices' stay, and what stands there of no device goes."""
+    """The page's text with this device's part; the other devices' parts stay, and text of no device goes."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise SystemExit(f"first_gpu.py: the page has no '{BEGIN.strip()}' and '{END}'")
     before, rest = page.split(BEGIN)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the isolation of candidates in worker processes costs: the wall time of the same random configurations measured by one
+"""The cost of the isolation of candidates in worker processes: the wall time of the same random configurations measured by one
 worker and in the tuner's own process, in turns.
 
     benchmarks/isolation_price.py kernels_cl/convolution.json --device pocl --configurations 500 [--size width=512 ...]

@@ -4,7 +4,7 @@
     venv/bin/python benchmarks/kernel_tuner_examples.py [NAME...] [--folder FOLDER]
 
 The venv has kernel_tuner and pyopencl; the command clatune is on PATH or named by CLATUNE. For each script: how many configurations
-both have after restrictions; the median of clatune's time over Kernel Tuner's, of the configurations that both measured, by the least
+both have after restrictions; the median of clatune's time over Kernel Tuner's, of the configurations that both measured, by the shortest
 of the runs; and how far the best of each is from the best in the other's results. --folder: other scripts, which have `results`
 when they end.
 """

@@ -35,7 +35,7 @@ STRATEGIES = ("adaptive_tabu_greywolf,hybrid_vndx,pso,diff_evo,genetic_algorithm
 # --- a recorded space ---
 
 class Space:
-    """What Kernel Tuner needs of a cache file, and the times by configuration (None: failed)."""
+    """The parts of a cache file that Kernel Tuner needs, and the times by configuration (None: failed)."""
 
     def __init__(self, path):
         self.name = path.name.removesuffix(".gz").removesuffix(".json")
@@ -68,7 +68,7 @@ def seconds(entry):
 # --- Kernel Tuner ---
 
 def read_once():
-    """Kernel Tuner reads the cache file and builds the search space anew in every run, which takes longer than the search."""
+    """Kernel Tuner reads the cache file and builds the search space again in every run, which takes longer than the search."""
     import kernel_tuner.searchspace
     import kernel_tuner.util
     builder = "_Searchspace__build_searchspace"
@@ -116,7 +116,7 @@ def simulate(space, path, strategy, budget, seed):
 
 
 def best_so_far(times, budget):
-    """The least time after 1 .. budget evaluations; infinite before the first correct one."""
+    """The shortest time after 1 .. budget evaluations; infinite before the first correct one."""
     best, out = math.inf, []
     for k in range(budget):
         if k < len(times) and times[k] is not None:

@@ -1,4 +1,4 @@
-/* How long OpenCL calls take that a layer stands in the way of, and one that it does not. Prints "CALL THREADS ns" for
+/* How long OpenCL calls take that a layer intercepts, and one that it does not. Prints "CALL THREADS ns" for
  * each, the median of 51 batches. Arguments: how often each is made, and by how many threads (1). */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -53,11 +53,11 @@ static void *call_all(void *seconds) {
   cl_kernel kernel = clCreateKernel(program, "copy", &status);
   CHECK(status);
   for (cl_uint i = 0; i < 2; i++) CHECK(clSetKernelArg(kernel, i, sizeof buffer, &buffer));
-  CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &n, 0, NULL, NULL)); /* compiled, where that comes late */
+  CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &n, 0, NULL, NULL)); /* compiled, if that comes late */
   CHECK(clFinish(queue));
   for (int call = 0; call < N_CALLS; call++) {
     const long all = call == LAUNCH || call >= CREATE_KERNEL ? n_calls / 10 : n_calls, times = all / BATCHES + 1;
-    /* What is launched waits: else it would take turns with us on the processors. */
+    /* The launched kernels wait: else they would take turns with us on the processors. */
     cl_event gate = call == LAUNCH ? clCreateUserEvent(context, NULL) : NULL;
     if (gate) CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &n, 1, &gate, NULL));
     double batches[BATCHES], begun = now_s();

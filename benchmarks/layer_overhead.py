@@ -1,6 +1,6 @@
-"""What the OpenCL layer adds to an application's calls: with it (apply, with an entry for another kernel) and without, in turns.
+"""The time that the OpenCL layer adds to an application's calls: with it (apply, with an entry for another kernel) and without, in turns.
 
-On the driver that --driver FILE or OCL_ICD_VENDORS names; on the simulated one, whose calls take the least, the differences
+On the driver that --driver FILE or OCL_ICD_VENDORS names; on the simulated one, whose calls are the shortest, the differences
 are the clearest. Medians of the rounds, in ns a call."""
 import argparse
 import json

@@ -5,12 +5,12 @@ The problems are the shipped ones and those of the examples that one kernel laun
 OpenCL backend does not have. Both sides choose among the same configurations, those that satisfy the problem's conditions and
 the device's limits, and make the same number of evaluations; Kernel Tuner verifies nothing, which costs it no time. The third
 program (pyopencl) has the same input, builds all winners of a problem, and runs them in rounds, each round in a new order, the
-driver's threads where the system puts them; what counts is the median over the rounds of a winner's share of the round's median.
+driver's threads where the system puts them; the result is the median over the rounds of a winner's share of the round's median.
 
     python3 -m venv venv && venv/bin/pip install kernel_tuner pyopencl
     venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/notebook/results.md]
 
-Each tuning is a line of --results as soon as it has ended, so that a run goes on where it was stopped; the rounds are run anew.
+Each tuning is a line of --results as soon as it has ended, so that a run goes on where it was stopped; the rounds are run again.
 The table has, for each problem, the median over the seeds of each tuner's winners, relative to the fastest winner of all.
 """
 import contextlib
@@ -43,7 +43,7 @@ PROBLEMS = {
     "transpose": ("examples/tutorial/transpose.json", {}, {}),
 }
 TYPES = {"float": "float32", "uchar": "uint8", "int": "int32", "uint": "uint32"}
-BLOCKS = ("block_x", "block_y")  # Kernel Tuner's work-group, where that is no tuning parameter
+BLOCKS = ("block_x", "block_y")  # Kernel Tuner's work-group, if that is no tuning parameter
 
 
 # --- a problem, as Kernel Tuner and the third program need it ---
@@ -71,7 +71,7 @@ class Problem:
         return list(eval(values)) if isinstance(values, str) else values
 
     def value(self, expression, configuration):
-        """Expressions of problem files that stand in PROBLEMS mean the same in Python."""
+        """Expressions of problem files in PROBLEMS mean the same in Python."""
         return eval(compiled(str(expression)), {}, {**self.sizes, **configuration})
 
     def launch(self, configuration):
@@ -279,7 +279,7 @@ def rounds_job(job):
 
 
 def in_a_process(job):
-    """What a driver's crash ends is a tuning, and nothing else. It begins with nothing compiled."""
+    """A driver's crash ends one tuning only. It begins with nothing compiled."""
     with tempfile.TemporaryDirectory(prefix="clatune-pocl-") as cache:
         done = subprocess.run([sys.executable, __file__, "--job", json.dumps(job)], text=True, capture_output=True,
                               env={**os.environ, "PYOPENCL_NO_CACHE": "1", "POCL_CACHE_DIR": cache})
@@ -296,7 +296,7 @@ def tune_all(options, folder):
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {json.dumps(r["job"], sort_keys=True): r for r in known}
     found = []
-    # Tuners take turns, so that what the machine does meanwhile falls on all.
+    # Tuners take turns, so that other load of the machine affects all.
     for problem, seed, tuner in itertools.product(options.problems, range(1, options.repeat + 1), options.tuners):
         job = {"kind": "tune", "problem": problem, "tuner": tuner, "seed": seed, "budget": options.budget,
                "device": options.device}

@@ -37,7 +37,7 @@ def searches(options):
 
 def retime(options, found):
     """{name: seconds}: the winners run in turns in one process, again and again in a new one. Machines and the pages that a
-    process gets make all of a process faster or slower; so what counts is the median over the processes of a winner's share
+    process gets make all of a process faster or slower; so the result is the median over the processes of a winner's share
     of the process's median."""
     chosen = list({tables.key(f["configuration"]): f["configuration"] for f in found.values()}.values())
     shares, medians = {tables.key(c): [] for c in chosen}, []
@@ -64,7 +64,7 @@ def report(found, again):
 
 
 def add_tunings(parser):
-    """What every comparison of live tunings takes."""
+    """The options of every comparison of live tunings."""
     parser.add_argument("problem", help="problem file")
     parser.add_argument("--device", required=True, help="the device, as for clatune")
     parser.add_argument("--size", action="append", default=[], help="NAME=N, a problem parameter; may be repeated")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well a time repeats: configurations of a pool measured again, and the mean relative difference.
 
-No model can be better than that on one measurement of each. What is measured again goes into a store of its own, and a
+No model can be better than that on one measurement of each. Repeated measurements go into a store of their own, and a
 second run goes on from there.
 
     benchmarks/noise_floor.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\

@@ -1,9 +1,9 @@
-/* What the CPU can do at most: chains of fused multiply-adds that need no memory. */
+/* The CPU's maximum: chains of fused multiply-adds that need no memory. */
 #include <omp.h>
 
 #include "plain_loops.h"
 
-/* Chains enough for every pipeline; a vector is as wide as the widest registers, compilers split it where they are not.
+/* Chains enough for every pipeline; a vector is as wide as the widest registers, compilers split it if they are not.
  */
 enum { CHAINS = 12, LANES = 16, ROUNDS = 400000 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));

@@ -1,4 +1,4 @@
-/* What a model makes of a recorded pool, without a device:
+/* A model of a recorded pool, without a device:
  *
  *   pool_model error   PROBLEM RECORDING [OPTION...]   its error on unseen configurations
  *   pool_model scatter PROBLEM RECORDING [OPTION...]   predicted against measured, of those

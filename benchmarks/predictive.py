@@ -6,9 +6,10 @@
     benchmarks/predictive.py tables                                                        # from data/recorded, no device
 
 `measure` runs the reference, the grid and hill climbing at every training and unseen size, predicts the unseen sizes with each model
-from the first 10, 25 and 50 training sizes, measures what was predicted, and compares the winners of a size in rounds. It writes
+from the first 10, 25 and 50 training sizes, measures the predicted configurations, and compares the winners of a size in rounds. It writes
 data/recorded/filterbank-*.json.gz. `warm` tunes the unseen sizes from scratch with 200 evaluations and with 20 after a warm start from
-all the training sizes, and compares the winners in rounds. `tables` prints the figures from these files; models are fitted anew for the rank correlation.
+all the training sizes, and compares the winners in rounds. `tables` prints the figures from these files; models are fitted again
+for the rank correlation.
 """
 import gzip
 import json
@@ -64,7 +65,7 @@ def on_device(options):
 # --- measuring ---
 
 def sweep(options, folder):
-    """Reference, grid and hill climbing everywhere; returns what clatune sweep says of each tuning."""
+    """Reference, grid and hill climbing everywhere; returns clatune sweep's results of each tuning."""
     plan = {"Name": "filterbank", "Devices": [options.device], "Tuning": {"Finalists": 0},
             "Problems": [{"Problem": str(PROBLEM), "Sizes": sizes_in(options, name)} for name in ("training", "unseen")],
             "Searchers": [{"Name": "grid", "Configurations": str(GRID)}, {"Name": "climb", "Searcher": "hill-climb"}],
@@ -109,7 +110,7 @@ def predict(options, folder, model, n, size, top):
 
 
 def look_up(options, folder, size):
-    """What is answered without a model: the best at the nearest training size."""
+    """The answer without a model: the best at the nearest training size."""
     answer = json.loads(clatune(options, "lookup", PROBLEM, "--device", device_of(options), "--store",
                                 store_of(options, folder, trained_on(options)[-1]), *typed(size), "--json"))
     return answer["configuration"] if answer["tier"] == "nearest-size" else None
@@ -124,7 +125,7 @@ def best_of(results, size, label, budget=None):
 
 
 def found_at(options, results, folder, size):
-    """{what: configuration} that are compared at an unseen size; measures what was predicted."""
+    """{what: configuration} that are compared at an unseen size; measures the predicted ones."""
     found = {"reference": json.loads(GRID.read_text())[0], "grid": best_of(results, size, "grid")}
     found |= {f"HC{n}": best_of(results, size, "climb", n) for n in CLIMBS}
     found["nearest size"] = look_up(options, folder, size)
@@ -175,7 +176,7 @@ def tune(options, store, size, budget, *how):
 
 
 def known_cold(options):
-    """What searches from scratch have found before, by size: they are not made again."""
+    """The results of earlier searches from scratch, by size: they are not made again."""
     known = json.loads(gzip.open(warm_file(options)).read()) if warm_file(options).exists() else []
     return {json.dumps(k["size"]): k["found"]["cold"] for k in known}
 

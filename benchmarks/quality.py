@@ -10,7 +10,7 @@ optimum / best found after so many evaluations, and the mean's standard error ov
 
 SPACES are recordings (cache files of Kernel Tuner, T4 files) or folders of them, e.g. those of the auto-tuning community's
 benchmark hub. Rows of the file that belong to other searchers or other spaces stay as they are. With --edges the spaces are
-landscapes of the evaluator "synthetic" whose optimum lies on the edge of what fails, and the table says who is worse than random
+landscapes of the evaluator "synthetic" whose optimum is next to the failing configurations, and the table says which searcher is worse than random
 search, by more than two standard errors of the difference.
 """
 import csv
@@ -22,8 +22,8 @@ import tables
 
 FIELDS = ["space", "searcher", "evaluations", "fraction", "standard_error"]
 SHOWN = (25, 50, 100, 200)
-# Values of each parameter, share that fails, landscapes, each with edges of one, two and three parameters. Searchers were mended on
-# the first; what was kept apart was looked at once.
+# Values of each parameter, share that fails, landscapes, each with edges of one, two and three parameters. Searchers were improved on
+# the first; the ones kept apart were looked at once.
 MENDED = [([8, 5, 4, 4, 4, 3, 2], 0.5, (2,)), ([12, 10, 4, 4, 2, 2, 2], 0.8, (2,))]
 APART = [([8, 5, 4, 4, 4, 3, 2], 0.2, (11,)), ([6, 6, 5, 4, 2, 2, 2, 2], 0.5, (12,)), ([16, 12, 10, 8], 0.8, (13,))]
 
@@ -35,7 +35,7 @@ def rows_of(options, searcher):
 
 
 def old_rows(path, made):
-    """What stays of an earlier run."""
+    """The results kept from an earlier run."""
     if not pathlib.Path(path).exists():
         return []
     with open(path, newline="") as file:

@@ -10,7 +10,7 @@ import tempfile
 
 import tables
 
-# One panel a number of rows: the diagonal is a right prediction.
+# One panel per number of rows: the diagonal is an exact prediction.
 HEAD = """set terminal {terminal} size {width},400 {font}
 set output '{output}'
 set multiplot layout 1,{panels} title '{title}'

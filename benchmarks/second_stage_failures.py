@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the validity model spares the two-stage search: the share of failures in the second stage with and without it.
+"""The failures that the validity model saves the two-stage search: the share of failures in the second stage with and without it.
 
     benchmarks/second_stage_failures.py SPACES
 

@@ -12,7 +12,7 @@ import tables
 
 
 def order_of(options, model, repeat):
-    """Measured times of what was not trained on, in the order of the predicted ones."""
+    """Measured times of the configurations that were not trained on, in the order of the predicted ones."""
     text = tables.pool_model(options, "scatter", "-n", options.rows, "-r", repeat, "-u", options.unseen,
                              *tables.model_options(model))
     pairs = [tuple(map(float, line.split())) for line in text.splitlines()]

@@ -5,9 +5,9 @@ The first stage is drawn from a recorded pool (by replay), the model predicts th
 measured: every configuration that is among the predicted best of any N and repeat, once, into the store. A shorter second
 stage is the beginning of a longer one. The best known is the best of everything measured, pool included.
 
-The least of many noisy times is partly luck, which is why clatune tune times its finalists again, interleaved, before it
+The shortest of many noisy times is partly luck, which is why clatune tune times its finalists again, interleaved, before it
 answers. So it is here: the fastest of each search and the best known are timed again at the end, in rounds over all of them
-(each round a store of its own, STORE.round1 ...); a search's result is the one of its finalists with the least median. How fast
+(each round a store of its own, STORE.round1 ...); a search's result is the one of its finalists with the shortest median. How fast
 the results are is judged by the medians of further rounds over them and the best known (STORE.last1 ...).
 
     benchmarks/slowdown.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: options, running clatune and pool_model, tables."""
+"""Common parts of the scripts of this folder: options, running clatune and pool_model, tables."""
 import argparse
 import csv
 import json
@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT if (ROOT / "bin/clatune").exists() else ROOT / "build"  # the first: what scripts/portable made
+BUILD = ROOT if (ROOT / "bin/clatune").exists() else ROOT / "build"  # the first: as scripts/portable makes it
 # How the pools were measured; second stages and repeats are measured alike, so that their times compare.
 MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.08"
 MODELS = {  # options of the model 'ensemble'
@@ -76,7 +76,7 @@ def key(configuration):
 
 
 def times_of(recording):
-    """{configuration: seconds}, None where it failed."""
+    """{configuration: seconds}, None if it failed."""
     out = {}
     for result in recording["results"]:
         time = next((m["value"] for m in result["measurements"] if m["name"] == "time"), None)
@@ -94,8 +94,8 @@ def typed_configuration(configuration):
 
 
 def measure(options, sizes, configurations, folder, store=None):
-    """Times of a list of configurations on the device, {configuration: seconds}, None where it fails; what the store
-    knows is not measured again."""
+    """Times of a list of configurations on the device, {configuration: seconds}, None if it fails; configurations that the store
+    knows are not measured again."""
     file = pathlib.Path(folder) / "configurations.json"
     file.write_text(json.dumps(configurations))
     answer = json.loads(run([clatune(options), "sample", options.problem, "--device",

@@ -4,7 +4,7 @@
     benchmarks/timing_noise.py kernels_cl/filterbank.json data/filterbank-good.json --device pocl \\
         --size height=64 --size width=64 --size n_filters=32 --build BEFORE --build build
 
-Every configuration of the list is measured once a round by each build, into a new store; a time is compared with the least of
+Every configuration of the list is measured once per round by each build, into a new store; a time is compared with the shortest of
 that configuration in all of them.
 """
 import argparse
@@ -15,7 +15,7 @@ import tempfile
 
 import tables
 
-FAR = 1.3  # times a configuration's least
+FAR = 1.3  # times a configuration's shortest
 
 
 def measure(options, build, folder, store):

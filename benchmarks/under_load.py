@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many right configurations are lost to timeouts while others use the processors: random configurations are measured beside
+"""How many correct configurations are lost to timeouts while others use the processors: random configurations are measured next to
 busy processes, and every failure is counted.
 
     benchmarks/under_load.py kernels_cl/convolution.json --device pocl --configurations 1500 --load 8 [--size width=512 ...]
 
-Prints the failures by reason, and how often a configuration was given more time. Exit status 1 where one was lost to a timeout.
+Prints the failures by reason, and how often a configuration was given more time. Exit status 1 if one was lost to a timeout.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
-"""Builds the wheel (PEP 517): the package, and beside it the command with its worker, libraries, headers and shipped problems.
+"""Builds the wheel (PEP 517): the package, and next to it the command with its worker, libraries, headers and shipped problems.
 
-Needs meson, ninja and what else scripts/install-packages installs, but nothing from PyPI. Settings (pip's --config-settings NAME=VALUE):
-    build=FOLDER    takes what is built in this folder of meson's, in place of building it
+Needs meson, ninja and the rest of scripts/install-packages, but nothing from PyPI. Settings (pip's --config-settings NAME=VALUE):
+    build=FOLDER    takes the files built in this meson folder, in place of building them
     libraries=yes   takes along the libraries that clatune needs, for machines that lack these packages; not with build
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Optional
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SETTINGS = ("build", "libraries")
-# The tree of a wheel may lie anywhere. DT_RPATH, which holds for what the libraries need in their turn, too.
+# The tree of a wheel may be anywhere. DT_RPATH, which also holds for the libraries that the libraries need.
 RPATH = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/..:$ORIGIN/../lib:$ORIGIN/../../lib"
 # Drivers may need later ones than these, so that they are left to the system.
 SYSTEM = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so")
@@ -60,7 +60,7 @@ def run(*command: str | os.PathLike[str]) -> str:
 
 
 def installed(build: str | None, work: pathlib.Path) -> pathlib.Path:
-    """What 'meson install' lays down."""
+    """The files that 'meson install' installs."""
     if build is None:
         folder = work / "build"
         run("meson", "setup", folder, ROOT, "-Dtests=false", "-Dsource_headers=false", f"-Dc_link_args={RPATH}")

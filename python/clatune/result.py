@@ -95,7 +95,7 @@ def configuration_text(values: Mapping[str, Value]) -> str:
 
 
 class Lookup(Configuration):
-    """The best known configuration, and what it is based on."""
+    """The best known configuration, and its basis."""
 
     def __init__(self, answer: Mapping[str, Any]):
         super().__init__(answer)
@@ -116,19 +116,19 @@ class Result:
 
     @property
     def found(self) -> bool:
-        """Whether any configuration gave a right result."""
+        """Whether any configuration gave a correct result."""
         return self.json["best"] is not None
 
     @property
     def best(self) -> Configuration:
-        """The winner. Raises NoValidConfiguration where there is none."""
+        """The winner. Raises NoValidConfiguration if there is none."""
         if self.json["best"] is None:
             raise command.NoValidConfiguration("no configuration gave a right result", 4, self.json)
         return Configuration(self.json["best"])
 
     @property
     def default(self) -> Configuration | None:
-        """The default configuration as it was measured; None where it is not valid here."""
+        """The default configuration as it was measured; None if it is not valid here."""
         return Configuration(self.json["default"]) if self.json["default"] else None
 
     @property
@@ -145,7 +145,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences that belong beside the result, as of what disturbed the measurements."""
+        """Sentences that belong to the result, such as about disturbances of the measurements."""
         return list(self.json["notes"])
 
     @property

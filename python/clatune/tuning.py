@@ -70,7 +70,7 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
 
 def lookup(problem: ProblemLike, *, device: str | None = None, sizes: Sizes | None = None, objective: str | None = None,
            store: StoreLike = None, **options: object) -> Lookup:
-    """The best known configuration, without measuring. The answer says what it is based on (docs/how-to/use-the-result.md)."""
+    """The best known configuration, without measuring. The answer names its basis (docs/how-to/use-the-result.md)."""
     run: dict[str, object] = {"device": device, "objective": objective, "store": store_flag(store), **options}
     return Lookup(command.run("lookup", _problem(problem).path, *command.flags(run), *command.size_flags(sizes)))
 

@@ -17,7 +17,7 @@ static inline size_t clt_max(size_t a, size_t b) { return a > b ? a : b; }
  */
 void *clt_new_array(size_t n, size_t element_bytes);
 
-/* Makes *array large enough for `need` elements of element_bytes each; array is the address of a pointer. If it has to
+/* Makes *array large enough for `need` elements of element_bytes each; array is the address of a pointer. If it must
  * grow, *capacity at least doubles. CLT_E_MEMORY: *array stays as it was. */
 int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes);
 

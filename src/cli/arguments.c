@@ -8,8 +8,8 @@
 #include "store/pq.h"
 
 #define MAX_LONG 160
-#define LONG 2       /* what getopt_long returns for the options of the table */
-#define POSITIONAL 1 /* what it returns for an argument that is not an option */
+#define LONG 2       /* the results of getopt_long for the options of the table */
+#define POSITIONAL 1 /* its result for an argument that is not an option */
 
 static bool is_listed(const struct option *longs, const char *name) {
   for (; longs->name; longs++)

@@ -41,7 +41,7 @@ void cli_draw_checks(const char *title, const json_t *checks, int width);
 /* The objective of --objective, else of the problem, else time. */
 clt_objective *cli_objective(const cli_arguments *arguments, const clt_instance *instance);
 
-/* What is tuned, where and with what: "problem", "sizes", "device", "searcher", "seed", "objective" and "space". */
+/* The problem, the device and the search: "problem", "sizes", "device", "searcher", "seed", "objective" and "space". */
 json_t *cli_json_session(const clt_instance *instance, const clt_device_info *device, const clt_tune_settings *settings,
                          const clt_objective *objective);
 

@@ -177,7 +177,7 @@ static const clt_kernel_info *choose_kernel(const clt_draft *d, const char *name
   cli_usage("'%s' has several kernels; choose one with --kernel:%s", path, names.bytes);
 }
 
-/* Notes what became of the macros without a definition. The first n_typed options are the user's. */
+/* Notes the treatment of the macros without a definition. The first n_typed options are the user's. */
 static void note_macros(const clt_draft *d, const char *path, size_t n_typed) {
   static const char *const notes[][2] = {
       {"tuning parameters with guessed values", "NAME=1,2,4 gives other values, --define NAME=4 a fixed one"},

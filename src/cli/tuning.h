@@ -68,7 +68,7 @@ const char *cli_share(char out[32], double share);
       {"batch", "N", "configurations that the searcher proposes at once (default: the number of workers)"},    \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
 
-/* What tune and verify print of a program whose result nothing compares. */
+/* The text that tune and verify print for a program whose result nothing compares. */
 #define CLI_UNCHECKED_PROGRAM "it runs; the result was not checked, because the problem has no \"Check\" command"
 
 #endif

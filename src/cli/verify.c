@@ -93,7 +93,7 @@ static bool is_own_reference(const clt_instance *instance, const clt_measurement
 
 static bool is_right(const verdict *v) { return clt_measurement_correct(&v->m) && v->n_findings == 0; }
 
-/* What accepted the result of a correct configuration. */
+/* The check that accepted the result of a correct configuration. */
 static const char *judge_of(const clt_instance *instance, const clt_measurement *m) {
   const clt_problem *problem = clt_instance_problem(instance);
   if (clt_problem_is_command(problem)) return clt_problem_has_reference(problem) ? "check-command" : "none";
@@ -102,7 +102,7 @@ static const char *judge_of(const clt_instance *instance, const clt_measurement 
   return clt_instance_reference_kind(instance) == CLT_REFERENCE_NONE ? "no-output" : "verify-expression";
 }
 
-/* What a program reports or takes; null for a kernel. */
+/* The figure that a program reports or its time; null for a kernel. */
 static json_t *program_json(const clt_instance *instance, const clt_measurement *m) {
   clt_objective *o = NULL;
   if (!clt_problem_is_command(clt_instance_problem(instance)) || !clt_measurement_correct(m)) return json_null();
@@ -224,9 +224,9 @@ static int answer_sample(const cli_arguments *arguments, const clt_instance *ins
                     &layout);
 }
 
-/* Warns of a likely cause if a kernel builds, but fails or gives a wrong result: the first argument whose elements have
- * another size in the kernel (often a vector type), or whose name belongs to another position. Builds the configuration
- * once more; no warning if that fails. */
+/* Warns of a likely cause if a kernel builds, but fails or gives an incorrect result: the first argument whose elements
+ * have another size in the kernel (often a vector type), or whose name belongs to another position. Builds the
+ * configuration once more; no warning if that fails. */
 static void warn_of_arguments(const clt_instance *instance, clt_config config, bool *quiet) {
   clt_plan *plan = NULL;
   clt_kernel_info *kernels = NULL;

@@ -127,7 +127,7 @@ int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot,
                          clt_error *error); /* Starts the slot's worker process if there is none. */
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);
 
-/* batch.c: processes what has ended and begins what can begin. */
+/* batch.c: processes ended evaluations and begins those that can begin. */
 int clt_batch_turn(clt_command_state *s, clt_error *error);
 
 /* The question of the protocol (docs/reference/program-problems.md) for the RUNNING ones of n evaluations:

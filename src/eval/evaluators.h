@@ -42,8 +42,8 @@ typedef struct clt_run_options {
 int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, const clt_evaluator_setup *setup,
                            clt_error *error);
 
-/* What every evaluator checks: CLT_E_ARGUMENT if n_submitted are as many as can be; if any are, so that there can be no
- * finalists; if an index of time_again is not that of a finalist. CLT_E_STOPPED: *stop is set. */
+/* The checks of every evaluator: CLT_E_ARGUMENT if n_submitted are as many as can be; if any are, so that there can be
+ * no finalists; if an index of time_again is not that of a finalist. CLT_E_STOPPED: *stop is set. */
 int clt_check_submitted(size_t n_submitted, size_t capacity, clt_error *error);
 int clt_check_finalists(size_t n_submitted, clt_error *error);
 int clt_check_indices(const size_t *indices, size_t n, size_t n_kept, clt_error *error);

@@ -112,7 +112,7 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 
 /* --- finalists --- */
 
-/* Makes a check. *m fails if the result is wrong, unless the setup has answers. */
+/* Makes a check. *m fails if the result is incorrect, unless the setup has answers. */
 static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_error *error) {
   const clt_check *check = &s->setup.checks[c];
   clt_check_answer answer = {.done = true, .margin = NAN};

@@ -1,4 +1,4 @@
-/* What several evaluators share: how often a configuration is run, and checks of what the caller asks for. */
+/* Common parts of evaluators: how often a configuration is run, and checks of what the caller asks for. */
 #include "base/fail.h"
 #include "eval/evaluators.h"
 #include "problem/guidance.h"

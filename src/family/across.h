@@ -34,7 +34,7 @@ typedef struct clt_family_across {
   clt_family_table table;            /* training: all other devices; test: the device's own inputs, if any */
   double *cost;  /* [device][input][arm]: log (time / least time of the input), at most CLT_FAMILY_BEHIND; NaN: may not
                     run, or not known */
-  double *least; /* [device][input]: log of the least time */
+  double *least; /* [device][input]: log of the shortest time */
   bool fails[CLT_MAX_ARMS];         /* the arm failed on the device's own first training input */
   double spread[CLT_MOST_FEATURES]; /* standard deviation of each figure over the other devices */
   size_t chosen[CLT_MOST_CHOSEN], n_chosen;

@@ -1,4 +1,4 @@
-/* What the module says of an input: derived numbers, features, and how long functions and conversions take. It is
+/* The module's answers about an input: derived numbers, features, and how long functions and conversions take. It is
  * calculated once, in this process, and kept in the store as the output of a measurement of its own. */
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static int call_function(double *out, double *seconds, const clt_family_call *c,
   clt_module_scalar *scalars = clt_family_alloc(c->n_sizes, sizeof *scalars);
   const clt_module_array target = {"result", "double", {n, 1, 1}, out, n * sizeof *out};
   int rc = clt_module_find_function(&run, c->family->module, f->function, error);
-  for (size_t i = 0; i < n; i++) out[i] = NAN; /* tells what the function does not write */
+  for (size_t i = 0; i < n; i++) out[i] = NAN; /* shows elements that the function does not write */
   for (size_t i = 0; rc == CLT_OK && i < n_arrays; i++)
     arrays[i] = clt_module_array_of(&c->data->arrays[i], c->data->arrays[i].data);
   for (size_t i = 0; rc == CLT_OK && i < c->n_sizes; i++)

@@ -185,7 +185,7 @@ static int read_sections(clt_family *f, clt_error *error) {
   if (json_object_get(root.json, "ConfigurationSpace"))
     clt_node_fail(&root,
                   "this is a problem file; a family file names such files as the \"Problem\" of its \"Variants\"");
-  clt_words taken = {0}; /* parameters, derived numbers, and what functions give: names of an input */
+  clt_words taken = {0}; /* parameters, derived numbers, and functions' results: names of an input */
   if (!clt_read_object(&root, CLT_NAMES("Family", "Module", "Inputs", "Features", "Variants"), true)) return reading.rc;
   f->name = clt_read_required_text(&root, "Family");
   if (f->name && !clt_is_name(f->name)) clt_node_fail(&named, "needs a name: letters, digits and '_'");

@@ -25,7 +25,7 @@
 typedef struct family_run {
   const clt_family *family;
   const clt_family_measuring *how;
-  clt_family_input *inputs; /* of the family; without features where they are not wanted */
+  clt_family_input *inputs; /* of the family; without features if they are not wanted */
   bool *wanted;
   clt_family_answers answers; /* on the inputs that variants were tuned on */
   clt_config portfolio[CLT_MAX_ARMS][CLT_MAX_ARMS];
@@ -116,7 +116,7 @@ static size_t spread_inputs(size_t *out, size_t most, const family_run *r, size_
   return n;
 }
 
-/* The instance of a variant on an input, and what is known of it. Both belong to the caller, also after a failure. */
+/* The instance of a variant on an input, and its known results. Both belong to the caller, also after a failure. */
 static int read_known(family_run *r, clt_instance **instance, clt_family_answers *known, size_t variant, size_t input) {
   *instance = NULL;
   *known = (clt_family_answers){0};
@@ -124,7 +124,7 @@ static int read_known(family_run *r, clt_instance **instance, clt_family_answers
   return rc ? rc : clt_family_answers_add(known, r->how->store, *instance, input, variant, r->error);
 }
 
-/* A session of a variant on an input: with configurations (n 0: none) these alone, whatever the store has of them,
+/* A session of a variant on an input: with configurations (n 0: none) these alone, even if the store has them,
  * otherwise a search. That all fail is an answer, too. */
 static int run_session(family_run *r, const clt_instance *instance, const clt_config *configurations, size_t n) {
   clt_tune_settings s;

@@ -1,4 +1,4 @@
-/* family/report.h - what the files of 'clatune family' share. */
+/* family/report.h - common parts of the files of 'clatune family'. */
 #ifndef CLT_FAMILY_REPORT_H
 #define CLT_FAMILY_REPORT_H
 

@@ -21,7 +21,7 @@ typedef struct clt_family_table {
   size_t n, n_train;              /* measured inputs; the first n_train are training inputs */
   clt_family_input *inputs;       /* [n] */
   size_t *number;                 /* [n]: the input's number in the family */
-  const clt_family_place **place; /* [n]: where it was measured; borrowed */
+  const clt_family_place **place; /* [n]: the device that measured it; borrowed */
   clt_family_arm *arms;
   size_t n_arms;
   double *cost; /* [input][arm], seconds; INFINITY: it failed; NaN: it may not run, or was not measured */
@@ -43,7 +43,7 @@ void clt_family_table_release(clt_family_table *table);
 /* The logarithms of a row's costs, out[n_arms]. A failure costs ten times the longest time of the row; NaN stays.
  * Returns the longest time in seconds; 0 if all arms failed: out is then not usable. */
 double clt_family_log_costs(double *out, const clt_family_table *table, size_t row);
-/* A log cost as models see it: at most CLT_FAMILY_BEHIND above the least of its input; NaN stays. */
+/* A log cost as models see it: at most CLT_FAMILY_BEHIND above the minimum of its input; NaN stays. */
 double clt_family_cut(double log_cost, double least);
 
 /* The stored result of a variant in a configuration on an input. The time is the mean of the faster half of its

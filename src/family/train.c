@@ -20,7 +20,7 @@
 typedef struct family_task {
   const clt_family_table *table;
   size_t columns[CLT_MAX_FEATURES], n_columns;
-  double *log_cost; /* [input][arm]: finite where it may run */
+  double *log_cost; /* [input][arm]: finite if it may run */
   uint64_t seed;
   unsigned threads;
 } family_task;
@@ -41,7 +41,7 @@ static int begin_task(family_task *t, size_t **rows, size_t *n, const clt_family
   *t = (family_task){.table = table, .seed = how->seed, .threads = how->threads, .n_columns = how->n_features};
   memcpy(t->columns, how->features, sizeof t->columns);
   for (size_t k = 0, n_chosen = t->n_columns; k < table->family->n_features; k++) {
-    bool is_in = false, is_needed = n_chosen == 0; /* what a condition reads is needed, too */
+    bool is_in = false, is_needed = n_chosen == 0; /* the inputs of a condition are needed, too */
     for (size_t c = 0; c < n_chosen; c++) is_in |= t->columns[c] == k;
     for (size_t v = 0; v < table->family->n_variants; v++) {
       const clt_expr *where = table->family->variants[v].where;
@@ -71,7 +71,7 @@ static void fit_scale(double scale[5], const double *values, size_t n) {
     if (values[i] > 0) least_above_0 = fmin(least_above_0, values[i]);
   }
   const bool is_wide = low >= 0 && high >= FACTOR * least_above_0;
-  /* If there are zeros, the least value above them is added, unless that is a trace of rounding. */
+  /* If there are zeros, the smallest value above them is added, unless that is a trace of rounding. */
   double offset = low > 0 ? 0 : fmax(least_above_0, TRACE * high);
   if (!is_wide) offset = -1;
   const double first = transform(low, offset), last = transform(high, offset);

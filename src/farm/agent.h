@@ -96,7 +96,7 @@ cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash)
 /* Updates the plans and their targets if they may have changed. */
 int cli_farm_know_plans(cli_farm *f, clt_error *error);
 
-/* Fails rows without attempts left; sets f->done if the plan is finished, otherwise prints what the agent waits for. */
+/* Fails rows without attempts left; sets f->done if the plan is finished, otherwise prints the reason for waiting. */
 int cli_farm_look_for_end(cli_farm *f, clt_error *error);
 
 void cli_farm_clear_row(cli_row *row);

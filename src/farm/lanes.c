@@ -15,7 +15,7 @@
 #define RETRY_S 1.0 /* until an unreachable server is tried again */
 #define PLANS_S 2.0 /* between two checks for new plans */
 #define LOOKS 30    /* checks, until all plans are read again */
-#define WAITS_S 10  /* between two checks of what other agents do */
+#define WAITS_S 10  /* between two checks of other agents' progress */
 
 /* --- the server --- */
 
@@ -202,7 +202,7 @@ static void say_missing(const cli_farm *f) {
   free(indices);
 }
 
-/* Prints what the agent waits for, whenever that changes. */
+/* Prints the agent's reason for waiting, whenever that changes. */
 static int say_waits(cli_farm *f, clt_error *error) {
   json_t *status = NULL;
   const json_t *running, *row = NULL;

@@ -1,4 +1,4 @@
-/* What all of `clatune sweep` works on: the file of results, and the tunings with their rows. */
+/* The data of `clatune sweep`: the file of results, and the tunings with their rows. */
 #include "farm/sweep.h"
 
 #include <errno.h>

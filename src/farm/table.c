@@ -6,21 +6,21 @@
 #include "farm/sweep.h"
 #include "measurement/statistics.h"
 
-/* Medians over the tunings of a line that found something; null where none did. The speed-up is default / best of the
- * same tuning, by the objective; the fraction is the least cost on this device at this size by any tuning of the sweep
- * / the cost of this best; values are those of the objective, where that is not time. */
+/* Medians over the tunings of a line that found something; null if none did. The speed-up is default / best of the
+ * same tuning, by the objective; the fraction is the lowest cost on this device at this size by any tuning of the sweep
+ * / the cost of this best; values are those of the objective, if that is not time. */
 static const char *const figure_names[] = {"best_s",           "default_s", "speedup_over_default", "evaluations",
                                            "fraction_of_best", "wall_s",    "best_value",           "default_value"};
 enum { SPEEDUP = 2, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
 
-/* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure.
+/* The cells first .. first+n-1, which differ in their seeds alone. scratch has space for n numbers of each figure.
  * NULL: none of them is of this shard. */
 static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
   const clt_sweep_cell *cells = s->cells, *cell = &cells[first];
   json_int_t n_own = 0, n_found = 0, n_failed = 0;
   size_t found = 0, beside = first;
   const char *reason = NULL; /* of the first failure */
-  double least = NAN;        /* at these sizes, by whatever tuning: those stand together */
+  double least = NAN;        /* at these sizes, by any tuning: those are together */
   for (size_t i = first; i < first + n; i++) {
     const cli_row *row = cli_sweep_row(s, device, i);
     n_own += !row->elsewhere;

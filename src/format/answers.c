@@ -1,4 +1,4 @@
-/* What answers in JSON have in common. */
+/* Common parts of answers in JSON. */
 #include "format/answers.h"
 
 #include <stdlib.h>

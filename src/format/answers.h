@@ -1,4 +1,4 @@
-/* format/answers.h - what answers in JSON have in common. New references. */
+/* format/answers.h - common parts of answers in JSON. New references. */
 #ifndef CLT_FORMAT_ANSWERS_H
 #define CLT_FORMAT_ANSWERS_H
 

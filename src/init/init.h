@@ -103,15 +103,16 @@ bool clt_draft_has_macro(const clt_draft *draft, const char *name); /* or an opt
 bool clt_draft_add_undefined(clt_draft *draft, const char *name, bool is_type);
 void clt_draft_choose_default(clt_draft *draft, clt_draft_macro *m);
 bool clt_draft_is_called_as_size(const char *name);
-/* The default of what is part of the computation by its name, such as a filter's radius; -1: it is not. */
+/* The default of a macro that is part of the computation by its name, such as a filter's radius; -1: it is not. */
 int clt_draft_small_size(const char *name);
 int clt_draft_usual_size(const clt_draft *draft, const char *name, size_t nth); /* nth: its index among the sizes */
 /* Whether a macro's name is usual for the work-group's size along a dimension: BLOCK_SIZE (one dimension only), WG_X,
  * LOCAL_SIZE_1. */
 bool clt_draft_is_local_size(const char *macro, int dimension, int n_dimensions);
 
-void clt_draft_read_shape(clt_draft *draft);  /* the number of dimensions, and required sizes of work-groups */
-void clt_draft_read_kernel(clt_draft *draft); /* forgets what the kernel does not reach, and reads its shape again */
+void clt_draft_read_shape(clt_draft *draft); /* the number of dimensions, and required sizes of work-groups */
+void clt_draft_read_kernel(
+    clt_draft *draft); /* forgets the functions that the kernel does not reach, and reads its shape again */
 /* Once the sizes are known: finds draft->global, from `int i = get_global_id(0);` with `i < n`, from
  * `get_global_id(0) < n`, or from the sizes' names if each work-item computes one result. */
 void clt_draft_find_global(clt_draft *draft);

@@ -1,4 +1,4 @@
-/* What the kernel's text says about its launch and its arrays. */
+/* Facts from the kernel's text about its launch and its arrays. */
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ void clt_draft_read_shape(clt_draft *d) {
     }
 }
 
-/* --- what the kernel reaches --- */
+/* --- the functions that the kernel reaches --- */
 
 /* The place after the bracket that closes the one at a place; NULL: none. */
 static char *behind_brackets(char *at, char open, char close) {

@@ -91,7 +91,7 @@ static bool is_switch(const char *text, const char *name) {
   return any;
 }
 
-/* --- what its name says --- */
+/* --- the meaning of its name --- */
 
 static bool is_one_of(const char *name, const char *const *parts, size_t n) {
   for (size_t i = 0; i < n; i++)
@@ -136,8 +136,8 @@ static bool selects_type(const char *plain, const char *name) {
   return IS_ONE_OF(name, kinds) || (n > 0 && numbers[n - 1] > MAX_VECTOR && !IS_ONE_OF(name, tuned_parts));
 }
 
-/* Whether a macro changes the result. A small value of what is called like a size is more likely the work per item,
- * except that of N. */
+/* Whether a macro changes the result. A small value of a macro that is called like a size is more likely the work per
+ * item, except that of N. */
 static bool changes_result(const char *plain, const char *name, int64_t value) {
   return (clt_draft_is_called_as_size(name) && (value >= 32 || strlen(name) <= 2)) || clt_draft_small_size(name) >= 0 ||
          selects_type(plain, name);

@@ -35,7 +35,7 @@ typedef enum report_reason {
   REPORT_SHARED_MEMORY, /* SVM */
   REPORT_UNSET,         /* an argument was set in a way that the layer does not see */
   REPORT_UNCHECKED,     /* with --check: not compared yet */
-  REPORT_OFF,           /* the tuned kernel cannot be built or launched, or has wrong results */
+  REPORT_OFF,           /* the tuned kernel cannot be built or launched, or has incorrect results */
   REPORT_REASONS
 } report_reason;
 

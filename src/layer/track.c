@@ -401,7 +401,7 @@ void track_flush(void) {
   pthread_mutex_unlock(&queues.lock);
 }
 
-/* clFinish of rusticl (Mesa 22.3) does not wait for what was flushed before, so it waits for a marker, too. */
+/* clFinish of rusticl (Mesa 22.3) does not wait for commands flushed before, so it waits for a marker, too. */
 cl_int track_finish(cl_command_queue queue) {
   cl_event marker = NULL;
   if (flushed && layer_next.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) == CL_SUCCESS) {

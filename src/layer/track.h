@@ -56,7 +56,7 @@ typedef struct track_argument {
   size_t capacity; /* of bytes */
 } track_argument;
 
-/* What the records of all objects begin with. */
+/* The beginning of the records of all objects. */
 typedef struct track_record {
   void *key;         /* the handle */
   size_t references; /* held by the application */
@@ -85,7 +85,7 @@ track_kernel *track_find_kernel(cl_kernel kernel); /* NULL: not known */
 /* Flushes all queues, so that waiting for commands in any of them ends. */
 void track_flush(void);
 
-/* clFinish, also of what track_flush() has flushed. */
+/* clFinish, also of commands that track_flush() has flushed. */
 cl_int track_finish(cl_command_queue queue);
 
 #endif

@@ -62,7 +62,7 @@ size_t clt_objective_n_metrics(const clt_objective *objective);
 clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
 size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */
 double clt_objective_metric_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
-/* The cost with the default objective, whatever this objective is. */
+/* The cost with the default objective, also if this objective is another one. */
 double clt_objective_default_cost(const clt_objective *objective, const clt_measurement *measurement);
 
 /* For files of other tools, which hold only times: if the program reports a figure, *out is m with the costs of the

@@ -62,7 +62,7 @@ static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
   return clt_min(n, m > SIZE_MAX / times ? n : clt_max(m * times, fewest));
 }
 
-/* --- what was kept --- */
+/* --- the configurations kept --- */
 
 #define PART 1024 /* candidates that a thread predicts at once */
 
@@ -108,8 +108,7 @@ static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m,
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
-#define BATCHES_PER_THREAD 4 /* at least, if the space is large enough, so that no thread waits long for the last one \
-                              */
+#define BATCHES_PER_THREAD 4 /* at least, in a large enough space, so that no thread waits long for the last one */
 #define KEPT 16              /* times as many as wanted are kept by fast predictions, and */
 #define FEWEST_KEPT 32768    /* at least this many, or */
 #define KEPT_SHARE 4         /* one in so many, if that is less */
@@ -118,7 +117,7 @@ struct sweep {
   const clt_model *model;
   bool fast;
   size_t batch;
-  pthread_mutex_t lock;  /* of what follows, for all threads */
+  pthread_mutex_t lock;  /* of the members below, for all threads */
   clt_model_visit visit; /* NULL: the best go to the heap */
   void *user;
   size_t turn; /* the batch that is visited next */
@@ -201,7 +200,7 @@ int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, c
 
 #define SWEPT 4   /* times as many configurations as may be predicted one by one are swept in the same time */
 #define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
-#define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
+#define CLIMBS 4  /* from the best of these; the rest goes to the neighbours of the best of all */
 
 /* After a climb by fast predictions, so many times as many as wanted are predicted exactly, */
 #define CLIMB_KEPT 4

@@ -114,7 +114,8 @@ int clt_model_new(clt_model **out, const char *type_name, const clt_setting *set
   model->sizes = clt_sizes_save(rows);
   rc = model->sizes ? clt_baseline_fit(&model->baseline, rows, error) : clt_fail_memory(error);
   correct = (clt_rows){.space = rows->space, .instances = rows->instances, .n_instances = rows->n_instances};
-  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) { /* the model learns what the sizes alone do not explain */
+  for (size_t i = 0; rc == CLT_OK && i < rows->n;
+       i++) { /* the model learns the part that the sizes alone do not explain */
     size_t k = clt_rows_instance_of(rows, i);
     double level = rows->n_instances > 1 ? clt_baseline_at(&model->baseline, rows->instances[k]) : 0;
     if (!clt_rows_failed(rows, i)) rc = clt_rows_add(&correct, rows->configs[i], rows->log_cost[i] - level, k, error);
@@ -222,7 +223,7 @@ int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_con
 
 #define N_SAMPLES 2048
 
-/* The configuration with one parameter drawn anew from the values that the others allow. */
+/* The configuration with one parameter drawn again from the values that the others allow. */
 static clt_config redraw(const clt_space *space, clt_config config, size_t parameter, uint32_t *positions,
                          clt_rng *rng) {
   clt_config chosen = config;

@@ -132,7 +132,7 @@ static void minimise(struct lbfgs *s, const clt_training *t, const clt_matrix *r
   const clt_kernels *k = s->kernels;
   float decay = (float)t->decay;
   double loss = k->gradient(t->shape, s->x, rows, decay, scratch, s->gradient), length = 0, slope = 0;
-  bool fresh = true; /* the direction is to be found */
+  bool fresh = true; /* the direction must be found */
   int n_shortened = 0;
   for (long i = 1; i <= t->iterations;) { /* steps taken */
     if (fresh) {
@@ -154,7 +154,7 @@ static void minimise(struct lbfgs *s, const clt_training *t, const clt_matrix *r
     k->add(s->trial, (float)length, s->direction, s->n);
     double trial_loss = k->gradient(t->shape, s->trial, rows, decay, scratch, s->trial_gradient);
     fresh = trial_loss <= loss + ARMIJO * length * slope;
-    if (!fresh) { /* to the minimum of the parabola through what is known */
+    if (!fresh) { /* to the minimum of the parabola through the known points */
       double factor = -0.5 * length * slope / (trial_loss - loss - length * slope);
       length *= factor > 0.1 ? fmin(factor, 0.5) : 0.1;
       if (++n_shortened == MOST_SHORTENINGS) return;
@@ -192,7 +192,7 @@ static int train_lbfgs(const clt_training *t, struct stopping *stopping, float *
 /* --- FANN --- */
 
 /* fann_create_standard_array seeds and draws from rand(). Its state is swapped out meanwhile, so that the application's
- * random numbers stay what they would have been; the lock keeps two swaps from crossing. */
+ * random numbers stay as they would have been; the lock keeps two swaps from crossing. */
 int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights, clt_error *error) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   unsigned layers[CLT_MAX_LAYERS + 1] = {(unsigned)shape->n_inputs};

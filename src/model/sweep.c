@@ -14,9 +14,9 @@
 #define TABLE_RANGE 30.0f /* how far z may lie from the middle within the table; see CLT_EXPONENT */
 #define BLOCK 64          /* rests whose factors are worked on at once: they stay in the second-level cache */
 
-/* --- what is in the table --- */
+/* --- the content of the table --- */
 
-/* The least and largest part of z that the parameters in the table contribute to a unit with these weights. */
+/* The smallest and largest part of z that the parameters in the table contribute to a unit with these weights. */
 static void find_table_range(const clt_split *split, const float *weights, float *low, float *high) {
   const clt_encoding *e = split->encoding;
   *low = *high = 0;

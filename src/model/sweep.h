@@ -16,7 +16,7 @@
 #include "model/encoding.h"
 #include "model/kernels.h"
 
-/* --- what is in the table --- */
+/* --- the content of the table --- */
 
 /* Neighbouring parameters of the table: config / stride % size is their joint position. */
 typedef struct clt_split_run {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BINS 64    /* of an input: its values, or quantiles of them where there are more */
+#define BINS 64    /* of an input: its values, or quantiles of them if there are more */
 #define PURE 1e-12 /* rows whose squares differ by a smaller share are equal: rounding errors */
 #define NO_SPLIT (-1)
 #define LEAST_GAIN 1e-12
@@ -19,7 +19,7 @@ static int compare_values(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* values[n], sorted: a bin for each of them, or where there are too many, for quantiles. */
+/* values[n], sorted: a bin for each of them, or if there are too many, for quantiles. */
 static void choose_bins(struct input_bins *bins, const float *values, size_t n) {
   size_t n_distinct = 1;
   for (size_t i = 1; i < n; i++) n_distinct += values[i] > values[i - 1];

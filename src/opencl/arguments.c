@@ -38,7 +38,7 @@ static bool is_signed(clt_element_base base) { return is_integer(base) && base %
 
 /* Makes integers that all differ from the reference. Every second one has all bits of the reference flipped, which
  * reveals kernels that write only a part of a number or mask it. The others are half way between the reference and
- * the far end of the type's range: a kernel that takes a maximum or a minimum of old and new value is then wrong at
+ * the far end of the type's range: a kernel that takes a maximum or a minimum of old and new value is then incorrect at
  * one of two neighbours, and the numbers are plausible as results. */
 static void make_wrong(unsigned char *out, const clt_array *array) {
   const unsigned char *in = array->reference;
@@ -95,7 +95,7 @@ void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes) {
   }
 }
 
-/* wrong: stores not the array's data but its reference, with every number made wrong. */
+/* wrong: stores not the array's data but its reference, with every number made incorrect. */
 static int get_input(clt_input **out, clt_executor *executor, const clt_data *data, const clt_array *array, bool wrong,
                      const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
   clt_input *input;

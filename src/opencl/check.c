@@ -12,7 +12,7 @@
 
 /* --- garbage in local and private memory --- */
 
-/* Local memory and stacks keep what a kernel leaves there, so a kernel that reads before it writes is often right by
+/* Local memory and stacks keep what a kernel leaves there, so a kernel that reads before it writes is often correct by
  * chance. The numbers are large as integers and NaN as floats. Nothing is written to the sink, which no compiler can
  * know. */
 #define GARBAGE_TEXT                                                                                      \
@@ -85,7 +85,7 @@ static void leave_garbage(clt_executor *executor) {
   "get_local_linear_id())\n"                                                                            \
   "#define get_global_linear_id() (get_global_size(0) * get_global_size(1) * get_global_size(2) - 1 - " \
   "get_global_linear_id())\n"
-/* Without the items of a group: functions of groups and subgroups go by the driver's own order of items. */
+/* Without the items of a group: functions of groups and subgroups follow the driver's own order of items. */
 #define MIRROR_GROUPS_ALONE                                                                        \
   "#define get_global_id(d) (2 * get_global_offset(d) + get_global_size(d) - get_local_size(d) - " \
   "get_global_id(d) + 2 * get_local_id(d))\n"

@@ -52,7 +52,8 @@ typedef struct clt_input {
   struct clt_input *prev, *next;
   const clt_data *data;
   const clt_array *array;
-  bool wrong; /* contains not the array's data but its reference with every number made wrong: poison for integers */
+  bool
+      wrong; /* contains not the array's data but its reference with every number made incorrect: poison for integers */
   clt_plan_arg arg; /* its storage: border, buffer or image */
   clt_object object;
   uint64_t hash; /* of the stored content */
@@ -117,7 +118,7 @@ typedef enum clt_restore {
 } clt_restore;
 int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error); /* waits */
-/* Writes the correct or a wrong result into the outputs, both in the same way; waits. */
+/* Writes the correct or an incorrect result into the outputs, both in the same way; waits. */
 int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bool right, clt_measurement *m,
                         clt_error *error);
 
@@ -127,7 +128,7 @@ int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bo
  * configurations. Damage is blamed on the configuration that ran, and repaired. m NULL: none is blamed. */
 int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_measurement *m);
 /* Compares the verified outputs with their references (sets max_abs_error). If `memory` is set, or if an output is
- * wrong, clt_check_memory comes first. */
+ * incorrect, clt_check_memory comes first. */
 int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool memory, clt_measurement *m);
 
 #endif

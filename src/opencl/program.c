@@ -256,7 +256,7 @@ static int check_kernels(const clt_program *program, clt_executor *executor, con
 
 /* --- building --- */
 
-/* The number before or behind some words of the log's part for a kernel; NaN where there is none. Lines as
+/* The number before or behind some words of the log's part for a kernel; NaN if there is none. Lines as
  *   ptxas info    : Compiling entry function 'convolve' for 'sm_90'
  *   8 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
  *   ptxas info    : Used 32 registers, 368 bytes cmem[0] */

@@ -32,7 +32,7 @@
  * half of the tenth that verification may cost. */
 #define RUNS_OF_A_DRAW 4
 #define VERIFICATION_SHARE 0.05
-/* A run that takes this many times as long with poison is suspect. At least three pairs of runs, with a wrong and
+/* A run that takes this many times as long with poison is suspect. At least three pairs of runs, with an incorrect and
  * with the correct output beforehand, decide; more if runs are short, because these are easily disturbed. */
 #define SUSPECT 1.5
 enum { MIN_PAIRS = 3, MAX_PAIRS = 8 };
@@ -110,7 +110,7 @@ static int compare_contents(const run_series *s, clt_prepared *prepared, const c
   if (!several && (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0])) return CLT_OK;
   size_t n = 0;
   while (n < MIN_PAIRS || (n < MAX_PAIRS && clt_now_s() - begun_s < policy->max_total_s)) {
-    for (size_t i = n; i < n + 2; i++) { /* right contents where i is odd */
+    for (size_t i = n; i < n + 2; i++) { /* correct contents if i is odd */
       int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, i % 2, m, error);
       if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, 1, m, error);
       if (rc) return rc;

@@ -152,7 +152,7 @@ enum { BLOCK = 1024, LANES = 8 };
 typedef struct comparison {
   double absolute, relative;
   size_t per_element; /* numbers per element, including padding */
-  size_t last;        /* the index of the last wrong element */
+  size_t last;        /* the index of the last incorrect element */
   bool any_not_finite;
   clt_comparison found;
 } comparison;

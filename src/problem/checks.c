@@ -152,7 +152,7 @@ static void set_all(search *s, const int64_t *targets) {
     s->sizes[i] = own[i];
     equal = equal && own[i] == own[0];
   }
-  /* What shrinks comes first, so that what grows fits into memory. */
+  /* Shrinking changes come first, so that growing ones fit into memory. */
   for (int grows = 0; grows < 2; grows++)
     for (size_t i = 0; i < s->n; i++)
       if ((targets[i] > own[i]) == grows) any |= set_nearest(s, i, targets[i]) && s->sizes[i] != own[i];

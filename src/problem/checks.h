@@ -56,7 +56,7 @@ size_t clt_instance_varying(const char **out, size_t most, const clt_instance *i
 double clt_instance_relative_tolerance(const clt_instance *instance);
 void clt_stage_release(clt_check_stage *stage);
 
-/* What a check is there to find: static text. */
+/* The mistakes that a check finds: static text. */
 const char *clt_check_purpose(const clt_check *check);
 
 #endif

@@ -43,7 +43,7 @@ void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const
 
 /* --- words --- */
 
-/* Writes the value of a placeholder, or reports what is missing for it. */
+/* Writes the value of a placeholder, or reports the missing value. */
 static void add_place(clt_text *out, clt_calculation *c, char place, const clt_command_places *places,
                       const char *key) {
   const struct {

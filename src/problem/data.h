@@ -8,7 +8,7 @@
 
 #include "problem/plan.h"
 
-/* --- what a data set contains --- */
+/* --- the content of a data set --- */
 
 /* Other inputs are for the checks of a winner (problem/checks.h, docs/explanation/trust.md). */
 typedef enum clt_inputs {
@@ -36,7 +36,7 @@ typedef enum clt_special {
   CLT_SPECIAL_TIES /* many equal numbers, zeros of both signs */
 } clt_special;
 
-/* What stays as the file states it, apart from random numbers. */
+/* The parts that stay as the file states them, apart from random numbers. */
 typedef enum clt_stays { CLT_STAYS_NOTHING, CLT_STAYS_INTEGERS, CLT_STAYS_STATED } clt_stays;
 
 typedef struct clt_recipe {
@@ -44,14 +44,14 @@ typedef struct clt_recipe {
   unsigned variant;
   clt_stays stays;
   const char *only; /* the name of the only argument that differs from the file; NULL: all */
-  bool judged;      /* the result of the configuration `judge` is the reference, whatever the file states */
+  bool judged;      /* the result of the configuration `judge` is the reference, even if the file states another */
   clt_config judge;
   bool shaken; /* real inputs differ by rounding errors, which shows how far these move the result */
 } clt_recipe;
 extern const clt_recipe clt_own_inputs;
 
 #define CLT_OWN_SEED 1
-/* What generators and reference functions get as a seed: CLT_OWN_SEED, or another number for each recipe. */
+/* The seed of generators and reference functions: CLT_OWN_SEED, or another number for each recipe. */
 uint64_t clt_recipe_seed(const clt_recipe *recipe);
 /* Whether an argument may differ from the file. */
 bool clt_recipe_varies(const clt_recipe *recipe, const char *name);
@@ -129,7 +129,7 @@ clt_config clt_instance_reference_configuration(const clt_instance *instance);
  * and for a judged recipe, the caller runs a plan and sets clt_array.reference (malloc'ed). A reference from a file is
  * valid only for the file's own inputs: for others that are not judged, `verified` is cleared. */
 int clt_data_new(clt_data **out, const clt_instance *instance, const clt_recipe *recipe, clt_error *error);
-/* What makes the reference for a recipe. */
+/* The source of the reference for a recipe. */
 clt_reference_kind clt_data_reference_kind(const clt_instance *instance, const clt_recipe *recipe);
 /* The value of a scalar argument in a data set; NULL: that of the plan. */
 const double *clt_data_scalar_value(const clt_data *data, const char *name);

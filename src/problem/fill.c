@@ -196,7 +196,7 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
   double bound = 1;
   if (stays || nudged || !(drawn || fill->kind == CLT_FILL_MODULE)) own.seed = CLT_OWN_SEED;
   int rc = fill_own(instance, fill, array, data, &own, own.seed, &bound, error);
-  /* What a generator makes may have a structure, also with other arrays, so it only gets other seeds. */
+  /* A generator's output may have a structure, also with other arrays, so it only gets other seeds. */
   const bool of_module = fill->kind == CLT_FILL_MODULE && recipe->inputs != CLT_INPUTS_OMITTED;
   if (rc || stays || of_module || fill->kind == CLT_FILL_NONE) return rc;
   clt_rng rng;

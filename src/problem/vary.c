@@ -1,5 +1,5 @@
 /* Inputs other than the file's own, for the checks of a winner: values that the problem's description allows and on
- * which kernels that are right by chance give another result (docs/explanation/trust.md, "The check plan"). */
+ * which kernels that are correct by chance give another result (docs/explanation/trust.md, "The check plan"). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ typedef struct nature {
   bool constant, sorted, distinct, finite;
 } nature;
 
-/* What must be kept of the array's content. CLT_E_MEMORY. */
+/* The properties of the array's content that must be kept. CLT_E_MEMORY. */
 static int find_nature(nature *out, const numbers *x) {
   double *values = clt_new_array(x->n, sizeof *values);
   if (values == NULL) return CLT_E_MEMORY;

@@ -1,4 +1,4 @@
-/* What the rows of a tuning come to: groups of them (one value of a parameter, or one pair of values of two), and a
+/* Summaries of the rows of a tuning: groups of them (one value of a parameter, or one pair of values of two), and a
  * model judged by rows that it has not seen. */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int by_group_then_cost(const void *a, const void *b) {
   return x->cost != y->cost ? (x->cost > y->cost) - (x->cost < y->cost) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Of costs in ascending order, between two of them where the share falls there. */
+/* Of costs in ascending order, between two of them if the share falls there. */
 static double quantile(const member *members, size_t n, double share) {
   double at = share * (double)(n - 1);
   size_t below = (size_t)at, above = below + (below + 1 < n);

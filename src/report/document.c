@@ -24,7 +24,7 @@
 #define MOST_PAIR_ROWS 2000000
 #define MOST_CELLS 100000
 
-/* A parameter, and what its values come to. */
+/* A parameter, and the summaries of its values. */
 typedef struct factor {
   size_t index; /* in the space */
   const clt_parameter *parameter;
@@ -58,7 +58,7 @@ static json_t *config_json(const document_draft *d, clt_config config) {
   return json;
 }
 
-/* What is computed of a row in addition to the objective; not the wall time of a program that reports a figure. */
+/* The figures computed of a row in addition to the objective; not the wall time of a program that reports a figure. */
 static json_t *metrics_json(document_draft *d, const clt_report_row *row, bool as_finalist) {
   const clt_objective *o = d->t->objective;
   json_t *list = json_array();
@@ -95,7 +95,7 @@ static json_t *row_json(document_draft *d, size_t index) {
                    metrics_json(d, row, false));
 }
 
-/* --- what parameters do --- */
+/* --- effects of parameters --- */
 
 static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
   uint32_t positions[CLT_MAX_PARAMETERS];
@@ -210,7 +210,7 @@ static int put_pairs(document_draft *d, json_t **json, clt_error *error) {
   return rc;
 }
 
-/* --- what fails --- */
+/* --- failures --- */
 
 static json_t *reasons_json(document_draft *d, bool texts) {
   json_int_t counts[CLT_N_REASONS] = {0};
@@ -353,7 +353,7 @@ static void put_use(document_draft *d, json_t **json, const clt_report_row *best
   free(options);
 }
 
-/* The best as a row, with what counts of it: its median as a finalist, where finalists decide; and how far it is ahead
+/* The best as a row, with what counts of it: its median as a finalist, if finalists decide; and how far it is ahead
  * of the default configuration, where both were measured side by side. */
 static void put_best(document_draft *d, json_t **json) {
   const clt_tuning *t = d->t;

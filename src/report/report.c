@@ -76,7 +76,7 @@ static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
   row->final_figure = as_finalist->figure;
 }
 
-/* Keeps the newest row of each configuration, and gives the rows what they took as finalists. */
+/* Keeps the newest row of each configuration, and gives the rows their times as finalists. */
 static int join_rows(clt_tuning *t, clt_error *error) {
   clt_map newest = {0}, finals = {0};
   clt_report_rows *rows = &t->rows;
@@ -164,7 +164,7 @@ static int note_first(void *user, const clt_store_description *none, const clt_s
   return 1;
 }
 
-/* What a store knows of a tuning, and what its newest session said (json). */
+/* A store's records of a tuning, and the report of its newest session (json). */
 static int read_store(clt_tuning *t, clt_store *store, const clt_store_key *key, const char *problem_path,
                       const char *json, clt_error *error) {
   char *standard = NULL;
@@ -393,7 +393,7 @@ int clt_report_text(char **out, const clt_report *report, int width, clt_error *
 
 /* --- the page: the template (page.html, page.css, page.js, joined by embed.py) with the document in it as data --- */
 
-/* In the page a text can neither begin a tag nor end an attribute. What stands for a tag's beginning in data is written
+/* In the page a text can neither begin a tag nor end an attribute. The beginning of a tag in data is written
  * as JSON's own escape: within a script's data nothing else can end it. */
 static void put_escaped(clt_text *out, const char *text, bool is_data) {
   for (size_t n; *text; text += n) {

@@ -68,7 +68,7 @@ size_t clt_tuning_fastest(const clt_tuning *tuning, clt_report_ranked *out, size
 
 /* Statistics of a group of rows: costs, NaN if none is correct. */
 typedef struct clt_effect {
-  size_t n, n_failed, best_row; /* best_row: the row with the least cost */
+  size_t n, n_failed, best_row; /* best_row: the row with the lowest cost */
   double least, lower_quartile, median, upper_quartile;
 } clt_effect;
 
@@ -81,7 +81,7 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
                     const size_t *groups, clt_error *error);
 
 /* A model (ensemble) of the rows, by what it says of rows that it was not trained on: the document's "model", JSON null
- * where there are too few correct rows or all have the same cost. */
+ * if there are too few correct rows or all have the same cost. */
 #define CLT_REPORT_LEAST_ROWS 30
 #define CLT_REPORT_MOST_POINTS 1200 /* points drawn in a scatter plot */
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
@@ -95,7 +95,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
  * CLT_E_ARGUMENT where another tuning has others. */
 int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *tuning, clt_error *error);
 
-/* What is computed of a row: the value of one of the objective's metrics, as a finalist or in the search. */
+/* A figure computed of a row: the value of one of the objective's metrics, as a finalist or in the search. */
 double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist);
 
 /* text.c */

@@ -209,7 +209,7 @@ static void put_effect(const sheet *s, const json_t *parameter) {
 typedef struct plot_axis {
   const char *name;
   const json_t *labels[MOST_LABELS];
-  size_t n, n_measured, best; /* best: n where none of them is */
+  size_t n, n_measured, best; /* best: n if none of them is */
 } plot_axis;
 
 static plot_axis axis_of(const json_t *parameter) {

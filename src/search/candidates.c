@@ -91,7 +91,7 @@ struct look {
   clt_heap lists[2];   /* by mean; by the bound */
   clt_config *configs; /* a chunk */
   float *mean, *spread;
-  const clt_config *part; /* what is predicted: n_part of them */
+  const clt_config *part; /* the predicted ones: n_part of them */
   size_t n_part;
 };
 

@@ -17,7 +17,7 @@ typedef struct walk_state {
   clt_steps steps; /* first: its ask, tell and report are the searchers' */
   walk_options options;
   clt_best best;               /* so far; of local: of the starts or the neighbours; of annealing: the current one */
-  int64_t starts_left, n_open; /* of local and annealing; n_open: what is not learnt of starts, of neighbours */
+  int64_t starts_left, n_open; /* of local and annealing; n_open: starts and neighbours without a result */
   /* local */
   clt_best centre;        /* none: a start is looked for */
   clt_config *neighbours; /* in random order */
@@ -50,7 +50,7 @@ static void walk_fini(void *state) {
         .tell = clt_steps_tell, .init = INIT, .report = clt_steps_report, .fini = walk_fini \
   }
 
-/* A new configuration with some of config's parameters drawn anew, else a random one. */
+/* A new configuration with some of config's parameters drawn again, else a random one. */
 static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_config *out, clt_error *error) {
   for (int i = 0; config != CLT_CONFIG_NONE && i < TRIES; i++) {
     *out = clt_steps_mix(steps, config, config, rate);
@@ -140,7 +140,7 @@ static int local_learn(void *state, clt_config config, double cost, clt_error *e
   if (s->n_open > 0)
     s->n_open--;
   else
-    s->starts_left--; /* what is evaluated first is a start */
+    s->starts_left--; /* the first evaluations are starts */
   clt_best_keep(&s->best, config, cost);
   return CLT_OK;
 }
@@ -165,7 +165,7 @@ const clt_searcher_type clt_searcher_local =
 
 #define STARTS 10   /* random configurations; it begins with the fastest; the same number as local's */
 #define FURTHER 0.5 /* probability with which one more parameter is changed in a step, and again */
-#define STEPS 200   /* through what is known, before each parameter is drawn anew with probability KICK */
+#define STEPS 200   /* through the known ones, before each parameter is drawn again with probability KICK */
 #define KICK 0.25
 
 /* Metropolis on the logarithm of time, so that the temperature is a ratio of times and has no unit. */

@@ -164,7 +164,7 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
   for (int i = 0; i < VARY_TRIES; i++) {
     clt_space_positions(wanted, s->space, a);
     clt_space_positions(other, s->space, b);
-    for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn anew */
+    for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn again */
       if (a != b && clt_rng_unit(&s->rng) < 0.5) wanted[p] = other[p];
       if (clt_rng_unit(&s->rng) < rate) wanted[p] = UINT32_MAX;
     }

@@ -43,7 +43,7 @@ typedef struct two_stage_state {
   stage stage;
 
   clt_model *model;
-  clt_config *candidates; /* what it predicts to be the fastest, in order */
+  clt_config *candidates; /* the fastest by its predictions, in order */
   clt_prediction *predictions;
   size_t n_candidates, next, block_end; /* next: the first not taken; block_end: the end of this block of them */
   bool exhausted;                       /* the model has no others */

@@ -1,4 +1,5 @@
-/* Makes the checks of one stage of the check plan: by the winner, and by the default configuration what it fails. */
+/* Makes the checks of one stage of the check plan: by the winner, and those that it fails by the default configuration.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ typedef struct site {
   attempt attempts[CLT_MAX_CHECKS];
 } site;
 
-/* One round: the checks that are not settled, made by the winner, and by the default what the winner fails. */
+/* One round: the checks that are not settled, made by the winner, and those that the winner fails by the default. */
 typedef struct trial {
   attempt *attempts[CLT_MAX_CHECKS];
   clt_check checks[CLT_MAX_CHECKS];
@@ -125,7 +126,7 @@ static bool fails_inputs(const trial *t, const site *s) {
   return !t->prepared && !t->late && is_fault(reason) && !(large && reason == CLT_REASON_RUN_TIMEOUT);
 }
 
-/* What the winner fails, the default configuration tries. */
+/* The default configuration tries the checks that the winner fails. */
 static int try_default(trial *t, site *s, clt_error *error) {
   clt_check failed[CLT_MAX_CHECKS];
   clt_check_answer answers[CLT_MAX_CHECKS] = {0};
@@ -159,7 +160,7 @@ static void release_trial(trial *t) {
   clt_measurement_release(&t->winner);
 }
 
-/* Which arguments the reference does not follow, if the default configuration is right: each varies alone. */
+/* Which arguments the reference does not follow, if the default configuration is correct: each varies alone. */
 static const char *name_unfollowed(site *s, const clt_recipe *recipe) {
   const char *names[CLT_MAX_CHECKS];
   clt_check checks[CLT_MAX_CHECKS];
@@ -240,7 +241,7 @@ static const char *way_out(const clt_recipe *recipe) {
   return hostile ? "; an argument in which such numbers cannot occur gets \"HostileData\": false" : "";
 }
 
-/* Says what the k-th check of a round showed, or changes it for the next round. */
+/* Reports the outcome of the k-th check of a round, or changes it for the next round. */
 static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_measurement *m, bool is_last,
                         clt_error *error) {
   attempt *a = t->attempts[k];

@@ -266,7 +266,7 @@ static int compare_unbound(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* Whether the store's best known configuration is to be the result's. */
+/* Whether the store's best known configuration becomes the result's. */
 static bool asks_store(const clt_session *s) {
   return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
 }

@@ -27,7 +27,7 @@ char *clt_oclgrind_findings(size_t *n, const clt_oclgrind *oclgrind);
 struct clt_session;
 
 /* Checks a prospective winner as the setting `races` says, and sets the result's race_check. It fails if it has a fault
- * that the default configuration does not have, or, where the check is required, any fault. */
+ * that the default configuration does not have, or, if the check is required, any fault. */
 int clt_session_check_races(struct clt_session *session, clt_measurement *winner, clt_error *error);
 
 #endif

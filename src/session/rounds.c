@@ -159,7 +159,7 @@ static int play_rounds(entry *entries, clt_measurement *results, const size_t *p
     if (done < look) continue;
     look = done + (done + 1) / 2;
     n_looks++;
-    /* Every look judges all anew, since the leader may change. Repeated looks raise the risk that chance seems
+    /* Every look judges all again, since the leader may change. Repeated looks raise the risk that chance seems
      * significant; so the k-th look spends 1 / (k (k + 1)) of the 5 %, and all looks together spend no more than that
      * (alpha spending: Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983; here with
      * Bonferroni's inequality). Halved, as either of two may seem to lead. */

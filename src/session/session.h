@@ -43,11 +43,11 @@ typedef struct clt_checking {
   const clt_tune_settings *settings; /* used: evaluator, its settings, log, user and stop */
   double run_s;                      /* estimated time of a run; chooses the sizes */
   double aim_s;                      /* about how long the checks at large sizes take */
-  bool thorough;                     /* each size becomes the large one in turn, whatever time that takes */
-  double check_s;                    /* the least time of a check so far; 0: none */
-  clt_config accused;                /* in, out: a configuration that only the default judged wrong; CLT_CONFIG_NONE */
-  char *unfollowed;                  /* in, out: which arguments the reference does not follow; owned, nullable */
-  bool allied;                       /* in, out: the accused agree with each other */
+  bool thorough;                     /* each size becomes the large one in turn, however long that takes */
+  double check_s;                    /* the shortest time of a check so far; 0: none */
+  clt_config accused; /* in, out: a configuration that only the default judged incorrect; CLT_CONFIG_NONE */
+  char *unfollowed;   /* in, out: which arguments the reference does not follow; owned, nullable */
+  bool allied;        /* in, out: the accused agree with each other */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
   void *user;
@@ -55,8 +55,8 @@ typedef struct clt_checking {
   size_t n_results, capacity;
 } clt_checking;
 
-/* Makes the checks of the plan. *m, which is correct on the problem's own input, fails if its result is wrong in one
- * that the default configuration passes; its log then has sizes and inputs. */
+/* Makes the checks of the plan. *m, which is correct on the problem's own input, fails if its result is incorrect in
+ * one that the default configuration passes; its log then has sizes and inputs. */
 int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error);
 /* How well the comparison notices that one element of an input is left out: the change of the correct result, as a
  * multiple of the tolerance. Below 1: it would not be noticed. */
@@ -126,8 +126,8 @@ typedef struct clt_session {
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
 /* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
-/* Makes the checks of the plan for the prospective winner (checks.c). It fails if its result is wrong in one that the
- * default configuration passes. */
+/* Makes the checks of the plan for the prospective winner (checks.c). It fails if its result is incorrect in one that
+ * the default configuration passes. */
 int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error *error);
 /* Verifies the fastest on other inputs and compares them in rounds; the winner must also pass the check plan.
  * CLT_E_VERIFY if none is left. */

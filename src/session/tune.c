@@ -465,7 +465,7 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
     s.result->stopped = true;
     s.result->ending = CLT_ENDED_ON_REQUEST;
   }
-  if (s.evaluator_state) s.evaluator->close(s.evaluator_state); /* ends what is under way */
+  if (s.evaluator_state) s.evaluator->close(s.evaluator_state); /* ends work under way */
   free(s.evaluator_state);
   free(s.finalist_answer.log);
   free(s.unfollowed);

@@ -23,7 +23,7 @@ typedef struct tuner {
   clt_objective *objective;
   double start_s, best_s; /* best_s: the limit for slow configurations is relative to it; 0: none */
   clt_kernel_tuned result;
-  clt_counted_result so_far; /* what progress shows */
+  clt_counted_result so_far; /* the text that progress shows */
 } tuner;
 
 /* --- the application's buffers --- */

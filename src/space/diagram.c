@@ -49,7 +49,7 @@ struct level {
 };
 
 typedef struct maker {
-  clt_arena arena; /* of the levels and what is needed to plan them */
+  clt_arena arena; /* of the levels and the data needed to plan them */
   const clt_group *group;
   level *levels;
   size_t n_levels;

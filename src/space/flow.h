@@ -73,7 +73,7 @@ typedef struct clt_flow_root {
 typedef struct clt_flow {
   const clt_parameter *parameters; /* borrowed */
   size_t n_parameters;
-  clt_arena arena; /* of the tables, and of what building the groups needs */
+  clt_arena arena; /* of the tables, and of the data for building the groups */
   clt_flow_node *nodes;
   size_t n_nodes, nodes_capacity;
   clt_flow_root *roots;
@@ -104,7 +104,7 @@ typedef struct clt_edge {
 typedef struct clt_diagram {
   size_t n_levels;
   uint32_t *parameters; /* of the levels */
-  uint64_t *weights;    /* what one position of the level's parameter adds to clt_config */
+  uint64_t *weights;    /* the number that one position of the level's parameter adds to clt_config */
   clt_edge *edges;
   uint32_t *first; /* index of the first edge of each node; n_nodes + 1 entries */
   size_t n_edges, n_nodes;

@@ -19,7 +19,7 @@ typedef struct clt_space_alias {
 
 struct clt_space {
   clt_parameter *parameters; /* owned: names, and the values in one block with their texts */
-  uint64_t *weights;         /* what one position adds to clt_config */
+  uint64_t *weights;         /* the number that one position adds to clt_config */
   size_t n_parameters;
   clt_constraint *constraints;
   size_t n_constraints;

@@ -89,7 +89,7 @@ static const char *const old_tables[][2] = {
   origin ", " number ", i.measurement IS NULL FROM old_measurement AS m"                                               \
   " JOIN key AS k ON k.problem=m.problem AND k.device=m.device LEFT JOIN old_identity AS i ON i.measurement=m.id"
 
-/* Identities that cannot be right, and those that a record has already, are treated as missing. */
+/* Identities that cannot be correct, and those that a record has already, are treated as missing. */
 static const char conversion[] =
     "INSERT INTO problem SELECT p.id, p.hash, p.name, p.path, p.sizes, ifnull(k.hash, '') FROM old_problem AS p"
     " LEFT JOIN old_kernel AS k ON k.problem=p.id;"

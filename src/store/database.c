@@ -178,7 +178,7 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, bool *i
   clt_text_add(&text, immutable ? "?immutable=1" : "?mode=rw");
   int rc = clt_text_take(&uri, &text, error);
   if (rc) return rc;
-  /* Whoever may write removes the log's files when the store is closed; SQLite falls back to reading by
+  /* A process that may write removes the log's files when the store is closed; SQLite falls back to reading by
    * itself. */
   int flags = immutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   int failed = sqlite3_open_v2(uri, out, flags | SQLITE_OPEN_URI, NULL);

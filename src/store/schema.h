@@ -5,7 +5,7 @@
 #define CLT_SCHEMA_VERSION 3
 
 #define CLT_ROLE_READER "clatune_reader" /* looks */
-#define CLT_ROLE_WORKER "clatune_worker" /* adds what was measured, and changes nothing that is finished */
+#define CLT_ROLE_WORKER "clatune_worker" /* adds measurements, and changes nothing that is finished */
 #define CLT_ROLE_OWNER "clatune_owner"   /* removes, too */
 
 #include <clatune/error.h>

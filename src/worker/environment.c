@@ -53,7 +53,7 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
     const char *name, *value; /* NULL: unchanged */
     bool yields;              /* the user's own value takes precedence */
   } ours[] = {{"POCL_CACHE_DIR", cache, false},
-              /* Kept on in the folder of this tuning. Without a cache, NVIDIA's driver builds its own kernels anew for
+              /* Kept on in the folder of this tuning. Without a cache, NVIDIA's driver builds its own kernels again for
                * each context, which takes 1.5 s instead of 0.1 s; rusticl builds during launches, which distorts run
                * times. */
               {"CUDA_CACHE_PATH", kept, true},

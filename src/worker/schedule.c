@@ -46,7 +46,7 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
   return CLT_OK;
 }
 
-/* --- what becomes of a configuration --- */
+/* --- the outcome of a configuration --- */
 
 /* The first job in a state, in a worker if one is given; NULL: none. */
 static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker *worker) {

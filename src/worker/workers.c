@@ -1,4 +1,4 @@
-/* The workers of a pool: requests and how they end, starting, and what becomes of the configurations of a lost one. */
+/* The workers of a pool: requests and how they end, starting, and the outcome of the configurations of a lost one. */
 #include "worker/workers.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted) {
 
 bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_STAGE_UP && !worker->process.busy; }
 
-/* --- what becomes of a configuration --- */
+/* --- the outcome of a configuration --- */
 
 void clt_job_finish(clt_pool *pool, clt_job *job) {
   job->state = CLT_JOB_DONE;

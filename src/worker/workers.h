@@ -9,7 +9,7 @@
 
 typedef struct clt_pool_worker clt_pool_worker;
 
-/* What else may run while a configuration is prepared and timed. */
+/* The other work that may run while a configuration is prepared and timed. */
 typedef enum clt_company {
   CLT_AMONG_OTHERS,
   CLT_ALONE,      /* in a process that has run no other configuration, and runs none until this one is measured */
@@ -119,7 +119,7 @@ struct clt_pool {
   bool stuck; /* one of its processes cannot be killed */
 };
 
-/* --- workers.c: requests and how they end, and what becomes of the configurations of a lost worker --- */
+/* --- workers.c: requests and how they end, and the outcome of the configurations of a lost worker --- */
 
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,4 +1,4 @@
-/* The utilities that every room uses: maps, growing text, files, programs, JSON values. */
+/* The utilities that every component uses: maps, growing text, files, programs, JSON values. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 """Kernels in two variants, to test what clatune checks of a winner. A case is one problem with the tuning parameter `fast`:
-0 is correct and slow, 1 is faster, and correct in a RIGHT case and wrong in a WRONG one."""
+0 is correct and slow, 1 is faster, and correct in a RIGHT case and incorrect in a WRONG one."""
 import json
 import math
 import pathlib
@@ -15,8 +15,8 @@ def case(name, *, wrong, kind, sizes, arguments, body, reference=None, reference
          work=400, sink=None, files=None, options=None, launches=None, prelude="", more=None):
     """Registers a case.
 
-    wrong      True: fast=1 gives wrong results for some input, size or launch that the problem's description allows
-    kind       the class of mistake, one of the table's; for right kernels "right"
+    wrong      True: fast=1 gives incorrect results for some input, size or launch that the problem's description allows
+    kind       the class of mistake, one of the table's; for correct kernels "right"
     sizes      {"n": 65536}: the problem's sizes, which are macros in the kernel; {} for none. A value may be a dict with
                "Default", "Min", "Max"
     arguments  list of entries of "Arguments", as in a problem file

@@ -1,4 +1,4 @@
-"""Tunes the cases of tests/checks/cases and prints which wrong kernels win and which right ones are refused. Exit code 1: one
+"""Tunes the cases of tests/checks/cases and prints which incorrect kernels win and which correct ones are refused. Exit code 1: one
 that KNOWN does not have.
 
   run.py [--device NAME] [--oclgrind] [--jobs N] [--every N] [--cases MODULE.py ...] [NAME ...]"""
@@ -19,9 +19,9 @@ from case import cases, write  # noqa: E402
 CLATUNE = os.environ.get("CLATUNE", str(HERE.parent.parent / "build" / "src" / "cli" / "clatune"))
 
 
-# Wrong kernels that win, each named in docs/explanation/trust.md.
+# Incorrect kernels that win, each named in docs/explanation/trust.md.
 KNOWN = {"maximum_of_sorted_rows", "missing_low_bits_of_sum", "special_nan_test_promised_away"}
-# rusticl on llvmpipe ends loops after 65,536 iterations, so there the slow kernel is wrong at large sizes or always.
+# rusticl on llvmpipe ends loops after 65,536 iterations, so there the slow kernel is incorrect at large sizes or always.
 KNOWN_ON = {"rusticl": {"row_by_float_division", "row_sums_in_16_bits", "gemv_constant_matrix_transposed"}}
 
 
@@ -32,7 +32,7 @@ def load(files):
 
 
 def tune(name, device, oclgrind):
-    """What the tuning says: the answer, and its warnings."""
+    """The output of the tuning: the answer, and its warnings."""
     with tempfile.TemporaryDirectory(prefix="clatune-check-") as folder:
         write(name, folder, 32 if device == "rusticl" else None)
         run = subprocess.run([CLATUNE, "tune", "p.json", "--device", device, "--searcher", "exhaustive", "--budget", "2", "--json",
@@ -44,7 +44,7 @@ def tune(name, device, oclgrind):
 
 
 def judge(name, device, oclgrind):
-    """(ok, text): ok is whether the right configuration won."""
+    """(ok, text): ok is whether the correct configuration won."""
     answer, said, code = tune(name, device, oclgrind)
     wrong = cases[name]["wrong"]
     why = [line for line in said.splitlines() if "finalist" in line and "warning" in line]

@@ -1,4 +1,4 @@
-"""Cold and warm caches: what is measured, kept, shown and looked up, on a simulated device that has a cache."""
+"""Cold and warm caches: measuring, storing, showing and looking up, on a simulated device that has a cache."""
 import json
 import pathlib
 import sys

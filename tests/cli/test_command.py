@@ -154,7 +154,7 @@ class Figures(CommandTest):
             self.assertIn("figure              42 points\n", self.clatune("report", "p.json", "--store", "s.sqlite").stdout)
             self.assertEqual(self.recorded("after.json"), before)
         again = self.clatune_json("store", "import", "before.json", "--of", "p.json", "--store", "s.sqlite")
-        self.assertLess(again["added"], 12)  # a file has as many digits as of times: what has fewer is known
+        self.assertLess(again["added"], 12)  # a file has as many digits as of times: one with fewer is known
         judged = self.clatune_json("replay", "before.json", "--searcher", "random", "--budget", "12", "--repeat", "1")["results"][0]
         self.assertAlmostEqual(judged["optimum"], 42)  # and says that it is points, and more are better
         self.clatune("convert", "before.json", "-o", "copy.json")
@@ -314,7 +314,7 @@ def alive(mark):
 class Processes(CommandTest):
     def setUp(self):
         super().setUp()
-        self.mark = f"10{os.getpid()}.{time.time_ns() % 10**9}"  # seconds that nobody else sleeps
+        self.mark = f"10{os.getpid()}.{time.time_ns() % 10**9}"  # seconds that no other test sleeps
 
     def test_what_a_program_leaves_behind_is_ended(self):
         self.program("run.sh", f"#!/bin/sh\nsleep {self.mark} &\nsetsid sleep {self.mark} > /dev/null 2>&1 &\n"
@@ -384,7 +384,7 @@ class Processes(CommandTest):
         self.assertGreaterEqual(answer["evaluations"]["reused"], 40)
         self.assertEqual(answer["best"]["configuration"], {"a": 2, "b": 0})
         runs = log.read_text().splitlines()
-        self.assertLessEqual(len(runs), 64 + kills)  # at most what was under way was run again
+        self.assertLessEqual(len(runs), 64 + kills)  # at most the ones under way were run again
         self.assertEqual(len(set(runs)), 64)
 
 
@@ -484,7 +484,7 @@ class Strategies(CommandTest):
             said = [self.clatune(*words, "p.json", "--store", "s.sqlite").stdout
                     for words in (("tune", "--budget", "1"), ("tune", "--dry-run"), ("lookup",), ("lookup", "--portable"), ("report",))]
             self.assertEqual(["-Da=" in text for text in said], [shown] * 5, said)
-            self.assertRegex(said[4], r"\n\d+ compute units\n")  # what nobody knows of a machine is left out
+            self.assertRegex(said[4], r"\n\d+ compute units\n")  # unknown facts about a machine are left out
 
     def test_the_device_is_the_machine(self):
         self.problem(Run=["true"])

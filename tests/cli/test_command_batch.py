@@ -91,7 +91,7 @@ class Batch(CliTest):
             answer = self.all("--fresh", "--min-runs", str(how_many))
             self.assertEqual((answer["best"]["configuration"], answer["best"]["runs_s"]), (BEST, [0.001] * how_many))
             seen = (self.folder / "log.seen").read_text().split()
-            # The best, the default that is asked for before any is known, and one that is hopeless.
+            # The best, the default that is asked for before any is known, and a hopeless one.
             self.assertEqual([seen.count(config) for config in ("30", "00", "01")], [how_many, how_many, 1])
             self.assertLess(len(seen), 2 * 20 + how_many * 3)
         self.assertEqual(max(self.sizes()), 8)
@@ -114,7 +114,7 @@ class Batch(CliTest):
         self.assertEqual(answer["best"]["configuration"], BEST)
         failed = len(where.split(","))
         self.assertEqual(answer["evaluations"]["correct"], 20 - failed)
-        # The blame is on the right ones.
+        # The guilty ones are blamed.
         known = self.clatune_json("sample", "p.json", "--store", "s.sqlite", "--quiet", "--samples", "20", "--batch-size", "8")
         guilty = {f"{r['configuration']['a'] // 10 - 1}{'wxyz'.index(r['configuration']['b'])}": r["reason"]
                   for r in known["results"] if r["reason"] != "none"}
@@ -126,7 +126,7 @@ class Batch(CliTest):
     def test_a_death_in_the_middle_is_a_crash_and_the_rest_goes_on(self):
         self.assertEqual(self.failing("abort"), "run-crash")
         seen = (self.folder / "log.seen").read_text().split()
-        # What was answered is not asked again: the program answers one by one.
+        # Answered configurations are not asked again: the program answers one by one.
         self.assertLessEqual(len(seen), 20 + 4)
 
     def test_a_death_of_a_program_that_holds_its_answers_back(self):

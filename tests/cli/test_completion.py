@@ -1,4 +1,4 @@
-"""Completion scripts: what the shells make of them, and that nothing of the help is missing."""
+"""Completion scripts: how the shells use them, and that nothing of the help is missing."""
 import re
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from harness import CliTest, main
 
 class Completion(CliTest):
     def bash(self, *words):
-        """What bash offers after these words."""
+        """The completions that bash offers after these words."""
         script = self.clatune("completion", "bash").stdout + f"""
 COMP_WORDS=({' '.join(repr(w) for w in words)})
 COMP_CWORD={len(words) - 1}

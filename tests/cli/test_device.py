@@ -1,4 +1,4 @@
-"""The command line on PoCL: tuning, faults, verifying. What no driver makes a difference to is tested on the simulated one."""
+"""The command line on PoCL: tuning, faults, verifying. Behaviour that does not depend on the driver is tested on the simulated one."""
 import json
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ if not has_device("pocl"):
     sys.exit(77)
 
 FAST = ("--device", "pocl")
-# For a tuning whose search is what is looked at: finalists cost more than the search itself, and so does a second worker, which has
+# For a test of the search of a tuning: finalists cost more than the search itself, and so does a second worker, which has
 # to load the compiler, too.
 NO_FINALISTS = (*FAST, "--finalists", "0", "--workers", "1")
 
@@ -105,7 +105,7 @@ EXAMPLES = pathlib.Path(__file__).parent.parent.parent / "examples"
 
 
 class Examples(CliTest):
-    """The problems in examples/ give right results for whatever is drawn, at their own size and at one that nothing divides."""
+    """The problems in examples/ give correct results for any draw, at their own size and at one that nothing divides."""
 
     def assertRight(self, path, *sizes):
         result = self.clatune_json("sample", str(path), "--device", "pocl", "--workers", "1", "--samples", "4", "--quiet", *sizes)

@@ -1,4 +1,4 @@
-"""clatune devices: a tree that says what matters for tuning, and JSON that says all; with --probe what was measured of them."""
+"""clatune devices: a tree with the facts that matter for tuning, and JSON with all; with --probe also their measurements."""
 import json
 import os
 import pathlib
@@ -45,7 +45,7 @@ class Devices(SimulatedTest):
         self.assertEqual(self.clatune_json("devices", expect=3, OCL_ICD_VENDORS="/nonexistent")["devices"], [])
 
     def test_oclgrind_is_found_beside_its_program(self):
-        """The simulated driver stands in for Oclgrind's; no other one is known to the loader."""
+        """The simulated driver replaces Oclgrind's; no other one is known to the loader."""
         for folder in ("bin", "lib/oclgrind"):
             (self.folder / folder).mkdir(parents=True)
         (self.folder / "bin/oclgrind").write_text("#!/bin/sh\n")
@@ -137,7 +137,7 @@ class Probe(SimulatedTest):
             self.environment["CLATUNE_SIMULATED"] = json.dumps(described)
             features = self.probe()[0]["features"]
             self.assertEqual(features["compute_units"], described["devices"][0]["compute_units"])
-            for key in RATES.keys() & features.keys():  # where the host's clock saw more than 10 us
+            for key in RATES.keys() & features.keys():  # if the host's clock saw more than 10 us
                 self.assertLessEqual(features[key], RATES[key] * features["compute_units"] / 16 * TIME_S / 1e-5, f"{name}: {key}")
 
 

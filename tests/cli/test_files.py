@@ -1,4 +1,4 @@
-"""Files that users name: what is written to, what is read, what is left alone."""
+"""Files that users name: which are written, read, or left alone."""
 import json
 import os
 import pathlib

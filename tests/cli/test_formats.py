@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import SimulatedTest, main  # noqa: E402
 
 SAMPLES = pathlib.Path(__file__).parent.parent / "fuzz" / "corpus" / "recording"
-# What the T4 schema asks for, in words of this project's own.
+# The requirements of the T4 schema, in this project's own words.
 T4 = {
     "type": "object", "required": ["schema_version", "metadata", "results"],
     "properties": {

@@ -223,7 +223,7 @@ kernel void branch(global float *out, int n) {
         self.assertNotIn("CompilerOptions", problem["KernelSpecification"])
 
     def test_one_process_builds_as_often_as_it_takes(self):
-        """Beside the one that lists the devices: a driver's first build in a process takes much longer than those that follow."""
+        """In addition to the one that lists the devices: a driver's first build in a process takes much longer than those that follow."""
         worker = self.folder / "worker"
         worker.write_text(f'#!/bin/sh\necho >>"{self.folder}/begun"\nexec "{os.environ["CLATUNE_WORKER"]}" "$@"\n')
         worker.chmod(0o755)
@@ -336,7 +336,7 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
                  "KernelSpecification.GlobalSize.Y": "size_height",
                  **{f"KernelSpecification.Arguments '{name}'.Size": '["size_width", "size_height"]' for name in ("in", "out")},
                  "KernelSpecification.Arguments 'tile'.Size": "TILE_X * 4",
-                 "Reference": "naive.cl\n-"}  # what makes no sense is asked for again
+                 "Reference": "naive.cl\n-"}  # invalid answers are asked for again
         answers = "".join(answer + "\n" for answer in asked.values())
         run = subprocess.run([CLATUNE, "init", "t.cl", "--kernel", "transpose", "--interactive", "--device", "pocl"], cwd=self.folder,
                              env=self.environment, text=True, capture_output=True, input=answers)

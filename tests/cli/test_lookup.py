@@ -234,7 +234,7 @@ class Lookup(SimulatedTest):
         self.tune("--budget", "1", "--store", "s.sqlite")
 
     def ask_header(self, sizes):
-        """What the header says of each size: ["1", kernel, repeat, group, "global/local" ...], or ["0"]."""
+        """The header's answer for each size: ["1", kernel, repeat, group, "global/local" ...], or ["0"]."""
         (self.folder / "copy.h").write_text(self.look_up("--format", "header"))
         rows = ", ".join("{%d, %d}" % size for size in sizes)
         (self.folder / "p.c").write_text(SIZES.replace("@", rows))
@@ -280,7 +280,7 @@ class Lookup(SimulatedTest):
             expected = self.on_device("--size", f"n={n}")["configuration"]["a"]
             self.assertEqual(n % expected, 0)
             self.assertEqual(self.run_program("./p", device_of(header), str(n)), str(expected))
-        # The same where tiles may not be larger than the sizes.
+        # The same if tiles may not be larger than the sizes.
         self.edit("copy.json", "n % a == 0", "a <= n")
         (self.folder / "copy.h").write_text(self.look_up("--format", "header"))
         subprocess.run([*STRICT, "p.c", "-lm", "-o", "p"], cwd=self.folder, check=True)

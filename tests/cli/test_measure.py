@@ -1,4 +1,4 @@
-"""Configurations that are given: `measure`, `verify` of one and of a sample; what is said of wrong results and of defaults."""
+"""Configurations that are given: `measure`, `verify` of one and of a sample; messages about incorrect results and about defaults."""
 import pathlib
 import sys
 
@@ -48,7 +48,7 @@ class Measure(SimulatedTest):
 
 
 class Intervals(SimulatedTest):
-    """What stands behind "+-" is the same wherever a finalist's time is shown: between order statistics of its rounds."""
+    """The number after "+-" is the same wherever a finalist's time is shown: between order statistics of its rounds."""
 
     def tune_noisy(self, *options):
         self.simulate(time_s=TIME_S, noise={"sigma": 0.05, "seed": 4})

@@ -129,7 +129,7 @@ class Objective(ObjectiveTest):
         shown = json.loads(data)["tunings"][0]
         self.assertEqual(shown["objective"], {"name": "rate", "unit": "M/s", "goal": "maximise"})
         self.assertAlmostEqual(shown["best_value"] * by_time["best"]["time_s"] / (1024 / 1e6), 1, 6)
-        self.assertIn("objective: maximise rate (M/s)", page)  # where scripts are off
+        self.assertIn("objective: maximise rate (M/s)", page)  # if scripts are off
 
     def test_a_recording_has_its_metrics_and_is_replayed_by_them(self):
         self.write(Metrics=METRICS, Objective="rate")
@@ -183,7 +183,7 @@ class Energy(ObjectiveTest):
         result = self.measure()
         self.check(result)
         self.assertTrue(result["best"]["finalist"])
-        # It is stored beside the times, so the same is known, and other objectives can be asked about.
+        # It is stored with the times, so the same is known, and other objectives can be asked about.
         again = self.measure()
         self.check(again)
         self.assertEqual(again["evaluations"]["measured"], 0)

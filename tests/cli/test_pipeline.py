@@ -1,4 +1,4 @@
-"""examples/pipeline: the default at first, what was tuned ever after, and the same image either way."""
+"""examples/pipeline: the default at first, the tuned configuration afterwards, and the same image either way."""
 import json
 import os
 import pathlib
@@ -42,13 +42,13 @@ class Pipeline(CliTest):
                              env={**self.environment, "CLATUNE_DEVICE": "pocl"})
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertRegex(run.stdout, "^20 configurations were right, 0 were not\nthe fastest: -Dwg_x=[0-9]")
-        # What it tunes without sizes and content of arguments, clatune itself cannot run.
+        # clatune itself cannot run a kernel that is tuned without sizes and content of arguments.
         refused = self.clatune("tune", FOLDER / "in_place.json", "--device", "pocl", expect=1)
         self.assertIn('in_place.json:22: KernelSpecification.Arguments[0]: needs a "Size"', refused.stderr)
 
 
 class Judge(CliTest):
-    """examples/reduction/partial.json: no element of the output has one right value; a function of the problem's judges."""
+    """examples/reduction/partial.json: no element of the output has one correct value; a function of the problem's judges."""
     arguments = ("--device", "pocl", "--size", "n=100000")
 
     def setUp(self):

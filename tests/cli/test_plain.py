@@ -188,7 +188,7 @@ class Mistakes(CliTest):
 
 
 class Terminal(CliTest):
-    """What others wrote does not steer the terminal: controls, and marks that turn the direction of writing."""
+    """Text by others does not control the terminal: controls, and marks that turn the direction of writing."""
     EVIL = "a\033[2J\u009b1m\u202e\x7fz \u00e9\u4e16"
 
     def test_names(self):

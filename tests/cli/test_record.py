@@ -1,4 +1,4 @@
-"""Lists that are measured, recordings of what is stored, models: sample, record, train, predict, and two-stage's own model."""
+"""Lists that are measured, recordings of stored measurements, models: sample, record, train, predict, and two-stage's own model."""
 import gzip
 import json
 import pathlib

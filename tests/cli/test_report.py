@@ -77,7 +77,7 @@ class Report(SimulatedTest):
             self.assertIn(f"{rule} 'sha256-{digest}'", policy)
         self.assertIn("default-src 'none'", policy)
         self.assertNotIn("unsafe", policy)
-        self.assertIn("40 configurations, 40 correct", page)  # as text, where scripts are off
+        self.assertIn("40 configurations, 40 correct", page)  # as text, if scripts are off
 
     def test_failures_are_told_by_reason_and_by_parameter(self):
         rows = {f"{a},{b}": {"a": a, "b": b, "time": "CompilationFailedConfig" if a == 2 and b < 5 else a + b}
@@ -130,7 +130,7 @@ class Report(SimulatedTest):
                          "\nmeasured 20", "\nrate                ", "\nlook it up          " + one["lookup"]):
                 self.assertIn(line, text)
         self.assertEqual(one["notes"], answer["notes"])
-        # What disturbed it, which a simulated device does not know.
+        # Its disturbances, which a simulated device does not know.
         with sqlite3.connect(self.folder / "s.sqlite") as database:
             said = json.loads(database.execute("SELECT tuning FROM key WHERE tuning <> ''").fetchone()[0])
             said["notes"] = ["other programs took 30 %", "a quieter\x1b[31m machine", 3]

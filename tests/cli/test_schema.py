@@ -54,7 +54,7 @@ def at(node, path):
 
 
 def changed(content):
-    """(what was done, the content with one mistake)."""
+    """(the change, the content with one mistake)."""
     for path in [(), *places(content)]:
         for wrong in WRONG if path else ():
             other = copy.deepcopy(content)
@@ -85,7 +85,7 @@ class Schema(CliTest):
         return found and f"{list(found.absolute_path)}: {found.message}"
 
     def said(self, kind, name):
-        """What clatune says against a file; None: nothing."""
+        """clatune's error for a file; None: none."""
         run = subprocess.run([CLATUNE, *command(kind, name)], cwd=self.folder, env=self.environment, text=True, capture_output=True)
         line = next((line for line in run.stderr.splitlines() if line.startswith(f"clatune: {name}:")), None)
         return line and line.partition(f"{name}:")[2]

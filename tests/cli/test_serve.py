@@ -1,4 +1,4 @@
-"""clatune serve --stdio: the search of `replay`, whatever stands in a line, however it ends."""
+"""clatune serve --stdio: the search of `replay`, with any text in a line, however it ends."""
 import json
 import math
 import os
@@ -22,7 +22,7 @@ def time_ms(block, tile):
 
 
 def result(configuration):
-    """What a `tell` says of a configuration."""
+    """The members of a `tell` about a configuration."""
     ms = time_ms(**configuration)
     return {"configuration": configuration, **({"time_s": ms / 1e3} if ms else {"reason": "run-error"})}
 
@@ -148,7 +148,7 @@ class Serve(CliTest):
         self.assertIn("value", self.begin()(tell={"configuration": {"block": 16, "tile": 1}, "value": 3})["error"])
 
     def test_a_program_with_a_figure(self):
-        """What it is judged by, and its limits, as the problem file says."""
+        """Its objective and its limits, as the problem file says."""
         (self.folder / "program.json").write_text(json.dumps({
             "ConfigurationSpace": SPACE, "Budget": [{"Type": "ConfigurationCount", "BudgetValue": 9}],
             "Command": {"Run": ["true"], "Figure": {"From": "output", "Unit": "MB/s", "Better": "larger"}}}))
@@ -189,7 +189,7 @@ class Serve(CliTest):
             self.assertEqual(len({json.dumps(c) for c in told}), 48, searcher)
             self.assertEqual(server(best=True)["evaluations"], 48)
 
-    # --- what is told ---
+    # --- told results ---
 
     def test_failures_have_reasons(self):
         server = self.begin()
@@ -268,7 +268,7 @@ class Serve(CliTest):
         self.assertEqual(server(best=True)["evaluations"], 64)
 
     def test_a_store(self):
-        """After kill -9 in the middle the same request goes on; what was told is known."""
+        """After kill -9 in the middle the same request goes on; told results are known."""
         whole = self.begin(budget=40, seed=9).run()
         server = self.begin("--store", "served.sqlite", budget=40, seed=9, name="bowl")
         for _ in range(17):
@@ -291,7 +291,7 @@ class Serve(CliTest):
     # --- lines ---
 
     def test_garbage(self):
-        """Random bytes, cut and altered requests: a line of answer each, and the search stands."""
+        """Random bytes, cut and altered requests: a line of answer each, and the search is unchanged."""
         server, draw = self.begin(budget=64), random.Random(1)
         requests = [json.dumps(r).encode() for r in (
             {"space": SPACE, "searcher": "surrogate", "settings": {"samples": 3}, "seed": 1, "tolerance": 0.1}, {"ask": 1, "id": [1]},

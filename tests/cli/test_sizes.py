@@ -1,4 +1,4 @@
-"""Models over sizes: train on some, then predict, look up and tune at one that was never measured."""
+"""Models over sizes: train on some, then predict, look up and tune at an unmeasured one."""
 import json
 import pathlib
 import sys

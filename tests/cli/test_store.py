@@ -1,4 +1,4 @@
-"""clatune store: what is in it, what passes between two, what is taken out."""
+"""clatune store: its content, copies between two, removal."""
 import contextlib
 import pathlib
 import sqlite3

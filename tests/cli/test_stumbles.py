@@ -1,4 +1,4 @@
-"""What a new user trips over: the wrong file, no store yet, no driver, a name where a file was meant."""
+"""Mistakes of new users: the wrong file, no store yet, no driver, a name where a file was meant."""
 import json
 import os
 import pathlib
@@ -262,7 +262,7 @@ class EveryCommand(SimulatedTest):
             self.assertIn("'three'", said)
 
     def bar(self, **more):
-        """What a terminal gets on standard error."""
+        """The text that a terminal gets on standard error."""
         reader, writer = pty.openpty()
         command = [CLATUNE, "sample", "copy.json", "--device", "Simulated", "--samples", "200", "--no-store"]
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=writer,

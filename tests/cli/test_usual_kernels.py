@@ -1,4 +1,4 @@
-"""clatune init on PoCL, on kernels in the manner of other suites: what verify accepts once no more than the TODOs are filled in."""
+"""clatune init on PoCL, on kernels in the manner of other suites: verify accepts the file once only the TODOs are filled in."""
 import json
 import pathlib
 import shutil
@@ -18,7 +18,7 @@ class UsualKernels(CliTest):
         shutil.copytree(FOLDER, self.folder, dirs_exist_ok=True)
 
     def check(self, name, values, *options, todos=None, arguments=None, sizes=()):
-        """todos, arguments: what a person writes in place of each TODO but the Reference's, which is struck out."""
+        """todos, arguments: a user's text in place of each TODO but the Reference's, which is struck out."""
         self.said = self.clatune("init", f"{name}.cl", "--device", "pocl", *options).stderr
         problem = json.loads((self.folder / f"{name}.json").read_text())
         parameters = problem["ConfigurationSpace"]["TuningParameters"]

@@ -1,6 +1,6 @@
 /* The entry points of NVML that clatune uses, for one GPU. FAKE_NVML_COUNTER names a file with its micro-joules;
- * FAKE_NVML_UUID and FAKE_NVML_PCI what it is known by (not set: nothing); FAKE_NVML_STATUS, a number, is what asking
- * for its energy ends with. */
+ * FAKE_NVML_UUID and FAKE_NVML_PCI are its names (not set: none); FAKE_NVML_STATUS, a number, is the result of asking
+ * for its energy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

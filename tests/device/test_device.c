@@ -67,7 +67,7 @@ static void a_type_chooses_the_only_device_of_it(void **state) {
   clt_error error = {0};
   for (size_t i = 0; i < 3; i++) {
     assert_int_equal(clt_device_select(&index, few, 4, types[i], &error), 0);
-    assert_int_equal(index, i); /* whatever platforms and vendors are called */
+    assert_int_equal(index, i); /* whatever the names of platforms and vendors */
   }
   assert_int_equal(clt_device_select(&index, few, 4, "other", NULL), CLT_E_DEVICE);
   assert_int_equal(clt_device_select(&index, few + 2, 1, "cpu", NULL), 0); /* no such type: a name */

@@ -23,7 +23,7 @@
 
 #define SKIPPED 77
 
-/* What the kernel does is its parameter "deed"; see `deeds`. bomb.h includes itself twice, to a depth of 60. */
+/* The parameter "deed" decides what the kernel does; see `deeds`. bomb.h includes itself twice, to a depth of 60. */
 static const char kernel_text[] =
     "#if DEED == 3\n"
     "#include \"bomb.h\"\n"

@@ -187,7 +187,7 @@ static void finalists_run_again_as_the_seed_says(void **state) {
   const size_t two[] = {4, 1}, none = 2;
   assert_int_equal(b.type->keep(b.state, configs + 1, 5, kept, NULL), 0);
   assert_int_equal(b.type->time_again(b.state, (size_t[]){3, 0}, 2, 1, m, NULL),
-                   0); /* in any order, beside any others */
+                   0); /* in any order, with any others */
   for (size_t k = 0; k < 2; k++) {
     assert_true(m[k].reason != CLT_REASON_NONE || m[k].runs_s[0] == first_s[two[k]]);
     clt_measurement_release(&m[k]);
@@ -230,7 +230,7 @@ static void every_evaluator_of_the_table_is_complete(void **state) {
     clt_error error = {0};
     clt_evaluator_limits limits = {0, 0};
     int rc =
-        type->open(memory, &setup, options, &limits, &error); /* without a problem: works, or says what is missing */
+        type->open(memory, &setup, options, &limits, &error); /* without a problem: works, or names the missing key */
     assert_true(rc == 0 || (error.code == rc && error.message[0]));
     if (rc == 0) {
       clt_measurement m;

@@ -15,7 +15,7 @@
 
 #define N 1000000
 
-/* Of this thread alone, whatever else runs. */
+/* Of this thread alone, also if others run. */
 static double processor_s(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   bool seen[CLT_MAX_ARMS] = {false};
   clt_rng rng;
   clt_rng_init(&rng, 77);
-  for (size_t i = 0; i < N * n; i++) { /* a little beyond what is known, in its own measure */
+  for (size_t i = 0; i < N * n; i++) { /* a little beyond the known ones, in its own measure */
     const double *s = model->scales[i % n], low = s[2] < 0 ? s[0] : log(s[0] + s[2]), high = s[2] < 0 ? s[1] : log(s[1] + s[2]);
     const double t = low + (high - low) * (1.02 * clt_rng_unit(&rng) - 0.01);
     all[i] = s[2] < 0 ? t : exp(t) - s[2];
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     n_outside += choice.outside != NULL;
     if (!seen[choice.arm]) seen[choice.arm] = true, n_arms++, largest[choice.arm] = -INFINITY;
     largest[choice.arm] = fmax(largest[choice.arm], x[n - 1]);
-    if (choice.outside == NULL) memmove(all + n_inside++ * n, x, n * sizeof *x); /* what is timed below */
+    if (choice.outside == NULL) memmove(all + n_inside++ * n, x, n * sizeof *x); /* timed below */
   }
   const double start_s = processor_s();
   long sum = 0;

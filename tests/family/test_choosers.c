@@ -13,8 +13,8 @@
 
 static const char *feature_names[] = {"size", "skew"};
 
-/* Three variants: "plain" (size^1), "wide" (size^0.5, but skewed inputs are slow), "near" (always the fastest, where the skew is at most
- * 4), and one that fails everywhere but may always run. */
+/* Three variants: "plain" (size^1), "wide" (size^0.5, but skewed inputs are slow), "near" (always the fastest, if the
+ * skew is at most 4), and one that fails everywhere but may always run. */
 typedef struct landscape {
   clt_family family;
   clt_family_variant variants[4];
@@ -132,7 +132,8 @@ static void the_same_seed_gives_the_same_model_and_files_bring_it_back(void **st
   release(&l);
 }
 
-/* Damaged models are refused, whatever they hold; those that pass never read beyond their numbers (under the sanitizer). */
+/* Damaged models are refused, whatever their content; those that pass never read beyond their numbers (under the
+ * sanitizer). */
 static void damaged_models_are_refused_or_harmless(void **state) {
   landscape l;
   clt_rng rng;
@@ -234,8 +235,8 @@ static void small_values_are_told_apart(void **state) {
 /* --- portfolios --- */
 
 static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **state) {
-  /* Configuration 0 is good on even inputs, 1 on odd ones, 2 is the best everywhere and wrong on one, 3 is known on one input alone,
-   * 4 on those to learn from alone. */
+  /* Configuration 0 is good on even inputs, 1 on odd ones, 2 is the best everywhere and incorrect on one, 3 is known on
+   * one input alone, 4 on those to learn from alone. */
   clt_family_answers a = {0};
   clt_config chosen[CLT_MAX_PORTFOLIO];
   (void)state;
@@ -245,7 +246,7 @@ static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **st
       if ((c == 3 && i > 0) || (c == 4 && i >= 8)) continue;
       a.all[a.n++] = (clt_family_answer){i, 7, c, c == 2 ? 0.1 : c >= 3 ? 0.01 : c == i % 2 ? 1 : 3, c == 2 && i == 9};
     }
-  assert_int_equal(clt_family_portfolio(chosen, 8, &a, 7, 8), 2); /* 9 is an input to judge by: wrong is wrong */
+  assert_int_equal(clt_family_portfolio(chosen, 8, &a, 7, 8), 2); /* 9 is an input to judge by: one error is enough */
   assert_int_equal(chosen[0] + chosen[1], 1);
   assert_int_equal(clt_family_portfolio(chosen, 1, &a, 7, 8), 1);
   assert_int_equal(clt_family_portfolio(chosen, 8, &a, 6, 8), 0);

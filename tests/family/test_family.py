@@ -14,9 +14,9 @@ from simulation import CLATUNE, SimulatedTest, kill_session, main, problem, unti
 COMPARE = os.environ["CLATUNE_COMPARE_SELECT"]
 
 # "every" takes n, "some" the square root of it but suffers from density, "few" is the fastest and may run up to a density of 0.3, "wrong" is
-# faster still and wrong on one input to learn from. "large" is always slow; its problem refuses the sizes of the first inputs.
+# faster still and incorrect on one input to learn from. "large" is always slow; its problem refuses the sizes of the first inputs.
 TIME_S = "1e-8 * (1 + 0.1 * abs(wg - 2)) * (n if which == 0 else 2 * n**0.5 * (1 + 8 / every) if which == 1 else " \
-         "0.2 * n if which == 2 else 0.1 * n if which == 3 else 1.5 * n)"  # microseconds, so that nothing has to wait
+         "0.2 * n if which == 2 else 0.1 * n if which == 3 else 1.5 * n)"  # microseconds, so that nothing waits long
 WRONG = "which == 3 and n == 128 and every == 2"
 MODULE = """#include <clatune/module.h>
 
@@ -200,7 +200,7 @@ class Family(SimulatedTest):
         measure = (*MEASURE, "--inputs", "3", "--train-only", "--portfolio", "2")
         self.clatune(*measure)
         connection = sqlite3.connect(self.folder / "s.sqlite")
-        with connection:  # as on a machine where a time repeats
+        with connection:  # as on a machine with repeated times
             connection.execute("update measurement set time_s = (select min(time_s) from measurement m where m.key = "
                                "measurement.key and m.configuration = measurement.configuration) where reason = 'none'")
         report = self.clatune_json("family", "report", *LEARN)["rows"]

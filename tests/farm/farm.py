@@ -83,7 +83,7 @@ class Agent:
         os.killpg(self.process.pid, signal.SIGCONT)
 
     def stop(self):
-        """As an operator would: what it has is sent, its tuning released."""
+        """As an operator would: its records are sent, its tuning is released."""
         self.process.terminate()
         return self.process.wait(120)
 
@@ -93,7 +93,7 @@ class Agent:
             kill_session(self.process)
 
     def records(self):
-        """{(origin, number): what was measured} of its outboxes."""
+        """{(origin, number): measurement} of its outboxes."""
         out = {}
         for path in (self.home / "share" / "clatune" / "outbox").glob("*.sqlite"):
             connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
@@ -105,7 +105,7 @@ class Agent:
 
 
 class FarmTest(SimulatedTest):
-    """self.url: a farm of its own in the server that all tests of a program share. self.direct_url: past self.proxy, where there is one."""
+    """self.url: a farm of its own in the server that all tests of a program share. self.direct_url: past self.proxy, if there is one."""
     server, template = None, "farm"
 
     def setUp(self):
@@ -130,7 +130,7 @@ class FarmTest(SimulatedTest):
         self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", str(lease_s), *options)
 
     def agent(self, *arguments, url=None, clock_s=None, **device):
-        """An agent that serves, or does what the arguments say."""
+        """An agent that serves, or one with these arguments."""
         arguments = arguments or ("--serve", "--problems", ".", "--allow-programs")
         agent = Agent(self, str(len(self.agents)), (*arguments, "--store", url or self.url), clock_s, device)
         self.agents.append(agent)
@@ -153,7 +153,7 @@ class FarmTest(SimulatedTest):
         return bool(states) and not {"open", "running"} & set(states)
 
     def until_met(self):
-        """Until the server knows all agents: one that begins while there is no server says so and ends."""
+        """Until the server knows all agents: an agent that begins while there is no server says so and ends."""
         self.assertTrue(until(lambda: int(self.value("select count(*) from clatune.agent")) >= len(self.agents)))
 
     def until_begun(self, n):
@@ -165,7 +165,7 @@ class FarmTest(SimulatedTest):
             self.fail(f"not finished: {self.states()}\n" + "\n".join(f"agent {a.name}: {a.said[-1000:]}" for a in self.agents))
 
     def stop_agents(self):
-        """All of them have to be there still, as nothing may end an agent."""
+        """All of them must still be there, as nothing may end an agent."""
         for agent in self.agents:
             self.assertTrue(agent.runs(), f"agent {agent.name} has ended: {agent.said[-2000:]}")
         for agent in self.agents:
@@ -176,7 +176,7 @@ class FarmTest(SimulatedTest):
         return dict(map(record, self.server.query(OF_SERVER, self.database)))
 
     def check_union(self):
-        """What the server has is what the agents have: nothing lost, nothing twice, nothing else."""
+        """The server and the agents have the same records: nothing lost, nothing twice, nothing else."""
         union = {}
         for agent in self.agents:
             for identity, measured in agent.records().items():
@@ -190,7 +190,7 @@ class FarmTest(SimulatedTest):
         return len(there)
 
     def results(self, path):
-        """What each tuning found, by its key. How long it took is another thing, and who else had measured the same before."""
+        """The result of each tuning, by its key; not how long it took, nor which agent had measured the same before."""
         lines = [json.loads(line) for line in (self.folder / path).read_text().splitlines()]
         self.assertEqual(len({line["tuning"] for line in lines}), len(lines), "a tuning is there twice")
         return {line["tuning"]: {**{key: value for key, value in line.items() if key not in VARIES},
@@ -213,7 +213,7 @@ class FarmTest(SimulatedTest):
         self.assertEqual(found, self.on_one_machine())
 
     def collect(self, path="farm.jsonl"):
-        """The table and the results, as whoever submitted the plan gets them once it is finished."""
+        """The table and the results, as the submitter of the plan gets them once it is finished."""
         answer = self.clatune_json("sweep", "plan.json", "--quiet", "--store", self.url, "--output", path)
         return answer, self.results(path)
 

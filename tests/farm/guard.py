@@ -1,6 +1,6 @@
 """Sees to it that a private PostgreSQL ends. server.py runs this text as the server's user, in a session of its own. `kill` on stdin: every
 process of the server is killed, as when the power fails. At the end of stdin, which is also that of who started it, however that came:
-the server is stopped, what is left of it killed, and its folder removed."""
+the server is stopped, its remaining processes are killed, and its folder removed."""
 import ctypes
 import os
 import pathlib

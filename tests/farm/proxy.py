@@ -1,8 +1,8 @@
-"""A TCP proxy before a PostgreSQL that makes the network bad on command: cuts, stalls, delays, losses, slow readers. Where there is no TLS it
+"""A TCP proxy before a PostgreSQL that makes the network bad on command: cuts, stalls, delays, losses, slow readers. Without TLS it
 reads the protocol, and cuts at a chosen point of a chosen query. It runs in a thread of the test; every method may be called from it.
 
     proxy = Proxy(server.port)
-    proxy.cut_at("after", "commit", down_s=5)       # the next COMMIT is done, its reply is lost, and nobody gets through for 5 s
+    proxy.cut_at("after", "commit", down_s=5)       # the next COMMIT is done, its reply is lost, and no connection gets through for 5 s
     ... server.url(port=proxy.port) ...
 """
 import asyncio
@@ -105,13 +105,13 @@ class Link:
             self.server[1].close()
 
     def cut(self, reset_server=True):
-        """Resets both ends; the server's is only closed where it must still get what was sent."""
+        """Resets both ends; the server's is only closed if it must still get the bytes sent."""
         self.is_cut = True
         reset(self.client[1])
         reset(self.server[1]) if reset_server else self.server[1].close()
 
     def put(self, direction, data, rule=None):
-        """Due in order, each after the delay; one that is lost is sent again after the time of a retransmission."""
+        """Due in order, each after the delay; a lost one is sent again after the time of a retransmission."""
         p, now = self.proxy, self.proxy.loop.time()
         due = now + p.delay_s
         packets = math.ceil(len(data or b"") / PACKET_BYTES)
@@ -217,7 +217,7 @@ class Link:
 
 class Proxy:
     """delay_s: in each direction; loss: share of the packets; rows_per_s: as slow as this readers are. All may be set at any time.
-    times_s: how long the queries took that contain what is `timed`, a regular expression."""
+    times_s: how long the queries took that match `timed`, a regular expression."""
 
     def __init__(self, port, host="127.0.0.1"):
         self.target, self.delay_s, self.loss, self.rows_per_s = (host, port), 0.0, 0.0, None
@@ -339,7 +339,7 @@ class Proxy:
         self.up()
 
     def stall(self, for_s=None, lost=False):
-        """Nothing comes through for so long (or until flow()). What was sent meanwhile arrives late; lost: never, and its connection is
+        """Nothing comes through for so long (or until flow()). Bytes sent meanwhile arrive late; lost: never, and its connection is
         cut in the end."""
         self.call(self.start_stall, for_s, lost)
 

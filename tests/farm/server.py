@@ -1,5 +1,5 @@
 """A private PostgreSQL in a temporary folder, for tests: root's own is never touched. It listens on a socket in the folder, where the
-superuser needs no password, and on 127.0.0.1, where everybody does (SCRAM). Nothing of it is left, however the test ends."""
+superuser needs no password, and on 127.0.0.1, where all users do (SCRAM). Nothing of it is left, however the test ends."""
 import csv
 import io
 import os
@@ -20,7 +20,7 @@ GUARD = pathlib.Path(__file__).parent / "guard.py"
 PSQL = ("-X", "-w", "-q", "-t", "--csv", "-v", "ON_ERROR_STOP=1")
 MOST_SESSIONS = 3
 LOST = 2  # psql's exit code
-# Whatever kills a server, what it has written to files stays. Only where something is timed does it wait for the disk.
+# However a server ends, the files it has written stay. It waits for the disk only if a test times something.
 SETTINGS = {"fsync": "on" if os.environ.get("CLATUNE_FIGURES") else "off", "max_connections": "300", "shared_buffers": "128MB",
             "dynamic_shared_memory_type": "mmap", "listen_addresses": "127.0.0.1",
             "timezone": "UTC", "log_line_prefix": "%m [%p] %u@%d "}
@@ -45,21 +45,21 @@ def programs():
 
 
 def lacks():
-    """What a private server needs and is not here, as a sentence, or None."""
+    """What a private server lacks here, as a sentence, or None."""
     if programs() is None:
         return "there is no PostgreSQL server in /usr/lib/postgresql; install it (Debian: postgresql), or run scripts/install-packages --with-farm"
     return None if shutil.which("openssl") else "there is no program openssl; install it (Debian: openssl)"
 
 
 def need():
-    """Ends a test program as skipped, with the reason, where there is no PostgreSQL."""
+    """Ends a test program as skipped, with the reason, if there is no PostgreSQL."""
     if lacks():
         print(f"skipped: {lacks()}", file=sys.stderr)
         raise SystemExit(77)
 
 
 def clean_environment(**more):
-    """Without what libpq would read from the user's."""
+    """Without the variables that libpq would read from the user's."""
     return {**{name: value for name, value in os.environ.items() if not name.startswith("PG")}, "LC_ALL": "C.UTF-8", **more}
 
 
@@ -98,7 +98,7 @@ class Session:
         raise RuntimeError(self.close())
 
     def close(self):
-        """What psql has said of errors."""
+        """psql's error messages."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -257,7 +257,7 @@ class Server:
         return self.run(str(programs() / "psql"), *PSQL, "-d", url, "-f", "-", input=sql, **more)
 
     def database(self, template="template1"):
-        """A new database's name. Nobody may be connected to the template."""
+        """A new database's name. No client may be connected to the template."""
         self.n_databases += 1
         self.close_sessions([template])
         self.query(f'create database d{self.n_databases} template "{template}"')

@@ -31,13 +31,13 @@ SETTINGS = {
 
 
 def lacks():
-    """What a private Slurm needs and is not here, as a sentence, or None."""
+    """What a private Slurm lacks here, as a sentence, or None."""
     missing = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
     return f"there is no {', '.join(missing)} (scripts/install-packages --with-farm)" if missing else None
 
 
 def need():
-    """Ends a test program as skipped, with the reason, where there is no Slurm."""
+    """Ends a test program as skipped, with the reason, if there is no Slurm."""
     if lacks():
         print(f"skipped: {lacks()}", file=sys.stderr)
         raise SystemExit(77)
@@ -166,7 +166,7 @@ PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptM
 
 
 class Jobs:
-    """What a test of clatune (harness.CliTest) needs beside to run it on self.slurm, which all tests of a program share."""
+    """The additions to a test of clatune (harness.CliTest) that runs it on self.slurm, which all tests of a program share."""
     slurm = None
 
     def use_slurm(self):
@@ -191,7 +191,7 @@ class Jobs:
             self.fail(f"{error}\n{self.output()}")
 
     def preempt(self, job):
-        """A job that needs the whole node comes before it; afterwards it is begun anew."""
+        """A job that needs the whole node comes before it; afterwards it is begun again."""
         urgent = re.search(r"\d+", self.slurm.run("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=true"))[0]
         self.wait_for_job(job, "RUNNING", "COMPLETED", restarts=1)
         self.assertEqual(self.slurm.states(urgent), ["COMPLETED"])

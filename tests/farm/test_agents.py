@@ -74,7 +74,7 @@ class Agents(SimulatedTest):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
 
     def found(self, name="plan.results.jsonl"):
-        """What each tuning found; when, and what it cost, is another matter."""
+        """The result of each tuning, without its time and its cost."""
         return {line["tuning"]: (line["configuration"], line["best_s"], line["default_s"], line["evaluations"]["total"])
                 for line in self.lines(name)}
 
@@ -142,7 +142,7 @@ class Agents(SimulatedTest):
             self.wait_for(agent, lambda: self.count("running") and int(self.value("select count(*) from clatune.measurement")) > measured,
                           "nothing is sent")
             kill_session(agent)
-        agents = [self.serve(name) for name in ("a", "b")]  # their outboxes may hold what was not sent
+        agents = [self.serve(name) for name in ("a", "b")]  # their outboxes may hold unsent records
         self.wait_for(agents[0], lambda: self.count("done") == TUNINGS, "not all is done")
         for agent in agents:
             agent.terminate()

@@ -1,4 +1,4 @@
-"""The instruments of the farm's tests: the private server and the proxy do what they say, with PostgreSQL's own clients."""
+"""The instruments of the farm's tests: the private server and the proxy work as described, with PostgreSQL's own clients."""
 import math
 import os
 import pathlib
@@ -68,7 +68,7 @@ class Servers(Bench):
             if not test.stdin.closed:
                 test.stdin.close()
             self.assertTrue(until(lambda: not os.path.exists(folder), limit_s=60))
-            self.assertTrue(until(lambda: state(pid) in (None, "Z"), limit_s=60))  # Z: where nobody buries orphans
+            self.assertTrue(until(lambda: state(pid) in (None, "Z"), limit_s=60))  # Z: if no process reaps orphans
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(("127.0.0.1", int(port)))

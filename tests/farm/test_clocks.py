@@ -1,4 +1,4 @@
-"""Agents whose clocks are wrong: leases go by the server's."""
+"""Agents whose clocks are wrong: leases depend on the server's."""
 import os
 import unittest
 

@@ -1,5 +1,5 @@
 """Plans that say until when they learn: a farm finds what one machine finds with the same seeds and the same sources, whatever is measured, or
-arrives late, meanwhile, and whatever the clocks say of those who measured."""
+arrives late, meanwhile, and whatever the clocks of the measuring agents say."""
 import os
 import sqlite3
 import subprocess
@@ -43,7 +43,7 @@ class Frozen(FarmTest):
     @unittest.skipIf(FAKETIME is None, "there is no libfaketime (scripts/install-packages --with-farm)")
     @unittest.skipIf(os.environ.get("CLATUNE_SANITIZED"), "a sanitizer must be the first library")
     def test_at_submission(self):
-        """What was there counts though its clock was ahead; what comes later does not though its clock, and agents', are behind."""
+        """Earlier records count though their clock was ahead; later ones do not though their clock, and agents', are behind."""
         self.measure("sources.sqlite", 2048, 1, budget=12, clock_s=HOUR_S)
         self.measure("late.sqlite", 4096, 2, budget=400, clock_s=-HOUR_S)
         self.merge("sources.sqlite", self.url)

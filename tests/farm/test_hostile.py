@@ -1,5 +1,5 @@
-"""Rows of the shared database are hostile input, and so is whoever answers in the server's place: one-line refusals; nothing is executed or
-written outside; what is not hostile is worked on all the same."""
+"""Rows of the shared database are hostile input, and so is a program that answers in the server's place: one-line refusals; nothing is executed or
+written outside; harmless rows are worked on all the same."""
 import json
 import os
 import random
@@ -20,7 +20,7 @@ TEXTS = ("", "'", "\"", "\\", "$(touch outside/x)", "; touch outside/x", "`touch
 NUMBERS = ("0", "-1", "1", "9223372036854775807", "-9223372036854775808", "4294967296", "'NaN'", "'Infinity'", "'-Infinity'", "1e300", "1e-300",
            "1e-5", "null")
 ARRAYS = ("'{}'", "'{1e-5,2e-5}'", "'{{1,2},{3,4}}'", "'[5:6]={1,2}'", "'{NULL,1}'", "'{NaN,Infinity,-1}'", "array_fill(1e-5::float8, array[20000])")
-TABLES = {  # what a worker may add: t a text, w a whole number, r a real one, a an array, or an expression
+TABLES = {  # the values that a worker may add: t a text, w a whole number, r a real one, a an array, or an expression
     "problem": {"hash": "t"}, "device": {"key": "t", "driver": "t"},
     "key": {"problem": "(select id from clatune.problem order by random() limit 1)", "device": "(select id from clatune.device order by random() limit 1)"},
     "measurement": {"origin": "t", "number": "w", "key": "(select id from clatune.key order by random() limit 1)", "kind": "t", "configuration": "t",
@@ -98,7 +98,7 @@ class Hostile(FarmTest):
         agent = self.agent("--serve", "--problems", ".", **{"name": "Simulated"})
         self.until_finished()
         shared = json.loads(self.value("select text from clatune.plan"))
-        before = {path: text for path, text in self.files().items()  # the agent's temporary folder is to be gone in the end
+        before = {path: text for path, text in self.files().items()  # the agent's temporary folder must be gone in the end
                   if not path.relative_to(self.folder).parts[0].startswith("clatune-")}
         fuzz = Fuzz(int(os.environ.get("CLATUNE_SEED", 1)), shared)
         script = FUNCTION + "".join(f"select pg_temp.try({fuzz.quoted(fuzz.row())}) where false is null or true;\n" for _ in range(N_ROWS))
@@ -113,7 +113,7 @@ class Hostile(FarmTest):
         self.assertEqual(self.files(), before)
 
     def is_done(self):
-        """The plan that was submitted last, in spite of all that stands beside it."""
+        """The plan that was submitted last, in spite of all the rows next to it."""
         return self.value("select count(*) from clatune.plan p join clatune.target t on t.plan = p.id join clatune.cell c on c.target = t.id "
                           "where p.text ~ '\"Budgets\":6[,}]' and c.text ~ 'budget=6' and c.state = 'done'") >= "4"
 

@@ -1,4 +1,4 @@
-"""Agents, the server and whoever submitted a plan are killed while it is worked on: each tuning is done once, nothing is lost, nothing doubled."""
+"""Agents, the server and the submitter of a plan are killed while it is worked on: each tuning is done once, nothing is lost, nothing doubled."""
 import os
 import random
 import time

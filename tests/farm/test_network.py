@@ -36,7 +36,7 @@ class Network(FarmTest):
         self.check(n_tunings)
 
     def test_the_network_is_down_for_longer(self):
-        """For seconds that the environment names; what was begun is finished meanwhile."""
+        """For seconds that the environment names; work under way is finished meanwhile."""
         rules = [(down_s, point, text) for down_s in DOWN_S
                  for point, text in (("before", CLAIM), ("after", CLAIM), ("during", FINISH), ("reply", CLAIM))]
         n_tunings = 3 * len(rules)

@@ -1,4 +1,4 @@
-/* Plans: what their cells are, and that every mistake is reported with its line, its key and the mend. */
+/* Plans: their cells, and that every mistake is reported with its line, its key and the fix. */
 #include "../problem/scratch.h"
 
 #include "device/device.h"

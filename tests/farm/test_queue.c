@@ -1,6 +1,6 @@
-/* The queue of a farm, by many connections: who gets which row, who may finish it, what is failed in the end; and records on
- * their way to the database and back. CLATUNE_TEST_DATABASE is the URL of an empty store of the superuser's
- * (tests/farm/with_database.py). */
+/* The queue of a farm, by many connections: which agent gets which row and may finish it, which rows fail in the end;
+ * and records on their way to the database and back. CLATUNE_TEST_DATABASE is the URL of an empty store of the
+ * superuser's (tests/farm/with_database.py). */
 #include "../problem/scratch.h"
 
 #include "base/json.h"
@@ -130,7 +130,7 @@ static bool is_unfinished(void) {
   return is;
 }
 
-/* --- who gets what --- */
+/* --- claims --- */
 
 enum { ROWS = 300, AGENTS = 8 };
 
@@ -194,7 +194,7 @@ static void who_comes_back_too_late_has_lost_the_row(void **state) {
   clt_claim late = {0}, other = {0};
   assert_true(take(&late, "a"));
   end_leases();
-  renew(&late, 1, false); /* nobody has taken it */
+  renew(&late, 1, false); /* no agent has taken it */
   end_leases();
   assert_true(take(&other, "b"));
   renew(&late, 2, true);
@@ -215,7 +215,7 @@ static void within_a_lease_of_the_servers_start_nothing_has_run_out(void **state
   finish(&claim, false);
 }
 
-/* --- what fails --- */
+/* --- failures --- */
 
 static void what_ends_without_a_word_three_times_has_failed(void **state) {
   (void)state;
@@ -313,7 +313,7 @@ static void what_is_given_back_was_no_attempt(void **state) {
 
 /* --- who withdraws it, who is there --- */
 
-/* The i-th of what is listed there, of a status that the caller frees. */
+/* The i-th item listed there, of a status that the caller frees. */
 static const json_t *listed(const json_t *status, const char *name, size_t i) {
   const json_t *object = json_array_get(json_object_get(status, name), i);
   assert_non_null(object);
@@ -358,7 +358,7 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, true, &error), &error);
   assert_int_equal(id, plan);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 2);
-  /* One that nobody has taken up goes altogether; and numbers are not used up by what is there. */
+  /* One that no agent has taken up goes altogether; and existing records do not use up numbers. */
   check(clt_queue_submit(pq, &id, &submitted_s, "another", "{\"Devices\": \"x\", \"Problems\": [\"a#0\", {\"Problem\": \"b#0\"}]}",
                          &lease_s, true, &error), &error);
   assert_int_equal(id, plan + 1);
@@ -398,7 +398,7 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   json_decref(status);
   run("UPDATE clatune.target SET lease_s = 0.001");
   end_leases();
-  status = look(0); /* what others may take is to be done */
+  status = look(0); /* rows that others may take must be done */
   assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "open")), 2);
   assert_int_equal(json_integer_value(json_object_get(listed(status, "plans", 0), "running")), 0);
   json_decref(status);
@@ -409,7 +409,7 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   json_decref(status);
 }
 
-/* --- who may what --- */
+/* --- permissions --- */
 
 static void workers_change_nothing_that_is_done(void **state) {
   (void)state;
@@ -448,7 +448,7 @@ static void rows_that_are_no_cells_have_failed(void **state) {
 
 /* --- records --- */
 
-/* Two stores, and what brings records to the database and back. */
+/* Two stores, and the copies of records to the database and back. */
 static struct {
   clt_sweep *sweep;
   clt_instance *instance;
@@ -543,7 +543,7 @@ static void records_are_brought_once_and_found_by_others(void **state) {
   pull(&of.shipper, of.mine, "bank", 1);
   assert_int_equal(count_of(of.mine), 3);
   assert_int_equal(number("SELECT count(*) FROM clatune.problem WHERE name = 'bank' AND sizes = 'R=64'"), 1);
-  /* Somebody drops the database: what the files hold comes again, and what others' files had brought with it. */
+  /* The database is dropped: the files' records come again, and with them those from others' files. */
   empty(state);
   clt_shipper_release(&of.shipper);
   check(clt_shipper_init(&of.shipper, pq, 0, &error), &error);
@@ -560,7 +560,7 @@ static void a_plan_learns_from_what_was_there_when_it_was_submitted(void **state
   submit("1", 60);
   measure(of.mine, 1);
   ship(of.mine);
-  run("UPDATE clatune.measurement SET created_s = 4102444800 - created_s"); /* whatever clocks said */
+  run("UPDATE clatune.measurement SET created_s = 4102444800 - created_s"); /* despite the clocks */
   check(clt_shipper_init(&of_plan, pq, plan, &error), &error);
   for (int i = 0; i < 2; i++) {
     pull(&of_plan, of.others, "bank", 1);
@@ -571,7 +571,7 @@ static void a_plan_learns_from_what_was_there_when_it_was_submitted(void **state
   clt_shipper_release(&of_plan);
 }
 
-/* So that nobody waits for the connection until all of it is there. What one transaction has added stays together. */
+/* So that no agent waits for the connection until all of it is there. The records of one transaction stay together. */
 static void many_records_come_in_pieces(void **state) {
   (void)state;
   clt_error error = {0};

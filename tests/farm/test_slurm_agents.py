@@ -1,4 +1,4 @@
-"""Agents of a farm as jobs of Slurm: an array of them, and what a signal, preemption and requeue leave: free leases, and nothing lost."""
+"""Agents of a farm as jobs of Slurm: an array of them, and the effect of a signal, preemption and requeue: free leases, and nothing lost."""
 import json
 import pathlib
 import sqlite3
@@ -57,7 +57,7 @@ class Agents(slurm.Jobs, SimulatedTest):
             connection.close()
 
     def results(self, *options):
-        """What each tuning found, by its seed."""
+        """The result of each tuning, by its seed."""
         answer = self.clatune_json("sweep", "plan.json", "--quiet", *options)
         self.assertEqual(answer["tunings"]["found"], TUNINGS)
         lines = [json.loads(line) for line in (self.folder / "plan.results.jsonl").read_text().splitlines()]
@@ -66,7 +66,7 @@ class Agents(slurm.Jobs, SimulatedTest):
         return {line["seed"]: (line["best_s"], line["configuration"], line["evaluations"]["total"]) for line in lines}
 
     def check(self):
-        """Each tuning is done once, what the server has is what is in the outboxes, and the results are those of one machine."""
+        """Each tuning is done once, the server and the outboxes have the same records, and the results are those of one machine."""
         self.assertEqual(self.server.query("select state, count(*) from clatune.cell group by state", self.database), [["done", str(TUNINGS)]])
         outboxes = (self.folder / "share" / "clatune" / "outbox").glob("*.sqlite")
         self.clatune("store", "merge", *map(str, outboxes), "--store", "all.sqlite")

@@ -1,4 +1,4 @@
-"""clatune sweep --slurm without Slurm: the job's script, what goes to sbatch, and what is refused. A stand-in for sbatch notes what it gets."""
+"""clatune sweep --slurm without Slurm: the job's script, the input of sbatch, and refusals. A replacement for sbatch notes its input."""
 import json
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""clatune on a store in PostgreSQL: what every store must do, what a server can refuse, who may do what, and every command that takes --store."""
+"""clatune on a store in PostgreSQL: the rules for every store, refusals of a server, permissions, and every command that takes --store."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ class Shared(SimulatedTest):
 
     @classmethod
     def setUpClass(cls):
-        # autovacuum: its transactions would hold back for a moment what others have committed.
+        # autovacuum: its transactions would hold back for a moment the records that others have committed.
         cls.server = Server(autovacuum="off")
         cls.addClassCleanup(cls.server.close)
 
@@ -66,7 +66,7 @@ class Shared(SimulatedTest):
         [key] = self.clatune_json("store", "list", "--store", self.url)
         self.assertEqual(key["records"], int(self.value("select count(*) from clatune.measurement")))
         n = key["records"]
-        # Into a file and back, and what is there already is not added.
+        # Into a file and back, and existing records are not added.
         self.assertEqual(self.clatune_json("store", "export", "-o", "a.sqlite", "--store", self.url)["exported"], n)
         self.assertEqual(self.clatune_json("store", "import", "a.sqlite", "--store", self.url)["added"], 0)
         self.sample("b.sqlite", seed=7)
@@ -75,7 +75,7 @@ class Shared(SimulatedTest):
         self.clatune("store", "import", self.url, "--store", "b.sqlite")
         self.assertEqual(self.clatune_json("store", "list", "--store", "b.sqlite")[0]["records"],
                          self.clatune_json("store", "list", "--store", self.url)[0]["records"])
-        # What reads gives the same from the file with the same records.
+        # Commands that read give the same from the file with the same records.
         for command in (["store", "show", "copy.json"], ["lookup", *self.subject]):
             self.assertEqual(self.clatune_json(*command, "--store", self.url), self.clatune_json(*command, "--store", "b.sqlite"))
         self.clatune("record", *self.subject, "--stored-only", "-o", "all.json", "--store", self.url)
@@ -89,7 +89,7 @@ class Shared(SimulatedTest):
         self.clatune("train", *self.subject, "--store", self.url)
         [folder] = (self.folder / "share" / "clatune").glob("*.models")
         self.assertEqual(len(list(folder.iterdir())), 1)
-        # What is for files says so.
+        # Options for files say so.
         for action in ("check", "repair"):
             self.refused(self.url, "only a store in a file", action=(action,), expect=2)
         self.assertIn("writes a file", self.clatune("store", "export", "-o", self.url, "--store", "b.sqlite", expect=2).stderr)
@@ -102,7 +102,7 @@ class Shared(SimulatedTest):
         self.assertEqual(self.clatune_json("store", "prune", "--problem", "copy", "--store", self.owner)["removed"], 20)
         self.assertEqual(self.clatune_json("store", "list", "--store", self.owner), [])
 
-    # --- who may do what ---
+    # --- permissions ---
 
     def test_init_again_and_what_is_restored(self):
         self.sample(self.owner)
@@ -137,7 +137,7 @@ class Shared(SimulatedTest):
         self.addCleanup(self.server.query, "drop role nobody_special")
         self.refused(self.server.local_url(self.database, "nobody_special"), "'nobody_special' lacks rights in", "clatune_reader")
 
-    # --- what a server can refuse ---
+    # --- refusals of a server ---
 
     def test_refusals(self):
         url = self.server.url

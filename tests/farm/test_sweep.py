@@ -1,4 +1,4 @@
-"""clatune sweep: every tuning of a plan, on several devices, resumable; what fails does not stop the rest."""
+"""clatune sweep: every tuning of a plan, on several devices, resumable; a failed one does not stop the rest."""
 import csv
 import fcntl
 import io
@@ -108,7 +108,7 @@ class Sweep(SimulatedTest):
         until(lambda: path.exists() and path.read_bytes().count(b"\n") >= n, process)
         self.assertIsNone(process.poll(), "it was over before it could be disturbed")
 
-    # --- what it measures ---
+    # --- measurements ---
 
     def test_every_tuning_once_and_the_medians_over_seeds(self):
         self.plan({**PLAN, "Devices": ["Simulated A", "Simulated B"]})
@@ -268,7 +268,7 @@ class Sweep(SimulatedTest):
         self.assertEqual(rest["tunings"]["before"], answer["tunings"]["found"])
         self.assertEqual(rest["tunings"]["found"], 4 * TUNINGS)
 
-    # --- what fails ---
+    # --- failures ---
 
     def test_a_failing_problem_does_not_stop_the_others(self):
         (self.folder / "broken.json").write_text((self.folder / "copy.json").read_text().replace("copy.cl", "broken.cl"))

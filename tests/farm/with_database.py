@@ -1,5 +1,5 @@
 """with_database.py PROGRAM ARGUMENT...: runs a test program with CLATUNE_TEST_DATABASE, the URL of an empty database of its superuser in a
-private PostgreSQL. Skipped where there is none."""
+private PostgreSQL. Skipped if there is none."""
 import os
 import subprocess
 import sys

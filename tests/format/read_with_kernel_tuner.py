@@ -5,7 +5,7 @@ the hub's search space statistics, cache files to Kernel Tuner's simulation mode
     read_with_kernel_tuner.py --tune T1 CACHE    # with pyopencl too: Kernel Tuner tunes the T1 problem on its first device,
                                                  # and writes the cache file CACHE
 
-Without files (a test of the suite) it makes them: it lets clatune measure a problem on the simulated driver. Ends with 77 where a
+Without files (a test of the suite) it makes them: it lets clatune measure a problem on the simulated driver. Ends with 77 if a
 package is missing."""
 import json
 import math
@@ -14,7 +14,7 @@ import pathlib
 import sys
 import warnings
 
-# Both write a folder of their own beside the home directory's settings otherwise, or want a display.
+# Both write a folder of their own next to the home directory's settings otherwise, or want a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 warnings.filterwarnings("ignore")
 try:
@@ -37,7 +37,7 @@ def best_of_t4(results):
 
 def read_t4(path):
     content = load_T4_format(path, validate=True)  # the hub's schema
-    load_T4_format(path, validate=False)  # and the members that it wants where it does not validate
+    load_T4_format(path, validate=False)  # and the members that it needs if it does not validate
     jsonschema.validate(content, file_utils.output_file_schema("results")[1])
     space = SearchspaceStatistics("it", "device", True, TIME_KEYS, ["time"], path, full_validate=True)
     results = content["results"]
@@ -51,7 +51,7 @@ def read_t4(path):
 
 
 def read_cache(path):
-    """Kernel Tuner searches the whole recorded space and has to find what is fastest in the file."""
+    """Kernel Tuner searches the whole recorded space and must find the fastest configuration in the file."""
     before = path.read_bytes()
     content = json.loads(before)
     correct = [e for e in content["cache"].values() if "__error__" not in e]

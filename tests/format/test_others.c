@@ -87,7 +87,7 @@ static void clblast_reads_with_its_sizes(void **state) {
   assert_string_equal(recording->sizes[0].name, "m");
   assert_int_equal(recording->sizes[0].value, 1024);
   assert_int_equal(recording->sizes[1].value, 512);
-  near(find(recording, "PRECISION=32 VW=4 WGS=128")->time_s, 0.5e-3); /* its "best_parameters" as they stand */
+  near(find(recording, "PRECISION=32 VW=4 WGS=128")->time_s, 0.5e-3); /* its "best_parameters" as they are */
   clt_recording_free(recording);
 }
 
@@ -105,7 +105,7 @@ static void ktt_reads(void **state) {
   near(m->phases.verify_s, 4e-3);
   m = find(recording, "GROUP=128 FAST=1 SHARE=0.5 MODE=rows");
   assert_int_equal(m->reason, CLT_REASON_DEVICE_LIMIT);
-  assert_int_equal(m->n_runs, 0); /* what stands there is no time */
+  assert_int_equal(m->n_runs, 0); /* the value there is no time */
   assert_int_equal(find(recording, "GROUP=64 FAST=0 SHARE=0.5 MODE=columns")->reason, CLT_REASON_WRONG_OUTPUT);
   clt_recording_free(recording);
 }
@@ -336,7 +336,7 @@ static void every_reason_survives_a_cache_file(void **state) {
   clt_space_free(space);
 }
 
-/* What Kernel Tuner looks a configuration up by: str() of each value. */
+/* The key by which Kernel Tuner looks a configuration up: str() of each value. */
 static void keys_are_what_python_prints(void **state) {
   (void)state;
   static const clt_value values[] = {{CLT_REAL, .real = 0.5},    {CLT_REAL, .real = 2},
@@ -365,7 +365,7 @@ static void keys_are_what_python_prints(void **state) {
   char *text = text_of(copy);
   assert_non_null(strstr(text, "\"True\": {\"a\":true,"));
   assert_non_null(strstr(text, "\"False\": {\"a\":false,"));
-  assert_string_equal(text + strlen(text) - 4, "}}\n}"); /* what Kernel Tuner knows a closed file by */
+  assert_string_equal(text + strlen(text) - 4, "}}\n}"); /* the end by which Kernel Tuner knows a closed file */
   free(text);
   clt_recording_free(recording);
   clt_space_free(space);

@@ -1,4 +1,4 @@
-/* A recording of a problem: written beside its space, read back with it. */
+/* A recording of a problem: written next to its space, read back with it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

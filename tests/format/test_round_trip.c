@@ -1,4 +1,4 @@
-/* Whatever is written is read back equal: configurations as text and in a store, recordings in both formats, over
+/* Everything written is read back equal: configurations as text and in a store, recordings in both formats, over
  * random spaces. */
 #include <math.h>
 #include <setjmp.h>
@@ -126,7 +126,7 @@ static clt_recording *load(const char *file) {
   return recording;
 }
 
-/* The measurements that were written, in a space with the same parameters; where `listed`, with all their values. */
+/* The measurements that were written, in a space with the same parameters; if `listed`, with all their values. */
 static void expect_recorded(const clt_recording *r, const clt_space *space, const clt_measurement *all, size_t n,
                             bool listed) {
   const clt_space *recorded = clt_recording_space(r);

@@ -53,7 +53,7 @@ static clt_space *make_space(void) {
   return space;
 }
 
-/* Correct where i is even; otherwise the reasons in turn. All 12 configurations. */
+/* Correct if i is even; otherwise the reasons in turn. All 12 configurations. */
 static clt_measurement make_measurement(clt_config i) {
   clt_measurement m;
   clt_measurement_init(&m, i);
@@ -232,7 +232,7 @@ static void files_of_other_tuners_read(void **state) {
   clt_recording_free(recording);
 }
 
-/* One result "a": 1 with a run, what was measured of it, and what it was tuned for. */
+/* One result "a": 1 with a run, its measurements, and its objective. */
 #define FILE_OF(metadata, run, name, value, unit, objectives)                                                          \
   "{\"metadata\": {" metadata "}, \"results\": [" RESULT(                                                              \
       "\"a\": 1", ", \"times\": {\"compilation_time\": 2, \"runtimes\": [" run "]}, \"invalidity\": \"correct\", "      \
@@ -271,7 +271,7 @@ static void every_unit_of_time_is_read(void **state) {
 static void another_objective_than_time_counts(void **state) {
   (void)state;
   static const struct {
-    const char *text, *name, *unit, *said; /* said: goal, or what is wrong */
+    const char *text, *name, *unit, *said; /* said: goal, or the error */
     double value;
   } cases[] = {
       {FILE_OF("", "3", "GFLOP/s", "250", "", "\"GFLOP/s\""), "GFLOP/s", "", "maximise", 250},

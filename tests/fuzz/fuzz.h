@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz.h - what the fuzz targets share. A target is one file with LLVMFuzzerTestOneInput for one reader. */
+/* tests/fuzz/fuzz.h - common parts of the fuzz targets. A target is one file with LLVMFuzzerTestOneInput for one
+ * reader. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int ends[2];
   clt_frame_reader reader = {0};
   json_t *message;
-  if (size > 60000) return 0; /* what a socket holds without a reader */
+  if (size > 60000) return 0; /* the bytes that a socket holds without a reader */
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
   if (write(ends[0], data, size) != (ssize_t)size) abort();
   close(ends[0]);

@@ -1,4 +1,4 @@
-/* Plans, their cells, and the listed configurations. A plan names its problem by a path seen from where it lies itself,
+/* Plans, their cells, and the listed configurations. A plan names its problem by a path relative to itself,
  * /proc/PID/fd: there "100" is a problem file, and "101" a file of configurations. */
 #include "device/device.h"
 #include "farm/plan.h"

@@ -1,4 +1,4 @@
-/* Problem files, and what is made of them for the default sizes. */
+/* Problem files, and their content for the default sizes. */
 #include <clatune/problem.h>
 
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* A program of somebody else's: asks what is known of a problem on a made-up device, and where its devices are. */
+/* A user's program: asks for the best configuration of a problem on a made-up device, and for its devices. */
 #include <clatune/clatune.h>
 #include <clatune/lookup.h>
 #include <clatune/sys/evaluator.h>

@@ -1,4 +1,4 @@
-"""scripts/debian-package: what it builds installs into a bare root, runs there, and goes without a trace."""
+"""scripts/debian-package: its package installs into a bare root, runs there, and is removed without a trace."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""scripts/portable: what it makes runs in a root folder that has a shell and glibc and nothing else, and first_gpu.py runs with it."""
+"""scripts/portable: its output runs in a root folder that has a shell and glibc and nothing else, and first_gpu.py runs with it."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""scripts/release: whatever says the version says the same, there are notes, and nothing is released otherwise."""
+"""scripts/release: all files name the same version, there are notes, and nothing is released otherwise."""
 import pathlib
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What 'meson install' lays down is complete, in the right folders, and works where it was moved to."""
+"""The tree that 'meson install' makes is complete, in the correct folders, and works after a move."""
 import json
 import os
 import pathlib
@@ -55,7 +55,7 @@ class Install(TreeTest):
     @unittest.skipUnless(shutil.which("man") and shutil.which("scdoc"), "no man or no scdoc")
     def test_the_manual_names_the_environment(self):
         page = (SOURCE / "docs/reference/environment.md").read_text()
-        read, _, _ = page.partition("| variable in workers |")  # that table is of what drivers read, not of what clatune reads
+        read, _, _ = page.partition("| variable in workers |")  # that table lists the variables that drivers read, not those that clatune reads
         names = [line.split("`")[1] for line in read.splitlines() if line.startswith("| `")]
         self.assertIn("CLATUNE_DEVICE", names)
         text = self.run_here(["man", "-P", "cat", self.prefix / "share/man/man1/clatune.1"], MANWIDTH="100", LC_ALL="C.UTF-8")
@@ -109,7 +109,7 @@ class Install(TreeTest):
 
     def test_pkg_config_says_what_is_needed(self):
         self.assertEqual(self.pkg_config("--modversion")[0], self.clatune("version").split()[1])
-        [prefix] = self.pkg_config("--variable=prefix")  # where it was moved to
+        [prefix] = self.pkg_config("--variable=prefix")  # at its new place
         self.assertEqual(pathlib.Path(prefix).resolve(), self.prefix.resolve())
         self.assertEqual([w for w in self.pkg_config("--libs") if w.startswith("-l")], ["-lclatune"])
         self.assertIn("-lOpenCL", self.pkg_config("--static", "--libs"))

@@ -1,4 +1,4 @@
-"""What the project installs, in a folder of its own, for the tests of this folder. The environment says where the build is."""
+"""The installed project, in a folder of its own, for the tests of this folder. The environment says where the build is."""
 import os
 import pathlib
 import shutil

@@ -1,6 +1,6 @@
-/* gpu-configurations PROBLEM N nvidia|amd: what clatune would hand the compiler of such a GPU, as JSON: the default configuration, N
- * sampled ones (fewer where the space has fewer) and the reference's kernel, each with its source and build options.
- * Asks no device: it is made up of the limits that the drivers of these GPUs state. */
+/* gpu-configurations PROBLEM N nvidia|amd: the input that clatune would hand the compiler of such a GPU, as JSON: the
+ * default configuration, N sampled ones (fewer if the space has fewer) and the reference's kernel, each with its source
+ * and build options. Asks no device: it is made up of the limits that the drivers of these GPUs state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

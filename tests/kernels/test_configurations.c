@@ -108,7 +108,7 @@ static const trial trials[] = {
      1,
      {0}},
     {"polybench/fdtd-2d", {{{"nx", 37}, {"ny", 80}, {"steps", 3}}, {{"nx", 83}, {"ny", 71}, {"steps", 2}}}, 3, 1, {0}},
-    /* Numbers that follow from the other sizes (count, in the modules) stand behind them. Work-groups of 16 are those
+    /* Numbers that follow from the other sizes (count, in the modules) come after them. Work-groups of 16 are those
      * that rusticl takes. */
     {"families/spmv/csr_scalar",
      {{{"kind", 0}, {"n", 203}, {"degree", 7}, {"nonzeros", 1203}},
@@ -246,7 +246,7 @@ static const trial trials[] = {
      {SMALL_SOLVER}},
 };
 
-/* What one size of one problem on one device needs. */
+/* The state for one size of one problem on one device. */
 typedef struct bench {
   clt_executor *executor;
   clt_instance *instance;
@@ -326,7 +326,7 @@ static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t
   if (rc == CLT_OK)
     rc = clt_data_new(&b->further, b->instance, &(clt_recipe){CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}, error);
   if (rc == CLT_OK) rc = run_sampled(b, t->n_sampled, t->n_sampled > 1 ? 7 : 7 + which, error);
-  /* Builds are what takes long. Where one configuration is sampled, the others are those of small work-groups. */
+  /* Builds take long. If one configuration is sampled, the others are those of small work-groups. */
   if (rc == CLT_OK && (t->n_sampled > 1 || b->refused > 0))
     rc = run_extremes(b, t, which, in_turn && t->n_sampled > 1, error);
   clt_executor_forget(b->executor, NULL);
@@ -373,7 +373,7 @@ int main(int argc, char **argv) {
   clt_error error = {0};
   clt_device_info *devices = NULL;
   size_t n_devices = 0, wrong = 0, n_tried = 0;
-  clt_executor *executors[MAX_DEVICES] = {NULL}; /* for all problems, since PoCL reads its library for each anew */
+  clt_executor *executors[MAX_DEVICES] = {NULL}; /* for all problems, since PoCL reads its library again for each */
   int rc = clt_opencl_devices(&devices, &n_devices, &error);
   if (n_devices > MAX_DEVICES) n_devices = MAX_DEVICES;
   for (size_t i = 0; rc == CLT_OK && i < n_devices; i++)

@@ -61,7 +61,7 @@ def expand(entries):
 
 
 def verify(variant, sizes, n, seed):
-    """Whether n sampled configurations are right, and the default one, in a small work-group, where a work-group was too large."""
+    """Whether n sampled configurations are correct, and the default one, in a small work-group if a work-group was too large."""
     declared = [parameter["Name"] for parameter in json.loads((FOLDER / variant["Problem"]).read_text())["ProblemParameters"]]
     command = [os.environ["CLATUNE"], "verify", str(FOLDER / variant["Problem"]), "--json",
                *(word for name in declared for word in ("--size", f"{name}={sizes[name]}"))]

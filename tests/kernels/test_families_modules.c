@@ -1,5 +1,5 @@
-/* The modules of the families spmv, histogram and sort: inputs are what their kinds say, all formats hold the same matrix,
- * features are right. */
+/* The modules of the families spmv, histogram and sort: inputs are of their kinds, all formats hold the same matrix,
+ * features are correct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

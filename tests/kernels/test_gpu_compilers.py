@@ -1,8 +1,8 @@
 """The shipped kernels compile for GPUs: test_gpu_compilers.py FOLDER GPU-CONFIGURATIONS [N [PART]]. No GPU is asked and nothing runs.
 N (1) sampled configurations of each OpenCL problem in FOLDER's kernels_cl and examples (with PART: of those with it in their path),
-beside its default one and its reference's kernel, with the options that clatune would build them with on such a GPU, go through clang
-and libclc: for NVIDIA's to PTX, for AMD's to assembly. At least 99 of 100 must compile, for each problem and GPU, and what is left to
-be linked can only be images, which libclc does not have for these GPUs. Where there is ptxas, PTX without images goes through it too.
+in addition to its default one and its reference's kernel, with the options that clatune would build them with on such a GPU, go through clang
+and libclc: for NVIDIA's to PTX, for AMD's to assembly. At least 99 of 100 must compile, for each problem and GPU, and symbols left to
+be linked can only be images, which libclc does not have for these GPUs. If there is ptxas, PTX without images goes through it too.
 77: no clang or no libclc."""
 import collections
 import concurrent.futures
@@ -27,7 +27,7 @@ Gpu = collections.namedtuple("Gpu", "name maker triple features bitcode")
 GPUS = (Gpu("sm_75", "nvidia", "nvptx64--nvidiacl", "+ptx63", "nvptx64--nvidiacl.bc"),
         Gpu("sm_90", "nvidia", "nvptx64--nvidiacl", "+ptx78", "nvptx64--nvidiacl.bc"),
         Gpu("gfx90a", "amd", "amdgcn--amdhsa", "+wavefrontsize64", "amdgcn--amdhsa.bc"))
-# By what a kernel reads images with, as clang writes the names (_Z11read_imagef...), and how a sampler in the source is made.
+# By the functions with which a kernel reads images, as clang writes the names (_Z11read_imagef...), and how a sampler in the source is made.
 IMAGES = re.compile(r"_Z\d+(read_image|get_image_)|__translate_sampler_initializer$")
 PROBE = "float missing(float);\n__kernel void probe(__global float *p) { p[get_global_id(0)] = %s(p[0]); }\n"
 
@@ -56,7 +56,7 @@ def largest(pattern, text):
 
 
 def compile_one(clang, gpu, source, options):
-    """What is wrong, in words, or None; whether images are left to be linked; registers and bytes of spills of a work-item."""
+    """The error, in words, or None; whether images are left to be linked; registers and bytes of spills of a work-item."""
     made = call(command(clang, gpu, source, options))
     if made.returncode:
         said = [line for line in made.stderr.splitlines() if "error:" in line] or made.stderr.splitlines()[:3]
@@ -90,7 +90,7 @@ def compile_probe(clang, gpu, function):
 
 
 def find_problems():
-    """Files that tell how an OpenCL kernel is tuned. Where N is not stated: of the problems of a kernel file in kernels_cl, the first."""
+    """Files that tell how an OpenCL kernel is tuned. If N is not stated: of the problems of a kernel file in kernels_cl, the first."""
     seen = set()
     for path in sorted((ROOT / "kernels_cl").rglob("*.json")) + sorted((ROOT / "examples").rglob("*.json")):
         about = json.loads(path.read_text())
@@ -125,7 +125,7 @@ if clang is None:
 for gpu in GPUS:
     if gpu not in gpus:
         print(f"left out: {gpu.name}, which {clang} or its libclc does not know")
-for gpu in gpus:  # what is wrong is seen
+for gpu in gpus:  # errors are seen
     assert "missing" in compile_probe(clang, gpu, "missing") and "unheard_of" in compile_probe(clang, gpu, "unheard_of")
 if not shutil.which("ptxas"):
     print("no ptxas (CUDA): PTX is not assembled, and there are no registers of NVIDIA's")

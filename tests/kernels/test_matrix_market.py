@@ -1,4 +1,4 @@
-"""from_matrix_market.py makes of MatrixMarket files what the family spmv reads: test_matrix_market.py FOLDER CC, which compiles the module."""
+"""from_matrix_market.py converts MatrixMarket files to the input of the family spmv: test_matrix_market.py FOLDER CC, which compiles the module."""
 import ctypes
 import gzip
 import json

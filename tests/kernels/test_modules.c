@@ -1,4 +1,5 @@
-/* The inputs are deterministic and have structure; the references are right, checked by other ways to the same result.
+/* The inputs are deterministic and have structure; the references are correct, checked by other ways to the same
+ * result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,7 +165,7 @@ static void pictures_too_long_for_fixed_point_are_refused(void **state) {
     assert_int_equal(camera_of(8192, 256, 1024, seed, view), 0);
     assert_int_equal(camera_of(8192, 64, 512, seed, view), -1);
     assert_int_equal(camera_of(64, 8192, 512, seed, view), -1);
-    for (int width = 4096; width <= 8192; width += 16) { /* all that the kernel adds up has to fit */
+    for (int width = 4096; width <= 8192; width += 16) { /* the kernel's sum must fit */
       if (camera_of(width, 64, 512, seed, view) != 0) {
         refused++;
         continue;

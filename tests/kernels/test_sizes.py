@@ -1,4 +1,4 @@
-"""The lists of filterbank sizes are what the script draws, within the bounds, and have nothing in common."""
+"""The lists of filterbank sizes are the script's draws, within the bounds, and have nothing in common."""
 import json
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""The applications of apps/, run in a folder of their own; and what they should compute, in Python."""
+"""The applications of apps/, run in a folder of their own; and their expected results, in Python."""
 import array
 import json
 import math

@@ -187,7 +187,7 @@ static void ways_of_queues(cl_command_queue queue) {
   clReleaseEvent(events[0]);
   clReleaseEvent(events[1]);
   if (unordered) launch("unordered", unordered, kernel, 5, N, GROUP);
-  /* What waits for an event that this thread sets later. */
+  /* Launches that wait for an event that this thread sets later. */
   gate = clCreateUserEvent(context, &status);
   CHECK(status);
   set(kernel, a, b, 5);

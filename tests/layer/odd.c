@@ -1,5 +1,5 @@
 /* An application that launches kernels in ways that a problem file can and cannot say; each prints a number that does not
- * depend on who looks on: "NAME SUM". usage: app-odd FOLDER, in which the kernels find what they include. */
+ * depend on the observer: "NAME SUM". usage: app-odd FOLDER, in which the kernels find what they include. */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static const char text[] =
     "kernel __attribute__((reqd_work_group_size(32, 1, 1))) void required(global float *data) { data[I] *= 2; }\n";
 
 /* A text that says its parameters itself. WIDTH is a size of the data, PRECISION of which type it is; the others have reasons
- * of their own to stay: "ROOM" an option, "LATER" what is before it, "TWICE" its second line, "UNDONE" its end. */
+ * of their own to stay: "ROOM" an option, "LATER" the text before it, "TWICE" its second line, "UNDONE" its end. */
 static const char written_text[] =
     "#if LATER + 0 == 1\n"
     "#endif\n"
@@ -126,7 +126,7 @@ static void launch(cl_kernel kernel, const size_t *offset, cl_command_queue on) 
   CHECK(clFinish(on));
 }
 
-/* in and out are the two arguments. Creates the kernel anew each time. */
+/* in and out are the two arguments. Creates the kernel again each time. */
 static void launch_pair(cl_program of, const char *name, cl_mem in, cl_mem out) {
   cl_kernel kernel = make_kernel(of, name);
   SET(kernel, 0, in);
@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
   launch(moved, &far, queue);
   print_sum("moved", longer);
 
-  /* The first launch waits for what comes after it. */
+  /* The first launch waits for a later one. */
   cl_event until = clCreateUserEvent(context, &status), done;
   CHECK(status);
   cl_kernel waits = make_kernel(one, "waits");

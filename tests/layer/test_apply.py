@@ -1,4 +1,4 @@
-"""The applications are captured, tuned with a small budget, and run with what was found: same results, by the tuned kernels."""
+"""The applications are captured, tuned with a small budget, and run with the best configurations: same results, by the tuned kernels."""
 import json
 import os
 import shutil
@@ -22,7 +22,7 @@ class Apply(unittest.TestCase):
         return self.folder.run(CLATUNE, *arguments, **self.environment, **more)
 
     def applied(self, name, *options):
-        """The report and the result of an application that is run with what is known of it."""
+        """The report and the result of an application that is run with its stored results."""
         sizes = CASES[name][0]
         run = self.folder.run(CLATUNE, "apply", "--json", *options, f"captured-{name}", "--", APPS[name], "-o", "tuned", *sizes,
                               **self.environment)
@@ -90,7 +90,7 @@ class Apply(unittest.TestCase):
                 self.check_applied(name, problem, "--check")
 
     def check_wrong_kernel(self, problem):
-        """What was captured heats only. A kernel that counts on that is right there, and wrong in an application that cools, too."""
+        """The captured launches heat only. A kernel that relies on that is correct there, and incorrect in an application that cools, too."""
         sizes = (*CASES["stencil"][0], "2")
         folder = self.folder.path / "captured-heated"
         shutil.copytree(problem.parent, folder)

@@ -1,4 +1,4 @@
-"""The applications by themselves: each computes what it should."""
+"""The applications by themselves: each computes the expected result."""
 import sys
 import unittest
 

@@ -1,4 +1,4 @@
-"""`clatune capture`: the problems that it writes pass `clatune verify` as they are; what cannot be captured is said."""
+"""`clatune capture`: the problems that it writes pass `clatune verify` as they are; messages name kernels that cannot be captured."""
 import json
 import os
 import pathlib
@@ -126,7 +126,7 @@ class Ways(Capture):
                 self.assertIn(why, kernel["why"])
         self.assertEqual(by_name["numbered"][0]["launches"], 20)
 
-        # The same kernel in two programs, and in one that is made of a binary.
+        # The same kernel in two programs, and in one made of a binary.
         copies = {k["origin"]: [] for k in by_name["copies"]}
         for kernel in by_name["copies"]:
             copies[kernel["origin"]].append(kernel)
@@ -175,7 +175,7 @@ class Ways(Capture):
         text = (self.folder.path / path).with_name("kernel.cl").read_text()
         self.assertIn("#ifndef STEP\n#define STEP 4 // at once\n#endif\n#ifndef PAD\n#  define PAD   1\n#endif\n#define WIDTH 1024\n", text)
 
-        # What is applied is this text, and it is known by the application's own.
+        # This text is applied, and it is found by the application's own.
         self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--oclgrind", "no")
         run = self.folder.run(CLATUNE, "apply", "--check", "--json", "c", "--", ODD, self.headers)
         applied, = json.loads(run.stdout)["launches"]

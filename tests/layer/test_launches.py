@@ -10,7 +10,7 @@ from applications import Folder, devices
 CLATUNE, LAYER, APP = (os.environ[name] for name in ("CLATUNE", "CLATUNE_TEST_LAYER", "APP_LAUNCHES"))
 TUNED = {"plain", "again", "retained", "recreated", "built-twice", "second-queue", "chain", "unordered", "gate",
          "sub-buffer", "in-place"}
-# The application's kernel; what is "tuned" adds 1000, so that it is seen where it ran.
+# The application's kernel; the "tuned" one adds 1000, so that it is seen where it ran.
 SOURCE = "kernel void add(global const float *in, global float *out, const int number) {\n" \
          "  out[get_global_id(0)] = in[get_global_id(0)] + number + EXTRA;\n}\n"
 ARGUMENTS = [{}, {"written": True, "type": "float", "bytes": 1024, "absolute": 1e-6, "relative": 1e-4, "scaled": True},
@@ -72,12 +72,12 @@ class Launches(unittest.TestCase):
         self.assert_tuned(labels, TUNED)
         self.assertEqual({label: value for label, value in labels if label.startswith("threads")},
                          {"threads-0": 160, "threads-1000": 160, "threads-wrong": 0})
-        # A wrong one is found; one that is right is not, nor does a launch that cannot be waited for hang.
+        # An incorrect one is found; a correct one is not, and a launch that cannot be waited for does not hang.
         labels, said = self.run_tuned(self.entry(), self.entry(**gate, options="-DEXTRA=0"), check=True)
         self.assert_tuned(labels, ())
         self.assertRegex(said, r"\Aclatune: c/k\.json: kernel 'add' is launched untuned: its result in argument 1 "
                          r"differs .* in 256 of 256 elements, first in element 0 by 1000\n\Z")
-        # What cannot be built or launched leaves the application as it is.
+        # A kernel that cannot be built or launched leaves the application as it is.
         labels, said = self.run_tuned(
             self.entry(options="-DEXTRA=nothing"), self.entry(**gate, tuned_local=[7]),
             self.entry(kernel="other", source=SOURCE.replace("add", "other"), arguments=ARGUMENTS[:2]))
@@ -90,7 +90,7 @@ class Launches(unittest.TestCase):
                 "source": SOURCE.replace("add", "scratch").replace("number)", "number, local float *room)")}
         labels, _ = self.run_tuned(self.entry(**room))
         self.assert_tuned(labels, {"local"})
-        # A file that is included must be what it was: this one was empty, which has this hash.
+        # An included file must be unchanged: this one was empty, which has this hash.
         included = {"path": "header.h", "bytes": 0, "hash": 0x2d06800538d394c2}
         for content, tuned in ((None, ()), ("", TUNED - {"gate"}), ("x", ())):
             if content is not None:
@@ -98,7 +98,7 @@ class Launches(unittest.TestCase):
             labels, said = self.run_tuned(self.entry(included=[included]))
             self.assert_tuned(labels, tuned)
             self.assertEqual(said, "")
-        # What is known of other launches.
+        # The records of other launches.
         other = ({"program": "0" * 32}, {"device": "another"}, {"driver": "another"}, {"platform": "another"},
                  {"compute_units": self.device["compute_units"] + 1},
                  {"kernel": "none"}, {"local": [8]}, {"arguments": [*ARGUMENTS[:2], {"number": "08000000"}]})

@@ -1,4 +1,4 @@
-/* Looking up: each tier, what goes before what, and what is remembered. */
+/* Looking up: each tier, their precedence, and the memory of answers. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int set_up_older(void **state) {
   return 0;
 }
 
-/* Adds a measurement of block=16 (positions 1) or 8 (0) as somebody who tunes does. n_runs 0: two, as elsewhere; each of
+/* Adds a measurement of block=16 (positions 1) or 8 (0) as a tuning does. n_runs 0: two, as elsewhere; each of
  * them takes longer by `scatter` than the one before. */
 static void know_as(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
                     clt_record_kind kind, clt_config config, double time_s) {
@@ -119,7 +119,7 @@ static void a_finalist_that_failed_is_no_answer(void **state) {
 
 static void a_slow_finalist_is_no_answer_where_the_fast_ones_are_not_valid(void **state) {
   const fixture *f = *state;
-  know(f, &f->device, 64, 1, 1e-3); /* fast, and not valid where work-groups are small: here, nothing else is faster */
+  know(f, &f->device, 64, 1, 1e-3); /* fast, and not valid if work-groups are small: here, nothing else is faster */
   know(f, &f->device, 64, 0, 9e-3);
   know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 0, 9e-3);
   expect(f, 64, CLT_TIER_EXACT, false, "block=16", 1e-3);
@@ -157,7 +157,7 @@ static void write_version(const fixture *f, int version) {
   write_text(f->folder, "add.cl", text);
 }
 
-/* Many texts, so that their hashes stand in any order. */
+/* Many texts, so that their hashes are in any order. */
 static void of_equally_near_ones_the_present_text_answers(void **state) {
   const fixture *f = *state;
   for (int version = 1; version <= 6; version++) {
@@ -211,7 +211,7 @@ static void a_kernel_answers_by_whatever_name(void **state) {
   know(f, &f->device, 64, 1, 1e-3);
   edit_problem(f, "\"add\"}, \"Problem", "\"plus\"}, \"Problem");
   expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=16", NAN);
-  /* The default's result is what others are compared with: that is another problem then. */
+  /* Others are compared with the default's result: that is another problem then. */
   edit_problem(f, "[8, 16]", "[8, 16], \"Default\": 16");
   expect(f, 128, CLT_TIER_DEFAULT, false, "block=16", NAN);
   edit_problem(f, "\"plus\"}, \"Problem", "\"add\"}, \"Problem");
@@ -276,7 +276,7 @@ static void answers_are_remembered_until_somebody_adds(void **state) {
   clt_lookup_result_release(&found);
   char hidden[620];
   snprintf(hidden, sizeof hidden, "%s.models", f->store_path);
-  assert_int_equal(mkdir(hidden, 0700), 0); /* models say nothing about what was measured */
+  assert_int_equal(mkdir(hidden, 0700), 0); /* models say nothing about measured configurations */
   snprintf(hidden, sizeof hidden, "%s.away", f->problem_path);
   assert_int_equal(rename(f->problem_path, hidden), 0);
   found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=8"); /* without a look at the file */

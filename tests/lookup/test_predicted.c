@@ -1,4 +1,4 @@
-/* Looking up by a model: kept in memory, turned to other sizes, and read anew when it was trained anew. */
+/* Looking up by a model: kept in memory, turned to other sizes, and read again when it was trained again. */
 #include <math.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static void what_is_trained_anew_is_read_anew(void **state) {
   assert_string_equal(clt_tier_name(found.tier), "nearest-size");
   clt_lookup_result_release(&found);
   train(f, 1);
-  expect(f, catalog, 90, log2(90)); /* although nobody added to the store */
+  expect(f, catalog, 90, log2(90)); /* although no tuning added to the store */
   measure(f, 4);
   train(f, 2);
   expect(f, catalog, 90, log2(90) + 4);

@@ -1,4 +1,4 @@
-/* Metrics and objectives: what a text asks for, values, costs, and what a problem file may say. */
+/* Metrics and objectives: parsing of texts, values, costs, and the keys of a problem file. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,7 +192,7 @@ static void what_has_no_positive_value_has_no_cost(void **state) {
   drop(&s);
 }
 
-/* A problem of a program that reports something; `figure` is what stands in "Figure". */
+/* A problem of a program that reports something; `figure` is the value of "Figure". */
 static subject make_program(const char *figure) {
   subject s = {0};
   clt_error error = {0};

@@ -1,4 +1,4 @@
-/* What FANN itself says of an ensemble's networks. */
+/* FANN's own predictions for an ensemble's networks. */
 #ifndef TESTS_MODEL_FANN_RUN_H
 #define TESTS_MODEL_FANN_RUN_H
 

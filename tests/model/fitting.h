@@ -38,7 +38,7 @@ static inline int tear_down(void **state) {
   return 0;
 }
 
-/* Fits a model of n rows with options. Fails the test where that fails. */
+/* Fits a model of n rows with options. Fails the test if that fails. */
 static inline clt_model *fit_with(const struct setting *s, const char *type, size_t n, uint64_t seed, unsigned threads,
                                   const clt_setting *settings, size_t n_settings) {
   clt_model *model = NULL;
@@ -54,7 +54,7 @@ static inline clt_model *fit_named(const struct setting *s, const char *type, si
   return fit_with(s, type, n, seed, threads, &(clt_setting){option, value}, option ? 1 : 0);
 }
 
-/* Trained briefly: for what does not depend on how good the model is. */
+/* Trained briefly: for tests that do not depend on the quality of the model. */
 static inline clt_model *fit_briefly(const struct setting *s, size_t n, const char *option, const char *value) {
   return fit_with(s, "ensemble", n, 1, 0, (clt_setting[]){{"iterations", "100"}, {option, value}}, option ? 2 : 1);
 }

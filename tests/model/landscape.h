@@ -1,5 +1,5 @@
 /* A synthetic landscape for the tests: the parameters of a stencil-like kernel, times with structure, interactions and
- * noise, and failures where work-groups grow too large. */
+ * noise, and failures if work-groups grow too large. */
 #ifndef TESTS_MODEL_LANDSCAPE_H
 #define TESTS_MODEL_LANDSCAPE_H
 
@@ -52,7 +52,7 @@ static inline double landscape_time_s(const clt_space *space, clt_config config)
   return 1e-3 * exp(occupancy + reuse + memory + unroll + (layout == 1 ? -0.2 : 0.05 * (double)layout * image));
 }
 
-/* n rows drawn from the valid configurations; failed ones where the landscape fails. Log times have this noise. */
+/* n rows drawn from the valid configurations; failed ones if the landscape fails. Log times have this noise. */
 static inline row *landscape_rows(const clt_space *space, size_t n, double noise, uint64_t seed) {
   clt_rng rng;
   clt_rng_init(&rng, seed);

@@ -9,7 +9,7 @@
 
 typedef struct row {
   clt_config config;
-  double time_s; /* ignored where failed */
+  double time_s; /* ignored if failed */
   bool failed;
 } row;
 

@@ -1,4 +1,4 @@
-/* Climbing on a model instead of sweeping, and what a model says of the parameters. */
+/* Climbing on a model instead of sweeping, and a model's importance of the parameters. */
 #include "fitting.h"
 #include "model/model.h"
 

@@ -110,7 +110,7 @@ static void folds_are_even_and_follow_the_seed(void **state) {
   for (int k = 0; k < 11; k++) assert_true(count[k] == 9 || count[k] == 10);
 }
 
-/* Registering what is not made for this interface, is not whole, or is there already. */
+/* Registering a model that is not made for this interface, is incomplete, or exists already. */
 static void only_whole_types_of_this_interface_are_taken(void **state) {
   (void)state;
   clt_model_type type = *clt_model_type_find("trees");

@@ -139,7 +139,7 @@ static void exponentials_are_limited_and_right(void **state) {
   }
 }
 
-/* What is written for a row must not depend on how many come with it. */
+/* The output for a row must not depend on the number of rows. */
 static void rows_do_not_depend_on_their_company(void **state) {
   (void)state;
   enum { UNITS = 3, N = 7 };

@@ -91,7 +91,7 @@ static void the_same_seed_gives_the_same_model_on_any_number_of_threads(void **s
   }
 }
 
-/* Times without any pattern: whoever predicts them with less than their own spread has seen them. */
+/* Times without any pattern: a model that predicts them with less than their own spread has seen them. */
 static void residuals_on_noise_are_not_flattered(void **state) {
   struct setting *s = *state;
   struct setting noise = {s->space, calloc(N, sizeof *noise.rows)};
@@ -182,7 +182,7 @@ static void the_plain_sweep_agrees_with_fann_run(void **state) {
   clt_space_builder_free(b);
 }
 
-/* Saturated units: exponentials would overflow if the table took whatever it gets. */
+/* Saturated units: exponentials would overflow if the table took every input. */
 static void large_weights_do_no_harm(void **state) {
   struct setting *s = *state;
   clt_model *model = fit(s, 200);
@@ -273,7 +273,7 @@ static void five_rows_are_enough(void **state) {
   }
 }
 
-/* FANN seeds and draws from rand(); the application's numbers must stay what they would have been. */
+/* FANN seeds and draws from rand(); the application's numbers must stay as they would have been. */
 static void the_applications_random_numbers_are_left_alone(void **state) {
   srand(42);
   int first = rand();

@@ -1,4 +1,4 @@
-/* Model files: what was saved comes back; what is damaged or foreign is refused. */
+/* Model files: saved models are read back; damaged and foreign files are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,7 +141,7 @@ static void any_changed_byte_is_noticed(void **state) {
   free(copy);
 }
 
-/* Writes a text under a header that fits, as somebody would who edits a model. */
+/* Writes a text under a header that fits, as a user who edits a model would. */
 static int load_forged(const struct setting *s, const char *text, size_t n) {
   char *bytes = malloc(n + 64);
   int header = snprintf(bytes, 64, "clatune-model 1 %016llx %014zu\n", (unsigned long long)clt_hash64(text, n), n);
@@ -151,7 +151,7 @@ static int load_forged(const struct setting *s, const char *text, size_t n) {
   return rc;
 }
 
-/* Changes every digit, bracket and letter in turn, with a checksum that is right: it may load or not, but never crash.
+/* Changes every digit, bracket and letter in turn, with a correct checksum: it may load or not, but never crash.
  */
 static void forged_files_never_crash(void **state) {
   struct setting *s = *state;

@@ -1,4 +1,4 @@
-/* Models of several sizes: what they say of sizes that they have not seen; for every entry of the table of models. */
+/* Models of several sizes: their predictions for unseen sizes; for every entry of the table of models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ static clt_model *fit(const struct setting *s, const char *type, size_t n_sizes)
   return model;
 }
 
-/* Of all sizes; fitted once, for all tests. What one is bound to stays: each test binds it to what it asks for. */
+/* Of all sizes; fitted once, for all tests. A binding stays: each test binds a model to its own sizes. */
 static clt_model *model_of(struct setting *s, size_t t) {
   assert_true(t < MOST_MODELS && t < clt_n_plugins(&clt_models));
   if (s->models[t] == NULL) s->models[t] = fit(s, clt_plugin_name(&clt_models, t), N_SIZES);

@@ -28,7 +28,7 @@ typedef struct bench {
   size_t n_phases;
 } bench;
 
-/* Runs the tests on every device; returns 77 where there is none. Each test's *state is a bench, freshly reset. */
+/* Runs the tests on every device; returns 77 if there is none. Each test's *state is a bench, freshly reset. */
 int bench_main(const char *name, const struct CMUnitTest *tests, size_t n_tests);
 #define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, bench_set_up, bench_tear_down)
 int bench_set_up(void **state);
@@ -49,7 +49,7 @@ void bench_border(clt_plan_arg *arg, size_t border, clt_border_mode mode);
 clt_plan_launch *bench_launch(bench *b, const char *kernel, size_t global, size_t local);
 clt_plan_launch *bench_launch_2d(bench *b, const char *kernel, const size_t global[2], const size_t local[2]);
 
-/* The content of an input, and the reference of an output: room for the logical array of the argument of this name. */
+/* The content of an input, and the reference of an output: space for the logical array of the argument of this name. */
 void *bench_input(bench *b, const char *name);
 void *bench_reference(bench *b, const char *name);
 

@@ -53,7 +53,7 @@ static void every_element_type_is_passed_and_compared(void **state) {
     if (doubles || strncmp(types[i], "double", 6) != 0) check_type(b, types[i]);
 }
 
-/* Integers have no value that cannot be right: not even 0xA5 everywhere may pass for a result. */
+/* Integers have no value that cannot be correct: not even 0xA5 everywhere may pass for a result. */
 static void an_integer_that_was_never_written_is_wrong_whatever_it_should_be(void **state) {
   bench *b = *state;
   bench_source(b, "kernel void f(global uchar *out) { size_t i = get_global_id(0); if (i != 200) out[i] = i; }", "");
@@ -75,7 +75,7 @@ static const char stored_border[] =
     "  out[(z * Y + y) * X + x] = in[(z * Y + y) * X + x];\n"
     "}\n";
 
-/* The kernel copies the stored array as it is; the reference is what clt_array_store defines. */
+/* The kernel copies the stored array as it is; clt_array_store defines the reference. */
 static void check_border(bench *b, size_t x, size_t y, size_t z, clt_border_mode mode) {
   bench_reset(b);
   bench_source(b, stored_border, "");

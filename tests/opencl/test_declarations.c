@@ -1,4 +1,4 @@
-/* What a program is given of the header of builtin functions. */
+/* The part of the header of builtin functions that a program gets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

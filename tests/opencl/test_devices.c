@@ -1,4 +1,4 @@
-/* The list of devices: whatever drivers are there, it is complete and sane. */
+/* The list of devices: whatever drivers are installed, it is complete and sane. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -57,7 +57,7 @@ static void phases_are_told_in_order(void **state) {
   assert_memory_equal(b->phases, order, sizeof order);
   b->n_phases = 0;
   bench_time(b, 2, 2, CLT_REASON_NONE);
-  /* The warm-up and the first run are looked at, the second only where that costs little; and all is at the end. */
+  /* The warm-up and the first run are looked at, the second only if that costs little; and all is at the end. */
   const clt_phase timed[] = {CLT_PHASE_RUNNING, CLT_PHASE_VERIFY, CLT_PHASE_RUNNING, CLT_PHASE_VERIFY,
                              CLT_PHASE_RUNNING};
   assert_memory_equal(b->phases, timed, sizeof timed);

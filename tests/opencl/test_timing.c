@@ -102,7 +102,7 @@ static void short_runs_go_on(void **state) {
   policy.min_runs = 2;
   policy.max_runs = 5;
   policy.steady_relative = 1e9; /* everything is steady, and */
-  policy.best_s = 1e-12;        /* far behind: of what is short four runs are made all the same */
+  policy.best_s = 1e-12;        /* far behind: short configurations are run four times all the same */
   policy.warm_up = false;
   slow_copy(b, 100);
   bench_prepare(b, CLT_REASON_NONE);
@@ -165,7 +165,7 @@ static void a_fault_in_a_later_run_is_found(void **state) {
   bench_measure(b, 2, 2, CLT_REASON_OUT_OF_BOUNDS);
 }
 
-/* Kernels that go by what was there before, on n numbers: right ones would write R. */
+/* Kernels that depend on the earlier content, on n numbers: correct ones would write R. */
 static void check_accumulation(bench *b, const char *type, const char *write, size_t n) {
   char options[200];
   bench_reset(b);
@@ -214,7 +214,7 @@ static void no_accumulation_is_right_with_all_poisons(void **state) {
   const char *types[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
   for (size_t n = 1; n <= 100; n += 99) {
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) check_accumulation(*state, "float", floats[i], n);
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes - (n == 1); i++) /* the last: what passes needs two numbers */
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes - (n == 1); i++) /* to pass, the last needs two numbers */
       for (size_t k = 0; k < sizeof types / sizeof *types; k++) check_accumulation(*state, types[k], wholes[i], n);
   }
 }
@@ -396,7 +396,7 @@ static void nothing_is_left_behind(void **state) {
   bench_prepare(b, CLT_REASON_NONE);
   bool counts = references(b) > before;
   bench_reset(b);
-  if (!counts) skip(); /* Intel's runtime: what holds a context does not show in its count */
+  if (!counts) skip(); /* Intel's runtime: references to a context do not show in its count */
   for (int i = 0; i < ROUNDS; i++) build_run_and_fail(b);
   assert_in_range(references(b), 1, before + ROUNDS - 1);
 }

@@ -50,7 +50,7 @@ static inline int scratch_teardown(void **state) {
   return nftw(scratch, scratch_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Writes p.json and loads it; fails the test where it cannot be loaded. */
+/* Writes p.json and loads it; fails the test if it cannot be loaded. */
 static inline clt_problem *scratch_problem(const char *json) {
   clt_problem *problem = NULL;
   clt_error error = {0};

@@ -47,7 +47,7 @@ static clt_plan_arg argument(const char *type, size_t x, size_t y, size_t z, siz
   return arg;
 }
 
-/* What the definition says a stored element is, one element at a time. */
+/* The stored elements by the definition, one element at a time. */
 static int expected_at(const clt_plan_arg *arg, const int *logical, const size_t at[3]) {
   size_t from[3];
   for (int d = 0; d < 3; d++) {
@@ -228,7 +228,7 @@ static void the_padding_of_vectors_of_three_is_not_compared(void **state) {
   assert_true(matches(&wide, got, NULL, NULL));
 }
 
-/* --- what a reference is worth --- */
+/* --- the quality of a reference --- */
 
 static void default_tolerances_follow_the_reference(void **state) {
   (void)state;
@@ -258,7 +258,7 @@ static void default_tolerances_follow_the_reference(void **state) {
   double nothing[2] = {0};
   array = reference_of("double", nothing, sizeof nothing, 1e-6, 0);
   array.scales_tolerance = true;
-  clt_array_scale_tolerance(&array); /* there is nothing to go by */
+  clt_array_scale_tolerance(&array); /* there is no other information */
   assert_true(array.absolute_tolerance == 1e-6);
 }
 

@@ -113,7 +113,7 @@ static void the_same_seed_gives_the_same_data_and_another_does_not(void **state)
   clt_problem_free(problem);
 }
 
-/* Counts what kinds of numbers there are; all lie within the bound. */
+/* Counts the kinds of numbers; all are within the bound. */
 typedef struct kinds {
   size_t negative, zero, denormal, end;
 } kinds;
@@ -317,7 +317,7 @@ static const char module_text[] =
     "  *(double *)call->target->data = ((float *)out->data)[11] / 4;\n"
     "  return 0;\n"
     "}\n"
-    "int judge(const clt_module_call *call) {\n" /* right is a times the reference */
+    "int judge(const clt_module_call *call) {\n" /* the correct result is a times the reference */
     "  const float *out = clt_module_find(call, \"out\")->data;\n"
     "  const float *right = clt_module_find_reference(call, \"out\")->data;\n"
     "  double a = clt_module_value(call, \"a\", -1), varies = clt_module_value(call, \"varies\", -1);\n"

@@ -1,4 +1,4 @@
-/* The worked example of docs/reference/problem-file.md is what the page says it is. */
+/* The worked example of docs/reference/problem-file.md is as the page describes it. */
 #include "scratch.h"
 
 #include "base/file.h"

@@ -80,7 +80,7 @@ static void every_truncation_is_an_error(void **state) {
   assert_int_equal(n_loaded, 1);
 }
 
-/* Swaps, copies, deletes or overwrites pieces, with a taste for what JSON and expressions are made of. */
+/* Swaps, copies, deletes or overwrites pieces, with a preference for the characters of JSON and expressions. */
 static size_t mutate(char *bytes, size_t n, size_t capacity, clt_rng *rng) {
   static const char *const pieces[] = {"\"",
                                        "{",
@@ -135,7 +135,7 @@ static void mutants_never_crash(void **state) {
   assert_true(n_loaded > N_MUTANTS / 100); /* or the test would test jansson only */
 }
 
-/* Keeps the JSON whole and breaks what stands in it: every string and number in turn becomes something else. */
+/* Keeps the JSON whole and breaks its content: every string and number in turn becomes something else. */
 static void wrong_values_in_every_place_never_crash(void **state) {
   (void)state;
   static const char *const values[] = {"null",

@@ -1,4 +1,4 @@
-/* The store's key: what changes it and what must not; modules are compiled once. */
+/* The store's key: which changes alter it and which must not; modules are compiled once. */
 #include "scratch.h"
 
 #include <dirent.h>
@@ -301,7 +301,7 @@ static void only_modules_of_the_user_are_loaded(void **state) {
       assert_int_equal(chmod(library, kind == 0 ? 0660 : 0700), 0);
       if (kind == 2) assert_int_equal(chown(library, 1, 1), 0);
     }
-    generate(); /* what is there is no shared object */
+    generate(); /* the file there is no shared object */
     assert_int_equal(lstat(library, &status), 0);
     assert_true(S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700);
   }

@@ -1,4 +1,4 @@
-/* Loading problem files: every kind of mistake is reported with its line, its key and the mend. */
+/* Loading problem files: every kind of mistake is reported with its line, its key and the fix. */
 #include "scratch.h"
 
 #include "problem/parts.h"
@@ -48,7 +48,7 @@ static void expect_mistake(size_t line, const char *text, int code, int at, cons
   char *json = with_line(line, text);
   scratch_write("bad.json", json);
   int rc = clt_problem_new(&problem, scratch_path("bad.json"), &error);
-  if (rc == CLT_OK) rc = clt_problem_check_kernel(problem, &error); /* what is amiss only where the kernel is to run */
+  if (rc == CLT_OK) rc = clt_problem_check_kernel(problem, &error); /* errors that matter only if the kernel is run */
   if (rc != code) fail_msg("'%s' gives %d: %s", text, rc, error.message);
   if (error.line != at) fail_msg("'%s' is reported for line %d, not %d (%s)", text, error.line, at, error.message);
   if (strcmp(error.key, key) != 0) fail_msg("'%s' is reported for key '%s', not '%s'", text, error.key, key);
@@ -192,7 +192,7 @@ static void mistakes_in_the_kernel(void **state) {
                  "KernelSpecification.Launches[0].Launches[1]", "");
 }
 
-/* What an application that brings its own buffers need not state; clt_problem_check_kernel asks for it. */
+/* Keys that an application with its own buffers need not state; clt_problem_check_kernel asks for it. */
 static void arguments_may_lack_size_and_content(void **state) {
   (void)state;
   clt_plan *plan = NULL;

@@ -1,4 +1,4 @@
-"""One line for each driver that tests need (meson's suites driver-NAME), from testlog.json. Exit status 1 where none of a driver's
+"""One line for each driver that tests need (meson's suites driver-NAME), from testlog.json. Exit status 1 if none of a driver's
 tests passed: all of them were skipped, or none was run. Intel's runtime, which Debian lacks, may be missing."""
 import collections
 import json

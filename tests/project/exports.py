@@ -1,7 +1,7 @@
-"""What libclatune.so exports is what the public headers declare, and what the version script lists: no more, no less.
+"""libclatune.so exports the functions that the public headers declare and the version script lists: no more, no less.
 
 exports.py ROOT CC... --library FILE     compares the three
-exports.py ROOT CC... --write            writes src/libclatune.map anew from the headers
+exports.py ROOT CC... --write            writes a new src/libclatune.map from the headers
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ PROTOTYPE = re.compile(r"\b(clt_\w+)\s*\((?!\s*\*)")
 
 
 def without_bodies(text):
-    """The text without what stands in braces, but for those of extern "C"."""
+    """The text without the content of braces, except those of extern "C"."""
     text = re.sub(r'extern\s+"C"\s*\{', "", text)
     while True:
         shorter = re.sub(r"\{[^{}]*\}", ";", text)

@@ -12,7 +12,7 @@ CXX = ["-Wold-style-cast", "-Wzero-as-null-pointer-constant", "-Wnon-virtual-dto
 
 
 def compile_alone(command, header, root):
-    # OpenCL's own headers say by a #pragma message which version they take where nobody says it.
+    # OpenCL's own headers say by a #pragma message which version they take if no define says it.
     text = f'#define CL_TARGET_OPENCL_VERSION 300\n#include <{header}>\n'
     run = subprocess.run([*command, *BOTH, f"-I{root}/include", "-fsyntax-only", "-"], input=text, text=True, capture_output=True)
     if run.returncode or run.stderr:

@@ -49,7 +49,7 @@ def anchors(path):
 
 
 def fault(page, link):
-    """What is wrong with a link, or None."""
+    """The error of a link, or None."""
     target, _, anchor = link.partition("#")
     path = (page.parent / target).resolve() if target else page
     if not path.exists():

@@ -1,7 +1,7 @@
 """Every error, warning and note that users can read is in messages.txt, as the sources write it. People review that list.
 
 Arguments: the root of the sources; --write renews the list. A line has the file and the text. Texts that one call
-chooses from or puts together are separated by " | "; a constant that is no text stands as <NAME>."""
+chooses from or puts together are separated by " | "; a constant that is no text is written as <NAME>."""
 import ast
 import difflib
 import pathlib
@@ -11,7 +11,7 @@ import sys
 LIST = pathlib.Path("tests", "project", "messages.txt")
 RENEW = "python3 tests/project/messages.py --write"
 
-# --- C: what is given to functions that report, or is printed on standard error ---
+# --- C: texts given to functions that report, or printed on standard error ---
 
 REPORTING = set("fail vfail failed failure usage die warn warning note log mistake message report refuse reject damaged "
                 "setback lost say tell complain error problem excuse".split())
@@ -19,7 +19,7 @@ TEMPLATES = {"clt_fail_errno": "cannot {} '...': ...", "clt_node_fail_name": 'th
 CHOOSING = {"return", "?", ":"}
 HELP = {"summary", "description", "examples", "arguments"}  # members of structures, shown by --help
 STREAMS = {"fprintf", "vfprintf", "fputs", "fputc", "dprintf"}
-MAKING = {"snprintf", "clt_snprintf", "clt_format", "clt_text_printf", "clt_text_add", "strdup"}  # of what is reported later
+MAKING = {"snprintf", "clt_snprintf", "clt_format", "clt_text_printf", "clt_text_add", "strdup"}  # of later reports
 TABLES = ("CLT_ERROR_TABLE", "CLT_INVALIDITY_TABLE", "CLT_REASON_TABLE")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[A-Za-z_]\w*|\s+|.', re.S)
 NO_WORDS = re.compile(r"%[-+ #0-9.*]*[a-z]+|\{[^}]*\}|\b(?:clatune|warning)\b")
@@ -106,7 +106,7 @@ def of_tables(text):
 # --- Python ---
 
 def shown(node):
-    """A text as it is written, with {...} for what is put in; None: it is no text."""
+    """A text as it is written, with {...} for inserted values; None: it is no text."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):

@@ -1,4 +1,4 @@
-"""A small table comes out of a recorded pool: benchmarks/prediction_error.py, and what its figures must hold."""
+"""A small table comes out of a recorded pool: benchmarks/prediction_error.py, and the bounds of its figures."""
 import csv
 import pathlib
 import subprocess

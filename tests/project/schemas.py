@@ -1,4 +1,4 @@
-"""The schemas know what the loaders read: the same keys, the same names to choose from. Given the root of the sources."""
+"""The schemas match the loaders: the same keys, the same names to choose from. Given the root of the sources."""
 import json
 import pathlib
 import re
@@ -8,7 +8,7 @@ ROOMS = {"problem": "problem", "plan": "farm", "family": "family"}
 LIST = r"CLT_NAMES\(([^()]*)\)"
 KEYS = re.compile(r"clt_read_object\(\s*&?\w+,\s*" + LIST)
 CHOICE = re.compile(r'clt_read_choice\(\s*&?\w+,\s*"(\w+)",\s*' + LIST)
-VARYING = re.compile(r'clt_load_option\([^;]*"(\w+)"\)')  # what the name of a key varies over
+VARYING = re.compile(r'clt_load_option\([^;]*"(\w+)"\)')  # the values over which the name of a key varies
 REFUSED = {"Script", "BinaryHDF", "Symbol"}  # T1's, read only to say why they are not possible
 
 

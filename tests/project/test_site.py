@@ -87,7 +87,7 @@ class Site(unittest.TestCase):
                 self.assertIn(word, texts[page], page)
 
     def test_no_markdown_is_left(self):
-        """What MkDocs' Markdown does not know as GitHub's does."""
+        """Syntax that MkDocs' Markdown does not know as GitHub's does."""
         for path, content in self.pages.items():
             if path.name in ("search.html", "404.html"):
                 continue

@@ -2,7 +2,7 @@
 
     in_venv.py BUILD MODULE ARGUMENT...     python -m MODULE ARGUMENT... in it; {package} is the folder of the installed package
 
-It is made once for each state of the programs and the package (scripts/python-venv). What the tests need comes with Debian's packages.
+It is made once for each state of the programs and the package (scripts/python-venv). The tests' dependencies come with Debian's packages.
 """
 import fcntl
 import hashlib

@@ -154,6 +154,6 @@ def test_a_cache_of_another_tuning_is_refused():
     with open("kept.json") as file:
         text = file.read()
     with open("cut.json", "w") as file:
-        file.write(text[:text.index('"32,0"')])  # as of one that was killed
+        file.write(text[:text.index('"32,0"')])  # as of a killed one
     results, _ = tune(cache="cut")
     assert len(results) == 2 and len(json.loads(pathlib.Path("cut.json").read_text())["cache"]) == 2

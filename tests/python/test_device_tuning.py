@@ -1,4 +1,4 @@
-"""Tuning for real: what is run, what is verified, what is stored."""
+"""Tuning for real: which configurations are run, verified and stored."""
 import functools
 import re
 import warnings

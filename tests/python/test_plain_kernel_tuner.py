@@ -1,4 +1,4 @@
-"""What calls in Kernel Tuner's manner become: sizes, restrictions, strategies, cache files, mistakes. No kernel is run."""
+"""The translation of calls in Kernel Tuner's manner: sizes, restrictions, strategies, cache files, mistakes. No kernel is run."""
 import inspect
 import itertools
 import json
@@ -172,7 +172,7 @@ def test_a_cache_file_is_whole_at_any_moment(tmp_path):
     file = write_cache(path)
     text = path.read_text()
     assert read_cache(path)["cache"].keys() == ENTRIES.keys()
-    for n in range(text.index('"1"'), len(text), 7):  # as one that was killed leaves it
+    for n in range(text.index('"1"'), len(text), 7):  # as a killed one leaves it
         path.write_text(text[:n])
         found = read_cache(path)["cache"]
         assert list(found) == list(ENTRIES)[:len(found)]
@@ -263,7 +263,7 @@ PER_JOULE = {"per_joule": lambda p: 1 / p["nvml_energy"], "twice": "2 * nvml_ene
 
 
 def observe(observables=OBSERVED, **options):
-    """Of a kernel that does what the simulated driver does with all kernels."""
+    """Of a kernel that does the same as the simulated driver with all kernels."""
     source = COPY.replace("__global float *out, __global const float *in", "__global const float *in, __global float *out")
     return tune(source=source, arguments=[IN, *ARGUMENTS[:1], ARGUMENTS[2]], observers=[NVMLObserver(observables, continuous_duration=0.01)], iterations=3, **options)
 

@@ -1,4 +1,4 @@
-"""Problems: what is written, and what is refused."""
+"""Problems: the files written, and refusals."""
 import gc
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Stores of what other tuners measured, and replays."""
+"""Stores of other tuners' measurements, and replays."""
 import json
 import shutil
 

@@ -232,7 +232,7 @@ def test_finding_the_command(monkeypatch, tmp_path):
         clatune.devices()
     monkeypatch.delenv("CLATUNE")
     monkeypatch.setattr(command, "_OWN", tmp_path / "none")
-    (tmp_path / "clatune").write_text("#!/bin/sh\n# clatune.command\n")  # what pip makes of an entry point
+    (tmp_path / "clatune").write_text("#!/bin/sh\n# clatune.command\n")  # as pip writes an entry point
     (tmp_path / "clatune").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(clatune.CommandNotFound, match="pip install"):

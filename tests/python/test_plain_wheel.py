@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and what the backend that builds it refuses."""
+"""The wheel: its content, and what its build backend refuses."""
 import ctypes
 import importlib.metadata
 import importlib.util

@@ -1,4 +1,4 @@
-"""What a typed program of a user looks like: read by mypy --strict, not run."""
+"""An example of a user's typed program: read by mypy --strict, not run."""
 import pathlib
 
 import clatune

@@ -40,7 +40,7 @@ def mean(found, searcher, evaluations):
 
 
 def check_ranks(found, searchers):
-    """Whoever does not beat random search after 200 evaluations has a page that says why."""
+    """A searcher that does not beat random search after 200 evaluations has a page that says why."""
     for searcher in searchers - {"random", "exhaustive"}:
         assert mean(found, searcher, 200) > mean(found, "random", 200), f"{searcher} does not beat random"
 

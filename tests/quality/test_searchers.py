@@ -1,7 +1,7 @@
 """Every searcher on recordings of the project's own: how near it comes to the optimum with few evaluations.
 
 The floors are the mean of optimum / best found over the three spaces and 40 seeds after 60 evaluations, less at least five
-standard errors of the runs made here: what falls below has become worse, not unlucky. Runs are the same every time.
+standard errors of the runs made here: a searcher below has become worse, not unlucky. Runs are the same every time.
 A new searcher needs a line.
 """
 import json

@@ -1,6 +1,6 @@
 """Mutants of the shipped kernels: (problem, text, its replacement, the configuration in which it matters).
 
-Races are barriers left out; the rest is off by one, stale or partial output, NaN, results that are a little wrong."""
+Races are barriers left out; the rest is off by one, stale or partial output, NaN, results that are slightly incorrect."""
 
 LOCAL = {"use_local": 1, "wg_x": 8, "wg_y": 4, "ppt_x": 2, "ppt_y": 2}
 PLAIN = {"wg_x": 8, "wg_y": 4, "ppt_x": 2, "ppt_y": 2}
@@ -44,7 +44,7 @@ CONVOLUTION = [
 ]
 
 RAYCASTING = [
-    # Entries that are not written at all would hold what the run before left there: the same table.
+    # Entries that are not written at all would hold the content from the run before: the same table.
     ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i < TF_ENTRIES / 2 ? i : 0)", TF),
     ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i + 1)", TF),
     ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i & ~1)", TF),

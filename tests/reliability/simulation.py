@@ -24,7 +24,7 @@ int copy(const clt_module_call *call) {
   return 0;
 }
 """
-# Microseconds, so that nothing has to wait: 10 at the optimum (a=17, b=9), a few per cent from one to the next.
+# Microseconds, so that nothing waits long: 10 at the optimum (a=17, b=9), a few per cent from one to the next.
 TIME_S = "1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))"
 
 
@@ -47,7 +47,7 @@ def problem(n_a, n_b):
 
 
 class SimulatedTest(CliTest):
-    """subject: what is tuned, and on which device."""
+    """subject: the tuned problem, and its device."""
     subject = ("copy.json", "--device", "Simulated")
 
     def setUp(self):
@@ -91,7 +91,7 @@ class SimulatedTest(CliTest):
         return sum(n for n, in self.rows(store, "count(*)"))
 
     def figure(self, name, value, limit):
-        """Prints a figure of docs/notebook/reliability.md; holds it against its limit where nothing else runs (suite long)."""
+        """Prints a figure of docs/notebook/reliability.md; holds it against its limit if nothing else runs (suite long)."""
         print(f"{name}: {value:.3g} (at most {limit:.3g})", file=sys.stderr)
         if os.environ.get("CLATUNE_FIGURES"):
             self.assertLessEqual(value, limit, name)
@@ -121,7 +121,7 @@ class SimulatedTest(CliTest):
 
 
 def kill_session(process):
-    """Kills what start() began: the tuner and its workers. A worker may notice the tuner's death and end by itself first."""
+    """Kills the processes that start() began: the tuner and its workers. A worker may notice the tuner's death and end by itself first."""
     for pid, _ in processes_of(process.pid):
         try:
             os.kill(pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
 /* The n-th allocation fails, n = 1, 2, ...: each time a clean error, or success without it, and nothing is leaked.
  *
  * malloc and its family are replaced for the whole process, libraries included (glibc lets a program do that), and
- * count what is alive while an operation is watched. */
+ * count the live allocations while an operation is watched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static atomic_long until_failure; /* 0: none is going to fail */
 static atomic_long n_alive;
 static atomic_bool failed;
 
-/* FANN keeps the text of an error that it has nobody to tell of: its own failures are left out. */
+/* FANN keeps the text of an error that it has no caller to report to: its own failures are left out. */
 static struct { uintptr_t begin, end; } fann;
 
 static int find_fann(struct dl_phdr_info *library, size_t size, void *user) {
@@ -84,7 +84,7 @@ void free(void *p) {
   __libc_free(p);
 }
 
-/* What is written to the disk is no matter of this program: its stores do not wait for it. */
+/* Writes to the disk are no matter of this program: its stores do not wait for them. */
 int fsync(int fd) { return (void)fd, 0; }
 int fdatasync(int fd) { return (void)fd, 0; }
 
@@ -97,7 +97,7 @@ typedef int (*operation)(void *user, clt_error *error);
 /* Every allocation of the operation fails once; step > 1: of those after the first 200 every step-th. */
 static void fail_each(operation run, void *user, long step) {
   clt_error error = {0};
-  assert_int_equal(run(user, &error), CLT_OK); /* what libraries keep is there from now on */
+  assert_int_equal(run(user, &error), CLT_OK); /* from here on the libraries' own allocations exist */
   assert_int_equal(run(user, &error), CLT_OK);
   long n_errors = 0;
   for (long n = 1; n < MOST_ALLOCATIONS; n += n < 200 ? 1 : step) {
@@ -211,7 +211,7 @@ static int count_record(void *user, clt_record_kind kind, const clt_measurement 
   return 0;
 }
 
-/* A store of its own each time: what an earlier round has kept is no matter of this one. */
+/* A store of its own each time: records of an earlier round are no matter of this one. */
 static int store_and_read(void *user, clt_error *error) {
   const struct fitting *f = user;
   clt_store *store = NULL;

@@ -1,5 +1,5 @@
 """One guilty configuration among 24 (8 on a driver, where each is built), the fastest of all: whatever it does to others, no
-innocent one is blamed for it, and it is never the best. And time: nobody is blamed for a machine that is stopped or busy. The
+innocent one is blamed for it, and it is never the best. And time: no configuration is blamed for a machine that is stopped or busy. The
 argument names a driver; without one it is the simulated one. CLATUNE_ROUNDS: how often everything is done, each time in another
 order."""
 import collections
@@ -49,7 +49,7 @@ class Blame(SimulatedTest):
                          "--lock=no", "--oclgrind", "no", *options)
 
     def check(self, answer, guilty=None):
-        """guilty: its reason where it fails in the search itself."""
+        """guilty: its reason if it fails in the search itself."""
         reasons = {tuple(configuration.split()): reason for configuration, reason, _ in self.rows("s.sqlite")}
         self.assertEqual(len(reasons), N_A * N_B)
         blamed = {c: r for c, r in reasons.items() if c != ("a=3", "b=1") and r != "none"}
@@ -63,7 +63,7 @@ class Blame(SimulatedTest):
             self.assertEqual(best, {"a": 4, "b": 2})
 
     def damage(self, at, do, *options, **more):
-        """The guilty one damages the heap; what comes after it in the same process suffers."""
+        """The guilty one damages the heap; later ones in the same process suffer."""
         self.inject({"at": "launch", "do": "heap", "when": GUILTY},
                     {"at": at, "do": do, "when": INNOCENT, "after": GUILTY, **more})
         answer = self.search(*options)
@@ -173,7 +173,7 @@ class OnSimulated(Blame):
         self.struck_while(self.pause_all, "--run-timeout", "0.3", "--compile-timeout", "0.3")
 
     def test_a_busy_machine(self):
-        """Compilations that take the processor nearly as long as they may, beside eight others that want it."""
+        """Compilations that take the processor nearly as long as they may, next to eight others that want it."""
         self.write_problem(4, 2)
         self.simulate(time_s=1e-5, type="cpu", build_cpu_s=0.2)
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
@@ -214,7 +214,7 @@ class OnDriver(Blame):
 
 def load_tests(loader, tests, pattern):
     """Each scenario once: those that all have are Blame's. The simulated driver has all of them; PoCL has a quarter, and each other
-    driver another one: a compiler that crashes and one that hangs, wrong results, crashes while running, other workers, no memory,
+    driver another one: a compiler that crashes and one that hangs, incorrect results, crashes while running, other workers, no memory,
     writes next to the output and far behind it. In rounds ('meson test --suite long') each driver has all."""
     own = OnDriver if DRIVER else OnSimulated
     names = [n for n in loader.getTestCaseNames(own) if n in vars(own)]

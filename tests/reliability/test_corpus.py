@@ -1,5 +1,5 @@
-"""The corpus of bad kernels (tests/instruments/bad_kernels) on a real driver: each defect under a reason that fits, right
-configurations right. The driver is the argument; 77 where it is not there."""
+"""The corpus of bad kernels (tests/instruments/bad_kernels) on a real driver: each defect under a reason that fits, correct
+configurations as correct. The driver is the argument; 77 if it is not installed."""
 import json
 import pathlib
 import shutil
@@ -15,8 +15,8 @@ DRIVER = sys.argv.pop(1)
 results = {}  # (problem, defect): the reasons that were found for it
 
 CRASH = {"run-crash", "compile-crash"}
-# What each may be called. A kernel whose result is right is correct, whatever it did on the way (slow; on some drivers a
-# barrier that not all reach, or a loop that is not unrolled); one whose result is wrong never is.
+# The reasons that each may get. A kernel whose result is correct counts as correct, whatever it did on the way (slow; on some drivers a
+# barrier that not all reach, or a loop that is not unrolled); one whose result is incorrect never does.
 EXPECTED = {
     "none": {"none"},
     "far_after": CRASH, "far_before": CRASH,
@@ -30,17 +30,17 @@ EXPECTED = {
     "local_memory": {"kernel-limit", "compile-error", "launch", "launch-resources", "out-of-memory"},
     "divide_by_zero": {"wrong-output"} | CRASH,
     "not_a_number": {"wrong-output"}, "partial": {"wrong-output"}, "race": {"wrong-output"},
-    # One that is far behind the best is run only once.
+    # A configuration far behind the best is run only once.
     "second_launch": {"wrong-output"}, "first_launch": {"wrong-output", "none"},
     "syntax": {"compile-error"},
     "slow": {"none", "run-timeout", "abandoned"},
     "deep_stack": {"run-crash"},
 }
-# What ends by a limit of time alone, and so costs seconds: with one size of work-group.
+# Defects that only a time limit ends, which cost seconds: with one size of work-group.
 LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
 LIMITS_S = ("3", "1") if DRIVER == "pocl" else ("6", "3")  # until it runs, and of a run; PoCL builds in 0.9 s at most
-# On rusticl an endless loop "ends" after some seconds, before which its launch does not count as running; far writes are nobody's fault (or end in
-# a lock that is never given back), and what it leaves behind is poison or wrong. There eight
+# On rusticl an endless loop "ends" after some seconds, before which its launch does not count as running; far writes are no
+# configuration's fault (or end in a lock that is never given back), and the content it leaves is poison or incorrect. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
 PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-output", "out-of-memory", "launch", "launch-resources"} | CRASH},
             "rusticl": {"race": {"wrong-output", "none"},
@@ -49,8 +49,8 @@ PECULIAR = {"intel": {"race": {"wrong-output", "none"}, "deep_stack": {"wrong-ou
                         "far_before": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH}}
 
 
-# Of floats.json and wholes.json. What is not here has to be wrong-output. LATE shows in a later launch only, and one that is
-# far behind the best, as anything can be on a busy machine, is run once: each has to be found where it is alone.
+# Of floats.json and wholes.json. A defect not listed must be wrong-output. LATE shows in a later launch only, and one that is
+# far behind the best, as anything can be on a busy machine, is run once: each must be found where it is alone.
 RIGHT, LATE, IF_RUN_AGAIN = {"none"}, {"out-of-bounds", "wrong-output"}, {"out-of-bounds", "wrong-output", "none"}
 SUBTLE = {
     "none": RIGHT, "input_toggled": {"out-of-bounds"},
@@ -59,12 +59,12 @@ SUBTLE = {
     "every_seventh": {"wrong-output", "none"},
     # A run far behind the best is not repeated; that its time depends on the output shows below, where it is alone.
     "keep_right": {"wrong-output", "none"}, "every_third": {"wrong-output", "none"},
-    # Races, and what depends on data or sizes: found by other means, or by chance.
+    # Races, and defects that depend on data or sizes: found by other means, or by chance.
     **{name: {"wrong-output", "none"} for name in ("neighbour_group", "no_barrier", "no_second_barrier", "lost_updates",
                                                    "uninitialised_local", "only_positive", "only_small", "not_zero",
                                                    "only_this_size")},
 }
-# Compilers that take 0 times anything for 0 make a right kernel of it.
+# Compilers that take 0 times anything for 0 make a correct kernel of it.
 SUBTLE_PECULIAR = {"rusticl": {"zero_times_out": {"wrong-output", "none"}},
                    "intel": {"zero_times_out": {"wrong-output", "none"}}}
 
@@ -106,7 +106,7 @@ class Corpus(CliTest):
                     self.assertIn(reason, expected)
 
     def test_what_shows_late_or_in_its_time_alone_is_found(self):
-        """Without a right configuration beside them none is far behind the best, and so all are run to the end. That the times
+        """Without a correct configuration next to them none is far behind the best, and so all are run to the end. That the times
         of keep_right depend on the output is told from noise here: those of wholes.json do too little work."""
         late = ("input_late", "guard_late", "stray_late", "every_third")
         (self.folder / "c.json").write_text(json.dumps([{"defect": defect, "block": 16} for defect in (*late, "keep_right")]))
@@ -131,7 +131,7 @@ class Corpus(CliTest):
 
 
 def print_row():
-    """What is called right for one work-group size counts as not found, unless it is found where it is alone."""
+    """A defect called correct for one work-group size counts as not found, unless it is found where it is alone."""
     bad = {key: reasons for key, reasons in results.items() if key[1] != "none"}
     missed = sorted(defect for (problem, defect), reasons in bad.items() if reasons == {"none"} or
                     ("none" in reasons and problem == "defects"))

@@ -17,7 +17,7 @@ class Deadlines(SimulatedTest):
         return answer["wall_s"]
 
     def share(self, best_s, n_slow, n_without):
-        """What a slow one costs with the limits, relative to what it costs without them."""
+        """The cost of a slow one with the limits, relative to its cost without them."""
         self.simulate(time_s=f"{best_s} if a == 0 else {100 * best_s}", waits=True)
         alone = self.wall_s(0)
         with_limits = (self.wall_s(n_slow) - alone) / n_slow

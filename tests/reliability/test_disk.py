@@ -1,4 +1,4 @@
-"""Disks that are full, broken or read-only: a message and an exit code, and what was measured before is whole."""
+"""Disks that are full, broken or read-only: a message and an exit code, and earlier measurements are intact."""
 import os
 import shutil
 

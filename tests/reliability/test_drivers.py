@@ -1,4 +1,4 @@
-"""What drivers do besides building and running: caches in the home folder, status codes of their own, platforms that are broken or
+"""What drivers do in addition to building and running: caches in the home folder, status codes of their own, platforms that are broken or
 not registered."""
 import fcntl
 import json
@@ -95,7 +95,7 @@ class ExclusiveProcess(SimulatedTest):
 
 
 class Platforms(SimulatedTest):
-    """Drivers in files of their own, each with its description beside it."""
+    """Drivers in files of their own, each with its description next to it."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
-"""benchmarks/first_gpu.py: goes on where it was ended, says what failed, and leaves other devices' tables alone. With an argument,
-all of its steps on that device: 'simulated' (NVIDIA's personality) or a real one; 77 where that is not there."""
+"""benchmarks/first_gpu.py: goes on where it was ended, names failed steps, and leaves other devices' tables alone. With an argument,
+all of its steps on that device: 'simulated' (NVIDIA's personality) or a real one; 77 if that is not there."""
 import json
 import pathlib
 import signal
@@ -21,7 +21,7 @@ OTHER = "### Another GPU\n\nIts tables.\n"
 class FirstGpu(SimulatedTest):
     def setUp(self):
         super().setUp()
-        # The simulated driver copies the first buffer into the last: of inputs that are the same everywhere that is right.
+        # The simulated driver copies the first buffer into the last: if all elements of the inputs are equal, that is correct.
         (self.folder / "problems").mkdir()
         for path in (ROOT / "kernels_cl").glob("*.json"):
             problem = json.loads(path.read_text())

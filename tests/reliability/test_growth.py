@@ -17,7 +17,7 @@ def resident_bytes(pid):
 
 
 def bytes_under(folder):
-    """What lies there now; os.walk passes over folders that go away meanwhile."""
+    """The files there now; os.walk passes over folders that go away meanwhile."""
     total = 0
     for parent, _, files in os.walk(folder):
         for file in files:

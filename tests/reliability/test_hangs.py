@@ -18,11 +18,11 @@ class Hangs(SimulatedTest):
         self.assertEqual(process.returncode, 0, errors)
         answer = json.loads(out)
         self.assertEqual(answer["reasons"], {"compile-timeout": 10})
-        self.assertEqual(answer["evaluations"]["abandoned"], 10)  # nobody knows whether they are only slow
+        self.assertEqual(answer["evaluations"]["abandoned"], 10)  # it is unknown whether they are only slow
         self.assertEqual(answer["evaluations"]["correct"], 180)
         self.assertEqual(processes_of(process.pid), [])
         hung = {pid for _, pid, *_ in self.deeds()}
-        # One that sleeps where it should compile is tried once more, alone: others may have damaged its process.
+        # A configuration that sleeps instead of compiling is tried once more, alone: others may have damaged its process.
         self.assertLessEqual(20, len(hung))
         self.assertLessEqual(len(hung), 30)
         self.assertEqual([pid for pid in hung if os.path.exists(f"/proc/{pid}")], [])

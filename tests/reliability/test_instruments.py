@@ -1,4 +1,4 @@
-"""The instruments themselves: what the simulated driver serves, what the fault layer does."""
+"""The instruments themselves: the functions of the simulated driver, the deeds of the fault layer."""
 import json
 import subprocess
 

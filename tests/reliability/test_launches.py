@@ -1,4 +1,4 @@
-"""What drivers do with launches that they should refuse or do: each under its right name, and nobody else pays for it."""
+"""What drivers do with launches that they should refuse or do: each gets the correct reason, and no other configuration is affected."""
 import json
 
 from simulation import SimulatedTest, main
@@ -20,7 +20,7 @@ class Launches(SimulatedTest):
         (self.folder / "copy.cl").write_text((self.folder / "copy.cl").read_text().replace("a + b", "x + y"))
 
     def reasons(self, **device):
-        """{(x, y): reason} of all configurations; what the device's limits leave out is not among them."""
+        """{(x, y): reason} of all configurations; those that the device's limits exclude are not among them."""
         self.simulate(time_s="1e-5 * (1 + 1.0 / x)", **device)
         answer = self.tune("--searcher", "exhaustive", "--budget", "6", "--store", "s.sqlite", "--evaluations")
         rows = self.rows("s.sqlite")
@@ -29,7 +29,7 @@ class Launches(SimulatedTest):
         return {tuple(int(part.split("=")[1]) for part in name.split()): reason for name, reason, _ in rows}
 
     def expect(self, reason, fails, **device):
-        """All configurations for which fails(x, y) have the reason, all others are right, and one of them wins."""
+        """All configurations for which fails(x, y) have the reason, all others are correct, and one of them wins."""
         self.assertEqual(self.reasons(**device), {(x, y): reason if fails(x, y) else "none" for x in X for y in Y})
 
     def why_the_default_fails(self, x):
@@ -62,7 +62,7 @@ class Launches(SimulatedTest):
 
     def test_a_device_with_groups_of_one(self):
         self.expect("kernel-limit", lambda x, y: x * y > 1, work_group_limit="1")
-        # What the device says of itself is a constraint: none of the others is tried.
+        # The device's own limit is a constraint: none of the others is tried.
         self.assertEqual(self.reasons(max_work_item_sizes=[1, 1, 1]), {(1, 1): "none"})
 
 

@@ -1,4 +1,4 @@
-"""Wrong kernels are rejected, right ones are not: mutants of the shipped problems on PoCL, and many random configurations."""
+"""Incorrect kernels are rejected, correct ones are not: mutants of the shipped problems on PoCL, and many random configurations."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""A noisy device: the configuration that is chosen is, in truth, within 2 % of the best of those that were measured."""
+"""A noisy device: the chosen configuration's true time is within 2 % of the best measured one."""
 import os
 import sys
 
@@ -25,7 +25,7 @@ class Noise(SimulatedTest):
             chosen = answer["best"]["configuration"]
             losses.append(true_s(chosen["a"], chosen["b"]) / min(measured) - 1)
             good += losses[-1] <= 0.02
-        # Seven seeds are too few for 95 %: where 195 of 200 are right, four or fewer of seven are once in two thousand runs.
+        # Seven seeds are too few for 95 %: if 195 of 200 are good, four or fewer of seven are once in two thousand runs.
         print(f"{good} of {SEEDS} within 2 %; worst {100 * max(losses):.1f} %", file=sys.stderr)
         self.assertGreaterEqual(good, 95 if SEEDS == 100 else 0.7 * SEEDS)
 

@@ -1,4 +1,4 @@
-"""clatune verify --oclgrind: finds what no guard band sees, and nothing in the shipped problems. 77 without Oclgrind."""
+"""clatune verify --oclgrind: finds defects that no guard band sees, and none in the shipped problems. 77 without Oclgrind."""
 import json
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ SMALL = {
                    ["", "local_tf=1 constant_tf=1 unroll=4", "interleave=1 ppt_x=2 ppt_y=2"]),
     "stereo": (["width=20", "height=10", "disparities=4", "window_radius=1"],
                ["", "ppt_x=4 local_left=1 local_right=1", "unroll_disparity=4 unroll_dx=2 unroll_dy=2"]),
-    # Without the image: what is read from any image counts as never written.
+    # Without the image: reads from any image count as never written.
     "filterbank": (["height=11", "width=14", "depth=18", "n_filters=6", "filter_height=3", "filter_width=4"],
                    ["use_tex1d=0", "use_tex1d=0 block_w=4 n_filter_rows=2 n_output_4s=1 spill=1",
                     "use_tex1d=0 block_h=4 block_w=16 n_filter_rows=all pad_shared=0 imul_fast=0 fast_math=1"]),
@@ -63,7 +63,7 @@ class Oclgrind(CliTest):
             self.assertEqual(bool(one["oclgrind"]), one["configuration"]["defect"] == "race", one)
 
     def test_a_winner_with_a_race_is_out(self):
-        """The race is right on PoCL, where a work-group's items run one after the other, and does less. Without Oclgrind the
+        """The result of the race is correct on PoCL, where a work-group's items run one after the other, and does less. Without Oclgrind the
         opposite order of work-items shows it."""
         if not has_device("pocl"):
             self.skipTest("no PoCL")
@@ -105,7 +105,7 @@ int twice(const clt_module_call *call) {
             if choice == "auto" and "takes too long under Oclgrind; --oclgrind yes allows" in ran.stderr:
                 continue  # on a busy machine
             self.assertEqual((answer["best"]["configuration"]["race"], answer["race_check"]), expected, ran.stderr)
-        # What has no other configuration is held against nobody, unless that is asked for.
+        # A problem without another configuration is not rejected, unless that is asked for.
         self.edit("race.json", '"Values": [0, 1], "Default": 0', '"Values": [1]')
         self.assertIn(self.clatune_json(*run)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
         self.clatune(*run, "--oclgrind", "yes", expect=5)

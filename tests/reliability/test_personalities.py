@@ -13,9 +13,9 @@ PERSONALITIES = pathlib.Path(__file__).resolve().parents[1] / "instruments" / "p
 NAME = sys.argv.pop(1)
 N_B = 25
 N_A = int(os.environ.get("CLATUNE_CONFIGURATIONS", "100")) // N_B
-MOST = 1.5  # times what is done where nothing fails
+MOST = 1.5  # times the work if nothing fails
 
-# Where, what happens, and the reason that it has to get. What the driver does by itself is a key of its description;
+# Where, the fault, and the reason that it must get. A fault of the driver itself is a key of its description;
 # "slow" is longer than its watchdog allows, "limit" a kernel that is only possible in smaller groups.
 FAULTS = {
     "nvidia": [("b == 3", "launch", "launch-resources"), ("b == 5", "run", "run-error"), ("b == 12 and a % 2 == 0", "slow", "run-error"),
@@ -83,11 +83,11 @@ class Personality(SimulatedTest):
         return rules
 
     def exhaustive(self, store, rules):
-        """The answer, and what was done for it: builds, runs, processes, seconds."""
+        """The answer, and the work for it: builds, runs, processes, seconds."""
         (self.folder / "faults.log").unlink(missing_ok=True)
         self.inject(*rules, {"at": "build", "do": "note", "when": "a >= 0"}, {"at": "run", "do": "note", "when": "a >= 0"})
         began = time.monotonic()
-        # On a busy machine what takes microseconds may take a second; and where nothing hangs, nothing waits for the limit.
+        # On a busy machine work of microseconds may take a second; and if nothing hangs, nothing waits for the limit.
         hangs = any(deed == "hang" for _, deed, _ in FAULTS[NAME])
         answer = self.tune("--searcher", "exhaustive", "--budget", str(N_A * N_B), "--store", store, "--finalists", "3",
                            "--run-timeout-factor", "0", "--run-timeout", "1" if hangs else "60", "--max-run-time", "60")
@@ -119,7 +119,7 @@ class Personality(SimulatedTest):
             if reason == "none" and clock == good_clock == "device":  # not the host's: the machine may be busy
                 self.assertAlmostEqual(time_s, good_s, delta=0.05 * good_s, msg=name)
         self.assertEqual([path for path in self.folder.iterdir() if path.name.endswith("-cache")], [])  # in the home folder
-        # Nothing is measured twice but what failed, and what its process had prepared.
+        # Nothing is measured twice but the failed ones, and those that their processes had prepared.
         for what in ("builds", "runs"):
             self.assertLessEqual(work[what], MOST * undisturbed[what], what)
         n_ends = sum(reason in ENDS_ITS_PROCESS for reason in expected.values())

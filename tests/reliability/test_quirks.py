@@ -1,4 +1,4 @@
-"""Quirks of GPU drivers, on the simulated one: each fault under its right name, and nobody else pays for it."""
+"""Quirks of GPU drivers, on the simulated one: each fault gets the correct reason, and no other configuration is affected."""
 import contextlib
 import fcntl
 import json
@@ -22,7 +22,7 @@ class Quirks(SimulatedTest):
                          "--store", "s.sqlite")
 
     def builds(self):
-        """How often each configuration was built, by a: where the fault layer notes it."""
+        """How often each configuration was built, by a: if the fault layer notes it."""
         out = {}
         for _, _, point, deed, options in self.deeds():
             if point == "build" and deed == "note":
@@ -48,7 +48,7 @@ class Quirks(SimulatedTest):
         self.assertEqual(answer["reasons"], {})
         self.assertEqual(answer["evaluations"]["correct"], N_A * N_B)
         self.assertEqual(answer["best"]["configuration"], {"a": 17, "b": 9})
-        # What was prepared in such a process is built again, which can happen to one more than once, but not to many.
+        # A configuration prepared in such a process is built again, which can happen to one more than once, but not to many.
         self.assertLessEqual(sum(self.builds().values()), 2 * N_A * N_B)
 
     def test_a_fault_kills_the_context_and_its_own_reason_is_kept(self):
@@ -91,7 +91,7 @@ class Quirks(SimulatedTest):
         self.simulate(time_s=0.01, waits=True, spins=str(spins))
         self.tune("--budget", "4", "--no-store", "--finalists", "2")
         self.assertFalse(spins.exists())
-        # What only the host's clock times has to be seen to end.
+        # The end of launches that only the host's clock times must be seen.
         self.simulate(time_s=0.01, waits=True, spins=str(spins), timer_resolution_ns=0)
         answer = self.tune("--budget", "4", "--no-store", "--finalists", "0")
         self.assertEqual(answer["best"]["clock"], "host")

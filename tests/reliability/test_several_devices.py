@@ -1,4 +1,4 @@
-"""One tuning over several equal devices: what one device would say, in less time."""
+"""One tuning over several equal devices: the same result as on one device, in less time."""
 import json
 
 from simulation import TIME_S, SimulatedTest, main
@@ -12,7 +12,7 @@ class SeveralDevices(SimulatedTest):
         self.environment["XDG_RUNTIME_DIR"] = str(self.folder)  # the devices' locks are this test's own
 
     def devices(self, n, time_s=TIME_S, **of_all):
-        """Equal ones; each counts what it runs in a file of its own."""
+        """Equal ones; each counts its runs in a file of its own."""
         for i in range(n):
             (self.folder / f"joules-{i}").write_text("0")
         return [{"name": "Simulated", "time_s": time_s, "energy": {"counter": str(self.folder / f"joules-{i}")}, **of_all}
@@ -34,7 +34,7 @@ class SeveralDevices(SimulatedTest):
             self.assertAlmostEqual(time_s / of(a, b), 1, 2)
         return rows
 
-    # --- what it does ---
+    # --- behaviour ---
 
     def test_four_say_what_one_says(self):
         waits = "0.01 * (1 + 0.1 * abs(a - 3) + 0.3 * abs(b - 2))"
@@ -72,7 +72,7 @@ class SeveralDevices(SimulatedTest):
         answer, said = self.tune_on("all", "--searcher", "random", "--budget", "100", "--finalists", "0", "--store", "s.sqlite")
         self.assertRegex(said, "warning: 0:1: device-lost: .*; continuing without this device")
         self.assertEqual(answer["evaluations"]["total"], 100)
-        self.assertGreaterEqual(answer["evaluations"]["correct"], 99)  # what was alone in its process there has failed
+        self.assertGreaterEqual(answer["evaluations"]["correct"], 99)  # a configuration that was alone in its process there has failed
 
     def test_recordings_and_samples_are_spread_as_well(self):
         self.write_problem(8, 4)
@@ -94,7 +94,7 @@ class SeveralDevices(SimulatedTest):
             self.assertEqual(json.loads(out)["evaluations"]["correct"], 60)
         self.assertEqual(len(list((self.folder / "clatune").glob("lock-gpu-*"))), 3)
 
-    # --- what it refuses ---
+    # --- refusals ---
 
     def test_those_that_differ_are_refused(self):
         first = {"name": "Simulated", "time_s": TIME_S}

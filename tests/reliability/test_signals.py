@@ -1,4 +1,4 @@
-"""Signals and outputs that go away: a saved state and the right exit code."""
+"""Signals and outputs that go away: a saved state and the correct exit code."""
 import json
 import os
 import signal

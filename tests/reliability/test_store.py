@@ -48,7 +48,7 @@ class Damage(SimulatedTest):
         self.assertEqual((self.folder / "s.sqlite").read_bytes(), content)
 
     def repaired(self):
-        """False where the root of a table is gone, and nothing can be read."""
+        """False if the root of a table is gone, and nothing can be read."""
         run = subprocess.run([CLATUNE, "store", "repair", "--store", "s.sqlite", "--json"], cwd=self.folder, text=True,
                              env=self.environment, capture_output=True)
         if run.returncode == 6:
@@ -59,7 +59,7 @@ class Damage(SimulatedTest):
         return True
 
     def identities(self):
-        """Of each measurement by its number: what tells it from all others in whichever store it is."""
+        """For each measurement by its number: the values that identify it in any store."""
         with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
             return set(store.execute("SELECT number, origin FROM measurement"))
 

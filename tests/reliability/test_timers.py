@@ -7,7 +7,7 @@ TIME_S = "1e-5 * (1 + 0.1 * abs(a - 3) + 0.1 * abs(b - 1))"
 
 class Timers(SimulatedTest):
     def times(self, timer, time_s=TIME_S, options=(), **device):
-        """What tuning all eight configurations gives: the answer, and {(a, b): seconds}."""
+        """The result of tuning all eight configurations: the answer, and {(a, b): seconds}."""
         self.write_problem(4, 2)
         self.simulate(time_s=time_s, waits=True, timer=timer, **device)
         answer = self.tune("--searcher", "exhaustive", "--budget", "8", "--finalists", "0", "--store", "t.sqlite", *options)

@@ -25,8 +25,8 @@ class TwoAtOnce(SimulatedTest):
         self.assertEqual(again["evaluations"]["measured"], 0)
 
     def test_one_device(self):
-        """Each launch notes itself at its start and, as the layer sleeps in the run, holds the device for a while: what is
-        timed by one process stands alone between two notes of that process."""
+        """Each launch notes itself at its start and, as the layer sleeps in the run, holds the device for a while: a launch
+        timed by one process is alone between two notes of that process."""
         self.simulate(time_s="3e-3 * (1 + a)", waits=True, type="cpu")
         self.write_problem(8, 1)
         self.inject({"at": "launch", "do": "note"})

@@ -1,4 +1,4 @@
-"""What a winner has to stand up to besides the search: another size, and --oclgrind (docs/explanation/sessions.md)."""
+"""The checks that a winner must pass in addition to the search: another size, and --oclgrind (docs/explanation/sessions.md)."""
 import json
 
 from simulation import TIME_S, SimulatedTest, main

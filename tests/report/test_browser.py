@@ -1,5 +1,5 @@
 """The page of 'clatune report' in a real browser: sizes, overlaps, plots, contrast, light and dark. Without Chromium it is
-skipped. CLATUNE_SCREENSHOTS=FOLDER keeps pictures of what is looked at."""
+skipped. CLATUNE_SCREENSHOTS=FOLDER keeps pictures of the pages."""
 import base64
 import hashlib
 import html
@@ -18,7 +18,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chrom
 CHECK = pathlib.Path(__file__).with_name("page_check.js").read_text()
 RECORDED = SOURCE / "data" / "recorded"
 SCHEMES = ("light", "dark")
-# What depends on the width does not depend on the scheme: each of both once.
+# Checks that depend on the width do not depend on the scheme: each of both once.
 LOOKS = ((360, "dark"), (1280, "light"))
 
 
@@ -92,7 +92,7 @@ class Browser(unittest.TestCase):
         return json.loads(re.search(r'<script type="application/json" id="document">(.*?)</script>', page, re.S)[1])
 
     def test_of_a_tuning_with_finalists_and_a_default(self):
-        """What only a store knows, put into the page of a recording."""
+        """Data that only a store has, put into the page of a recording."""
         page = self.report(RECORDED / "convolution-intel-1024.json.gz")
         document = self.document(page)
         t, = document["tunings"]
@@ -147,7 +147,7 @@ class Browser(unittest.TestCase):
         self.assertIn("3 tunings compared", look["title"])
 
     def test_names_that_would_be_markup_or_commands(self):
-        """Of a cache file: device, kernel and values are whoever's wrote it."""
+        """Of a cache file: its author chooses device, kernel and values."""
         nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>'\"`touch hacked`"
         words = ["system-rm", "a.b", "long_value_with_many_letters_in_it_and_more", "x" * 200]
         cache = {f"{w},{n}": {"mode": w, "n": n, "time": 1 + n * (1 + words.index(w)), "times": [1 + n, 2 + n]}

@@ -1,4 +1,4 @@
-/* Pages: what stands in them is data, whoever wrote it. */
+/* Pages: their content is data, whoever its author is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

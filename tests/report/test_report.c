@@ -14,7 +14,7 @@
 #include "report/rows.h"
 #include "store/store.h"
 
-/* A recording of a x b with 4 x 3 configurations: time 1 ms * a, whatever b; a=8 with b=3 fails. */
+/* A recording of a x b with 4 x 3 configurations: time 1 ms * a, for each b; a=8 with b=3 fails. */
 static clt_recording *make_recording(char *folder) {
   char text[4096] =
       "{\"device_name\": \"a card\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"],"
@@ -165,13 +165,13 @@ static void rows_are_in_the_order_of_the_file(void **state) {
            "\"4\": {\"a\": 4, \"time\": 4},"
            " \"again\": {\"a\": 1, \"time\": 1}}}");
   assert_int_equal(clt_tuning_of_recording(&t, NULL, recording, NULL), 0);
-  const double times_s[] = {3e-3, 4e-3, 1e-3}; /* of one configuration the last counts, where it stands */
+  const double times_s[] = {3e-3, 4e-3, 1e-3}; /* of one configuration the last counts, at its place */
   assert_int_equal(t.rows.n, 3);
   for (size_t i = 0; i < 3; i++) assert_true(t.rows.items[i].time_s == times_s[i]);
   end(folder, recording, &t);
 }
 
-/* What a terminal or a page would obey is not in the document. */
+/* The document has no characters that a terminal or a page would obey. */
 static void texts_are_text(void **state) {
   (void)state;
   static const struct {
@@ -189,7 +189,7 @@ static void texts_are_text(void **state) {
   }
 }
 
-/* a x b with 20 x 20 configurations, the best in the last column and row of a table that has room for neither. */
+/* a x b with 20 x 20 configurations, the best in the last column and row of a table that has space for neither. */
 static void the_pairs_keep_the_best_column_and_row(void **state) {
   (void)state;
   char *folder = make_folder(), *written = NULL;
@@ -350,7 +350,7 @@ static void the_text_marks_the_best_finalist(void **state) {
   char *second_text = clt_config_string(space, second);
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s +- 50 %% (50 %%) (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
-  /* Beside it, what the search said; and how far it is ahead of the default, as a finalist as well. */
+  /* Next to it, the search's time; and how far it is ahead of the default, as a finalist as well. */
   assert_non_null(strstr(text, "interleaved runs; 1.1 s in the search)\n"));
   assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s +- 50 % (50 %)): "));
   assert_non_null(strstr(text, "(default)\n"));

@@ -18,7 +18,7 @@
 
 #define BENCH_CAPACITY 8192
 
-/* The time of a configuration in seconds, NaN where it fails. */
+/* The time of a configuration in seconds, NaN if it fails. */
 typedef double (*bench_objective)(const clt_space *space, clt_config config);
 
 typedef struct bench {
@@ -35,7 +35,7 @@ typedef struct bench {
   size_t stop_after; /* requests, when the search is dropped; 0: goes to its end */
   bool shuffled;     /* answers come in random order, late ones too */
   /* filled */
-  clt_config asked[BENCH_CAPACITY]; /* without what is evaluated before */
+  clt_config asked[BENCH_CAPACITY]; /* without earlier evaluations */
   size_t n_asked, n_failed;
   double best_s;
   clt_search_report report;
@@ -52,7 +52,7 @@ static inline void bench_begin_at(bench *b, clt_config config) {
   b->first = config;
 }
 
-/* What the searcher noted; NaN: nothing of that name. */
+/* The searcher's note; NaN: none of that name. */
 static inline double bench_note(const bench *b, const char *name) {
   return clt_note_value(b->report.notes, b->report.n_notes, name);
 }

@@ -6,7 +6,7 @@
 #include "space/space.h"
 #include "base/plugin.h"
 
-/* "pad" has a choice only where "local" is 1. */
+/* "pad" has a choice only if "local" is 1. */
 static clt_space *conditional_space(void) {
   clt_space_builder *builder;
   clt_space *space;
@@ -74,7 +74,7 @@ static void paths_follow_trails_and_desirability(void **state) {
   clt_space *space = conditional_space();
   clt_pheromones p;
   assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
-  assert_true(fabs(share_of_local(&p, space) - 0.5) < 0.04); /* values count alike, not what lies below them */
+  assert_true(fabs(share_of_local(&p, space) - 0.5) < 0.04); /* values count alike, not their subtrees */
   p.desirable[p.first[0] + 1] = 3;
   assert_true(fabs(share_of_local(&p, space) - 0.75) < 0.04);
   p.beta = 0;

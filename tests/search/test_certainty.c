@@ -1,4 +1,5 @@
-/* The table of what recorded searches missed: sane rows, every length of a searcher; the nearest lower budget is found.
+/* The table of the losses of recorded searches: sane rows, every length of a searcher; the nearest lower budget is
+ * found.
  */
 
 #include "bench.h"
@@ -14,7 +15,7 @@ static void the_rows_are_sane(void **state) {
     assert_true(c->evaluations >= 1 && c->spaces >= 1 && c->searches >= 20 * c->spaces);
     assert_true(c->missed >= 0 && c->missed <= 1 && c->mean_loss >= 0 && c->mean_loss < 1);
     assert_true(c->tolerance == 0.02);
-    /* Who missed something lost more than t / (1 + t), and nobody loses all. */
+    /* A search that missed something lost more than t / (1 + t), and none loses all. */
     assert_true(c->mean_loss >= c->missed * 0.0196 - 1e-4 && c->mean_loss <= c->missed + 0.0197);
   }
 }

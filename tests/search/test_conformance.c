@@ -1,4 +1,4 @@
-/* What every searcher of the table must hold. bench_run checks each request: valid, never twice, never what is
+/* The rules for every searcher of the table. bench_run checks each request: valid, never twice, never one that was
  * evaluated before the searcher is asked. */
 #include "bench.h"
 #include "search/search.h"

@@ -1,4 +1,4 @@
-/* Spaces whose optimum lies on the edge of what fails (the evaluator "synthetic" with the option edge): after 200
+/* Spaces whose optimum is next to failing configurations (the evaluator "synthetic" with the option edge): after 200
  * evaluations no searcher is worse than random. */
 #include "base/plugin.h"
 #include "bench.h"
@@ -53,7 +53,7 @@ static double mean_fraction(const clt_space *space, const char *searcher, const 
   return sum / (double)l->n_searches;
 }
 
-/* On the first one (864 configurations) a model of what fails is made from few rows, half of which failed; if it keeps
+/* On the first one (864 configurations) a model of failures is made from few rows, half of which failed; if it keeps
  * the search away from the edge, nothing more is learnt of it. On the second (15,360) no step that changes one parameter
  * leads along the edge. */
 static void no_searcher_is_worse_than_random(void **state) {

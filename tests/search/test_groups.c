@@ -1,4 +1,4 @@
-/* The searcher groups: far fewer evaluations than the product, and the same optimum where groups are independent. */
+/* The searcher groups: far fewer evaluations than the product, and the same optimum if groups are independent. */
 #include "bench.h"
 
 #include <unistd.h>
@@ -99,7 +99,7 @@ static void flat_groups_are_the_whole_space(void **state) {
   assert_true(best_s == optimum_of(independent));
 }
 
-/* Where everything hangs together, one parameter after the other ends somewhere; another round may go on from there,
+/* If everything is dependent, one parameter after the other ends somewhere; another round may go on from there,
  * and a round that changes nothing is the last. */
 static void rounds_go_on_while_they_change_anything(void **state) {
   (void)state;

@@ -1,4 +1,4 @@
-/* hill-climb, local, annealing, genetic, ants: what they share, and what is each one's own. */
+/* hill-climb, local, annealing, genetic, ants: their common rules, and those of each one. */
 #include "bench.h"
 #include "base/json.h"
 
@@ -222,7 +222,7 @@ static void annealing_makes_short_steps(void **state) {
   clt_space_free(space);
 }
 
-/* Without a default: from the fastest of what random search asks for first. */
+/* Without a default: from the fastest of random search's first requests. */
 static void annealing_begins_at_the_best_of_ten(void **state) {
   (void)state;
   clt_space *space = bench_space(false);

@@ -7,7 +7,7 @@
 #define N_SPREAD 6
 #define N_ROWS 14
 
-/* Faster than it is where c is on. */
+/* Faster than it is if c is on. */
 static double believed(const clt_space *space, clt_config config) {
   bool on = clt_value_number(clt_space_value(space, config, (size_t)clt_space_find_parameter(space, "c"))) != 0;
   return bench_bowl(space, config) / (on ? 1.3 : 1);
@@ -71,7 +71,7 @@ static void without_measurements_the_prediction_counts(void **state) {
   assert_int_equal(number(f, config, "c"), 1);
 }
 
-/* Some that are spread; then each is what is thought to be the best by then. */
+/* Some that are spread; then each is the best by the predictions so far. */
 static void measurements_correct_it(void **state) {
   const fixture *f = *state;
   clt_map asked = {0};
@@ -131,11 +131,11 @@ static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state)
     assert_true(config == f->configs[77] || config == f->configs[78]);
     assert_non_null(clt_map_add(&asked, config, NULL));
   }
-  assert_true(n >= 1 && n <= 2); /* one may stand for the other */
+  assert_true(n >= 1 && n <= 2); /* one may replace the other */
   clt_map_release(&asked);
 }
 
-/* The mean over those that fit and have it; one that failed there counts as slower than all others. */
+/* The mean over those that fit and have it; a failure there counts as slower than all others. */
 static void sources_are_expected_to_agree(void **state) {
   fixture *f = *state;
   const clt_config *all = f->prior.configs, c[] = {all[10], all[500], all[1000], all[1500]}; /* canonical ones */
@@ -146,7 +146,7 @@ static void sources_are_expected_to_agree(void **state) {
   clt_arena_release(&f->prior.memory);
   assert_int_equal(clt_prior_init(&f->prior, sources, 3, (bool[]){true, true, false}, false, f->encoding, NULL), 0);
   assert_int_equal(f->prior.n, 4);
-  assert_true(best(f, NULL, 0, &asked, NULL) == c[3]); /* 0, of the only one that has it */
+  assert_true(best(f, NULL, 0, &asked, NULL) == c[3]); /* 0, of the only one with it */
   assert_non_null(clt_map_add(&asked, c[3], NULL));
   assert_non_null(clt_map_add(&asked, c[2], NULL));
   assert_true(best(f, NULL, 0, &asked, NULL) == c[1]); /* 0 and 1, where c[0] has 1 and 0.5 */
@@ -156,7 +156,7 @@ static void sources_are_expected_to_agree(void **state) {
   clt_map_release(&asked);
 }
 
-/* What was asked for and has no result yet makes its neighbours less uncertain: the next is another one. */
+/* A requested configuration without a result makes its neighbours less uncertain: the next is another one. */
 static void what_is_under_way_is_not_asked_for_again(void **state) {
   fixture *f = *state;
   clt_map asked = {0};

@@ -2,7 +2,7 @@
 #include "bench.h"
 #include "search/search.h"
 
-/* An algorithm whose every proposal depends on all that was learnt before, in order. */
+/* An algorithm whose every proposal depends on all results before, in order. */
 typedef struct follower {
   clt_steps steps;
   uint64_t mark;
@@ -191,7 +191,7 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
   }
   assert_true(n_equal[0] > 9900);                        /* but for aliases, and parents with nothing between them */
   assert_true(n_equal[1] >= 7600 && n_equal[1] <= 8000); /* four of five, but for aliases */
-  assert_true(n_equal[2] > 7000 && n_equal[2] < 8500);   /* drawn anew with 0.25, sometimes to the same value */
+  assert_true(n_equal[2] > 7000 && n_equal[2] < 8500);   /* drawn again with 0.25, sometimes to the same value */
   clt_steps_fini(&steps);
   clt_space_free(space);
 }

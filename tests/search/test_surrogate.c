@@ -1,4 +1,4 @@
-/* The surrogate search: what it finds with few evaluations, failures, batches, large and huge spaces. */
+/* The surrogate search: its results with few evaluations, failures, batches, large and huge spaces. */
 #include "bench.h"
 #include "space/space.h"
 
@@ -60,7 +60,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What all configurations reach, by the true times. */
+/* The performance of all configurations, by the true times. */
 static void know_all(const clt_space *space, clt_config *configs, float *log_costs) {
   size_t n = clt_space_valid(space);
   assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
@@ -68,7 +68,7 @@ static void know_all(const clt_space *space, clt_config *configs, float *log_cos
   for (size_t i = 0; i < n; i++) log_costs[i] = (float)log(bench_bowl(space, configs[i]));
 }
 
-/* What is fastest there comes first. */
+/* The fastest there come first. */
 static void it_takes_what_is_fastest_elsewhere(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -139,7 +139,7 @@ static void sources_that_do_not_fit_are_recognised(void **state) {
   clt_space_free(space);
 }
 
-/* What was spent on a source that misleads is part of the start of eight: the models pick the ninth. */
+/* The evaluations spent on a misleading source are part of the start of eight: the models pick the ninth. */
 static void a_source_that_misleads_does_not_prolong_the_start(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -170,7 +170,7 @@ static double failing_far_away(const clt_space *space, clt_config config) {
   return positions[4] >= 9 || positions[1] >= 6 ? NAN : bench_bowl(space, config);
 }
 
-/* What a model predicts is enough; where it is somewhat wrong, measurements put that right. */
+/* A model's predictions are enough; if they are slightly wrong, measurements correct them. */
 static void it_follows_predictions_and_corrects_them(void **state) {
   (void)state;
   clt_space *space = bench_space(false);

@@ -1,4 +1,4 @@
-/* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
+/* The two-stage search: how it divides the budget, its results, how it handles failures. */
 #include "bench.h"
 #include "base/plugin.h"
 

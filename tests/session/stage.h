@@ -134,7 +134,7 @@ static const clt_evaluator_type fake = {.abi = CLT_EVALUATOR_ABI,
                                         .keep = fake_keep,
                                         .time_again = fake_time_again};
 
-/* A session around them; everything is on the caller's stack but what clt_session_end frees. */
+/* A session around them; everything is on the caller's stack but the memory that clt_session_end frees. */
 struct stage {
   clt_tune_settings settings;
   clt_tune_result *result;
@@ -162,7 +162,7 @@ static inline void begin(struct stage *stage, const clt_space *space) {
   assert_int_equal(clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, NULL, NULL, NULL), 0);
 }
 
-/* Evaluates the session's first and what the script says. */
+/* Evaluates the session's first and the script's configurations. */
 static inline int search_stage(struct stage *stage, clt_error *error) {
   clt_search_loop *loop = &stage->session.loop;
   next_scripted = &stage->searcher;

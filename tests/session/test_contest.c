@@ -36,7 +36,7 @@ static void rounds_decide_by_lead_or_by_nearness(void **state) {
   const double fast[] = {1.00, 1.01, 1.02, 1.00, 1.01}, near[] = {1.01, 1.02, 1.00, 1.02, 1.02};
   const double slow[] = {1.10, 1.12, 1.11, 1.13, 1.12}, wild[] = {0.90, 1.30, 0.95, 1.40, 1.35};
   assert_true(decided(fast, near, 5, 0.04));
-  assert_false(decided(fast, near, 5, 0.03)); /* known to 2 %, whatever most of them say */
+  assert_false(decided(fast, near, 5, 0.03)); /* known to 2 %, whatever most of the runs say */
   assert_true(decided(slow, fast, 5, 0.02));
   assert_false(decided(slow, fast, 4, 0.02)); /* 1 in 16 by chance */
   assert_false(decided(fast, wild, 5, 0.02));
@@ -120,7 +120,7 @@ static int fake_time_again(void *state, const size_t *indices, size_t n, size_t 
       clt_measurement_fail(&out[i], CLT_REASON_RUN_CRASH, "crashed");
       continue;
     }
-    const double turn = f->rng ? exp(f->noise * clt_rng_normal(f->rng)) : 1; /* what its runs have in common */
+    const double turn = f->rng ? exp(f->noise * clt_rng_normal(f->rng)) : 1; /* common to its runs */
     for (size_t k = 0; k < n_runs; k++)
       out[i].runs_s[k] = (f->unit_s > 0 ? f->unit_s : 1) * (double)config *
                          (f->rng ? turn * exp(f->noise * clt_rng_normal(f->rng))
@@ -166,7 +166,7 @@ static void who_is_beaten_rests_and_others_go_on(void **state) {
   for (size_t i = 0; i < 3; i++) clt_measurement_release(&m[i]);
 }
 
-/* Where all was known already a search takes no time, but a single round decides nothing. */
+/* If all was known already, a search takes no time, but a single round decides nothing. */
 static void what_is_enough_goes_beyond_the_fewest_rounds(void **state) {
   (void)state;
   const struct {
@@ -211,7 +211,7 @@ static void equal_finalists_are_seldom_told_apart(void **state) {
   }
 }
 
-/* Also where the runs themselves decide when they are enough, and of whoever came to win. */
+/* Also if the runs themselves decide when they are enough, and for any winner. */
 static void intervals_hold_after_a_contest(void **state) {
   (void)state;
   size_t n_held = 0, n_held_of_best = 0, n_decided = 0;
@@ -262,7 +262,7 @@ static void short_runs_are_repeated_in_a_turn(void **state) {
   const struct {
     double unit_s;
     size_t n_runs;
-  } cases[] = {{1, 1}, {1.9e-4, 5}, {1e-6, 8}}; /* in the second turn: until then nobody knows how short they are */
+  } cases[] = {{1, 1}, {1.9e-4, 5}, {1e-6, 8}}; /* in the second turn: until then their length is unknown */
   for (size_t i = 0; i < 3; i++) {
     fake_evaluator f = {.energy_J = NAN, .unit_s = cases[i].unit_s};
     const clt_contest_policy policy = {.min_rounds = 9, .max_rounds = 9};
@@ -301,7 +301,7 @@ static void what_fails_in_another_process_is_out(void **state) {
   assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){20, 21}, 2, &policy, m, NULL), 0);
   assert_int_equal(m[0].reason, CLT_REASON_NONE);
   assert_int_equal(m[1].reason, CLT_REASON_WRONG_OUTPUT);
-  assert_int_equal(f.n_processes, 2); /* one alone has nobody to be compared with */
+  assert_int_equal(f.n_processes, 2); /* one alone has no other to be compared with */
   for (size_t i = 0; i < 2; i++) clt_measurement_release(&m[i]);
 }
 

@@ -145,7 +145,7 @@ static void where_memory_suffices_for_no_finalist_the_search_is_believed(void **
     evaluate_many(&stage, space);
     stage.settings.finalists = 3;
     for (int e = 1; e <= 12; e++) {
-      bool wrong = rejected && e == 7; /* what is known to be wrong is not believed */
+      bool wrong = rejected && e == 7; /* a configuration known as incorrect is not believed */
       fails(&stage, of_e(space, e), wrong ? CLT_REASON_WRONG_OUTPUT : CLT_REASON_OUT_OF_MEMORY, 1);
     }
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
@@ -246,7 +246,7 @@ static void the_default_is_timed_side_by_side(void **state) {
   clt_space_free(space);
 }
 
-/* --- what is said beside the result --- */
+/* --- notes on the result --- */
 
 /* The first note with the text, and how many notes there are. */
 static const char *find_note(struct stage *stage, const char *text, size_t n) {
@@ -300,7 +300,7 @@ static void measurements_that_disagree_and_a_busy_machine_are_said(void **state)
       script[0] = of_e(space, 7), script[1] = of_e(space, 8);
       stage.evaluator.slower = slower;
       stage.session.used = clt_processor_time_now();
-      stage.session.used.all_s -= 1e6; /* a tuning of many days, and what it and others used of them */
+      stage.session.used.all_s -= 1e6; /* a tuning of many days, and its and others' use of them */
       stage.session.used.busy_s -= busy ? 8e5 : 0;
       stage.session.used.own_s -= 2e5;
       assert_int_equal(search_stage(&stage, NULL), 0);
@@ -315,7 +315,7 @@ static void measurements_that_disagree_and_a_busy_machine_are_said(void **state)
       if (n) assert_non_null(strstr(stage.result->notes[n - 1], "quieter machine: it compares"));
       end(&stage);
     }
-  begin(&stage, space); /* where nothing was right, there is nothing to be compared again */
+  begin(&stage, space); /* if nothing was correct, there is nothing to compare again */
   stage.session.evaluator = &device;
   stage.session.used = clt_processor_time_now();
   stage.session.used.all_s -= 1e6;
@@ -385,7 +385,7 @@ static void a_winner_that_does_not_pass_the_check_makes_way_for_the_next(void **
     assert_true(stage.result->best_is_finalist);
     for (int i = 0; i < n_fail; i++) assert_true(best != gate.fail[i]);
     assert_true(n_fail > 0 || best == of_e(space, 7));
-    assert_int_equal(gate.n_asked, n_fail + 1); /* nobody twice */
+    assert_int_equal(gate.n_asked, n_fail + 1); /* none twice */
     clt_store_free(stage.session.loop.store);
     end(&stage);
   }

@@ -1,5 +1,5 @@
-/* A session by another objective than time: what searchers are told, what is best, who wins in the end, and what is
- * stored. */
+/* A session by another objective than time: the costs that searchers are told, the best, the winner in the end, and the
+ * stored records. */
 #include "measurement/objective.h"
 #include "stage.h"
 

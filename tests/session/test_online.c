@@ -14,7 +14,7 @@
 #include "clatune/online.h"
 #include "session/session.h"
 
-/* 512 configurations; the least is 1 ms at a=16 b=8 c=4. */
+/* 512 configurations; the shortest takes 1 ms at a=16 b=8 c=4. */
 static clt_space *make(void) {
   return make_space("a", "[1, 2, 4, 8, 16, 32, 64, 128]", "b", "[1, 2, 4, 8, 16, 32, 64, 128]", "c",
                     "[1, 2, 4, 8, 16, 32, 64, 128]", NULL);

@@ -130,7 +130,7 @@ static void what_failed_as_a_finalist_has_failed(void **state) {
   clt_space_free(space);
 }
 
-/* A loop beside others, with what it was answered. */
+/* A loop next to others, with its answers. */
 struct tuner {
   clt_search_loop loop;
   struct scripted searcher;
@@ -220,7 +220,7 @@ static void tuners_of_one_store_share_the_work(void **state) {
   assert_int_equal(b->searcher.n_told, 4);
   assert_int_equal(count_records(b), 4);
   end_tuner(b);
-  /* Where nobody can wait, both measure, and the first answer is kept. */
+  /* If none can wait, both measure, and the first answer is kept. */
   unlink(path);
   begin_tuner(a, space, path, false);
   begin_tuner(b, space, path, false);

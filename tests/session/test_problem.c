@@ -229,7 +229,7 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
   unload(&p);
 }
 
-/* Everything is wrong on other data, but the default configuration cannot be checked at all. */
+/* All configurations are incorrect on other data, but the default configuration cannot be checked at all. */
 static clt_config cannot_be_checked;
 
 static int open_doubtful(void *state, const clt_evaluator_setup *setup, const void *options,

@@ -294,7 +294,7 @@ static void the_time_limit_is_obeyed(void **state) {
   clt_space_free(space);
 }
 
-/* --- what is found --- */
+/* --- results --- */
 
 static void aliases_are_not_measured_twice(void **state) {
   (void)state;
@@ -375,7 +375,7 @@ static void finalists_are_timed_again_and_kept(void **state) {
   clt_space_free(space);
 }
 
-/* --- what goes wrong --- */
+/* --- failures --- */
 
 static void nothing_valid_is_said_so(void **state) {
   (void)state;

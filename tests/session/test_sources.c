@@ -1,4 +1,4 @@
-/* What a session learns from the store: which keys it takes, and how they are said. */
+/* A session's knowledge from the store: which keys it takes, and their names in messages. */
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "stage.h"

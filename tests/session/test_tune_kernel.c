@@ -135,10 +135,10 @@ static void a_kernel_is_tuned_on_the_applications_buffers(void **state) {
   clt_error error = {0};
   if (tune(a, &tuned, NULL, 3, is_doubled, &error)) fail_msg("%s", error.message);
   assert_int_equal(tuned.n_right, 2);
-  assert_int_equal(tuned.n_failed, 2); /* 16 is wrong, 32 does not build */
+  assert_int_equal(tuned.n_failed, 2); /* 16 is incorrect, 32 does not build */
   assert_true(tuned.time_s > 0);
   assert_true(strstr(tuned.options, "-Dblock=8") || strstr(tuned.options, "-Dblock=64"));
-  assert_true(holds(a, 1)); /* what it held before */
+  assert_true(holds(a, 1)); /* its earlier content */
   clt_kernel_tuned_release(&tuned);
 }
 

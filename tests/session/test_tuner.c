@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static char bytes[64]; /* stands for a tuner or an answer that is not looked at */
+static char bytes[64]; /* replaces a tuner or an answer that is not looked at */
 static clt_tuner *const some_tuner = (clt_tuner *)bytes;
 static clt_answer *const some_answer = (clt_answer *)bytes;
 
@@ -39,7 +39,7 @@ static void a_size_given_twice_is_refused(void **state) {
   assert_refused(clt_open(&tuner, "a.json", sizes, 3, NULL, NULL, &error), &error,
                  "the size 'width' is given twice");
   assert_null(tuner);
-  /* The first two alone are no mistake: what is missing then is the device. */
+  /* The first two alone are no mistake: then only the device is missing. */
   assert_int_equal(clt_open(&tuner, "a.json", sizes, 2, NULL, NULL, &error), CLT_E_DEVICE);
   assert_null(tuner);
 }

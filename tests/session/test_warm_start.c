@@ -1,4 +1,4 @@
-/* Sessions that begin with something: in which order it is told, and what a model adds. */
+/* Sessions that begin with something: in which order it is told, and the additions of a model. */
 #include "clatune/model.h"
 #include "../model/row.h"
 #include "stage.h"

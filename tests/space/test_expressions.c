@@ -113,7 +113,7 @@ static void expressions_outlive_text_and_symbols(void **state) {
   clt_expr_free(expr);
 }
 
-/* --- what cannot be evaluated --- */
+/* --- errors of evaluation --- */
 
 static void check_failure(const char *text, int code, const char *part) {
   clt_symbol constants[N_SYMBOLS];
@@ -174,7 +174,7 @@ static void types_have_to_go_together(void **state) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_failure(texts[i], CLT_E_EXPRESSION, "types");
 }
 
-/* --- what cannot be read --- */
+/* --- errors of parsing --- */
 
 static void mistakes_are_named_with_their_column(void **state) {
   (void)state;

@@ -1,4 +1,4 @@
-/* Mutated texts: whatever stands there, the parsers answer and stay inside of their memory. Most of the worth of this
+/* Mutated texts: whatever they contain, the parsers answer and stay inside of their memory. Most of the worth of this
  * test is in a build with -Db_sanitize=address,undefined. Seconds may be given as an argument; without, a fixed number
  * of texts. */
 #include <setjmp.h>

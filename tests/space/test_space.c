@@ -259,7 +259,7 @@ static void a_stencil_has_its_configurations(void **state) {
   clt_space_free(space);
 }
 
-/* All different, said in pairs or by lists, where other conditions stand beside or in between. */
+/* All different, said in pairs or by lists, with other conditions next to them or in between. */
 static void permutations_are_small(void **state) {
   (void)state;
   static const char *const others[] = {"True", "p0 < p3 or p1 % 2 == p4 % 2", "p4 == 0 or p1 // p4 != 1",

@@ -1,4 +1,4 @@
-/* Expressions as C: a program made of them, built by cc, comes to what clt_expr_eval does. */
+/* Expressions as C: a program made of them, built by cc, gives the same values as clt_expr_eval. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #include "expression_cases.h"
 
-/* Sizes are whole numbers; what else the cases speak of is constant. */
+/* Sizes are whole numbers; other names in the cases are constant. */
 static const clt_symbol symbols[] = {
     {.name = "a", .slot = 0},
     {.name = "b", .slot = 1},
@@ -155,7 +155,7 @@ static void a_program_comes_to_the_same(void **state) {
   clt_text_release(&texts);
 }
 
-/* Of texts, and of what would grow without end. */
+/* Of texts, and of expressions that would grow without end. */
 static void what_c_cannot_say_is_refused(void **state) {
   (void)state;
   static const char *const refused[] = {"'x' if a else 'y'", "len('x' if a else 'yy')", "a and s", "(a / 2) << 1",

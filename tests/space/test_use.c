@@ -1,4 +1,4 @@
-/* What is done with a space: samples, aliases, recordings, texts, and the builder's checks. */
+/* Uses of a space: samples, aliases, recordings, texts, and the builder's checks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +134,7 @@ static void aliases_lead_to_one_configuration(void **state) {
   assert_true(clt_space_has_aliases(space));
   static const char *const pairs[][2] = {
       {"image=1 constant=1 unroll=2", "image=1 constant=0 unroll=1"}, /* one after the other */
-      {"image=1 constant=1 unroll=4", "image=1 constant=0 unroll=1"}, /* through one that is not valid */
+      {"image=1 constant=1 unroll=4", "image=1 constant=0 unroll=1"}, /* through an invalid one */
       {"image=0 constant=1 unroll=2", "image=0 constant=1 unroll=2"},
       {"image=0 constant=0 unroll=4", "image=0 constant=0 unroll=1"},
   };
@@ -210,8 +210,8 @@ static clt_space *with_aliases(const char *on_group) {
 
 static void aliases_are_counted_by_groups(void **state) {
   (void)state;
-  /* Without a condition, 9 of the 18 combinations of a, b and c stand for themselves: a = 2: (0, 1); else (0, 1), (1,
-   * any). */
+  /* Without a condition, 9 of the 18 combinations of a, b and c represent only themselves: a = 2: (0, 1); else (0, 1),
+   * (1, any). */
   static const char *const conditions[] = {"", "c != 1 or b == 1", "a + b + c < 4", "c + q > 1", "b == 1"};
   static const uint64_t of_group[] = {9, 0, 0, 0, 0};
   for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {

@@ -1,4 +1,4 @@
-/* What the tests of the store share: small spaces, keys, scratch folders, and a visitor that collects. Include after
+/* Common parts of the store's tests: small spaces, keys, scratch folders, and a visitor that collects. Include after
  * cmocka.h. */
 #ifndef STORE_SUPPORT_H
 #define STORE_SUPPORT_H
@@ -17,7 +17,7 @@ void remove_folder(char *folder);
 /* Whether a test can have stores of a type. Those in a private PostgreSQL come from tests/farm/test_store.py, which gives
  * the superuser's URLs in CLATUNE_TEST_DATABASE, with blanks between. */
 bool has_stores(const char *type);
-/* Where a test's i-th store (from 0) of the type lies; nothing is in it. */
+/* The place of a test's i-th store (from 0) of the type; it is empty. */
 #define PLACE_BYTES 600
 char *make_place(char out[PLACE_BYTES], const char *type, const char *folder, int i);
 

@@ -1,4 +1,4 @@
-/* What every store in the table must do. */
+/* The rules for every store in the table. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +149,7 @@ static void a_changed_space_orphans_nothing_that_it_still_has(void **state) {
   size_t n_foreign = 0;
   collected *out = collect(f->store, &key, after, &n_foreign);
   assert_int_equal(out->n, 3);
-  assert_int_equal(n_foreign, 3);    /* a=1 twice, and what the constraint now forbids */
+  assert_int_equal(n_foreign, 3);    /* a=1 twice, and a configuration that the constraint now forbids */
   assert_true(time_of(out, 1) == 6); /* b=1 a=4 */
   assert_true(time_of(out, 4) == 5); /* b=0 a=4 */
   assert_true(time_of(out, 2) == 4); /* b=1 a=2 */
@@ -317,7 +317,7 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   assert_string_equal(seen.keys[1].path, "box.json");
   assert_string_equal(seen.keys[1].sizes, "w=2");
   assert_string_equal(seen.keys[0].kernel, "");
-  assert_string_equal(seen.keys[1].kernel, "k"); /* what is not said anew stays */
+  assert_string_equal(seen.keys[1].kernel, "k"); /* values not given again stay */
   assert_string_equal(seen.keys[0].tuning, "");
   assert_string_equal(seen.keys[1].tuning, "{\"seed\":2}");
   assert_int_equal(seen.keys[1].n_records, 2);
@@ -384,7 +384,7 @@ static void the_newest_answer_of_each_configuration_counts(void **state) {
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m[4]);
   add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 1, CLT_REASON_WRONG_OUTPUT);
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m[5]);
-  add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 4, CLT_REASON_OUT_OF_MEMORY); /* beside others */
+  add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 4, CLT_REASON_OUT_OF_MEMORY); /* next to others */
   clt_store_answers a = newest(f->store, &key, space, false);
   const double expected[] = {2, NAN, NAN, 4, 7};
   assert_int_equal(a.n, 5);
@@ -426,7 +426,7 @@ static void an_answer_without_the_energy_asked_for_is_none(void **state) {
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
   m.config = 1;
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
-  m.energy_J = NAN; /* measured anew, without: what was known before no longer holds */
+  m.energy_J = NAN; /* measured again, without: the earlier value no longer holds */
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
   add_failure(f->store, &key, space, CLT_RECORD_SEARCH, 2, CLT_REASON_RUN_CRASH);
   clt_store_answers a = newest(f->store, &key, space, true);
@@ -457,7 +457,7 @@ static void a_transaction_that_is_undone_leaves_nothing(void **state) {
 
 static void another_s_additions_change_the_version(void **state) {
   fixture *f = *state;
-  if (f->store->type == &clt_store_memory) skip(); /* nobody else can */
+  if (f->store->type == &clt_store_memory) skip(); /* no other type can */
   clt_space *space = make_space("a", "[1, 2]", NULL);
   clt_store_key key = make_key("p");
   clt_measurement m = make_measurement(0, 5);

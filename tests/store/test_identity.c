@@ -276,7 +276,7 @@ static void numbers_are_never_used_again(void **state) {
   add(f, store, "p", 0);
   assert_true(walk(store, NULL, 0).all[0].number > last);
   assert_int_equal(walk(store, NULL, last).n, 1);
-  assert_int_equal(merge(store, other), 3); /* what was removed can be brought back */
+  assert_int_equal(merge(store, other), 3); /* removed records can be brought back */
   clt_store_free(other);
   clt_store_free(store);
 }

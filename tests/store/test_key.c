@@ -1,4 +1,4 @@
-/* The key of an instance: what is measured, where, by which driver. */
+/* The key of an instance: its problem, its device, its driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

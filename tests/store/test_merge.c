@@ -90,7 +90,7 @@ static void expect_same_records(const fixture *f, clt_store *a, clt_store *b, co
   free_collected(y);
 }
 
-/* What the newest tuning of a problem says in a store; "": nothing. */
+/* The text of the newest tuning of a problem in a store; "": none. */
 static const char *tuning_of(clt_store *store, const char *problem) {
   static char text[64];
   clt_store_description *keys = NULL;

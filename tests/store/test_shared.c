@@ -1,4 +1,5 @@
-/* A store in PostgreSQL: what files do not meet. What needs a server runs in tests/farm/test_store.py, which has one. */
+/* A store in PostgreSQL: cases that files do not have. Tests that need a server are in tests/farm/test_store.py, which
+ * has one. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +18,7 @@
 
 static char url[PLACE_BYTES];
 static clt_store *store;
-static clt_pq *pq; /* beside the store's own connection */
+static clt_pq *pq; /* in addition to the store's own connection */
 
 static void run(const char *sql) {
   clt_error error = {0};
@@ -75,7 +76,7 @@ static void values_of_any_bytes_come_back(void **state) {
     double back[6];
     assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 6), 6);
     assert_true(back[0] == 0.1 && isnan(back[1]) && back[2] == INFINITY && back[4] == 5e-324 && back[5] == 1e308);
-    assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 5), 6); /* more than there is room for */
+    assert_int_equal(clt_pq_numbers(rows, 0, 6, back, 5), 6); /* more than there is space for */
     clt_pq_rows_free(rows);
   }
   json_decref(list);
@@ -206,7 +207,7 @@ static void nothing_is_missed_of_those_who_commit_late(void **state) {
   clt_space_free(space);
 }
 
-/* What another one with the right to write may have written. */
+/* Rows that another user with the right to write may have written. */
 static void hostile_rows_are_foreign(void **state) {
   (void)state;
   clt_space *space = make_space("a", "[1, 2, 4]", NULL);

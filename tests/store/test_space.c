@@ -1,4 +1,4 @@
-/* A space from what a store holds alone. */
+/* A space from a store's content alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

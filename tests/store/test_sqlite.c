@@ -1,4 +1,4 @@
-/* The store's file: where it lies, who may read it, what is refused, and what damage or hostile rows do. */
+/* The store's file: its place, who may read it, refusals, and the effects of damage and hostile rows. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -197,7 +197,7 @@ static void a_store_that_is_read_only_is_refused_at_once(void **state) {
   assert_refused(in_folder("fixed"), "read-only");
 }
 
-/* In a child that is no root: status 0 where the ten records can be read and nothing can be added. */
+/* In a child that is no root: status 0 if the ten records can be read and nothing can be added. */
 static int use_as_ordinary_user(const char *path, const clt_space *space) {
   if (geteuid() == 0 && (setgid(65534) || setuid(65534))) return 2;
   clt_store *store = NULL;
@@ -266,7 +266,7 @@ static void a_store_that_leaves_its_place_is_told_and_saved(void **state) {
     char *copy = saved_copy(error.message);
     assert_non_null(copy);
     assert_int_equal(mode_of(copy), 0600);
-    assert_int_equal(access(path, F_OK), way == 1 ? 0 : -1); /* nothing stands where the user took it away */
+    assert_int_equal(access(path, F_OK), way == 1 ? 0 : -1); /* no file is where the user removed it */
     error = (clt_error){0};
     assert_int_equal(add_one(store, space, 3, &error), CLT_E_STORE);
     assert_null(saved_copy(error.message)); /* once */
@@ -303,7 +303,7 @@ static int count_key(void *user, const clt_store_description *d) {
   return *last = d->key, 0;
 }
 
-/* By what SQLite does and not by the time that it takes: 300 problems and 300 devices, each problem on one of them, with
+/* By SQLite's steps and not by its time: 300 problems and 300 devices, each problem on one of them, with
  * 100 records each. The records themselves, on 300 pages, are not read. */
 static void keys_take_no_time_with_problems_times_devices_or_records(void **state) {
   (void)state;
@@ -385,7 +385,7 @@ static void a_full_disk_is_told_and_loses_nothing(void **state) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 0);
-  clt_store *store = open_store(path); /* and where there is room again, it goes on */
+  clt_store *store = open_store(path); /* and if there is space again, it goes on */
   clt_store_key key = make_key("q");
   clt_measurement m = make_measurement(0, 1);
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
@@ -453,7 +453,7 @@ static int ignore(void *user, clt_record_kind kind, const clt_measurement *m) {
   return m->config < 10 && m->n_runs <= CLT_MAX_RUNS ? 0 : CLT_E_RANGE;
 }
 
-/* Whatever stands in the file: an error with words, or records that can be right. */
+/* Whatever the file contains: an error with a message, or records that can be correct. */
 static void use_damaged(const char *path, const clt_space *space) {
   clt_store *store = NULL;
   clt_store_key key = make_key("p");

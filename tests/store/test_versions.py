@@ -30,7 +30,7 @@ class Versions(CliTest):
             return connection.execute(sql).fetchall()
 
     def old_rows(self):
-        """What the old tables say of each measurement: its key, its own columns, and its rows in the others."""
+        """The old tables' values of each measurement: its key, its own columns, and its rows in the others."""
         tables = {name for name, in self.ask("select name from sqlite_master where type = 'table'")}
         key = OLD_KEY.format(
             tuning="ifnull((select json from tuning where problem = p.id and device = d.id), '')" if "tuning" in tables else "''",

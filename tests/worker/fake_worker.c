@@ -1,6 +1,6 @@
 /* A worker without OpenCL that speaks the protocol and misbehaves on demand: the last two digits of a configuration say
  * how (see `deeds`), FAKE_START says how it starts; of the request "open", "slowness" is a factor of its times, and with
- * "holiday" it does nothing but configuration 0. What it does when goes to the file FAKE_LOG, a line each. */
+ * "holiday" it does nothing but configuration 0. Its actions and their times go to the file FAKE_LOG, one per line. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ static void hang(void) {
   for (;;) pause();
 }
 
-static void work(int ms) { /* what a compiler or a kernel would take */
+static void work(int ms) { /* the time of a compiler or a kernel */
   struct timespec t = {.tv_nsec = ms * 1000000L};
   nanosleep(&t, NULL);
 }

@@ -1,4 +1,4 @@
-/* What a configuration makes the fake worker do: its last two digits. */
+/* The fake worker's deed for a configuration: its last two digits. */
 #ifndef FAKE_WORKER_H
 #define FAKE_WORKER_H
 

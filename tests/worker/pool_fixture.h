@@ -80,7 +80,7 @@ static inline void close_pool(clt_pool *pool) {
   free(pool);
 }
 
-/* What clt_pools_wait does, for one pool. */
+/* The same as clt_pools_wait, for one pool. */
 static inline int wait_pool(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error) {
   const double until_s = clt_now_s() + (pool->n_submitted > 0 ? timeout_s : 0);
   for (bool last = false;;) {
@@ -146,7 +146,7 @@ static inline bool exists(pid_t pid) {
   bool got = fgets(line, sizeof line, file) != NULL;
   fclose(file);
   const char *state = got ? strrchr(line, ')') : NULL;
-  return state && state[2] != 'Z' && state[2] != 'X'; /* a zombie is the business of whoever inherited it */
+  return state && state[2] != 'Z' && state[2] != 'X'; /* a zombie is the business of the process that inherited it */
 }
 
 #define LAST_COLUMN 3

@@ -1,4 +1,4 @@
-/* What a worker says of its last fault, however many of its threads fault together. */
+/* A worker's message about its last fault, however many of its threads fault together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void touch_nothing(void) { *(volatile int *)nowhere = 1; }
 
 enum what { NOTHING, NO_INSTRUCTION, ENDLESS_RECURSION };
 
-/* Code in memory that belongs to no file: an instruction that there is not, or one that fills the stack. */
+/* Code in memory that belongs to no file: an invalid instruction, or one that fills the stack. */
 static code generate(enum what what) {
 #if defined(__x86_64__)
   static const unsigned char none[] = {0x0f, 0x0b}, deep[] = {0xe8, 0xfb, 0xff, 0xff, 0xff}; /* call itself */
@@ -51,7 +51,7 @@ static void *fault_with_others(void *what) {
   return NULL;
 }
 
-/* As LLVM's: gone while it runs, and then what it replaced is back. */
+/* As LLVM's: gone while it runs, and then the handler that it replaced is back. */
 static struct sigaction replaced;
 
 static void restore(int number) { sigaction(number, &replaced, NULL); }

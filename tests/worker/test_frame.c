@@ -1,4 +1,4 @@
-/* Frames and messages: what is received is bounded and checked. */
+/* Frames and messages: received bytes are bounded and checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

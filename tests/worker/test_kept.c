@@ -161,7 +161,7 @@ static void an_error_leaves_no_request_behind(void **state) {
   setup.compile_timeout_s = 1;
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(clt_pool_keep(pool, (clt_config[]){OWN_ERROR, HANG_BUILD}, 2, m, &error), CLT_E_OPENCL);
-  measure_all(pool, (clt_config[]){100, HANG_BUILD, 300, 400}, 4, m); /* beyond the deadline of what hung */
+  measure_all(pool, (clt_config[]){100, HANG_BUILD, 300, 400}, 4, m); /* beyond the deadline of the hanging one */
   expect(&m[1], CLT_REASON_COMPILE_TIMEOUT);
   expect(&m[3], CLT_REASON_NONE);
   release_all(m, 4);

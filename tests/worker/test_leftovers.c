@@ -99,7 +99,7 @@ static void exclusive_use_excludes_and_is_not_starved(void **state) {
   assert_true(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));
   assert_true(clt_lock_try(&b, CLT_LOCK_SHARED, NULL, NULL));
   assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, NULL, NULL)); /* b gives up its share and waits at the gate */
-  assert_false(clt_lock_try(&c, CLT_LOCK_SHARED, NULL, NULL));    /* so nobody new comes to share */
+  assert_false(clt_lock_try(&c, CLT_LOCK_SHARED, NULL, NULL));    /* so no new process comes to share */
   assert_false(clt_lock_try(&c, CLT_LOCK_EXCLUSIVE, NULL, NULL));
   assert_true(clt_lock_try(&a, CLT_UNLOCKED, NULL, NULL));
   assert_false(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));

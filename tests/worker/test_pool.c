@@ -259,7 +259,7 @@ static void waiting_has_a_limit_and_needs_something_submitted(void **state) {
   assert_int_equal(wait_pool(pool, &m, 60, NULL), CLT_E_AGAIN);
   assert_int_equal(clt_pool_submit(pool, HANG_BUILD, 0, NULL), 0);
   assert_int_equal(wait_pool(pool, &m, 0.1, NULL), CLT_E_AGAIN);
-  close_pool(pool); /* whatever is under way */
+  close_pool(pool); /* with any work under way */
   assert_true(all_gone(f));
 }
 

@@ -1,4 +1,4 @@
-/* A tuning over several devices: work is spread, the first device's times are everybody's, what fails is left out. */
+/* A tuning over several devices: work is spread, all use the first device's times, failing devices are left out. */
 #include "pool_fixture.h"
 #include "worker/pools.h"
 
@@ -60,7 +60,7 @@ static int measure_on_all(spread *s, const clt_config *configs, size_t n, clt_me
   return 0;
 }
 
-/* Measures what all are compared by, and waits until all know how fast they are. */
+/* Measures the configuration by which all are compared, and waits until all know how fast they are. */
 static void compare_all(spread *s) {
   clt_measurement m;
   assert_int_equal(measure_on_all(s, (clt_config[]){GOOD}, 1, &m, NULL), 0);
@@ -125,7 +125,7 @@ static void what_a_device_leaves_undone_others_do(void **state) {
   release_all(m, 12);
   assert_non_null(strstr(s->said, "0:0: the device is on holiday; continuing without this device\n"));
   assert_non_null(strstr(s->said, "0:2: the device is on holiday; continuing without this device\n"));
-  /* Finalists are then on the one that is left. */
+  /* Finalists are then on the remaining one. */
   assert_int_equal(clt_pools_keep(&s->pools, (clt_config[]){100, 200}, 2, m, NULL), 0);
   assert_int_equal(clt_pools_time_again(&s->pools, (size_t[]){0, 1}, 2, 1, m, NULL), 0);
   assert_true(m[0].n_runs == 1 && m[1].n_runs == 1);

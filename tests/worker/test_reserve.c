@@ -13,7 +13,7 @@ static int begin(void **state) {
   return 0;
 }
 
-/* Nothing is left, whatever happened. */
+/* In no case is anything left. */
 static int end(void **state) {
   fixture *f = *state;
   clt_workers_reserve(false, false);
@@ -39,7 +39,7 @@ static void workers_of_one_tuning_serve_the_next(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);
   for (clt_config i = 0; i < 4; i++) tune(&setup, 8 * i, 8, GOOD, CLT_REASON_NONE);
-  assert_int_equal(count_log(f, "start"), 2 + 3); /* the data are made by one that has run nothing */
+  assert_int_equal(count_log(f, "start"), 2 + 3); /* a process that has run nothing makes the data */
   assert_int_equal(count_log(f, "make data"), 4);
   assert_int_equal(count_log(f, "open"), 2 + 3 * 3);
   assert_int_equal(count_folders(f, "clatune-"), 1);
@@ -59,7 +59,7 @@ static void fill_cache(const fixture *f, char path[700]) {
   close(open(path, O_CREAT | O_WRONLY, 0600));
 }
 
-/* What a driver has put into its cache is there for the next tuning where that is wanted. */
+/* The content of a driver's cache is there for the next tuning if that is wanted. */
 static void what_was_compiled_is_kept_where_it_is_wanted(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);
@@ -117,7 +117,7 @@ static size_t count_both(const fixture *f, const char *first, const char *second
   return n_both;
 }
 
-/* Whoever met with a fault does not go on. */
+/* A process that met with a fault does not go on. */
 static void what_was_faulty_ends(void **state) {
   static const struct {
     int deed;
@@ -161,7 +161,7 @@ static void one_that_has_ended_meanwhile_is_replaced(void **state) {
   assert_int_equal(count_log(f, "start"), 4);
 }
 
-/* What fails in a process that has served before is believed where a new one says the same. */
+/* A failure in a process that has served before is believed if a new one says the same. */
 static void a_failure_in_a_used_process_is_no_failure_yet(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "init/init.h"
 
-/* A captured kernel and what is made of it. */
+/* A captured kernel and its problem. */
 typedef struct captured {
   const json_t *kernel, *capture; /* of the manifest; capture: its member */
   const char *raw;                /* the folder of the layer's files */

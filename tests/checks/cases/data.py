@@ -1,4 +1,4 @@
-"""Wrong kernels that are right on the data that the problem file fixes: constants and scalars, or the content of files."""
+"""Incorrect kernels that are correct on the data that the problem file fixes: constants and scalars, or the content of files."""
 import math
 import struct
 
@@ -47,9 +47,9 @@ def expected(name):
     return {"ReferenceArguments": [{"TargetName": name, "FillType": "BinaryRaw", "DataSource": "expected.raw"}]}
 
 
-# --- Right only for the constants and scalars of the problem file ---
+# --- Correct only for the constants and scalars of the problem file ---
 
-# beta is 0, so nobody notices that the old c is not added.
+# beta is 0, so the check does not notice that the old c is not added.
 case("gemm_beta_never_read", wrong=True, kind="fixed-data", sizes={"n": 64}, work=4000, sink="c[0]",
      arguments=[inp("a", "float", ["n", "n"], HostileData=False), inp("b", "float", ["n", "n"], HostileData=False),
                 vector("c", "float", ["n", "n"], "ReadWrite", FillType="Random", FillValue=1.0, HostileData=False),
@@ -153,7 +153,7 @@ for (long i = 0; i < N(q, 0); i++) out[i] = ((float)q[i] - (float)S(zero)) * (fl
 }
 """)
 
-# The forces are stored instead of added to those that are there, which are 0.
+# The forces are stored instead of added to the existing ones, which are 0.
 case("forces_not_accumulated", wrong=True, kind="fixed-data", sizes={"n": 16384}, work=1600, sink="force[0]",
      arguments=[inp("x", HostileData=False), vector("force", "float", "n", "ReadWrite", FillType="Constant", FillValue=0.0)],
      global_size=["n"], local_size=[64],
@@ -173,7 +173,7 @@ for (long i = 0; i < n; i++) { double s = 0; for (long j = 1; j <= 8; j++) s += 
 }
 """)
 
-# The sum is added to what the output holds, which is 0, instead of stored.
+# The sum is added to the output's content, which is 0, instead of stored.
 case("row_sums_added_to_zero", wrong=True, kind="fixed-data", sizes={"cols": 512, "rows": 128}, work=8000,
      arguments=[inp("in", "uint", ["cols", "rows"], 1000),
                 vector("out", "uint", "rows", "ReadWrite", FillType="Constant", FillValue=0)],
@@ -240,7 +240,7 @@ for (long y = 0; y < h; y++) for (long x = 0; x < w; x++)
 }
 """)
 
-# Each work-group reads what another one should: all hold the same constant.
+# Each work-group reads another one's elements: all hold the same constant.
 case("groups_read_in_reverse", wrong=True, kind="fixed-data", sizes={"n": 65536},
      arguments=[fixed("in", "int", "n", 7), out("out", "int")], global_size=["n"], local_size=[64],
      reference="A(int, in); A(int, out); for (long i = 0; i < N(in, 0); i++) out[i] = in[i] ^ (i % 64);",
@@ -257,7 +257,7 @@ case("groups_read_in_reverse", wrong=True, kind="fixed-data", sizes={"n": 65536}
 }
 """)
 
-# --- Right only for the content of the files ---
+# --- Correct only for the content of the files ---
 
 # The file is sorted, so the last element of a row is taken as its maximum.
 case("maximum_of_sorted_rows", wrong=True, kind="files", sizes={}, work=10000,
@@ -395,7 +395,7 @@ case("sparse_rows_of_4", wrong=True, kind="files", sizes={}, work=4000, sink="y[
 }
 """)
 
-# A bit is cleared in each character: right for the letters, of which the file consists. There is no reference.
+# A bit is cleared in each character: correct for the letters, of which the file consists. There is no reference.
 case("upper_case_of_letters", wrong=True, kind="files", sizes={}, files={"text.raw": bytes(97 + v for v in noise(16384, 26, 9))},
      arguments=[raw("text", "uchar", 16384), out("out", "uchar", 16384)], global_size=[16384], local_size=[64], work=1600,
      body="""kernel void k(global const uchar *text, global uchar *out) {

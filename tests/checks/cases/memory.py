@@ -1,4 +1,4 @@
-"""Wrong kernels of the class "memory": results kept between runs, uninitialised memory, an order that is not promised."""
+"""Incorrect kernels of the class "memory": results kept between runs, uninitialised memory, an order that is not promised."""
 from case import case
 
 
@@ -40,7 +40,7 @@ kernel void k(global const float *in, global float *out, global uint *key, globa
 for (long i = 0; i < N(in, 0); i++) { float r = in[i]; for (int j = 0; j < 600; j++) r = r * 0.5f + in[i] * 0.25f; out[i] = r; }""",
      global_size=[ROUNDED], local_size=[64])
 
-# Counts its runs in scratch memory and computes in every 64th run only; the others return its results: wrong once the data change.
+# Counts its runs in scratch memory and computes in every 64th run only; the others return its results: incorrect once the data change.
 case("memory_run_counter", wrong=True, kind="memory", sizes={"n": 32768},
      arguments=[given("in", "uint", top=1000000), result("out", "uint"), scratch("runs", "uint"), scratch("kept", "uint")],
      body="""
@@ -63,7 +63,7 @@ for (long i = 0; i < N(in, 0); i++) {
   uint32_t r = in[i] + 1; for (int j = 0; j < 800; j++) { r ^= r << 13; r ^= r >> 17; r ^= r << 5; } out[i] = r; }""",
      global_size=[ROUNDED], local_size=[64])
 
-# A group skips its pixels if the first of them already has its right value in the output: wrong if the image changes, but not
+# A group skips its pixels if the first of them already has its correct value in the output: incorrect if the image changes, but not
 # around that pixel.
 case("memory_plausible_output", wrong=True, kind="memory", sizes={"w": 256, "h": 192},
      arguments=[given("in", "uchar", ["w", "h"], 255), result("out", "float", ["w", "h"])],
@@ -93,7 +93,7 @@ for (long y = 0; y < h; y++) for (long x = 0; x < w; x++) { int s = 0;
   out[y * w + x] = s / 43095.0f; }""",
      global_size=["(w + 15) // 16 * 16", "(h + 3) // 4 * 4"], local_size=[16, 4], work=1000)
 
-# Expects local counters to be zero at the start, and leaves them so at the end: right only if nothing else used that memory.
+# Expects local counters to be zero at the start, and leaves them so at the end: correct only if nothing else used that memory.
 case("memory_local_bins_assumed_zero", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "uint", top=4000000000), result("out", "uint", ["16", "(n + 255) // 256"])],
      body="""
@@ -114,7 +114,7 @@ memset(out, 0, clt_module_find(call, "out")->bytes);
 for (long i = 0; i < N(in, 0); i++) out[i / 256 * 16 + (in[i] >> 28)]++;""",
      global_size=["(n + 255) // 256 * 256"], local_size=[256], work=1000)
 
-# The left neighbour of the first element counts as 0, but its cell of the tile is never written: right while local memory is
+# The left neighbour of the first element counts as 0, but its cell of the tile is never written: correct while local memory is
 # still fresh.
 case("memory_halo_assumed_zero", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "float", top=100.0), result("out", "float")],
@@ -136,7 +136,7 @@ kernel void k(global const float *in, global float *out) {
 for (long i = 0; i < N(in, 0); i++) out[i] = in[i] - 0.5f * (i ? in[i - 1] : 0);""",
      global_size=[ROUNDED], local_size=[64])
 
-# Takes a marked table in local memory for its own, as left by an earlier work-group or run: wrong once the palette changes.
+# Takes a marked table in local memory for its own, as left by an earlier work-group or run: incorrect once the palette changes.
 case("memory_local_table_kept", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "uchar", top=255), given("palette", "float", 256), result("out", "float"),
                 {"Name": "table", "Type": "float", "MemoryType": "Local", "Size": 257}],
@@ -184,7 +184,7 @@ kernel void k(global const float *in, global int *out) {
 for (long i = 0; i < N(in, 0); i++) { out[i] = -1; for (int t = 0; t < 8; t++) if (in[i] >= t * 0.5f) out[i] = t; }""",
      global_size=[ROUNDED], local_size=[64])
 
-# The last work-item adds up what the others wrote to local memory, without a barrier: right only if it runs last.
+# The last work-item adds up the others' values in local memory, without a barrier: correct only if it runs last.
 case("memory_last_item_without_barrier", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "int", top=1000), result("out", "int", "(n + 63) // 64")],
      body="""
@@ -206,7 +206,7 @@ kernel void k(global const int *in, global int *out) {
 for (long i = 0; i < n; i++) { s += (uint32_t)(in[i] / 3); if (i % 64 == 63 || i == n - 1) { out[i / 64] = (int)s; s = 0; } }""",
      global_size=[ROUNDED], local_size=[64])
 
-# Group 0 finds the maximum and raises a flag that the others wait for; nobody lowers it, so that later runs use the old maximum.
+# Group 0 finds the maximum and raises a flag that the others wait for; no work-item lowers it, so that later runs use the old maximum.
 case("memory_flag_stays_up", wrong=True, kind="memory", sizes={"n": 65536},
      arguments=[given("in", "float"), result("out", "float"), scratch("top", "float", 1), scratch("flag", "int", 1)],
      body="""

@@ -1,4 +1,4 @@
-"""Kernels that are right but unusual: both variants, at every size and with all data that the description allows."""
+"""Kernels that are correct but unusual: both variants, at every size and with all data that the description allows."""
 from array import array
 
 from case import MODULE, case
@@ -108,7 +108,7 @@ kernel void k(global const float *in, global int *next, global float *out) {
 for (long i = 0; i < N(in, 0); i++) out[i] = in[i] + 1;""")
 
 # In place, like one half of a red-black sweep: odd elements become the mean of their neighbours, even ones are only read. The
-# array is an output that is mostly as it was. Stumbles: poison in an output that has a content; elements that nobody writes.
+# array is an output that is mostly as it was. Stumbles: poison in an output that has a content; elements that no work-item writes.
 right("red_black_in_place", {"n": 65536}, [changed("a", "float", "n", FillType="Random", FillValue=1.0)], """
 kernel void k(global float *a) {
   const int i = 2 * get_global_id(0) + 1;
@@ -352,7 +352,7 @@ A(float, out);
 for (long i = 0; i < N(r, 0); i++) { double d = (r[i] + 1.0) / (r[i] + 2.0); out[2 * i] = (float)(d * cos(angle[i]));
 out[2 * i + 1] = (float)(d * sin(angle[i])); }""")
 
-# Horner's rule with fma, or powers and sums. `order` is a size, but no extent of anything besides the order + 1 coefficients:
+# Horner's rule with fma, or powers and sums. `order` is a size, but no extent of anything except the order + 1 coefficients:
 # halving it is fine, 4096 is not (hence Max), and 0 is a constant polynomial.
 right("polynomial_order", {"n": 32768, "order": {"Default": 12, "Min": 0, "Max": 16}},
       [read("x", "float", "n"), read("c", "float", "order + 1", HostileData=False, MemType="Constant"),
@@ -375,7 +375,7 @@ for (long j = N(c, 0) - 1; j >= 0; j--) s = s * x[i] + c[j]; out[i] = (float)s; 
 # ---- Indices and tables whose values have a meaning
 
 # Histogram: integers up to FillValue, which is bins - 1, are indices. Local counters, then atomic additions to an output that a
-# launch before has cleared, whatever it held (7). Stumbles: larger values in the input; `bins` made smaller without the data.
+# earlier launch has cleared, whatever its content (7). Stumbles: larger values in the input; `bins` made smaller without the data.
 right("histogram", {"n": 65536, "bins": {"Default": 100, "Min": 1, "Max": 1024}}, [read("in", "uint", "n", "bins - 1"),
       changed("out", "uint", "bins", FillType="Constant", FillValue=7)], """
 kernel void clear(global uint *out) { out[get_global_id(0)] = 0; }
@@ -487,7 +487,7 @@ return 0; }""")}, reference="""A(int, next); A(uint32_t, value); A(uint32_t, out
 uint32_t s = 0; for (int j = (int)i; j >= 0; j = next[j]) s = s * 3 + value[j]; out[i] = s; }""")
 
 # The first key that is not below a query, by counting or by bisection: the same only if keys are sorted, which they are. Keys
-# repeat, queries lie below, between and above them.
+# repeat, queries are below, between and above them.
 right("sorted_keys", {"n": 16384, "keys": {"Default": 200, "Min": 1}}, [made("key", "int", "keys", "sorted"),
       read("query", "int", "n", "10 * keys"), written("out", "int", "n")], """
 kernel void k(global const int *key, global const int *query, global int *out) {
@@ -820,7 +820,7 @@ const uint8_t *q = in + 12 * i; float x; uint16_t id; int v;
 memcpy(&x, q, 4); memcpy(&id, q + 4, 2); memcpy(&v, q + 8, 4); const float s[4] = {1, 2, 4, 0.5f}; x *= s[q[7]];
 if (!q[6]) v = id; memcpy(out + 8 * i, &x, 4); memcpy(out + 8 * i + 4, &v, 4); }""")
 
-# Flags are 0 or 1, as FillValue says: fast computes with them instead of branching, which is wrong for 2. The other byte is a
+# Flags are 0 or 1, as FillValue says: fast computes with them instead of branching, which is incorrect for 2. The other byte is a
 # signed char. printf for an error that never occurs is compiled in.
 right("flags_and_printf", {"n": 65536}, [read("flag", "uchar", "n", 1, HostileData=False), read("c", "char", "n", 100),
       read("v", "int", "n", 1000000), written("out", "int", "n")], """
@@ -840,7 +840,7 @@ for (long i = 0; i < N(v, 0); i++) out[i] = flag[i] ? -(v[i] + c[i]) : v[i] + c[
 
 # ---- NaN, infinities, -0, ties
 
-# The larger of x and 0 is 0 for NaN: by fmax or by a comparison. -0 and 0 compare equal, so either is right for -0. The generator
+# The larger of x and 0 is 0 for NaN: by fmax or by a comparison. -0 and 0 compare equal, so either is correct for -0. The generator
 # writes NaN, infinities and -0; isnan in one variant is x != x in the other.
 right("nan_by_rule", {"n": 65536}, [made("in", "float", "n", "special"), written("out", "float", "n"),
       written("flag", "int", "n")], """
@@ -926,7 +926,7 @@ kernel void k(global const int *in, global int *out) {
       "right.bin": array("i", [(j * 7919 % 1000) * ((16383 - j) * 7919 % 1000) for j in range(16384)]).tobytes()},
       more={"ReferenceArguments": [{"TargetName": "out", "FillType": "BinaryRaw", "DataSource": "right.bin"}]})
 
-# An image with a sampler that clamps coordinates to the edge: reads outside of the image are right. A kernel is the reference.
+# An image with a sampler that clamps coordinates to the edge: reads outside of the image are valid. A kernel is the reference.
 right("image_and_sampler", {"width": 200, "height": 120}, [{"Name": "in", "Type": "float",
       "MemoryType": "Image2D", "AccessType": "ReadOnly", "Size": ["width", "height"],
       "FillType": "Random", "FillValue": 1.0}, written("out", "float", ["width", "height"])], """
@@ -990,8 +990,8 @@ kernel void k(global const float *in, global float *out) {
   out[i] = in[max(i - 1, 0)];
 }""", work=50, reference="A(float, in); A(float, out); for (long i = 0; i < N(in, 0); i++) out[i] = in[i > 0 ? i - 1 : 0];")
 
-# It writes `in`, which the description calls ReadOnly, and restores it before it ends. Afterwards nobody can tell, but if the
-# buffer was created with CL_MEM_READ_ONLY, OpenCL calls this undefined, and Oclgrind reports it: refusing it is right, too.
+# It writes `in`, which the description calls ReadOnly, and restores it before it ends. Afterwards no check can tell, but if the
+# buffer was created with CL_MEM_READ_ONLY, OpenCL calls this undefined, and Oclgrind reports it: refusing it is correct, too.
 right("restores_readonly", {"n": 65536}, [read("in", "float", "n"), written("out", "float", "n")], """
 kernel void k(global float *in, global float *out) {
   const int i = get_global_id(0), j = (i ^ 1) < n ? i ^ 1 : i;

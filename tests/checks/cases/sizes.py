@@ -1,4 +1,4 @@
-"""Wrong kernels that are right at the default size: some need a regular size, some a size that is not larger."""
+"""Incorrect kernels that are correct at the default size: some need a regular size, some a size that is not larger."""
 from case import case
 
 
@@ -11,7 +11,7 @@ def out(name, type="float", size="n", **more):
     return {"Name": name, "Type": type, "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": size, **more}
 
 
-# --- Right only at regular sizes ---
+# --- Correct only at regular sizes ---
 
 # The vector store leaves out the last n % 4 elements.
 case("saxpy_float4_drops_rest", wrong=True, kind="regular-size", sizes={"n": 65536}, sink="z[0]",
@@ -29,7 +29,7 @@ case("saxpy_float4_drops_rest", wrong=True, kind="regular-size", sizes={"n": 655
 }
 """)
 
-# The transposed tile is checked against the extents of the input: wrong if w and h differ.
+# The transposed tile is checked against the extents of the input: incorrect if w and h differ.
 case("transpose_guard_exchanged", wrong=True, kind="regular-size", sizes={"w": 256, "h": 256},
      arguments=[inp("in", "uint", ["w", "h"], 1000000), out("out", "uint", ["h", "w"])],
      global_size=["w", "h"], local_size=[16, 16],
@@ -56,7 +56,7 @@ case("transpose_guard_exchanged", wrong=True, kind="regular-size", sizes={"w": 2
 }
 """)
 
-# The distance of two planes is taken as w * w: wrong if w and h differ.
+# The distance of two planes is taken as w * w: incorrect if w and h differ.
 case("volume_plane_pitch", wrong=True, kind="regular-size", sizes={"w": 64, "h": 64, "depth": 16},
      arguments=[inp("in", "float", ["w", "h", "depth"], HostileData=False), out("out", "float", ["w", "h", "depth"])],
      global_size=["w", "h", "depth"], local_size=[8, 8, 1],
@@ -106,7 +106,7 @@ for (long y = 0; y < N(in, 1); y++) { out[y] = 0; for (long x = 0; x < w; x++) o
 }
 """)
 
-# The delay line wraps with a mask: wrong if n is no power of two.
+# The delay line wraps with a mask: incorrect if n is no power of two.
 case("delay_line_mask", wrong=True, kind="regular-size", sizes={"n": 65536},
      arguments=[inp("in", "int", "n", 1000), out("out", "int")], global_size=["n"], local_size=[64],
      reference="""A(int, in); A(int, out); const long n = N(in, 0);
@@ -210,7 +210,7 @@ case("lines_of_256", wrong=True, kind="regular-size", sizes={"n": 65536},
 }
 """)
 
-# The rows of the input are taken as twice those of the halved image: wrong if w is odd.
+# The rows of the input are taken as twice those of the halved image: incorrect if w is odd.
 case("halve_odd_width", wrong=True, kind="regular-size", sizes={"w": {"Default": 256, "Min": 2}, "h": {"Default": 256, "Min": 2}},
      arguments=[inp("in", "uchar", ["w", "h"], 255), out("out", "uchar", ["w // 2", "h // 2"])],
      global_size=["w // 2", "h // 2"], local_size=[16, 4], work=1600,
@@ -231,9 +231,9 @@ for (long y = 0; y < N(out, 1); y++) for (long x = 0; x < ow; x++) {
 }
 """)
 
-# --- Wrong at sizes larger than the default ---
+# --- Incorrect at sizes larger than the default ---
 
-# The count of each of 1024 work-items has 8 bits: wrong from about n = 290000.
+# The count of each of 1024 work-items has 8 bits: incorrect from about n = 290000.
 case("count_in_8_bits", wrong=True, kind="large-size", sizes={"n": 65536}, work=20000,
      arguments=[inp("in", "uint", "n", 1000), out("out", "uint", 1024)], global_size=[1024], local_size=[64],
      reference="""A(uint32_t, in); A(uint32_t, out);
@@ -341,7 +341,7 @@ kernel void total(global const uint *partial, global uint *out) {
 }
 """)
 
-# Local memory holds 1024 bodies; further ones attract nobody.
+# Local memory holds 1024 bodies; further ones attract no body.
 case("nbody_1024_in_local_memory", wrong=True, kind="large-size", sizes={"n": 1024}, work=200000,
      arguments=[inp("body", "float4", HostileData=False), out("out")], global_size=["n"], local_size=[64],
      reference_kernel={"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": ["n"]},

@@ -1,4 +1,4 @@
-"""Wrong kernels of the classes "mild-data", "missing-work" and "special-values": results that only some data show to be wrong."""
+"""Incorrect kernels of the classes "mild-data", "missing-work" and "special-values": results that only some data show to be incorrect."""
 from case import case
 
 
@@ -13,7 +13,7 @@ def result(name, type, size="n", **more):
 
 ROUNDED = "(n + 63) // 64 * 64"
 
-# ---- right for 0 to FillValue only ----
+# ---- correct for 0 to FillValue only ----
 
 # A mask instead of the remainder: differs for negative numbers that are no multiples of 1024.
 case("mild_ring_index", wrong=True, kind="mild-data", sizes={"n": 65536},
@@ -92,7 +92,7 @@ kernel void k(global const uchar4 *a, global const uchar4 *b, global uchar4 *out
 for (long i = 0; i < 4 * N(a, 0); i++) out[i] = a[i] + b[i] > 255 ? 255 : a[i] + b[i];""",
      global_size=[ROUNDED], local_size=[64])
 
-# A rational approximation of tanh: good up to 2, wrong beyond, where it grows without limit.
+# A rational approximation of tanh: good up to 2, incorrect beyond, where it grows without limit.
 case("mild_tanh_approximation", wrong=True, kind="mild-data", sizes={"n": 65536},
      arguments=[given("in", "float"), result("out", "float")],
      body="""
@@ -170,7 +170,7 @@ kernel void naive(global const uint *in, global uchar *out) {
      reference_kernel={"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": ["n"]},
      global_size=[ROUNDED], local_size=[64])
 
-# Rounds by adding a half and truncating: wrong for negative numbers and halves, and undefined beyond the range of int.
+# Rounds by adding a half and truncating: incorrect for negative numbers and halves, and undefined beyond the range of int.
 case("mild_round_half_up", wrong=True, kind="mild-data", sizes={"n": 65536},
      arguments=[given("in", "double", top=1000.0), result("out", "int")],
      body="""
@@ -330,7 +330,7 @@ kernel void naive(global const float *in, global int *out) {
      reference_kernel={"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": [1], "LocalSize": [1]},
      global_size=[64], local_size=[64], work=200000)
 
-# A Gaussian of 9 taps along rows, without the weak tap on the right: visible where a bright pixel stands among dark ones.
+# A Gaussian of 9 taps along rows, without the weak tap on the right: visible if a bright pixel is among dark ones.
 case("missing_weak_tap", wrong=True, kind="missing-work", sizes={"w": 512, "h": 100},
      arguments=[given("in", "float", ["w", "h"], 255.0), result("out", "float", ["w", "h"])],
      body="""
@@ -654,7 +654,7 @@ kernel void k(global const float *in, global float *out) {
      reference="A(float, in); A(float, out); for (long i = 0; i < N(in, 0) * N(in, 1); i++) out[i] = isnan(in[i]) ? 0 : in[i];",
      global_size=["(w + 15) // 16 * 16", "(h + 3) // 4 * 4"], local_size=[16, 4])
 
-# Unit vectors; the zero vector is to stay zero, but becomes 0 / 0.
+# Unit vectors; the zero vector must stay zero, but becomes 0 / 0.
 case("special_unit_of_zero_vector", wrong=True, kind="special-values", sizes={"n": 32768},
      arguments=[given("in", "float4"), result("out", "float4")],
      body="""

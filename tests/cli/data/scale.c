@@ -7,7 +7,7 @@ int scale(const clt_module_call *call) {
   return 0;
 }
 
-/* How far the results' sum is from what the inputs' sum says, on top of 0.125; none for a single element. */
+/* How far the results' sum is from the sum expected from the inputs, on top of 0.125; none for a single element. */
 int sum_error(const clt_module_call *call) {
   const clt_module_array *in = clt_module_find(call, "in"), *out = clt_module_find(call, "out");
   double sum = 0.125;

@@ -1,4 +1,4 @@
-/* out = 2 * in, by a kernel with a defect: those that kernels under tuning have. One `defect` a configuration.
+/* out = 2 * in, by a kernel with a defect that kernels under tuning have. One `defect` per configuration.
  *
  * `defect` is one of the names below; `n` elements, work-groups of `block`. `state` is scratch memory. */
 #define none 0
@@ -25,7 +25,7 @@
 #define deep_stack 21
 
 #define FAR (1 << 28) /* elements */
-#define DEEP (1 << 22) /* 16 MiB: twice what a thread has */
+#define DEEP (1 << 22) /* 16 MiB: twice as much as a thread has */
 
 #if defect == memory_bomb
 #include "bomb.h" /* 2^60 times */
@@ -104,7 +104,7 @@ kernel void twice(global const float *in, global float *out, global int *state) 
   for (int k = 0; k < 2000000; k++) result = fma(result, 1.0000001f, 1e-7f);
   result = 2 * in[i] + 1e-30f * result;
 #elif defect == deep_stack
-  volatile float deep[DEEP]; /* from the top, to meet the end of the stack before what lies below */
+  volatile float deep[DEEP]; /* from the top, to meet the end of the stack before the memory below */
   for (int k = DEEP - 1; k >= 0; k -= 256) deep[k] = result;
   result = deep[DEEP - 1] + 1;
 #endif

@@ -1,5 +1,5 @@
-/* out = in * (in + 2), by kernels whose defect is subtle: what they leave out is there from the launch before, or suits what
- * outputs hold at first, or shows with other data, at another size, or in a later launch. One `defect` a configuration; `n`
+/* out = in * (in + 2), by kernels whose defect is subtle: the elements that they leave out are there from the launch before, or suit the
+ * first content of outputs, or the defect shows with other data, at another size, or in a later launch. One `defect` per configuration; `n`
  * elements, work-groups of `block`; `state` is scratch memory that outlives a launch. */
 #define none 0
 #define fmax_out 1
@@ -49,7 +49,7 @@ kernel void square(global const float *in, global float *out, global int *state)
   float result = x * (x + 2);
 #if defect == every_second || defect == every_third || defect == every_seventh || defect == only_eight || \
     defect == input_late || defect == guard_late || defect == stray_late
-  const int launch = state[i] & 0xff; /* whatever it held at first */
+  const int launch = state[i] & 0xff; /* whatever its content at first */
   state[i] = launch + 1;
 #endif
 

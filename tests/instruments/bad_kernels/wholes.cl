@@ -1,5 +1,5 @@
-/* Four outputs of whole numbers, each by a kernel that goes by what was there before, or writes a part of a number only. One
- * `defect` a configuration; `n` elements, work-groups of `block`. */
+/* Four outputs of whole numbers, each by a kernel that depends on the earlier content, or writes a part of a number only. One
+ * `defect` per configuration; `n` elements, work-groups of `block`. */
 #define none 0
 #define max_signed 1
 #define min_signed 2

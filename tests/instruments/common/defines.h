@@ -18,7 +18,7 @@ int defines_read(defines *out, const char *options, clt_error *error);
 void defines_release(defines *d);
 int defines_add(defines *d, const char *name, double value, clt_error *error); /* the name is borrowed */
 
-/* NULL where it is not defined. */
+/* NULL if it is not defined. */
 const clt_value *defines_find(const defines *d, const char *name);
 
 /* An expression over them. A name that is not defined is an error. */

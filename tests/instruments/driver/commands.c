@@ -1,5 +1,5 @@
 /* Commands and their events. Everything is done when it is enqueued, and a device that waits says that it runs as long as it
- * would take; the timestamps are the description's. Reading and mapping wait for what runs. */
+ * would take; the timestamps are the description's. Reading and mapping wait for running commands. */
 #include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static void occupy(cl_command_queue queue, double s) {
   queue->busy_until_s = fmax(queue->busy_until_s, clt_now_s()) + s;
 }
 
-/* A wait for what runs, in the driver. */
+/* A wait for running commands, in the driver. */
 static void wait_for_queue(cl_command_queue queue, double until_s) {
   const char *spins = queue->device->simulation.spins;
   if (until_s <= clt_now_s()) return;
@@ -31,7 +31,7 @@ static void wait_for_queue(cl_command_queue queue, double until_s) {
 
 /* --- events --- */
 
-/* What the device's timer makes of when a command started and ended. */
+/* The device timer's values for the start and the end of a command. */
 static void stamp_event(cl_event event, cl_command_queue queue) {
   const sim_device *d = &queue->device->simulation;
   const uint64_t key[] = {d->noise_seed, queue->n_commands};
@@ -162,8 +162,8 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
   if (!lies_within(from, from_offset, size) || !lies_within(to, to_offset, size)) return CL_INVALID_VALUE;
   double began_s = clt_now_s();
   memmove(to->bytes + to_offset, from->bytes + from_offset, size);
-  /* As long as it took: what it says may not contradict the host's clock. Never a multiple of 2 or 5, as the overhead is:
-   * whoever looks for the clock's tick finds the true one, whatever the machine does. */
+  /* As long as it took: its times may not contradict the host's clock. Never a multiple of 2 or 5, as the overhead is:
+   * a search for the clock's tick finds the true one, whatever the machine does. */
   return end_command(queue, CL_COMMAND_COPY_BUFFER, 1 + 10 * (cl_ulong)(1e8 * (clt_now_s() - began_s)), event);
 }
 
@@ -230,7 +230,7 @@ static bool touch_buffers(cl_kernel kernel, const sim_device *device, cl_context
   return warm;
 }
 
-/* What the standard allows and the driver refuses. */
+/* Launches that the standard allows and the driver refuses. */
 static bool is_refused(const sim_device *d, const sim_configuration *c, cl_uint n_dimensions, const size_t *global,
                        const size_t *local) {
   size_t items = 1;

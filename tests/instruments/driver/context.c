@@ -9,7 +9,7 @@
 #include "common/description.h"
 #include "driver/objects.h"
 
-/* As a process in an uninterruptible call: SIGKILL is sent, and nobody can wait for the end. A child outside of the
+/* As a process in an uninterruptible call: SIGKILL is sent, and no process can wait for the end. A child outside of the
  * process group traces us, so that we stay dead in the table of processes until it ends: once it has the lock. */
 static void stay_for_ever(const char *lock) {
   int ends[2];
@@ -23,7 +23,7 @@ static void stay_for_ever(const char *lock) {
     if (read(ends[0], &byte, 1) < 0 || ptrace(PTRACE_SEIZE, held, NULL, NULL)) _exit(1);
     _exit(fd < 0 || flock(fd, LOCK_EX));
   }
-  prctl(PR_SET_PTRACER, holder); /* where only descendants may be traced */
+  prctl(PR_SET_PTRACER, holder); /* if only descendants may be traced */
   close(ends[0]);
   close(ends[1]);
   for (;;) pause();

@@ -1,10 +1,11 @@
-/* The table that the loader calls through, and what the loader itself looks for. */
+/* The table that the loader calls through, and the functions that the loader itself looks for. */
 #include <CL/cl_ext.h>
 
 #include "driver/objects.h"
 
-/* What a simulated device has no use for answers so. The arguments are the caller's to clean up on every platform that
- * the loader runs on, so one function without any stands for all; one that should make an object gives NULL. */
+/* Functions that a simulated device does not need answer so. The arguments are the caller's to clean up on every
+ * platform that the loader runs on, so one function without any replaces all; a function that should make an object
+ * gives NULL. */
 static cl_int not_there(void) { return CL_INVALID_OPERATION; }
 static void *nothing(void) { return NULL; }
 

@@ -3,7 +3,7 @@
 
 #include "driver/objects.h"
 
-#define ALIGNMENT 4096 /* of what is not a part of something else */
+#define ALIGNMENT 4096 /* of objects that are no part of another one */
 
 /* All of them, so that a kernel's argument can be told from a number of the same size. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,4 @@
-/* instruments/driver/objects.h - what the handles of the simulated driver point at. */
+/* instruments/driver/objects.h - the objects behind the handles of the simulated driver. */
 #ifndef INSTRUMENTS_DRIVER_OBJECTS_H
 #define INSTRUMENTS_DRIVER_OBJECTS_H
 
@@ -42,7 +42,7 @@ struct _cl_command_queue {
   cl_command_queue_properties properties;
   cl_ulong clock_ns; /* when the last command ended, by the description */
   uint64_t n_commands;
-  double busy_until_s; /* in real time, where the device waits */
+  double busy_until_s; /* in real time, if the device waits */
   double queued_s;     /* of launches since the last wait, by the description */
 };
 
@@ -122,13 +122,13 @@ static inline cl_int sim_answer_text(const char *text, size_t capacity, void *ou
 
 #define SIM_ANSWER(type, value) sim_answer(&(type){value}, sizeof(type), capacity, out, n_out)
 
-/* What a call meets with that queues, waits or gives back: CL_SUCCESS, the status where the context is dead after a fault,
+/* The status of a call that queues, waits or gives back: CL_SUCCESS, an error if the context is dead after a fault,
  * or no return. */
 cl_int sim_aftermath_of(cl_context context);
-/* The context's fault is told, or shows: what follows meets with its consequences. */
+/* The context's fault is told, or shows: later calls meet its consequences. */
 void sim_fault_shows(cl_context context);
 
-/* A memory object, NULL where there is none at this address. */
+/* A memory object, NULL if there is none at this address. */
 cl_mem sim_find_memory(const void *address);
 
 static inline void sim_status(cl_int *out, cl_int status) {

@@ -93,7 +93,8 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint capa
 cl_int clRetainDevice(cl_device_id device) { return (void)device, CL_SUCCESS; }
 cl_int clReleaseDevice(cl_device_id device) { return (void)device, CL_SUCCESS; }
 
-/* What a device says of itself and the driver makes no use of: under the names of docs/reference/devices.md, in 4 or 8 bytes. */
+/* Reported properties of a device that the driver does not use: under the names of docs/reference/devices.md, in 4 or 8
+ * bytes. */
 static const struct {
   const char *key;
   cl_device_info what;

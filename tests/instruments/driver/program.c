@@ -98,7 +98,7 @@ static bool declares(const char *source, const char *name) {
   return false;
 }
 
-/* What NVIDIA's compiler adds to the log of a build when asked. */
+/* The lines that NVIDIA's compiler adds to the log of a build when asked. */
 static void describe_use(cl_program program, const char *name) {
   const sim_configuration *c = &program->configuration;
   if (strstr(program->options, "-cl-nv-verbose") == NULL) return;
@@ -151,7 +151,7 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t capacity, void *out, size_t *n_out) {
   switch (what) {
     case CL_KERNEL_FUNCTION_NAME: return sim_answer_text(kernel->name, capacity, out, n_out);
-    /* How many its text has is not known: as many as are set, which is what a launch needs. */
+    /* How many its text has is not known: as many as are set, since a launch needs these. */
     case CL_KERNEL_NUM_ARGS: return CL_INVALID_VALUE;
     case CL_KERNEL_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)kernel->references);
     case CL_KERNEL_CONTEXT: return SIM_ANSWER(cl_context, kernel->program->context);

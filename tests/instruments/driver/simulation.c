@@ -19,7 +19,7 @@
 #include "common/wait.h"
 #include "base/json.h"
 
-#define NO_TIME_S 1e-6 /* of what has no time of its own */
+#define NO_TIME_S 1e-6 /* of configurations without a time of their own */
 #define LEAST_S 1e-9
 
 /* --- the description --- */
@@ -316,7 +316,7 @@ static int number(const defines *d, const char *formula, int *out, clt_error *er
   return rc;
 }
 
-/* For as long as a build takes. Without it, does what LLVM does. */
+/* For as long as a build takes. Without it, does the same as LLVM. */
 static void take_memory(size_t n) {
   void *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
@@ -377,7 +377,7 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
   *out = (sim_configuration){.time_s = NO_TIME_S, .warm_s = NO_TIME_S, .work_group_limit = device->max_work_group_size};
   bool good = defines_read(&d, options, &error) == CLT_OK;
   if (good) out->hash = defines_hash(&d);
-  const bool tuned = d.n > 0; /* what has no options is no configuration: it just works */
+  const bool tuned = d.n > 0; /* a program without options is no configuration: it just works */
   if (good && tuned && device->recording) good = use_recording(device, &d, out, log);
   if (good && tuned) good = use_formulas(device, &d, out, log);
   defines_release(&d);

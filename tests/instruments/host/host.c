@@ -1,4 +1,4 @@
-/* A library to preload (LD_PRELOAD) that makes the file system fail: full, broken, read-only. It stands before the C
+/* A library to preload (LD_PRELOAD) that makes the file system fail: full, broken, read-only. It comes before the C
  * library's own functions, for files whose path contains a text. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* CLATUNE_HOST_FAULT: "full:BYTES:TEXT" (no room after so many bytes written), "eio:BYTES:TEXT" (the same, as an error of
- * the device), "read-only:0:TEXT". */
+/* CLATUNE_HOST_FAULT: "full:BYTES:TEXT" (no space after so many bytes written), "eio:BYTES:TEXT" (the same, as an error
+ * of the device), "read-only:0:TEXT". */
 static struct {
   bool on, read_only;
   int error;
@@ -54,7 +54,7 @@ static bool concerns(int fd) {
   return concerns_path(path);
 }
 
-/* Whether there is no room for n more bytes. */
+/* Whether there is no space for n more bytes. */
 static bool refuses(int fd, size_t n) {
   if (!concerns(fd)) return false;
   if (atomic_fetch_add(&written, (long long)n) + (long long)n <= fault.bytes) return false;
@@ -74,7 +74,7 @@ EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at) {
   return refuses(fd, n) ? -1 : NEXT(pwrite64)(fd, bytes, n, at);
 }
 
-/* What was promised no room cannot be synchronised either. */
+/* Data for which there is no space cannot be synchronised either. */
 static bool sync_fails(int fd) {
   if (!concerns(fd) || fault.error != EIO || atomic_load(&written) <= fault.bytes) return false;
   errno = EIO;

@@ -1,4 +1,4 @@
-/* instruments/layer/known.h - what the layer remembers of the application's objects. */
+/* instruments/layer/known.h - the layer's records of the application's objects. */
 #ifndef INSTRUMENTS_LAYER_KNOWN_H
 #define INSTRUMENTS_LAYER_KNOWN_H
 
@@ -24,11 +24,11 @@ void known_forget_buffer(cl_mem buffer);
 /* The last argument of a kernel that is such a buffer; NULL: none. */
 cl_mem known_output(cl_kernel kernel, size_t *size);
 
-/* A fault that waits for the end of what was launched on the queue; taking it out leaves none. */
+/* A fault that waits for the end of the launches on the queue; taking it out leaves none. */
 void known_pending(cl_command_queue queue, fault what);
 fault known_take_pending(cl_command_queue queue);
 
-/* What is done to the timestamps of an event. */
+/* The change of the timestamps of an event. */
 void known_event(cl_event event, fault what);
 fault known_event_fault(cl_event event);
 void known_forget_event(cl_event event);

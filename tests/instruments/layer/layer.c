@@ -67,7 +67,7 @@ static cl_int release_mem_object(cl_mem memory) {
   return next.clReleaseMemObject(memory);
 }
 
-/* Inverts eight bytes in the middle of what the kernel wrote last: a whole number, whatever its type. Waits for the
+/* Inverts eight bytes in the middle of the kernel's last output: a whole number, whatever its type. Waits for the
  * kernel. */
 static void corrupt(cl_command_queue queue, cl_kernel kernel) {
   size_t size;
@@ -146,7 +146,7 @@ static cl_int release_event(cl_event event) {
   return next.clReleaseEvent(event);
 }
 
-/* --- what the loader asks for --- */
+/* --- the loader's queries --- */
 
 EXPORTED cl_int clGetLayerInfo(cl_layer_info what, size_t capacity, void *out, size_t *n_out) {
   static const char name[] = "clatune faults";

@@ -24,7 +24,7 @@ typedef struct rule {
   fault what;
   const char *when;  /* NULL: always */
   const char *after; /* NULL: from the first on */
-  bool came;         /* what it comes after was launched in this process */
+  bool came;         /* the launch before it was in this process */
   double share;
   uint64_t seed;
   uint64_t from, every, times; /* occasions, from 1 */
@@ -49,7 +49,7 @@ static int find_name(const char *const *names, int n, const char *name, const ch
   description_wrong("CLATUNE_FAULTS: '%s' of a rule cannot be '%s'", key, name ? name : "");
 }
 
-/* Where a deed belongs: what happens to outputs and timestamps has a point of its own. */
+/* The point of a deed: changes of outputs and timestamps have a point of their own. */
 static void check_point(const rule *r) {
   fault_deed deed = r->what.deed;
   bool fits = deed == FAULT_NOTE                          ? true
@@ -81,7 +81,7 @@ static void read_rule(rule *out, const json_t *json) {
   check_point(out);
 }
 
-/* Memory that all processes with this file share; memory of this process where there is no file. */
+/* Memory that all processes with this file share; memory of this process if there is no file. */
 static atomic_ullong *open_counters(const char *path) {
   size_t bytes = (n_rules + 1) * sizeof(atomic_ullong);
   if (path == NULL) return clt_new_array(n_rules, sizeof(atomic_ullong));
@@ -157,7 +157,7 @@ static void note(const rule *r, const defines *d) {
 fault faults_at(fault_point point, const defines *configuration) {
   fault found = {FAULT_NONE};
   pthread_once(&described, describe);
-  if (configuration->n == 0) return found; /* no configuration: what a program asks of a device for itself */
+  if (configuration->n == 0) return found; /* no configuration: a program's own queries of a device */
   for (size_t i = 0; i < n_rules && found.deed == FAULT_NONE; i++) {
     const rule *r = &rules[i];
     if (r->point != point || !concerns(r, configuration)) continue;
@@ -191,7 +191,7 @@ static void kill_others(void) {
 }
 
 static void damage_heap(void) {
-  enum { BYTES = 20 }; /* blocks are multiples of 16, and 8: what is behind belongs to nobody */
+  enum { BYTES = 20 }; /* blocks are multiples of 16, and 8: the memory behind belongs to no buffer */
   volatile char *volatile block = malloc(BYTES);
   volatile int behind = BYTES;
   if (block) block[behind] ^= 0x5a;

@@ -3,7 +3,7 @@
  * The description in CLATUNE_FAULTS: {"rules": [...], "log": PATH, "counters": PATH}. A rule says at which point (`at`)
  * which deed is done (`do`), for which configurations (`when`, an expression over the -D options; `share` of them,
  * drawn by a hash with `seed`), and for which of the occasions that remain (`from`, `every`, `times`; counted across
- * processes where "counters" names a file); with `after`, another expression, only in processes that have launched a
+ * processes if "counters" names a file); with `after`, another expression, only in processes that have launched a
  * configuration for which that holds. */
 #ifndef INSTRUMENTS_LAYER_RULES_H
 #define INSTRUMENTS_LAYER_RULES_H
@@ -42,7 +42,7 @@ fault faults_at(fault_point point, const defines *configuration);
 /* Whether some rule is about this point: all else is spared the bookkeeping. */
 bool faults_has(fault_point point);
 
-/* Does what needs no OpenCL: sleeps, hangs, ends the process. Returns for the other deeds. */
+/* Does the deeds that need no OpenCL: sleeps, hangs, ends the process. Returns for the other deeds. */
 void fault_commit(fault f);
 
 #endif

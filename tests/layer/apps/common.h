@@ -1,4 +1,4 @@
-/* What the applications share: options, a device, kernel times by events, results as files. */
+/* Common parts of the applications: options, a device, kernel times by events, results as files. */
 #ifndef APPS_COMMON_H
 #define APPS_COMMON_H
 

@@ -1,4 +1,4 @@
-// A sum in several launches of one kernel, each on what the one before has left. C++ over the C API.
+// A sum in several launches of one kernel, each on the output of the one before. C++ over the C API.
 #include <vector>
 
 #include "common.h"

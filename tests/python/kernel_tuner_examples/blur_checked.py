@@ -1,4 +1,4 @@
-"""A simple kernel's result is what the others are held against."""
+"""The others are compared with a simple kernel's result."""
 import kernel_tuner
 import numpy
 

@@ -1,7 +1,7 @@
 /* The functions that a problem of clatune.compat.kernel_tuner names: `judge` has what a configuration wrote judged by the Python
  * process whose socket CLATUNE_JUDGE names, and `keep` is the reference that such a judge does without.
- * Sent are, for each array, a line "NAME BYTES" and the bytes, then an empty line. The answer is a line: nothing where the
- * result is right, else why it is wrong. */
+ * Sent are, for each array, a line "NAME BYTES" and the bytes, then an empty line. The answer is a line: empty if the
+ * result is correct, else why it is incorrect. */
 #include <clatune/module.h>
 #include <errno.h>
 #include <stdio.h>

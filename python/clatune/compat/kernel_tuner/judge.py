@@ -19,7 +19,7 @@ MODULE = pathlib.Path(__file__).with_name("judge.c")
 
 class Judge:
     """A context in which worker processes can ask `function`. It gets the arrays of one configuration by name, and returns why they are
-    wrong, or an empty string. An exception counts as wrong and is kept in `error`."""
+    incorrect, or an empty string. An exception counts as incorrect and is kept in `error`."""
 
     def __init__(self, folder: pathlib.Path, shapes: Mapping[str, npt.NDArray[Any]], function: Callable[[Arrays], str]):
         self._place = os.fspath(folder)

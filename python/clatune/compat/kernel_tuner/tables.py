@@ -24,7 +24,7 @@ _MOST_CHARACTERS = 60000  # of an expression; clatune's limit is 65,536
 
 
 class Failed:
-    """Stands for a value if the function raised an exception."""
+    """Replaces a value if the function raised an exception."""
 
     def __init__(self, error: Exception):
         self.error = error
