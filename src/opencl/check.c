@@ -112,10 +112,9 @@ static void name_check_of(char *out, size_t size, const clt_data *data, bool mir
   clt_text text = {0};
   clt_text_add(&text, clt_recipe_name(&data->recipe));
   if (mirrored) clt_text_add(&text, ", work-items in the opposite order");
-  for (size_t i = 0; i < data->n_scalars && i < MOST_NAMED; i++) {
+  for (size_t i = 0; i < data->n_scalars && i < MOST_NAMED; i++)
     clt_text_printf(&text, "%s%s=%.6g", i ? " " : " (", data->scalars[i].name, data->scalars[i].value);
-    if (i + 1 == data->n_scalars || i + 1 == MOST_NAMED) clt_text_add(&text, ")");
-  }
+  if (data->n_scalars > 0) clt_text_add(&text, ")");
   clt_snprintf(out, size, "%s", text.n ? text.bytes : "");
   clt_text_release(&text);
 }

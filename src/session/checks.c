@@ -50,26 +50,29 @@ static double elements_within(const clt_checking *c, const clt_check_stage *ragg
   return fmin(MOST_ELEMENTS, by_time);
 }
 
-/* Gives a stage its checks. Data files are no reference for other inputs: there the default configuration judges. */
+clt_recipe clt_recipe_with_judge(clt_recipe recipe, const clt_instance *at) {
+  recipe.judged = clt_instance_reference_kind(at) == CLT_REFERENCE_FILE;
+  recipe.judge = clt_instance_reference_configuration(at);
+  return recipe;
+}
+
+/* Gives a stage its checks. */
 static void choose_checks(clt_check_stage *stage, const clt_instance *instance, clt_config config) {
   const clt_instance *at = stage->instance ? stage->instance : instance;
   const bool finite = clt_instance_stays_finite(instance, config) != NULL;
   stage->n_checks = clt_checks_list(stage->checks, clt_instance_problem(instance), finite);
-  if (clt_instance_reference_kind(instance) != CLT_REFERENCE_FILE) return;
-  const clt_config judge = clt_instance_reference_configuration(at);
   for (size_t i = 0; i < stage->n_checks; i++)
-    stage->checks[i].recipe.judged = true, stage->checks[i].recipe.judge = judge;
-  if (stage->instance) stage->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER, .judged = true, .judge = judge};
+    stage->checks[i].recipe = clt_recipe_with_judge(stage->checks[i].recipe, at);
+  if (stage->instance && clt_instance_reference_kind(at) == CLT_REFERENCE_FILE)
+    stage->inputs = clt_recipe_with_judge((clt_recipe){.inputs = CLT_INPUTS_OTHER}, at);
 }
 
 /* Makes a large stage; on other inputs, without checks of its own. */
 static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double most_elements,
                      clt_size_growth growth, size_t turn, bool even, clt_error *error) {
   const int rc = clt_stage_new_large(out, c->instance, config, most_elements, most_bytes(c), growth, turn, even, error);
-  out->inputs = (clt_recipe){.inputs = CLT_INPUTS_OTHER,
-                             .stays = CLT_STAYS_INTEGERS,
-                             .judged = clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE};
-  if (rc == CLT_OK && out->instance) out->inputs.judge = clt_instance_reference_configuration(out->instance);
+  out->inputs = clt_recipe_with_judge((clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS},
+                                      out->instance ? out->instance : c->instance);
   return rc;
 }
 
@@ -79,11 +82,9 @@ int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config c
   const char *names[CLT_MAX_CHECKS / 2];
   clt_measurement seen;
   const size_t n_names = clt_instance_inputs(names, CLT_MAX_CHECKS / 2, c->instance);
-  const clt_recipe by_default = {.judged = clt_instance_reference_kind(c->instance) == CLT_REFERENCE_FILE,
-                                 .judge = clt_instance_reference_configuration(c->instance)};
+  const clt_recipe omitted = clt_recipe_with_judge((clt_recipe){CLT_INPUTS_OMITTED}, c->instance);
   for (size_t i = 0; i < 2 * n_names; i++) {
-    checks[i] = (clt_check){by_default, false};
-    checks[i].recipe.inputs = CLT_INPUTS_OMITTED;
+    checks[i] = (clt_check){omitted, false};
     checks[i].recipe.variant = i % 2;
     checks[i].recipe.only = names[i / 2];
   }
@@ -91,8 +92,11 @@ int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config c
   int rc =
       margins ? clt_checking_run(&seen, answers, c, c->instance, config, &clt_own_inputs, checks, 2 * n_names, 0, error)
               : clt_fail_memory(error);
-  if (rc) clt_check_answers_clear(answers, 2 * n_names);
-  if (rc) return free(margins), rc;
+  if (rc) {
+    clt_check_answers_clear(answers, 2 * n_names);
+    free(margins);
+    return rc;
+  }
   for (size_t i = 0; i < n_names; i++) {
     const clt_check_answer *last = &answers[2 * i], *middle = &answers[2 * i + 1];
     margins[i] = (clt_margin){names[i], last->done && !last->impossible ? last->margin : NAN,

@@ -73,6 +73,9 @@ void clt_check_results_clear(clt_check_result **results, size_t *n);
 int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, clt_config config, clt_error *error);
 /* The check of finalists at the tuning's own sizes. */
 clt_check clt_finalist_check(const clt_instance *instance);
+/* The recipe with its judge at an instance: data files are no reference for other inputs, so there the default
+ * configuration judges. */
+clt_recipe clt_recipe_with_judge(clt_recipe recipe, const clt_instance *at);
 
 /* --- a session (tune.c, result.c, contest.c) --- */
 

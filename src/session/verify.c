@@ -66,12 +66,8 @@ int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_
 }
 
 clt_check clt_finalist_check(const clt_instance *instance) {
-  clt_check check = {{CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED}};
-  if (clt_instance_reference_kind(instance) == CLT_REFERENCE_FILE) {
-    check.recipe.judged = true;
-    check.recipe.judge = clt_instance_reference_configuration(instance);
-  }
-  return check;
+  const clt_recipe drawn = {CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED};
+  return (clt_check){clt_recipe_with_judge(drawn, instance), false};
 }
 
 int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,
