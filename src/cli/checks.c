@@ -21,14 +21,17 @@ json_t *cli_json_checks(const clt_check_result *checks, size_t n) {
 
 static bool is_set(const json_t *check, const char *key) { return json_is_true(json_object_get(check, key)); }
 
-/* How many other inputs it passed at each sizes, in the order of the checks. */
+/* How many other inputs it passed " at n=77 in the opposite order", in the order of the checks. */
 static json_t *count_passed(const json_t *checks) {
   json_t *counts = json_object(), *check;
   size_t i;
   json_array_foreach(checks, i, check) {
-    const char *sizes = clt_json_string(check, "sizes");
-    if (is_set(check, "passed"))
-      json_object_set_new(counts, sizes, json_integer(json_integer_value(json_object_get(counts, sizes)) + 1));
+    clt_text where = {0};
+    if (!is_set(check, "passed")) continue;
+    clt_draw_form(&where, check, "[ at {sizes}][{?opposite_order} in the opposite order]");
+    const char *key = where.n ? where.bytes : "";
+    json_object_set_new(counts, key, json_integer(json_integer_value(json_object_get(counts, key)) + 1));
+    clt_text_release(&where);
   }
   return counts;
 }
@@ -65,23 +68,20 @@ static void print_remarks(const char *title, const json_t *checks, bool passed, 
 
 void cli_draw_checks(const char *title, const json_t *checks, int width) {
   json_t *passed = count_passed(checks), *count, *check;
-  const char *sizes, *between = "on ";
-  bool mirrored = false, elsewhere = false, by_default = true;
+  const char *where, *between = "on ";
+  bool elsewhere = false, by_default = true;
   size_t i;
   json_array_foreach(checks, i, check) {
     if (!is_set(check, "passed")) continue;
-    mirrored = mirrored || is_set(check, "opposite_order");
     elsewhere = elsewhere || !is_set(check, "own_sizes");
     by_default = by_default && strcmp(clt_json_string(check, "judge"), "default") == 0;
   }
   printf("%-*s%s", width, title, json_object_size(passed) ? "" : "on one input only");
-  json_object_foreach(passed, sizes, count) {
+  json_object_foreach(passed, where, count) {
     const long long n = json_integer_value(count);
-    printf("%s%lld other input%s", between, n, n == 1 ? "" : "s");
-    if (sizes[0]) printf(" at %s", sizes);
+    printf("%s%lld other input%s%s", between, n, n == 1 ? "" : "s", where);
     between = ", ";
   }
-  if (mirrored) fputs(", also in the opposite order", stdout);
   puts(elsewhere ? ", in a fresh process" : "");
   if (by_default && json_object_size(passed))
     printf("%-*sthe default configuration, whose result counts as correct on other inputs\n", width, "judge");

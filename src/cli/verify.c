@@ -312,16 +312,12 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
     } else {
       printf("the winner, at %s (%s", sizes && *sizes ? sizes : "its own inputs' size", kinds[stage->kind]);
       if (stage->note) printf("; %s", stage->note);
-      puts(")");
+      puts(stage->n_checks > 0 ? "), in the opposite order of work-items and groups" : ")");
       if (stage->n_checks == 0)
         printf("  %-42s %s\n", clt_recipe_name(&stage->inputs), "narrow indices, fixed tables, limits of groups");
     }
-    for (size_t k = 0; k < stage->n_checks; k++) {
-      char name[100];
-      snprintf(name, sizeof name, "%s%s", clt_recipe_name(&stage->checks[k].recipe),
-               stage->checks[k].mirrored ? " in the opposite order" : "");
-      printf("  %-42s %s\n", name, clt_check_purpose(&stage->checks[k]));
-    }
+    for (size_t k = 0; k < stage->n_checks; k++)
+      printf("  %-42s %s\n", clt_recipe_name(&stage->checks[k].recipe), clt_check_purpose(&stage->checks[k]));
     free(sizes);
     clt_stage_release(&stages[i]);
   }

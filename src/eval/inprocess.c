@@ -100,7 +100,8 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
   clt_measurement m;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
-  int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, false, s->data, &m, error);
+  int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, CLT_BUILD_AS_IS, s->data,
+                                       &m, error);
   if (rc == CLT_OK && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
   clt_prepared_free(prepared);
   if (rc == CLT_OK)
@@ -129,7 +130,7 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
   }
   clt_measurement_init(&seen, m->config);
   int rc = s->failure[c] ? CLT_OK
-                         : clt_executor_verify(s->executor, k->prepared, s->of_check[c], check->mirrored, &seen, error);
+                         : clt_executor_verify(s->executor, k->prepared, s->of_check[c], check->garbage, &seen, error);
   answer.impossible = s->failure[c] != NULL;
   answer.reason = seen.reason;
   const char *log = s->failure[c] ? s->failure[c] : seen.log;
@@ -155,8 +156,9 @@ static int check_finalist(inprocess_state *s, kept_kernel *k, size_t c, clt_erro
 
 static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement;
+  const clt_build build = s->setup.mirrored ? CLT_BUILD_MIRRORED : CLT_BUILD_AS_IS;
   int rc =
-      clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, false, s->data, m, error);
+      clt_executor_prepare_config(s->executor, &k->prepared, s->setup.instance, m->config, build, s->data, m, error);
   const double limit_s = s->setup.limit_s;
   for (size_t c = 0; rc == CLT_OK && m->reason == CLT_REASON_NONE && c < s->setup.n_checks; c++) {
     if (limit_s > 0 && clt_now_s() - s->opened_s > limit_s)

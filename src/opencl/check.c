@@ -90,17 +90,14 @@ static void leave_garbage(clt_executor *executor) {
   "#define get_global_id(d) (2 * get_global_offset(d) + get_global_size(d) - get_local_size(d) - " \
   "get_global_id(d) + 2 * get_local_id(d))\n"
 
-static int build_mirrored(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
-                          clt_error *error) {
+int clt_plan_mirror(clt_plan *plan) {
   const bool by_items = !strstr(plan->source, "sub_group") && !strstr(plan->source, "work_group_");
-  clt_plan mirrored = *plan;
-  mirrored.source =
+  char *text =
       clt_format("%s%s#line 1\n%s", MIRROR_GROUPS, by_items ? MIRROR_ITEMS : MIRROR_GROUPS_ALONE, plan->source);
-  if (mirrored.source == NULL) return clt_fail_memory(error);
-  clt_executor_announce(executor, CLT_PHASE_BUILD);
-  int rc = clt_program_build(out, executor, &mirrored, m, error);
-  free(mirrored.source);
-  return rc;
+  if (text == NULL) return CLT_E_MEMORY;
+  free(plan->source);
+  plan->source = text;
+  return CLT_OK;
 }
 
 /* --- verifying --- */
@@ -119,25 +116,21 @@ static void name_check_of(char *out, size_t size, const clt_data *data, bool mir
   clt_text_release(&text);
 }
 
-int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
+int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool garbage,
                         clt_measurement *measurement, clt_error *error) {
   const clt_plan *plan = prepared->plan;
-  clt_program *program = mirrored ? &prepared->mirrored : &prepared->program;
   clt_measurement ignored;
   char check[160];
-  double first_run_s;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
-  name_check_of(check, sizeof check, data, mirrored);
+  name_check_of(check, sizeof check, data, prepared->mirrored);
   executor->run.check = check;
-  const bool first = program->program == NULL;
   const unsigned turn = prepared->n_verified++;
-  if (first) rc = build_mirrored(program, executor, plan, measurement, error);
   for (unsigned run = 0; rc == 0 && run < 2; run++) {
-    if (turn > 0 && !mirrored && run != turn % 2) continue;
+    if (turn > 0 && run != turn % 2) continue;
     clt_bindings bindings = {.turn = prepared->bindings.turn};
-    leave_garbage(executor);
-    rc = clt_run_on_data(&bindings, first && run == 0 ? &first_run_s : NULL, executor, program, plan, data, true,
+    if (garbage) leave_garbage(executor);
+    rc = clt_run_on_data(&bindings, NULL, executor, &prepared->program, plan, data, true,
                          run == 0 ? &prepared->bindings : NULL, measurement, error);
     prepared->bindings.turn = bindings.turn;
     clt_bindings_release(&bindings, executor);

@@ -233,7 +233,7 @@ int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_p
 }
 
 int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, const clt_instance *instance,
-                                clt_config config, bool anew, const clt_data *data, clt_measurement *m,
+                                clt_config config, clt_build build, const clt_data *data, clt_measurement *m,
                                 clt_error *error) {
   clt_plan *plan = NULL;
   clt_measurement_init(m, config);
@@ -245,16 +245,21 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
   if (executor->source_hash != hash) {
     rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since the tuning began; start the tuning again",
                   clt_problem_path(clt_instance_problem(instance)));
-  } else if (anew || clt_cl_is_nvidia(&executor->info)) { /* NVIDIA's has no log for a program from its cache */
+  } else if (build == CLT_BUILD_MIRRORED && clt_plan_mirror(plan)) {
+    rc = clt_fail_memory(error);
+  } else if (build == CLT_BUILD_ANEW ||
+             clt_cl_is_nvidia(&executor->info)) { /* NVIDIA's has no log for a program from its cache */
     char *text = clt_format("%s\n/* %lld */\n", plan->source, (long long)getpid());
     if (text == NULL) rc = clt_fail_memory(error);
     if (text) free(plan->source), plan->source = text;
   }
   if (rc == CLT_OK) rc = clt_executor_prepare(executor, out, plan, data, m, error);
-  if (*out)
-    (*out)->own_plan = plan;
-  else
+  if (*out == NULL) {
     clt_plan_free(plan);
+    return rc;
+  }
+  (*out)->own_plan = plan;
+  (*out)->mirrored = build == CLT_BUILD_MIRRORED;
   return rc;
 }
 
@@ -262,7 +267,6 @@ void clt_prepared_free(clt_prepared *prepared) {
   if (prepared == NULL) return;
   clt_bindings_release(&prepared->bindings, prepared->executor);
   clt_program_release(&prepared->program);
-  clt_program_release(&prepared->mirrored);
   clt_plan_free(prepared->own_plan);
   free(prepared);
 }

@@ -67,11 +67,18 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
                          clt_measurement *measurement, clt_error *error);
 
-/* clt_executor_plan and clt_executor_prepare; *measurement is initialised here. anew: builds from a modified text that
- * no driver has in its cache, because a damaged process may have put the cached program there. CLT_E_FORMAT if the
- * kernel's text has changed since the first call: the result would be stored as that of the old text. */
+typedef enum clt_build {
+  CLT_BUILD_AS_IS,
+  CLT_BUILD_ANEW,    /* from a modified text that no driver has in its cache, because a damaged process may have put the
+                        cached program there */
+  CLT_BUILD_MIRRORED /* work-items and work-groups do the work of the opposite ones, so that what depends on their order
+                        gives another result */
+} clt_build;
+
+/* clt_executor_plan and clt_executor_prepare; *measurement is initialised here. CLT_E_FORMAT if the kernel's text has
+ * changed since the first call: the result would be stored as that of the old text. */
 int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, const clt_instance *instance,
-                                clt_config config, bool anew, const clt_data *data, clt_measurement *measurement,
+                                clt_config config, clt_build build, const clt_data *data, clt_measurement *measurement,
                                 clt_error *error);
 
 /* Step two; the caller holds the device's lock. One warm-up, then runs until the estimate is steady. Appends runs to
@@ -82,10 +89,9 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
                       clt_measurement *measurement, clt_error *error);
 
 /* Runs a prepared plan on other data and verifies the result: with scratch memory as earlier runs have left it, with
- * poison there, or (the first time, and mirrored) both; before each run, local memory is filled with garbage. mirrored:
- * work-items and work-groups do the work of the opposite ones, so that what depends on their order gives another
- * result; builds the program once more. */
-int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool mirrored,
+ * poison there, or (the first time) both. garbage: before each run, local memory
+ * and stacks are filled with garbage. */
+int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool garbage,
                         clt_measurement *measurement, clt_error *error);
 void clt_prepared_free(clt_prepared *prepared);
 

@@ -123,7 +123,7 @@ struct clt_prepared {
   const clt_plan *plan;
   clt_plan *own_plan; /* freed with this; NULL: the plan is the caller's */
   clt_program program;
-  clt_program mirrored; /* in which work-items and groups do the work of the opposite ones; not built: not needed yet */
+  bool mirrored; /* CLT_BUILD_MIRRORED */
   clt_bindings bindings;
   double first_run_s;  /* a lower bound; 0: not known */
   size_t n_together;   /* runs that are timed as one, so that they take enough ticks of the device's clock */
@@ -142,6 +142,7 @@ int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *e
 /* Puts the name of the check before the log of a failure. */
 void clt_name_check(clt_measurement *m, const char *check);
 void clt_executor_free_checks(clt_executor *executor);
+int clt_plan_mirror(clt_plan *plan); /* CLT_BUILD_MIRRORED; CLT_E_MEMORY */
 
 /* --- faults --- */
 

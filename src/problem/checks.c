@@ -29,12 +29,13 @@ size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem
   size_t n = 0;
   for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
     const bool special = recipes[i].inputs == CLT_INPUTS_SPECIAL && recipes[i].variant != CLT_SPECIAL_TIES;
-    if (clt_recipe_applies(problem, &recipes[i]) && !(special && finite)) out[n++] = (clt_check){recipes[i], false};
-    if (recipes[i].inputs == CLT_INPUTS_OTHER) out[n++] = (clt_check){recipes[i], true};
+    const bool always = recipes[i].inputs == CLT_INPUTS_OTHER; /* for the order of work-items */
+    if (always || (clt_recipe_applies(problem, &recipes[i]) && !(special && finite)))
+      out[n++] = (clt_check){recipes[i], true};
   }
   for (unsigned variant = 0; variant < N_SPIKES; variant++) {
     const clt_recipe spikes = {CLT_INPUTS_SPIKES, variant};
-    if (clt_recipe_applies(problem, &spikes)) out[n++] = (clt_check){spikes, false};
+    if (clt_recipe_applies(problem, &spikes)) out[n++] = (clt_check){spikes, true};
   }
   return n;
 }
@@ -55,7 +56,6 @@ const char *clt_check_purpose(const clt_check *check) {
                                        "shifts and remainders of negative numbers"},
                            *const specials[] = {"NaN in comparisons", "infinities",
                                                 "ties, zeros of both signs, collisions"};
-  if (check->mirrored) return "missing barriers, dependence on the order of work-items and groups";
   switch (check->recipe.inputs) {
     case CLT_INPUTS_OWN: return "the result that the file describes";
     case CLT_INPUTS_OTHER: return "what takes constants, scalars or data files for fixed";

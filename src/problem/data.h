@@ -63,7 +63,7 @@ bool clt_recipe_applies(const clt_problem *problem, const clt_recipe *recipe);
 /* One check of a prepared configuration: it runs on these inputs (clt_executor_verify). */
 typedef struct clt_check {
   clt_recipe recipe;
-  bool mirrored; /* with work-items and groups in the opposite order */
+  bool garbage; /* local memory and stacks are filled with garbage before each run */
 } clt_check;
 #define CLT_MAX_CHECKS 32 /* of one size */
 

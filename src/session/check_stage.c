@@ -15,15 +15,15 @@
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
 
-int clt_checking_add(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool mirrored,
-                     bool passed, const char *why, clt_error *error) {
+int clt_checking_add(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool passed,
+                     const char *why, clt_error *error) {
   if (clt_grow(&c->results, &c->capacity, c->n_results + 1, sizeof *c->results)) return clt_fail_memory(error);
   const clt_reference_kind kind = clt_instance_reference_kind(instance);
   clt_check_result *result = &c->results[c->n_results];
   *result = (clt_check_result){.sizes = clt_instance_sizes_text(instance),
                                .own_sizes = instance == c->instance,
                                .inputs = strdup(clt_recipe_name(recipe)),
-                               .mirrored = mirrored,
+                               .mirrored = c->mirrored,
                                .by_default = recipe->judged || kind == CLT_REFERENCE_DEFAULT,
                                .passed = passed,
                                .why = why ? strdup(why) : NULL};
@@ -35,8 +35,14 @@ int clt_checking_run(clt_measurement *seen, clt_check_answer *answers, clt_check
                      clt_config config, const clt_recipe *inputs, const clt_check *checks, size_t n, double limit_s,
                      clt_error *error) {
   clt_tune_settings settings = *c->settings;
-  const clt_evaluator_setup setup = {
-      .checks = checks, .n_checks = n, .answers = answers, .lenient = true, .inputs = inputs, .limit_s = limit_s};
+  const clt_evaluator_setup setup = {.checks = checks,
+                                     .n_checks = n,
+                                     .answers = answers,
+                                     .lenient = true,
+                                     .mirrored = c->mirrored,
+                                     .more_follow = c->more_follow,
+                                     .inputs = inputs,
+                                     .limit_s = limit_s};
   settings.finalists = 0;
   settings.log = NULL; /* already logged */
   clt_measurement_init(seen, config);
@@ -170,7 +176,7 @@ static const char *name_unfollowed(site *s, const clt_recipe *recipe) {
   if (s->c->unfollowed) return s->c->unfollowed;
   const size_t n = clt_instance_varying(names, CLT_MAX_CHECKS, s->instance);
   for (size_t i = 0; i < n; i++) {
-    checks[i] = (clt_check){*recipe, false};
+    checks[i] = (clt_check){.recipe = *recipe};
     checks[i].recipe.only = names[i];
   }
   const int done = clt_checking_run(&seen, answers, s->c, s->instance, s->judge, &s->stage->inputs, checks, n,
@@ -241,6 +247,41 @@ static const char *way_out(const clt_recipe *recipe) {
   return hostile ? "; an argument in which such numbers cannot occur gets \"HostileData\": false" : "";
 }
 
+/* Makes *m, which fails a check (NULL: on the inputs of the stage), a failure. One that the usual order of work-items
+ * has, too, is told as that one's, which is easier to look into. */
+static int tell_failure(site *s, clt_measurement *m, const clt_check *check, clt_reason reason, const char *why,
+                        clt_error *error) {
+  clt_checking *c = s->c;
+  const clt_recipe *inputs = check ? &check->recipe : &s->stage->inputs;
+  clt_check_answer answer = {0};
+  clt_measurement seen;
+  clt_error ignored = {0};
+  bool by_order = c->mirrored;
+  int done = CLT_OK;
+  clt_measurement_init(&seen, m->config);
+  if (c->mirrored) {
+    c->mirrored = false;
+    done = clt_checking_run(&seen, &answer, c, s->instance, m->config, &s->stage->inputs, check, check != NULL,
+                            DEFAULT_PATIENCE * s->limit_s, &ignored);
+    c->mirrored = true;
+    const bool here = check && answer.done && !answer.impossible;
+    const clt_reason plain = here ? answer.reason : done == CLT_OK ? seen.reason : CLT_REASON_NONE;
+    by_order = !is_fault(plain);
+    if (!by_order) reason = plain, why = here ? log_of(&answer) : seen.log ? seen.log : clt_reason_text(plain);
+  }
+  const char *at = *s->sizes ? s->sizes : "the same sizes";
+  char *log = clt_format("at %s%s: %s%s", at, by_order && !check ? ", work-items in the opposite order" : "", why,
+                         check ? way_out(inputs) : "");
+  clt_measurement_fail(m, reason, log);
+  free(log);
+  clt_measurement_release(&seen);
+  clt_check_answers_clear(&answer, 1);
+  const int rc = pass_on(done, &ignored, error);
+  if (rc || by_order || !default_judges(s, inputs)) return rc;
+  c->mirrored = false;
+  return accuse(s, m->config, *inputs, error);
+}
+
 /* Reports the outcome of the k-th check of a round, or changes it for the next round. */
 static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_measurement *m, bool is_last,
                         clt_error *error) {
@@ -250,12 +291,8 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
   const bool fails = answer->done && is_fault(answer->reason);
   a->settled = true;
   if (fails && other->done && !other->impossible && other->reason == CLT_REASON_NONE) {
-    char *log = clt_format("%s%s%s%s%s", *s->sizes ? "at " : "", s->sizes, *s->sizes ? ": " : "", log_of(answer),
-                           way_out(&check.recipe));
-    clt_measurement_fail(m, answer->reason, log);
-    free(log);
     *wrong = true;
-    return default_judges(s, &check.recipe) && !check.mirrored ? accuse(s, m->config, check.recipe, error) : CLT_OK;
+    return tell_failure(s, m, &check, answer->reason, log_of(answer), error);
   }
   const bool passed = answer->done && answer->reason == CLT_REASON_NONE && !answer->impossible;
   const bool unclear = fails || (answer->done && answer->impossible);
@@ -263,7 +300,7 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
     a->settled = false;
     return CLT_OK;
   }
-  return clt_checking_add(s->c, s->instance, &check.recipe, check.mirrored, passed,
+  return clt_checking_add(s->c, s->instance, &check.recipe, passed,
                           passed         ? a->why
                           : answer->done ? log_of(answer)
                           : t->late      ? "no time was left"
@@ -278,29 +315,24 @@ static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const tri
   const bool fault = fails_inputs(t, s);
   *ends = true;
   if (fault && t->default_late) {
-    *unfit = s->stage->instance != NULL;
-    return clt_checking_add(s->c, s->instance, inputs, false, false,
+    *unfit = s->stage->instance != NULL || s->c->mirrored;
+    return clt_checking_add(s->c, s->instance, inputs, false,
                             "it fails, but the default configuration takes too long to judge that", error);
   }
   if (fault && t->default_works) {
-    char *log = clt_format("at %s: %s", *s->sizes ? s->sizes : "the same sizes", t->why);
-    clt_measurement_fail(m, t->winner.reason, log);
-    free(log);
     *wrong = true;
-    return default_judges(s, inputs) ? accuse(s, m->config, *inputs, error) : CLT_OK;
+    return tell_failure(s, m, NULL, t->winner.reason, t->why, error);
   }
   if (!t->default_works) {
-    *unfit = s->stage->instance != NULL;
-    return clt_checking_add(s->c, s->instance, inputs, false, false, "the default configuration fails at these sizes",
-                            error);
+    *unfit = s->stage->instance != NULL || s->c->mirrored;
+    return clt_checking_add(s->c, s->instance, inputs, false, "the default configuration fails at these sizes", error);
   }
   if (!t->prepared && !t->late) { /* a configuration need not build or launch at other sizes */
-    *unfit = s->stage->instance != NULL;
-    return clt_checking_add(s->c, s->instance, inputs, false, false, t->why, error);
+    *unfit = s->stage->instance != NULL || s->c->mirrored;
+    return clt_checking_add(s->c, s->instance, inputs, false, t->why, error);
   }
   if (t->n == 0)
-    return clt_checking_add(s->c, s->instance, inputs, false, t->prepared, t->prepared ? NULL : "it takes too long",
-                            error);
+    return clt_checking_add(s->c, s->instance, inputs, t->prepared, t->prepared ? NULL : "it takes too long", error);
   *ends = false;
   return CLT_OK;
 }

@@ -9,12 +9,13 @@
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/check_stage.h"
+#include "worker/reserve.h"
 
 #define RUN_S 5e-4 /* a run of a ragged stage takes at most about so long */
 #define LEAST_ITEMS 256.0
 #define MOST_ITEMS 65536.0
 #define MOST_ELEMENTS 20971520.0 /* 1.25 * 2^24: above 2^24 not every integer is a float */
-#define CHECK_S 2e-3             /* of a check, however small its inputs */
+#define CHECK_S 4e-3             /* of a check, however small its inputs */
 #define LARGE_SHARE 2.0          /* of a small check's time per element most is overhead */
 #define MEMORY_SHARE 0.125       /* of the device's memory */
 #define MOST_BYTES 2e9
@@ -84,7 +85,7 @@ int clt_check_margins(clt_margin **out, size_t *n, clt_checking *c, clt_config c
   const size_t n_names = clt_instance_inputs(names, CLT_MAX_CHECKS / 2, c->instance);
   const clt_recipe omitted = clt_recipe_with_judge((clt_recipe){CLT_INPUTS_OMITTED}, c->instance);
   for (size_t i = 0; i < 2 * n_names; i++) {
-    checks[i] = (clt_check){omitted, false};
+    checks[i] = (clt_check){.recipe = omitted};
     checks[i].recipe.variant = i % 2;
     checks[i].recipe.only = names[i / 2];
   }
@@ -135,7 +136,7 @@ static int tell_left_out(clt_checking *c, const clt_instance *at, clt_config con
   for (unsigned variant = CLT_SPECIAL_NAN; rc == CLT_OK && why && variant <= CLT_SPECIAL_INFINITY; variant++) {
     const clt_recipe recipe = {CLT_INPUTS_SPECIAL, variant};
     if (clt_recipe_applies(clt_instance_problem(c->instance), &recipe))
-      rc = clt_checking_add(c, at, &recipe, false, false, why, error);
+      rc = clt_checking_add(c, at, &recipe, false, why, error);
   }
   return rc;
 }
@@ -163,25 +164,31 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
       if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
       if (rc == CLT_OK && large.instance == NULL && large.note && growth == CLT_GROWS_HALF)
-        rc = clt_checking_add(c, instance, &large.inputs, false, false, large.note, error);
+        rc = clt_checking_add(c, instance, &large.inputs, false, large.note, error);
       clt_stage_release(&large);
     }
   }
   return rc;
 }
 
-/* All checks: at ragged sizes, else at even ones, else at the tuning's own. Then one or more at large sizes. */
+/* All checks: at ragged sizes, else at even ones, else at the tuning's own; in the opposite order of work-items, or in
+ * the usual one if the default configuration fails there. Then one or more at large sizes. */
 int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
+  static const clt_sizes_kind kinds[] = {CLT_SIZES_RAGGED, CLT_SIZES_EVEN, CLT_SIZES_OWN};
   const clt_instance *instance = c->instance;
   const double few = few_items(c, m->config);
   clt_check_stage stage = {0};
   bool wrong = false, unfit = true, even = false;
   int rc = CLT_OK;
-  for (clt_sizes_kind kind = CLT_SIZES_RAGGED; rc == CLT_OK && unfit && !wrong;
-       kind = kind == CLT_SIZES_RAGGED ? CLT_SIZES_EVEN : CLT_SIZES_OWN) {
+  const bool reserved = clt_workers_reserved();
+  if (!reserved) clt_workers_reserve(true, true); /* the times of these builds mean nothing */
+  c->more_follow = true;
+  for (size_t i = 0; rc == CLT_OK && unfit && !wrong && i < 6; i++) {
+    const clt_sizes_kind kind = kinds[i % 3];
     clt_stage_release(&stage);
     stage = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = m->config};
     even = kind == CLT_SIZES_EVEN;
+    c->mirrored = i < 3;
     if (kind == CLT_SIZES_RAGGED) rc = clt_stage_new_ragged(&stage, instance, m->config, few, error);
     if (kind == CLT_SIZES_EVEN) rc = clt_stage_new_even(&stage, instance, m->config, error);
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
@@ -189,8 +196,11 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     choose_checks(&stage, instance, m->config);
     rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, PATIENCE * c->aim_s), error);
   }
+  c->mirrored = false;
+  c->more_follow = false;
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
+  if (!reserved) clt_workers_reserve(false, false);
   clt_stage_release(&stage);
   return rc;
 }
@@ -222,7 +232,7 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
                     .user = s};
   int rc = CLT_OK;
   if (s->finalist_answer.done && clt_recipe_applies(clt_instance_problem(instance), &s->finalist_check.recipe))
-    rc = clt_checking_add(&c, instance, &s->finalist_check.recipe, false, !s->finalist_answer.impossible,
+    rc = clt_checking_add(&c, instance, &s->finalist_check.recipe, !s->finalist_answer.impossible,
                           s->finalist_answer.impossible ? s->finalist_answer.log : NULL, error);
   const double began_s = clt_now_s();
   if (rc == CLT_OK) rc = clt_check_config(&c, m, error);

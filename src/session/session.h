@@ -48,6 +48,8 @@ typedef struct clt_checking {
   clt_config accused; /* in, out: a configuration that only the default judged incorrect; CLT_CONFIG_NONE */
   char *unfollowed;   /* in, out: which arguments the reference does not follow; owned, nullable */
   bool allied;        /* in, out: the accused agree with each other */
+  bool mirrored;      /* work-items and groups do the work of the opposite ones */
+  bool more_follow;   /* checks at other sizes come next: a process is started for them meanwhile */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);
   void *user;

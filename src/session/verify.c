@@ -67,7 +67,7 @@ int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_
 
 clt_check clt_finalist_check(const clt_instance *instance) {
   const clt_recipe drawn = {CLT_INPUTS_OTHER, .stays = CLT_STAYS_STATED};
-  return (clt_check){clt_recipe_with_judge(drawn, instance), false};
+  return (clt_check){.recipe = clt_recipe_with_judge(drawn, instance)};
 }
 
 int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,

@@ -138,8 +138,8 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
     return CLT_OK;
   }
   if (is_ready(k) && loaded) {
-    request = json_pack("{s:s, s:i, s:i, s:b}", "request", "verify", "slot", (int)k->slot, "set", 2, "mirrored",
-                        check->mirrored);
+    request = json_pack("{s:s, s:i, s:i, s:b}", "request", "verify", "slot", (int)k->slot, "set", 2, "garbage",
+                        check->garbage);
     return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
   }
   if (is_ready(k)) {
@@ -168,8 +168,8 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   }
   k->generation = 0;
   worker->n_prepared++;
-  request = json_pack("{s:s, s:i, s:I, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
-                      (json_int_t)k->config, "gate", 0);
+  request = json_pack("{s:s, s:i, s:I, s:b, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
+                      (json_int_t)k->config, "gate", 0, "mirrored", pool->setup.evaluator.mirrored);
   return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
 }
 
@@ -258,6 +258,7 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       if (k->worker->process.busy) continue;
       rc = clt_pool_idle(k->worker) ? ask_next(pool, k, error) : clt_pool_start_worker(pool, k->worker, error);
     }
+    if (rc == CLT_OK && pool->setup.evaluator.more_follow) rc = clt_pool_prepare_next(pool, error);
     if (rc == CLT_OK) rc = pump_or_stop(pool, error);
     if (rc) return rc;
     for (size_t i = 0; i < pool->n_kept; i++)

@@ -33,7 +33,8 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
                  "%s; continuing without a device lock, so other tuners may disturb the measurements", why.message);
   pool->lock.waited_s = &pool->waited_s;
   const bool locked = rc == CLT_OK && clt_pool_lock(pool, CLT_LOCK_SHARED);
-  if (locked && rc == CLT_OK) rc = clt_pool_start_workers(pool, error);
+  /* With `lenient` all that follows is keeping one, in a process with heap checks. */
+  if (locked && rc == CLT_OK && !setup->evaluator.lenient) rc = clt_pool_start_workers(pool, error);
   if (rc) clt_pool_close(pool);
   return rc;
 }
@@ -43,6 +44,7 @@ void clt_pool_close(clt_pool *pool) {
   clt_pool_give_up_kept(pool);
   for (size_t i = 0; pool->workers && i < pool->n_workers; i++)
     if (clt_pool_idle(&pool->workers[i])) clt_pool_dismiss(pool, &pool->workers[i]);
+  if (pool->next && clt_pool_idle(pool->next)) clt_pool_dismiss(pool, pool->next);
   clt_pool_kill(pool);
   for (size_t i = 0; pool->workers && pool->jobs && i < CLT_POOL_MAX_WORKERS; i++) {
     clt_pool_replace(pool, &pool->workers[i]);

@@ -53,6 +53,8 @@ static void end_reserve(void) {
   reserve.cache = NULL;
 }
 
+bool clt_workers_reserved(void) { return reserve.wanted; }
+
 void clt_workers_reserve(bool wanted, bool keeps_builds) {
   reserve.wanted = wanted;
   reserve.keeps_builds = keeps_builds;
@@ -123,17 +125,54 @@ static bool has_clean(const clt_pool *pool) {
 }
 
 /* Making the data, and configurations that must be alone in their process, need a worker without earlier tunings. */
-bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker) {
-  const bool data_there = pool->data_made || pool->setup.data_of || has_clean(pool);
-  if (pool->n_spare == 0 || worker->heap_checks || pool->in_doubt || !data_there) return false;
+static bool is_clean_enough(const clt_pool *pool, const clt_pool_worker *spare) {
+  if (spare->unused) return true;
+  if (pool->in_doubt || !(pool->data_made || pool->setup.data_of || has_clean(pool))) return false;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     if (job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS) return false;
+  return true;
+}
+
+bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker) {
+  size_t i = pool->n_spare;
+  while (i > 0 &&
+         !(pool->spare[i - 1].heap_checks == worker->heap_checks && is_clean_enough(pool, &pool->spare[i - 1])))
+    i--;
+  if (i == 0) return false;
   const uint64_t generation = worker->generation;
   free(worker->folder);
-  *worker = pool->spare[--pool->n_spare];
+  *worker = pool->spare[i - 1];
+  pool->spare[i - 1] = pool->spare[--pool->n_spare];
   worker->generation = generation;
   worker->n_problems++;
+  worker->unused = false;
   return true;
+}
+
+/* --- for the thread's next pool --- */
+
+static int note_warm(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  if (outcome->reply == NULL || strcmp(clt_json_string(outcome->reply, "reply"), "ok") != 0) return CLT_OK;
+  worker->stage = CLT_STAGE_UP;
+  worker->unused = true;
+  worker->n_problems = 0;
+  return CLT_OK;
+}
+
+static int warm_up(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  if (outcome->reply == NULL || clt_process_check_greeting(outcome->reply, NULL)) return CLT_OK;
+  json_t *open = json_deep_copy(pool->setup.open);
+  json_object_set_new(open, "probe", json_true());
+  worker->stage = CLT_STAGE_OPENING;
+  return clt_pool_request(pool, worker, open, CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_warm, error);
+}
+
+int clt_pool_prepare_next(clt_pool *pool, clt_error *error) {
+  if (!reserve.wanted || pool->next || pool->setup.open == NULL || pool->no_heap_checks) return CLT_OK;
+  pool->next = &pool->workers[CLT_POOL_MAX_WORKERS - 1];
+  pool->n_workers = CLT_POOL_MAX_WORKERS;
+  pool->next->heap_checks = true;
+  return clt_pool_start_process(pool, pool->next, warm_up, error);
 }
 
 bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker) {
@@ -155,8 +194,8 @@ static bool gives_up(clt_pool_worker *worker) {
 }
 
 void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker) {
-  const bool wanted = reserve.wanted && clt_pool_idle(worker) && !worker->heap_checks && !worker->doubtful &&
-                      !pool->broken && !pool->in_doubt && worker->n_problems < MOST_PROBLEMS &&
+  const bool wanted = reserve.wanted && clt_pool_idle(worker) && (!worker->heap_checks || worker->unused) &&
+                      !worker->doubtful && !pool->broken && !pool->in_doubt && worker->n_problems < MOST_PROBLEMS &&
                       pool->n_spare < pool->setup.n_workers;
   if (wanted && pool->spare == NULL) pool->spare = clt_new_array(CLT_POOL_MAX_WORKERS, sizeof *pool->spare);
   if (!wanted || pool->spare == NULL || !gives_up(worker)) {
@@ -167,6 +206,8 @@ void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker) {
   clt_remove_tree(worker->folder, true);
   pool->spare[pool->n_spare++] = (clt_pool_worker){.process = worker->process,
                                                    .folder = worker->folder,
+                                                   .heap_checks = worker->heap_checks,
+                                                   .unused = worker->unused,
                                                    .n_prepared = worker->n_prepared,
                                                    .n_problems = worker->n_problems};
   *worker = (clt_pool_worker){.generation = worker->generation};

@@ -9,6 +9,7 @@
  * call this in the end. keeps_builds: later tunings use the driver's compiler cache of earlier ones, for the same
  * kernels on other inputs; their build times then mean nothing. */
 void clt_workers_reserve(bool wanted, bool keeps_builds);
+bool clt_workers_reserved(void); /* what the thread asked for last */
 /* Ends the kept workers; with keeps_builds, the compiler's cache stays. The next tuning gets new processes, with other
  * memory pages, and need not compile the same configurations again. */
 void clt_workers_renew(void);

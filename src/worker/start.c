@@ -156,34 +156,38 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   return CLT_OK;
 }
 
-int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
+int clt_pool_start_process(clt_pool *pool, clt_pool_worker *worker, clt_outcome_fn done, clt_error *error) {
   static atomic_uint n_folders; /* spare workers bring folders from other pools, so names are unique in the process */
   const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* the greeting has host_s */
+  char name[32];
+  snprintf(name, sizeof name, "worker-%u", atomic_fetch_add(&n_folders, 1));
+  int rc = worker->folder ? CLT_OK : clt_run_folder_make(&worker->folder, &pool->folder, name, error);
+  if (rc) return rc;
+  const clt_process_setup setup = {.path = pool->worker_path,
+                                   .folder = worker->folder,
+                                   .cache = pool->cache,
+                                   .memory_limit_bytes = pool->setup.memory_limit_bytes,
+                                   .heap_checks = worker->heap_checks && !pool->no_heap_checks};
+  clt_remove_tree(worker->folder, true);
+  rc = clt_process_start(&worker->process, &setup, &limits, error);
+  if (rc) return rc;
+  worker->generation++;
+  worker->n_prepared = 0;
+  worker->n_problems = 1;
+  worker->doubtful = worker->unused = false;
+  worker->stage = CLT_STAGE_GREETING;
+  worker->done = done;
+  worker->load = start_load(pool);
+  return CLT_OK;
+}
+
+int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
   if (worker->stage == CLT_STAGE_DOWN && clt_pool_use_spare(pool, worker)) {
     worker->generation++;
     return open_device(pool, worker, error);
   }
-  if (worker->stage == CLT_STAGE_DOWN) {
-    char name[32];
-    snprintf(name, sizeof name, "worker-%u", atomic_fetch_add(&n_folders, 1));
-    int rc = worker->folder ? CLT_OK : clt_run_folder_make(&worker->folder, &pool->folder, name, error);
-    if (rc) return rc;
-    const clt_process_setup setup = {.path = pool->worker_path,
-                                     .folder = worker->folder,
-                                     .cache = pool->cache,
-                                     .memory_limit_bytes = pool->setup.memory_limit_bytes,
-                                     .heap_checks = worker->heap_checks && !pool->no_heap_checks};
-    clt_remove_tree(worker->folder, true);
-    rc = clt_process_start(&worker->process, &setup, &limits, error);
-    if (rc) return rc;
-    worker->generation++;
-    worker->n_prepared = 0;
-    worker->n_problems = 1;
-    worker->doubtful = false;
-    worker->stage = CLT_STAGE_GREETING;
-    worker->done = note_started;
-    worker->load = start_load(pool);
-  } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
+  if (worker->stage == CLT_STAGE_DOWN) return clt_pool_start_process(pool, worker, note_started, error);
+  if (worker->stage == CLT_STAGE_AWAITING_DATA) {
     const bool made = (pool->setup.data_of ? pool->setup.data_of : pool)->data_made;
     bool being_made = pool->setup.data_of != NULL;
     for (size_t k = 0; k < pool->n_workers; k++) being_made = being_made || pool->workers[k].makes_data;

@@ -70,6 +70,7 @@ struct clt_pool_worker {
   bool makes_data;
   bool heap_checks;    /* for its next process */
   bool doubtful;       /* its process cannot be trusted any more */
+  bool unused;         /* its process has only warmed up the driver */
   size_t n_problems;   /* problems that its process has opened */
   int probe;           /* opening it asks whether the device still answers, for the n-th time in a row; 0: not asked */
   size_t n_prepared;   /* configurations that its process was asked to prepare */
@@ -103,6 +104,7 @@ struct clt_pool {
   size_t n_slots;                   /* at present; fewer if memory is short */
   clt_pool_worker *workers;         /* CLT_POOL_MAX_WORKERS; n_workers are in use, more for finalists */
   size_t n_workers;
+  clt_pool_worker *next;  /* one of them, started for the thread's next pool; NULL: none */
   clt_pool_worker *spare; /* idle processes of earlier tunings or of this search; CLT_POOL_MAX_WORKERS */
   size_t n_spare;
   double opened_s;
@@ -153,6 +155,9 @@ void clt_pool_take_reserve(clt_pool *pool);
 void clt_pool_leave_reserve(clt_pool *pool);
 /* Gives a worker without a process a spare one; false: there is none, and it needs a new one. */
 bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker);
+/* Starts a process with heap checks that becomes a spare one when the pool is closed. Meanwhile it opens the device and
+ * builds an empty kernel, as a driver's first build takes longest. Without effect if there is one. */
+int clt_pool_prepare_next(clt_pool *pool, clt_error *error);
 /* A process that is no longer needed becomes a spare one if it may, else ends. */
 void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker);
 /* Whether a worker may make the data: its process has run neither a kernel nor a module of the problem. If no worker
@@ -161,6 +166,8 @@ bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker);
 
 /* --- start.c --- */
 
+/* Starts a worker's process, in a folder of its own; done is called when it has sent its greeting. */
+int clt_pool_start_process(clt_pool *pool, clt_pool_worker *worker, clt_outcome_fn done, clt_error *error);
 /* Begins the next step of starting a worker, if one is due, without waiting for its end. */
 int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
 /* Starts workers that are down. On a CPU all of them; on other devices two at first and then, as long as configurations

@@ -281,7 +281,7 @@ static int run(bench *b, clt_config config, clt_error *error) {
   if (rc == CLT_OK) rc = clt_executor_prepare(b->executor, &prepared, plan, b->usual, &m, error);
   if (rc == CLT_OK) count(b, config, &m, "first input");
   if (rc == CLT_OK && clt_measurement_correct(&m)) {
-    rc = clt_executor_verify(b->executor, prepared, b->further, false, &m, error);
+    rc = clt_executor_verify(b->executor, prepared, b->further, true, &m, error);
     if (rc == CLT_OK) count(b, config, &m, "second input");
     b->right += rc == CLT_OK && clt_measurement_correct(&m);
   }

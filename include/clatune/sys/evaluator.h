@@ -38,11 +38,13 @@ typedef struct clt_evaluator_setup {
   uint64_t seed;
   bool energy; /* measure energy_J too; CLT_E_UNSUPPORTED: the device has no counter */
   /* keep checks each configuration with these after it has prepared it; none: it only prepares them. answers: nullable,
-   * an entry for each check. lenient: keep gets one configuration, which a failed check does not make fail. */
+   * an entry for each check. lenient: keep gets one configuration, which a failed check does not make fail. mirrored:
+   * in the configurations that keep prepares, work-items and work-groups do the work of the opposite ones. more_follow:
+   * this thread opens an evaluator for the same device next, for which a process is started meanwhile. */
   const struct clt_check *checks;
   size_t n_checks;
   clt_check_answer *answers;
-  bool lenient;
+  bool lenient, mirrored, more_follow;
   bool printed; /* keep puts what a correct kernel prints into the log of its measurement */
   const struct clt_recipe *inputs; /* of preparing and timing; NULL: the problem's own */
   double *quality;                 /* receives the problem's quality ("Quality") once it is known; nullable */

@@ -202,10 +202,11 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   if (rc == CLT_OK) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
   if (rc) return rc;
   if (slot->prepared) empty_slot(slot);
+  clt_build build = json_is_true(json_object_get(request, "anew")) ? CLT_BUILD_ANEW : CLT_BUILD_AS_IS;
+  if (json_is_true(json_object_get(request, "mirrored"))) build = CLT_BUILD_MIRRORED;
   s->gate = json_is_true(json_object_get(request, "gate"));
-  rc = clt_executor_prepare_config(s->executor, &slot->prepared, s->instance, (clt_config)config,
-                                   json_is_true(json_object_get(request, "anew")), s->data[0], &slot->measurement,
-                                   error);
+  rc = clt_executor_prepare_config(s->executor, &slot->prepared, s->instance, (clt_config)config, build, s->data[0],
+                                   &slot->measurement, error);
   s->gate = false;
   if (rc == CLT_OK) *out = reply_measurement(&slot->measurement);
   if (rc || slot->prepared == NULL) empty_slot(slot);
@@ -241,7 +242,7 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
   if (s->data[set - 1] == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker does not have that set of data");
   clt_measurement_init(&m, slot->measurement.config);
   rc = clt_executor_verify(s->executor, slot->prepared, s->data[set - 1],
-                           json_is_true(json_object_get(request, "mirrored")), &m, error);
+                           json_is_true(json_object_get(request, "garbage")), &m, error);
   if (rc == CLT_OK) *out = reply_measurement(&m);
   clt_measurement_release(&m);
   return rc;
