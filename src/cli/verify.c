@@ -166,7 +166,8 @@ static const clt_line verdict_lines[] = {
      "[{!default_is_valid} and no valid default configuration]"
      "|{?judge=no-output}it runs; the result was not compared: no argument is an output"
      "|{?judge=verify-expression}yes; the problem's \"Verify\" accepts it"
-     "|yes; largest difference from the reference {max_abs_error:.3g}"},
+     "|{?reference}yes; largest difference from the reference {max_abs_error:.3g}"
+     "|yes; largest difference from the default configuration's result {max_abs_error:.3g}"},
     {"to do",
      "{?correct}{?judge=itself}give the problem a \"Reference\"[{!default_is_valid}, or give every parameter a"
      " \"Default\", so that the default configuration is valid and correct]"},
@@ -294,7 +295,7 @@ static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_i
 /* Prints which checks a winner must pass, without making them. */
 static void print_plan(clt_checking *c, clt_config config, const plan_result *result) {
   static const char *const kinds[] = {"the problem's sizes", "smaller, odd, unequal", "multiples of a power of two",
-                                      "larger, as time and memory allow"};
+                                      "larger, as time and memory allow; verify does it with each size as the largest"};
   clt_check_stage stages[3];
   size_t n = 0;
   cli_check(clt_check_stages(stages, &n, c, config, &cli_error));
@@ -322,7 +323,9 @@ static void print_plan(clt_checking *c, clt_config config, const plan_result *re
     clt_stage_release(&stages[i]);
   }
   const char *left_out = clt_instance_stays_finite(c->instance, config);
-  if (left_out) printf("left out: NaN and infinities: %s\n", left_out);
+  const clt_recipe special = {CLT_INPUTS_SPECIAL, CLT_SPECIAL_NAN};
+  if (left_out && clt_recipe_applies(clt_instance_problem(c->instance), &special))
+    printf("left out: NaN and infinities: %s\n", left_out);
   if (kind == CLT_REFERENCE_FILE)
     puts("judge: the default configuration, as the reference is data files");
   else if (kind == CLT_REFERENCE_DEFAULT)

@@ -14,6 +14,7 @@
 
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
+#define HANG_PATIENCE 5.0  /* after so many times the default configuration's limit, one that still runs hangs */
 
 int clt_checking_add(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool passed,
                      const char *why, clt_error *error) {
@@ -125,7 +126,6 @@ static int try_winner(trial *t, site *s, clt_error *error) {
   return pass_on(done, &why, error);
 }
 
-/* Whether the winner fails on the inputs of the stage. At large sizes a long run is no fault. */
 static bool fails_inputs(const trial *t, const site *s) {
   const clt_reason reason = t->winner.reason;
   const bool large = s->stage->kind == CLT_SIZES_LARGE;
@@ -366,4 +366,34 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
   }
   free(s.sizes);
   return rc;
+}
+
+int clt_check_hang(bool *wrong, clt_checking *c, clt_measurement *m, const clt_check_stage *stage, double limit_s,
+                   clt_error *error) {
+  const clt_config judge = clt_instance_reference_configuration(stage->instance);
+  clt_measurement seen;
+  clt_error why = {0};
+  if (!clt_space_contains(clt_instance_space(stage->instance), judge)) return CLT_OK;
+  const double began_s = clt_now_s();
+  int done = clt_checking_run(&seen, NULL, c, stage->instance, judge, &stage->inputs, NULL, 0, limit_s, &why);
+  const double default_s = clt_now_s() - began_s;
+  const bool quick = done == CLT_OK && clt_measurement_correct(&seen) && default_s < limit_s;
+  clt_measurement_release(&seen);
+  if (!quick) return pass_on(done, &why, error);
+  const double patience_s = HANG_PATIENCE * limit_s;
+  why = (clt_error){0};
+  done = clt_checking_run(&seen, NULL, c, stage->instance, stage->config, &stage->inputs, NULL, 0, patience_s, &why);
+  const bool late = done == CLT_E_AGAIN || (done == CLT_OK && seen.reason == CLT_REASON_RUN_TIMEOUT);
+  if (late) {
+    char *sizes = clt_instance_sizes_text(stage->instance);
+    char *log =
+        clt_format("at %s: it does not end within %.0f s; the default configuration takes %.1f s, with its build",
+                   sizes ? sizes : "", patience_s, default_s);
+    clt_measurement_fail(m, CLT_REASON_RUN_TIMEOUT, log);
+    free(log);
+    free(sizes);
+    *wrong = true;
+  }
+  clt_measurement_release(&seen);
+  return pass_on(done, &why, error);
 }

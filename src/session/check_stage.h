@@ -20,4 +20,9 @@ void clt_check_answers_clear(clt_check_answer *answers, size_t n);
 int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measurement *m, const clt_check_stage *stage,
                         double limit_s, clt_error *error);
 
+/* For a configuration that does not end within limit_s: it is incorrect if the default configuration does, and it still
+ * does not end within five times as long. */
+int clt_check_hang(bool *wrong, clt_checking *c, clt_measurement *m, const clt_check_stage *stage, double limit_s,
+                   clt_error *error);
+
 #endif

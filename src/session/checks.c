@@ -163,6 +163,8 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
       rc = new_large(&large, c, m->config, most, growth, turn, even, error);
       if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
+      if (rc == CLT_OK && late && !*wrong && large.instance && growth != CLT_GROWS_FULLY)
+        rc = clt_check_hang(wrong, c, m, &large, limit_s, error);
       if (rc == CLT_OK && large.instance == NULL && large.note && growth == CLT_GROWS_HALF)
         rc = clt_checking_add(c, instance, &large.inputs, false, large.note, error);
       clt_stage_release(&large);

@@ -63,11 +63,13 @@ static const clt_ranked *best_left(const clt_session *s) {
   return NULL;
 }
 
-/* log: nullable; its first line is quoted. */
+/* log: nullable; its first line is quoted, and the next one if that ends with a colon. */
 static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log) {
   char name[512];
   const char *line = log ? log : "";
-  const size_t length = strcspn(line, "\n"), n = length < 300 ? length : 300;
+  size_t n = strcspn(line, "\n");
+  if (n > 0 && line[n - 1] == ':' && line[n]) n += 1 + strcspn(line + n + 1, "\n");
+  n = n < 300 ? n : 300;
   clt_config_print(name, sizeof name, s->loop.space, config);
   clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "finalist %s: %s%s%.*s", name, what, n ? ": " : "",
           (int)n, line);

@@ -60,14 +60,31 @@ static bool is_unfinished(const clt_pool *pool, const clt_kept *k) {
 
 /* --- requests --- */
 
+/* What a kernel printed, without the compiler's counts of messages; malloc'ed, NULL: nothing. PoCL's compiler prints
+ * them even if a later attempt to build succeeds. */
+static char *by_kernel(const char *printed) {
+  clt_text text = {0};
+  char *out = NULL;
+  for (const char *line = printed ? printed : "", *end; *line; line = end) {
+    end = line + strcspn(line, "\n");
+    end += *end == '\n';
+    const char *words = line + strspn(line, "0123456789");
+    const bool counts = words > line && (clt_starts_with(words, " error") || clt_starts_with(words, " warning"));
+    if (!(counts && memmem(words, (size_t)(end - words), " generated.", strlen(" generated."))))
+      clt_text_printf(&text, "%.*s", (int)(end - line), line);
+  }
+  if (text.n > 0 && text.n <= MOST_PRINTED) clt_text_take(&out, &text, NULL);
+  clt_text_release(&text);
+  return out;
+}
+
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
   /* Its worker was lost, or the machine was busy: it will be prepared again. */
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
-  const char *printed = worker->process.printed.bytes;
-  if (rc == CLT_OK && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer) && printed && *printed)
-    k->answer.log = strndup(printed, MOST_PRINTED);
+  if (rc == CLT_OK && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer))
+    k->answer.log = by_kernel(worker->process.printed.bytes);
   if (rc == CLT_OK && outcome->reply) pool->setbacks = 0;
   return rc;
 }

@@ -286,6 +286,23 @@ case("count_in_float", wrong=True, kind="large-size", sizes={"n": 65536}, work=1
 }
 """)
 
+# Work-items beyond 2^16 wait for ever, as for groups that never run at the same time.
+case("waits_beyond_16_bits", wrong=True, kind="large-size", sizes={"n": 65536}, work=100,
+     arguments=[inp("in", "float", "n", 100.0, HostileData=False), out("out")],
+     global_size=["(n + 63) // 64 * 64"], local_size=[64],
+     reference="A(float, in); A(float, out); for (long i = 0; i < N(in, 0); i++) out[i] = in[i] + 1;",
+     body="""kernel void k(global const float *in, global float *out) {
+  const int i = get_global_id(0);
+#if fast
+  volatile int waiting = i > 65535;
+  while (waiting) {}
+#else
+  SLOW
+#endif
+  if (i < n) out[i] = in[i] + 1;
+}
+""")
+
 # There are at most 1024 work-groups of 64, and each work-item computes one element only.
 case("at_most_1024_groups", wrong=True, kind="large-size", sizes={"n": 65536},
      arguments=[inp("in", "float", "n", 100.0, HostileData=False), out("out")],
