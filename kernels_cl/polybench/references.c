@@ -193,7 +193,10 @@ static void stencil(float *out, const float *in, const clt_module_call *call, do
         double sum = 0;
         for (int dz = -border; dz <= border; dz++)
           for (int dy = -1; dy <= 1; dy++)
-            for (int dx = -1; dx <= 1; dx++) sum += weight(dx, dy, dz) * in[point + dz * plane + dy * line + dx];
+            for (int dx = -1; dx <= 1; dx++) {
+              const double w = weight(dx, dy, dz);
+              if (w != 0) sum += w * in[point + dz * plane + dy * line + dx];
+            }
         out[point] = (float)sum;
       }
 }
@@ -226,7 +229,7 @@ int fdtd_2d(const clt_module_call *call) {
     for (int i = 0; i < nx; i++)
       for (int j = 0; j < ny; j++) {
         if (i > 0) ey[i * ny + j] -= 0.5f * (hz[i * ny + j] - hz[(i - 1) * ny + j]);
-        if (j > 0) ex[i * wide + j] -= 0.5f * (hz[i * ny + j] - hz[i * ny + j - 1]);
+        ex[i * wide + j] -= 0.5f * (hz[i * ny + j] - hz[i * ny + (j > 0 ? j - 1 : 0)]);
       }
 #pragma omp parallel for
     for (int i = 0; i < nx; i++)

@@ -336,7 +336,8 @@ static void choose_large(int64_t *targets, const search *s, double most_elements
 }
 
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error) {
+                        double most_bytes, double quick_bytes, clt_size_growth growth, size_t turn, bool even,
+                        clt_error *error) {
   search s;
   *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
   int rc = begin(&s, instance, config, error);
@@ -358,9 +359,9 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
     rc = finish(out, &s, targets, error);
     const clt_plan_extent extent =
         out->instance ? clt_instance_extent(out->instance, out->config) : (clt_plan_extent){0};
-    fits = out->instance && extent.bytes <= most_bytes && extent.items <= most_items;
+    fits = out->instance && extent.bytes <= fmin(most_bytes, quick_bytes) && extent.items <= most_items;
     if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) {
-      if (extent.bytes <= most_bytes) break;
+      if (fits || (growth != CLT_GROWS_FULLY && extent.bytes <= most_bytes)) break;
       clt_stage_release(out);
       *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config, .note = strdup("it needs too much memory")};
       break;

@@ -42,10 +42,11 @@ typedef enum clt_size_growth {
   CLT_GROWS_OTHERS /* all but one size to twice, that one to a quarter */
 } clt_size_growth;
 
-/* Makes the stage with large sizes, of at most about most_bytes. turn: which of the sizes is the long one; even:
- * multiples of a power of two, else twice a prime. */
+/* Makes the stage with large sizes, of at most about most_bytes, and with CLT_GROWS_FULLY of quick_bytes. turn: which
+ * of the sizes is the long one; even: multiples of a power of two, else twice a prime. */
 int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error);
+                        double most_bytes, double quick_bytes, clt_size_growth growth, size_t turn, bool even,
+                        clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
 /* The names of the arrays that a kernel reads, at most `most`; returns their number. */

@@ -24,7 +24,7 @@
  * that, as on a busy machine. */
 #define CHECKS_SHARE 0.02
 #define CHECKS_S 0.8
-#define PATIENCE 4.0
+#define PATIENCE 3.0
 #define QUICK 0.5    /* of that: another large size is tried */
 #define SMALL_S 20.0 /* of all checks at small sizes, which take a second if the machine is idle */
 
@@ -43,12 +43,10 @@ static double most_bytes(const clt_checking *c) {
   return fmin(MEMORY_SHARE * (double)clt_instance_device(c->instance)->global_memory_bytes, MOST_BYTES);
 }
 
-/* At most so many elements that the stage takes about aim_s, judging by a smaller one. */
-static double elements_within(const clt_checking *c, const clt_check_stage *ragged, double aim_s) {
-  const double elements = clt_instance_elements(ragged->instance);
+/* How many times as much as a smaller stage one may do that takes about aim_s. */
+static double growth_within(const clt_checking *c, double aim_s) {
   const double elements_s = fmax(c->check_s - CHECK_S, 0.1 * c->check_s);
-  const double by_time = elements * LARGE_SHARE * aim_s / fmax(elements_s, 1e-6);
-  return fmin(MOST_ELEMENTS, by_time);
+  return LARGE_SHARE * aim_s / fmax(elements_s, 1e-6);
 }
 
 clt_recipe clt_recipe_with_judge(clt_recipe recipe, const clt_instance *at) {
@@ -70,8 +68,9 @@ static void choose_checks(clt_check_stage *stage, const clt_instance *instance, 
 
 /* Makes a large stage; on other inputs, without checks of its own. */
 static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double most_elements,
-                     clt_size_growth growth, size_t turn, bool even, clt_error *error) {
-  const int rc = clt_stage_new_large(out, c->instance, config, most_elements, most_bytes(c), growth, turn, even, error);
+                     double quick_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error) {
+  const int rc = clt_stage_new_large(out, c->instance, config, most_elements, most_bytes(c), quick_bytes, growth, turn,
+                                     even, error);
   out->inputs = clt_recipe_with_judge((clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS},
                                       out->instance ? out->instance : c->instance);
   return rc;
@@ -124,7 +123,8 @@ int clt_check_stages(clt_check_stage out[3], size_t *n_stages, clt_checking *c, 
   const bool own = rc == CLT_OK && out[n - 1].instance == NULL;
   if (rc == CLT_OK && own) out[n++] = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = config};
   if (rc == CLT_OK) choose_checks(&out[n - 1], c->instance, config);
-  if (rc == CLT_OK && !own) rc = new_large(&out[n++], c, config, MOST_ELEMENTS, CLT_GROWS_FULLY, 0, even, error);
+  if (rc == CLT_OK && !own)
+    rc = new_large(&out[n++], c, config, MOST_ELEMENTS, INFINITY, CLT_GROWS_FULLY, 0, even, error);
   *n_stages = n;
   return rc;
 }
@@ -148,7 +148,9 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
   const clt_instance *instance = c->instance;
   const double began_s = clt_now_s(), aim_s = c->thorough ? THOROUGH_S : c->aim_s,
                limit_s = c->thorough ? THOROUGH_S : PATIENCE * c->aim_s;
-  const double most = elements_within(c, small, aim_s);
+  const double most_times = growth_within(c, aim_s),
+               most = fmin(most_times * clt_instance_elements(small->instance), MOST_ELEMENTS),
+               quick_bytes = most_times * (double)clt_instance_extent(small->instance, small->config).bytes;
   size_t n_extents = 0;
   int rc = CLT_OK;
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++)
@@ -160,7 +162,7 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
       const size_t n_before = c->n_results;
       clt_check_stage large;
       if (growth == CLT_GROWS_OTHERS ? n_extents < 2 || clt_now_s() - began_s > QUICK * aim_s : !late) continue;
-      rc = new_large(&large, c, m->config, most, growth, turn, even, error);
+      rc = new_large(&large, c, m->config, most, quick_bytes, growth, turn, even, error);
       if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
       if (rc == CLT_OK && late && !*wrong && large.instance && growth != CLT_GROWS_FULLY)
