@@ -142,8 +142,12 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
       *out = fastest;
       return CLT_OK;
     }
-    int rc = clt_session_verify(s, fastest, error);
-    if (rc == CLT_OK && clt_measurement_correct(fastest)) rc = clt_session_check_races(s, fastest, error);
+    clt_race_run *races = NULL;
+    int rc = clt_session_begin_races(&races, s, fastest->config, error);
+    if (rc == CLT_OK) rc = clt_session_verify(s, fastest, error);
+    const bool passed = rc == CLT_OK && clt_measurement_correct(fastest);
+    const int raced = clt_session_end_races(races, passed ? fastest : NULL, error);
+    if (rc == CLT_OK) rc = raced;
     if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
       rc = s->settings->check(s->settings->user, fastest, error);
     if (rc) return rc;

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +15,7 @@
 #include "base/memory.h"
 #include "problem/plan.h"
 #include "session/session.h"
+#include "worker/process.h"
 
 #define MOST_BYTES (1 << 20) /* of its log; an out-of-bounds loop has a finding for each element */
 /* Oclgrind interprets about a million instructions per second. */
@@ -22,6 +25,7 @@
  * hours, which is too long for a check that was not asked for. */
 #define LIMIT_S 30.0
 #define LIMIT_IF_REQUIRED_S 600.0
+#define LOOK_NS 50000000 /* how often the user's wish to stop is looked at */
 
 const char *clt_race_check_name(clt_race_check check) {
   static const char *const names[] = {"not checked", "passed", "failed"};
@@ -29,11 +33,6 @@ const char *clt_race_check_name(clt_race_check check) {
 }
 
 /* --- the environment of its workers --- */
-
-enum { LOG, RACES, UNINITIALISED, VENDORS, GROUP, LOCAL, CONSTANT };
-static const char *const variables[CLT_OCLGRIND_VARIABLES] = {
-    "OCLGRIND_LOG",        "OCLGRIND_DATA_RACES",     "OCLGRIND_UNINITIALIZED",    "OCL_ICD_VENDORS",
-    "OCLGRIND_MAX_WGSIZE", "OCLGRIND_LOCAL_MEM_SIZE", "OCLGRIND_CONSTANT_MEM_SIZE"};
 
 /* The driver, which is often not registered with the loader: in OCL_ICD_VENDORS, else in a library folder next to the
  * program in PATH. malloc'ed; NULL: not found. */
@@ -63,15 +62,6 @@ bool clt_oclgrind_installed(void) {
   return installed;
 }
 
-static void set_variable(clt_oclgrind *o, int which, const char *value) {
-  const size_t length = strlen(variables[which]);
-  for (char **entry = environ; *entry; entry++)
-    if (strncmp(*entry, variables[which], length) == 0 && (*entry)[length] == '=')
-      o->before[which] = strdup(*entry + length + 1);
-  o->set[which] = true;
-  setenv(variables[which], value, 1);
-}
-
 int clt_oclgrind_begin(clt_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error) {
   *out = (clt_oclgrind){.log = clt_format("%s/clatune-oclgrind-XXXXXX", clt_temporary_folder())};
   if (out->log == NULL) return clt_fail_memory(error);
@@ -83,31 +73,30 @@ int clt_oclgrind_begin(clt_oclgrind *out, const clt_device_info *device, bool un
     return CLT_E_IO;
   }
   close(fd);
-  char *driver = find_driver();
-  set_variable(out, LOG, out->log);
-  set_variable(out, RACES, "1");
-  if (uninitialised) set_variable(out, UNINITIALISED, "1");
-  if (driver) set_variable(out, VENDORS, driver);
+  char *driver = find_driver(), **next = out->environment;
+  *next++ = clt_format("OCLGRIND_LOG=%s", out->log);
+  *next++ = clt_format("OCLGRIND_DATA_RACES=1");
+  if (uninitialised) *next++ = clt_format("OCLGRIND_UNINITIALIZED=1");
+  if (driver) *next++ = clt_format("OCL_ICD_VENDORS=%s", driver);
   free(driver);
   const clt_device_info none = {0}, *d = device ? device : &none;
+  static const char *const names[] = {"OCLGRIND_MAX_WGSIZE", "OCLGRIND_LOCAL_MEM_SIZE", "OCLGRIND_CONSTANT_MEM_SIZE"};
   const uint64_t limits[] = {d->max_work_group_size, d->local_memory_bytes, d->max_constant_bytes};
-  for (int i = 0; i < 3; i++) {
-    char text[32];
-    clt_snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i]);
-    if (limits[i]) set_variable(out, GROUP + i, text);
-  }
+  for (int i = 0; i < 3; i++)
+    if (limits[i]) *next++ = clt_format("%s=%llu", names[i], (unsigned long long)limits[i]);
+  for (char **entry = out->environment; entry < next; entry++)
+    if (*entry == NULL) {
+      clt_oclgrind_end(out);
+      return clt_fail_memory(error);
+    }
+  clt_worker_add_environment((const char *const *)out->environment);
   return CLT_OK;
 }
 
 void clt_oclgrind_end(clt_oclgrind *o) {
   if (o->log == NULL) return;
-  for (size_t i = 0; i < CLT_OCLGRIND_VARIABLES; i++) {
-    if (o->before[i])
-      setenv(variables[i], o->before[i], 1);
-    else if (o->set[i])
-      unsetenv(variables[i]);
-    free(o->before[i]);
-  }
+  clt_worker_add_environment(NULL);
+  for (size_t i = 0; i < CLT_OCLGRIND_VARIABLES; i++) free(o->environment[i]);
   unlink(o->log);
   free(o->log);
   *o = (clt_oclgrind){0};
@@ -192,7 +181,8 @@ static void warn_of_oddity(clt_session *s, const char *findings) {
 
 /* Runs a configuration under Oclgrind, at small sizes. *fault: the first fault, malloc'ed; NULL: none. why: the reason
  * if it could not be run. CLT_E_AGAIN: no time left. */
-static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, clt_error *why) {
+static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, const volatile int *stop,
+                              clt_error *why) {
   /* Only the limit of the whole check applies. */
   static const clt_setting patience[] = {{"run-timeout", "1e6"}, {"compile-timeout", "1e6"}, {"host-timeout", "1e6"}};
   const clt_instance *instance = s->settings->instance;
@@ -213,6 +203,8 @@ static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, c
   settings.evaluator_settings = patience;
   settings.n_evaluator_settings = sizeof patience / sizeof *patience;
   settings.log = NULL;
+  settings.stop = stop;
+  settings.steps = NULL;
   settings.finalists = 0;
   rc = make_device(&device, why);
   if (rc == CLT_OK) rc = clt_instance_new_smaller(&small, &config, instance, config, &device, few, why);
@@ -250,16 +242,17 @@ static bool is_wanted(const clt_tune_settings *settings) {
 }
 
 /* The default configuration is checked too if the winner has a fault: *shared tells whether it has one. */
-static int find_fault(char **fault, bool *shared, clt_session *s, clt_config winner, clt_error *why) {
+static int find_fault(char **fault, bool *shared, clt_session *s, clt_config winner, const volatile int *stop,
+                      clt_error *why) {
   const clt_space *space = clt_instance_space(s->settings->instance);
   const clt_config standard = clt_instance_default(s->settings->instance);
   char *other = NULL;
-  int rc = run_under_oclgrind(fault, s, winner, why);
+  int rc = run_under_oclgrind(fault, s, winner, stop, why);
   *shared = false;
   if (*fault == NULL || s->settings->races == CLT_RACES_REQUIRED || !clt_space_contains(space, standard)) return rc;
   *shared = clt_space_canonical(space, standard) == winner;
   if (*shared) return rc;
-  const int unknown = run_under_oclgrind(&other, s, standard, why);
+  const int unknown = run_under_oclgrind(&other, s, standard, stop, why);
   *shared = other != NULL;
   free(other);
   if (unknown != CLT_E_STOPPED && unknown != CLT_E_AGAIN) return rc;
@@ -268,37 +261,87 @@ static int find_fault(char **fault, bool *shared, clt_session *s, clt_config win
   return unknown;
 }
 
-int clt_session_check_races(clt_session *s, clt_measurement *winner, clt_error *error) {
-  const clt_tune_settings *settings = s->settings;
-  clt_tune_result *result = s->result;
-  char *fault = NULL;
-  clt_error why = {0};
-  bool shared;
-  if (!is_wanted(settings)) return CLT_OK;
-  const int rc = find_fault(&fault, &shared, s, winner->config, &why);
+struct clt_race_run {
+  clt_session *session;
+  clt_config config;
+  pthread_t thread;
+  volatile int stop;
+  char *fault;
+  bool shared; /* the default configuration has a fault, too */
+  int rc;
+  clt_error why;
+};
+
+static void *check_races(void *user) {
+  clt_race_run *r = user;
+  r->rc = find_fault(&r->fault, &r->shared, r->session, r->config, &r->stop, &r->why);
+  return NULL;
+}
+
+int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winner, clt_error *error) {
+  *out = NULL;
+  if (!is_wanted(s->settings)) return CLT_OK;
+  clt_race_run *r = clt_new_array(1, sizeof *r);
+  if (r == NULL) return clt_fail_memory(error);
+  *r = (clt_race_run){.session = s, .config = winner};
+  const int failure = pthread_create(&r->thread, NULL, check_races, r);
+  if (failure) {
+    free(r);
+    return clt_fail(error, CLT_E_MEMORY, "cannot start a thread: %s", strerror(failure));
+  }
+  *out = r;
+  return CLT_OK;
+}
+
+/* Waits for the thread; the user's wish to stop is passed on. */
+static void await(clt_race_run *r) {
+  struct timespec until;
+  do {
+    if (clt_stop_asked(r->session->settings->stop)) r->stop = 1;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+  } while (pthread_clockjoin_np(r->thread, NULL, CLOCK_MONOTONIC, &until));
+}
+
+static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
+  const clt_tune_settings *settings = r->session->settings;
+  clt_tune_result *result = r->session->result;
+  const int rc = r->rc;
   if (rc == CLT_E_STOPPED) return clt_fail(error, rc, "the check for races was stopped");
   if (rc == CLT_E_AGAIN && settings->races == CLT_RACES_REQUIRED)
     return clt_fail(error, CLT_E_WORKER,
                     "the winner cannot be checked for races: it takes more than %.0f s under Oclgrind; choose a "
                     "smaller size or leave out --oclgrind yes",
                     LIMIT_IF_REQUIRED_S);
-  if (rc && fault == NULL && settings->races == CLT_RACES_REQUIRED)
-    return clt_fail(error, rc, "the winner cannot be checked for races: %s", why.message);
+  if (rc && r->fault == NULL && settings->races == CLT_RACES_REQUIRED)
+    return clt_fail(error, rc, "the winner cannot be checked for races: %s", r->why.message);
   free(result->race_reason);
   result->race_reason = NULL;
   result->race_check = rc ? CLT_RACES_NOT_CHECKED : CLT_RACES_NONE_FOUND;
-  if (shared) {
+  if (r->shared) {
     result->race_check = CLT_RACES_SHARED;
     clt_log(settings->log, settings->user, CLT_LOG_WARNING,
-            "%s; the default configuration has such a fault too, so the winner is not rejected", fault);
-  } else if (fault) {
-    clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, fault);
+            "%s; the default configuration has such a fault too, so the winner is not rejected", r->fault);
+  } else if (r->fault) {
+    clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, r->fault);
   } else if (rc) {
-    result->race_reason = strdup(
-        rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes" : why.message);
+    result->race_reason =
+        strdup(rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes"
+                                 : r->why.message);
     clt_log(settings->log, settings->user, CLT_LOG_INFO, "the winner is not checked for races: %s",
             result->race_reason ? result->race_reason : "");
   }
-  free(fault);
   return CLT_OK;
+}
+
+int clt_session_end_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
+  if (r == NULL) return CLT_OK;
+  r->stop = winner == NULL;
+  await(r);
+  const int rc = winner ? judge_races(r, winner, error) : CLT_OK;
+  free(r->fault);
+  free(r);
+  return rc;
 }

@@ -15,6 +15,13 @@
 
 extern char **environ;
 
+static const char *const nothing[] = {NULL};
+static _Thread_local const char *const *added = nothing;
+
+void clt_worker_add_environment(const char *const *entries) { added = entries ? entries : nothing; }
+
+const char *const *clt_worker_added_environment(void) { return added; }
+
 /* Finds the library next to libc that has glibc's heap checks. malloc'ed; NULL: there is none, or a sanitizer has
  * its own checks. */
 static char *find_malloc_debug(void) {
@@ -38,6 +45,11 @@ static char *extend_list(const char *old, const char *item) {
 static const char *value_of(const char *entry, const char *name) {
   const size_t n = strlen(name);
   return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
+}
+
+static bool has_same_name(const char *entry, const char *other) {
+  const size_t n = strcspn(entry, "=");
+  return strncmp(entry, other, n) == 0 && other[n] == '=';
 }
 
 int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error) {
@@ -78,8 +90,10 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   for (char **entry = environ; rc == CLT_OK && entry && *entry; entry++) {
     bool replaced = false;
     for (size_t k = 0; k < n_ours; k++) replaced = replaced || (set[k] && value_of(*entry, ours[k].name));
+    for (const char *const *a = added; *a; a++) replaced = replaced || has_same_name(*a, *entry);
     if (!replaced) rc = clt_words_add(&list, strdup(*entry), error);
   }
+  for (const char *const *a = added; rc == CLT_OK && *a; a++) rc = clt_words_add(&list, strdup(*a), error);
   free(cache);
   free(malloc_debug);
   free(preload);

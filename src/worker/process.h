@@ -60,6 +60,10 @@ typedef struct clt_process_setup {
  * is installed. *out is malloc'ed. CLT_E_WORKER lists the paths tried. */
 int clt_worker_path(char **out, clt_error *error);
 
+/* Adds "NAME=value" to the environment of the workers that this thread starts from now on. NULL: nothing; the last is
+ * NULL; borrowed until the next call. */
+void clt_worker_add_environment(const char *const *entries);
+const char *const *clt_worker_added_environment(void); /* never NULL */
 /* The environment for a worker (environment.c); release with clt_words_free. */
 int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error);
 

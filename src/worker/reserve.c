@@ -68,6 +68,8 @@ static uint64_t hash_kind(const clt_pool *pool) {
   clt_text_printf(&text, "%s\n%lld\n%s", pool->worker_path, (long long)pool->setup.memory_limit_bytes,
                   device ? device : "");
   for (char **entry = environ; entry && *entry; entry++) clt_text_printf(&text, "\n%s", *entry);
+  for (const char *const *entry = clt_worker_added_environment(); *entry; entry++)
+    clt_text_printf(&text, "\n%s", *entry);
   free(device);
   const size_t n = text.n;
   if (clt_text_take(&all, &text, NULL)) return 0;
