@@ -133,7 +133,8 @@ static void *inquire(void *user) {
   cl_event event = NULL;
   cl_int status = q->kernel ? clEnqueueNDRangeKernel(q->queue, q->kernel, 1, NULL, &one, NULL, 0, NULL, &event)
                             : clEnqueueMarkerWithWaitList(q->queue, 0, NULL, &event);
-  if (status == CL_SUCCESS) status = clWaitForEvents(1, &event);
+  if (status == CL_SUCCESS) status = clFlush(q->queue);
+  if (status == CL_SUCCESS) status = clt_cl_await(event, CL_COMPLETE);
   if (event) clReleaseEvent(event);
   /* A shortage of memory does not mean that the device is dead. */
   q->answered = status == CL_SUCCESS || status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY;

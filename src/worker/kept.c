@@ -225,6 +225,7 @@ static void note_progress(clt_pool *pool, clt_kept *k) {
   } else {
     if (pool->setup.evaluator.answers) pool->setup.evaluator.answers[k->n_checked].done = true;
     k->n_checked++;
+    if (k->n_checked == pool->setup.evaluator.n_checks) clt_map_add(&pool->passed, (uint64_t)k->config, NULL);
     k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
     k->measurement.phases.verify_s += answer.phases.verify_s;
     clt_measurement_release(&answer);
@@ -251,7 +252,7 @@ static void place_kept(clt_pool *pool, const clt_kept *list, size_t n, clt_kept 
     k->slot = slot;
   }
   k->generation = 0; /* nothing is prepared there yet */
-  k->n_checked = 0;
+  k->n_checked = clt_map_find(&pool->passed, (uint64_t)k->config) ? pool->setup.evaluator.n_checks : 0;
   const size_t n_needed = (size_t)(k->worker - pool->workers) + 1;
   if (pool->n_workers < n_needed) pool->n_workers = n_needed;
 }

@@ -56,6 +56,7 @@ void clt_pool_close(clt_pool *pool) {
   clt_pool_leave_reserve(pool);
   clt_run_folder_remove(&pool->folder);
   json_decref(pool->setup.open);
+  clt_map_release(&pool->passed);
   free(pool->workers);
   free(pool->jobs);
   free(pool->worker_path);

@@ -3,6 +3,7 @@
 #ifndef CLT_WORKER_WORKERS_H
 #define CLT_WORKER_WORKERS_H
 
+#include "base/map.h"
 #include "worker/pool.h"
 
 #define CLT_POOL_BUILDS 128 /* number of build times that are remembered */
@@ -115,6 +116,7 @@ struct clt_pool {
   int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
   clt_kept *kept;
   size_t n_kept;
+  clt_map passed; /* the configurations that passed all checks, which a new process of theirs need not make again */
   size_t n_killed; /* worker processes that a signal from outside killed */
   int broken;      /* a result code: the pool cannot go on */
   clt_error broken_error;
