@@ -43,8 +43,8 @@ typedef struct clt_check_result {
   char *why;   /* why it was not made or proves nothing, or why the default is the judge; nullable */
 } clt_check_result;
 
-/* Whether Oclgrind checks the winner for data races and accesses out of bounds, at small sizes. During the check, the
- * environment variables OCLGRIND_* and OCL_ICD_VENDORS of the process are changed. */
+/* Whether Oclgrind checks the winner for data races and accesses out of bounds, at small sizes. The check runs in a
+ * thread and workers of its own. */
 typedef enum clt_race_need {
   CLT_RACES_IGNORED,
   CLT_RACES_IF_POSSIBLE, /* at most 30 s, if Oclgrind is installed and the evaluator is "opencl" */

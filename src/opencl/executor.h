@@ -89,8 +89,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
                       clt_measurement *measurement, clt_error *error);
 
 /* Runs a prepared plan on other data and verifies the result: with scratch memory as earlier runs have left it, with
- * poison there, or (the first time) both. garbage: before each run, local memory
- * and stacks are filled with garbage. */
+ * poison there, or (the first time) both. garbage: before each run, local memory and stacks are filled with garbage. */
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data, bool garbage,
                         clt_measurement *measurement, clt_error *error);
 void clt_prepared_free(clt_prepared *prepared);

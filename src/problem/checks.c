@@ -361,9 +361,10 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
         out->instance ? clt_instance_extent(out->instance, out->config) : (clt_plan_extent){0};
     fits = out->instance && extent.bytes <= fmin(most_bytes, quick_bytes) && extent.items <= most_items;
     if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) {
-      if (fits || (growth != CLT_GROWS_FULLY && extent.bytes <= most_bytes)) break;
+      if (fits || out->instance == NULL || (growth != CLT_GROWS_FULLY && extent.bytes <= most_bytes)) break;
+      const char *why = extent.bytes > most_bytes ? "it needs too much memory" : "it takes too long";
       clt_stage_release(out);
-      *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config, .note = strdup("it needs too much memory")};
+      *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config, .note = strdup(why)};
       break;
     }
   }

@@ -14,7 +14,8 @@
 
 #define DEFAULT_PATIENCE 5.0 /* the default configuration may take so many times the limit of a stage */
 #define MOST_ROUNDS 4
-#define HANG_PATIENCE 5.0  /* after so many times the default configuration's limit, one that still runs hangs */
+#define HANG_PATIENCE 5.0 /* a run that takes so many times the limit of a stage hangs */
+#define BUILD_PATIENCE_S 60.0
 
 int clt_checking_add(clt_checking *c, const clt_instance *instance, const clt_recipe *recipe, bool passed,
                      const char *why, clt_error *error) {
@@ -119,6 +120,7 @@ static int try_winner(trial *t, site *s, clt_error *error) {
            done            ? why.message
            : t->winner.log ? t->winner.log
                            : clt_reason_text(t->winner.reason));
+  s->c->late = t->late || (done == CLT_OK && t->winner.reason == CLT_REASON_RUN_TIMEOUT);
   for (size_t k = 0; k < t->n; k++) {
     const double took_s = t->answers[k].took_s;
     if (took_s > 0 && (s->c->check_s == 0 || took_s < s->c->check_s)) s->c->check_s = took_s;
@@ -126,6 +128,7 @@ static int try_winner(trial *t, site *s, clt_error *error) {
   return pass_on(done, &why, error);
 }
 
+/* Whether the winner fails on the inputs of the stage. At large sizes a long run is no fault; clt_check_hang judges. */
 static bool fails_inputs(const trial *t, const site *s) {
   const clt_reason reason = t->winner.reason;
   const bool large = s->stage->kind == CLT_SIZES_LARGE;
@@ -259,15 +262,17 @@ static int tell_failure(site *s, clt_measurement *m, const clt_check *check, clt
   bool by_order = c->mirrored;
   int done = CLT_OK;
   clt_measurement_init(&seen, m->config);
+  c->more_follow = false;
   if (c->mirrored) {
     c->mirrored = false;
     done = clt_checking_run(&seen, &answer, c, s->instance, m->config, &s->stage->inputs, check, check != NULL,
                             DEFAULT_PATIENCE * s->limit_s, &ignored);
     c->mirrored = true;
-    const bool here = check && answer.done && !answer.impossible;
-    const clt_reason plain = here ? answer.reason : done == CLT_OK ? seen.reason : CLT_REASON_NONE;
-    by_order = !is_fault(plain);
-    if (!by_order) reason = plain, why = here ? log_of(&answer) : seen.log ? seen.log : clt_reason_text(plain);
+    /* On the inputs of the stage; a check that was reached says more. */
+    clt_check_answer plain = {.reason = done == CLT_OK ? seen.reason : CLT_REASON_NONE, .log = seen.log};
+    if (check && answer.done && !answer.impossible) plain = answer;
+    by_order = !is_fault(plain.reason);
+    if (!by_order) reason = plain.reason, why = log_of(&plain);
   }
   const char *at = *s->sizes ? s->sizes : "the same sizes";
   char *log = clt_format("at %s%s: %s%s", at, by_order && !check ? ", work-items in the opposite order" : "", why,
@@ -371,24 +376,36 @@ int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measureme
 int clt_check_hang(bool *wrong, clt_checking *c, clt_measurement *m, const clt_check_stage *stage, double limit_s,
                    clt_error *error) {
   const clt_config judge = clt_instance_reference_configuration(stage->instance);
+  const double patience_s = HANG_PATIENCE * limit_s;
+  const clt_tune_settings *usual = c->settings;
+  clt_tune_settings patient = *usual;
   clt_measurement seen;
   clt_error why = {0};
+  char text[32];
   if (!clt_space_contains(clt_instance_space(stage->instance), judge)) return CLT_OK;
   const double began_s = clt_now_s();
   int done = clt_checking_run(&seen, NULL, c, stage->instance, judge, &stage->inputs, NULL, 0, limit_s, &why);
   const double default_s = clt_now_s() - began_s;
-  const bool quick = done == CLT_OK && clt_measurement_correct(&seen) && default_s < limit_s;
+  const bool quick = done == CLT_OK && clt_measurement_correct(&seen);
   clt_measurement_release(&seen);
   if (!quick) return pass_on(done, &why, error);
-  const double patience_s = HANG_PATIENCE * limit_s;
   why = (clt_error){0};
-  done = clt_checking_run(&seen, NULL, c, stage->instance, stage->config, &stage->inputs, NULL, 0, patience_s, &why);
-  const bool late = done == CLT_E_AGAIN || (done == CLT_OK && seen.reason == CLT_REASON_RUN_TIMEOUT);
-  if (late) {
+  clt_setting *settings = clt_new_array(usual->n_evaluator_settings + 1, sizeof *settings);
+  if (settings == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < usual->n_evaluator_settings; i++) settings[i] = usual->evaluator_settings[i];
+  clt_snprintf(text, sizeof text, "%g", patience_s);
+  settings[usual->n_evaluator_settings] = (clt_setting){"run-timeout", text};
+  patient.evaluator_settings = settings;
+  patient.n_evaluator_settings++;
+  c->settings = &patient;
+  done = clt_checking_run(&seen, NULL, c, stage->instance, stage->config, &stage->inputs, NULL, 0,
+                          patience_s + BUILD_PATIENCE_S, &why);
+  c->settings = usual;
+  free(settings);
+  if (done == CLT_OK && seen.reason == CLT_REASON_RUN_TIMEOUT) {
     char *sizes = clt_instance_sizes_text(stage->instance);
-    char *log =
-        clt_format("at %s: it does not end within %.0f s; the default configuration takes %.1f s, with its build",
-                   sizes ? sizes : "", patience_s, default_s);
+    char *log = clt_format("at %s: a run does not end within %.0f s; the default configuration takes %.1f s in all",
+                           sizes ? sizes : "", patience_s, default_s);
     clt_measurement_fail(m, CLT_REASON_RUN_TIMEOUT, log);
     free(log);
     free(sizes);

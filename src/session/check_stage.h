@@ -16,7 +16,8 @@ int clt_checking_run(clt_measurement *seen, clt_check_answer *answers, clt_check
 void clt_check_answers_clear(clt_check_answer *answers, size_t n);
 
 /* Makes the checks of a stage in rounds, until each has shown something. *wrong: the winner is incorrect, and *m has
- * failed. *unfit: the stage proves nothing, as the default configuration does not work there, at other sizes or mirrored. limit_s 0: none. */
+ * failed. *unfit: the stage proves nothing, as the default configuration does not work there, at other sizes or
+ * mirrored. limit_s 0: none. */
 int clt_check_stage_run(bool *wrong, bool *unfit, clt_checking *c, clt_measurement *m, const clt_check_stage *stage,
                         double limit_s, clt_error *error);
 

@@ -165,7 +165,8 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
       rc = new_large(&large, c, m->config, most, quick_bytes, growth, turn, even, error);
       if (rc == CLT_OK && large.instance) rc = clt_check_stage_run(wrong, &unfit, c, m, &large, limit_s, error);
       late = rc == CLT_OK && (c->n_results == n_before || !c->results[c->n_results - 1].passed);
-      if (rc == CLT_OK && late && !*wrong && large.instance && growth != CLT_GROWS_FULLY)
+      const bool smallest = growth == CLT_GROWS_4 || growth == CLT_GROWS_HALF;
+      if (rc == CLT_OK && smallest && large.instance && c->late && !*wrong)
         rc = clt_check_hang(wrong, c, m, &large, limit_s, error);
       if (rc == CLT_OK && large.instance == NULL && large.note && growth == CLT_GROWS_HALF)
         rc = clt_checking_add(c, instance, &large.inputs, false, large.note, error);
@@ -175,8 +176,16 @@ static int check_large(bool *wrong, clt_checking *c, clt_measurement *m, const c
   return rc;
 }
 
+/* Whether a check at other sizes passed with work-items in the usual order. */
+static bool any_as_usual(const clt_checking *c) {
+  for (size_t i = 0; i < c->n_results; i++)
+    if (c->results[i].passed && !c->results[i].mirrored && !c->results[i].own_sizes) return true;
+  return false;
+}
+
 /* All checks: at ragged sizes, else at even ones, else at the tuning's own; in the opposite order of work-items, or in
- * the usual one if the default configuration fails there. Then one or more at large sizes. */
+ * the usual one if the default configuration fails there. Then one or more at large sizes; if none passes, one at the
+ * small ones in the usual order. */
 int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   static const clt_sizes_kind kinds[] = {CLT_SIZES_RAGGED, CLT_SIZES_EVEN, CLT_SIZES_OWN};
   const clt_instance *instance = c->instance;
@@ -188,11 +197,11 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   if (!reserved) clt_workers_reserve(true, true); /* the times of these builds mean nothing */
   c->more_follow = true;
   for (size_t i = 0; rc == CLT_OK && unfit && !wrong && i < 6; i++) {
-    const clt_sizes_kind kind = kinds[i % 3];
+    const clt_sizes_kind kind = kinds[i / 2];
     clt_stage_release(&stage);
     stage = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = m->config};
     even = kind == CLT_SIZES_EVEN;
-    c->mirrored = i < 3;
+    c->mirrored = i % 2 == 0;
     if (kind == CLT_SIZES_RAGGED) rc = clt_stage_new_ragged(&stage, instance, m->config, few, error);
     if (kind == CLT_SIZES_EVEN) rc = clt_stage_new_even(&stage, instance, m->config, error);
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
@@ -201,9 +210,14 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, PATIENCE * c->aim_s), error);
   }
   c->mirrored = false;
+  const bool was_mirrored = c->mirrored;
   c->more_follow = false;
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
+  if (rc == CLT_OK && !wrong && was_mirrored && !any_as_usual(c)) {
+    stage.n_checks = 0;
+    rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, SMALL_S, error);
+  }
   if (!reserved) clt_workers_reserve(false, false);
   clt_stage_release(&stage);
   return rc;

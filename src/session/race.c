@@ -168,23 +168,25 @@ static int make_device(clt_device_info *device, clt_error *error) {
   return rc;
 }
 
-/* Warns of an oddity, once in a tuning. */
-static void warn_of_oddity(clt_session *s, const char *findings) {
-  char *oddity = s->told_oddity ? NULL : find_kind(findings, oddities);
-  if (oddity == NULL) return;
-  clt_log(
-      s->settings->log, s->settings->user, CLT_LOG_WARNING, "Oclgrind: %s%s", oddity,
-      clt_starts_with(oddity, "Invalid write") ? "; declare the argument \"ReadWrite\" if the kernel restores it" : "");
-  s->told_oddity = true;
-  free(oddity);
-}
+struct clt_race_run {
+  clt_session *session; /* only read in the thread */
+  clt_config config;
+  pthread_t thread;
+  bool ended; /* it was checked without a thread, as none could be started */
+  int stop;   /* atomic */
+  char *fault, *oddity;
+  bool shared; /* the default configuration has a fault, too */
+  double took_s;
+  int rc;
+  clt_error why;
+};
 
 /* Runs a configuration under Oclgrind, at small sizes. *fault: the first fault, malloc'ed; NULL: none. why: the reason
  * if it could not be run. CLT_E_AGAIN: no time left. */
-static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, const volatile int *stop,
-                              clt_error *why) {
+static int run_under_oclgrind(char **fault, clt_race_run *r, clt_config config, clt_error *why) {
   /* Only the limit of the whole check applies. */
   static const clt_setting patience[] = {{"run-timeout", "1e6"}, {"compile-timeout", "1e6"}, {"host-timeout", "1e6"}};
+  const clt_session *s = r->session;
   const clt_instance *instance = s->settings->instance;
   const double start_s = clt_now_s(),
                limit_s = s->settings->races == CLT_RACES_REQUIRED ? LIMIT_IF_REQUIRED_S : LIMIT_S;
@@ -203,12 +205,11 @@ static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, c
   settings.evaluator_settings = patience;
   settings.n_evaluator_settings = sizeof patience / sizeof *patience;
   settings.log = NULL;
-  settings.stop = stop;
-  settings.steps = NULL;
+  settings.stop = &r->stop;
   settings.finalists = 0;
   rc = make_device(&device, why);
   if (rc == CLT_OK) rc = clt_instance_new_smaller(&small, &config, instance, config, &device, few, why);
-  const double left_s = limit_s - s->race_check_s - (clt_now_s() - start_s);
+  const double left_s = limit_s - s->race_check_s - r->took_s - (clt_now_s() - start_s);
   if (rc == CLT_OK && left_s <= 0) rc = clt_fail(why, CLT_E_AGAIN, "no time is left");
   if (rc == CLT_OK) rc = clt_run_config(&m, small, config, &settings, left_s, why);
   size_t n;
@@ -218,7 +219,7 @@ static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, c
     *fault = clt_format("Oclgrind%s%s: %s", sizes && *sizes ? " at " : "", sizes ? sizes : "", first);
     free(sizes);
   } else {
-    warn_of_oddity(s, findings);
+    if (r->oddity == NULL) r->oddity = find_kind(findings, oddities);
     if (rc == CLT_OK && !clt_measurement_correct(&m))
       rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it, %s: %.200s", clt_reason_text(m.reason),
                     m.log ? m.log : "no reason given");
@@ -228,7 +229,7 @@ static int run_under_oclgrind(char **fault, clt_session *s, clt_config config, c
   clt_measurement_release(&m);
   clt_instance_free(small);
   clt_oclgrind_end(&oclgrind);
-  s->race_check_s += clt_now_s() - start_s;
+  r->took_s += clt_now_s() - start_s;
   return rc;
 }
 
@@ -242,17 +243,21 @@ static bool is_wanted(const clt_tune_settings *settings) {
 }
 
 /* The default configuration is checked too if the winner has a fault: *shared tells whether it has one. */
-static int find_fault(char **fault, bool *shared, clt_session *s, clt_config winner, const volatile int *stop,
-                      clt_error *why) {
+static int find_fault(clt_race_run *r) {
+  const clt_session *s = r->session;
+  char **fault = &r->fault;
+  bool *shared = &r->shared;
+  const clt_config winner = r->config;
+  clt_error *why = &r->why;
   const clt_space *space = clt_instance_space(s->settings->instance);
   const clt_config standard = clt_instance_default(s->settings->instance);
   char *other = NULL;
-  int rc = run_under_oclgrind(fault, s, winner, stop, why);
+  int rc = run_under_oclgrind(fault, r, winner, why);
   *shared = false;
   if (*fault == NULL || s->settings->races == CLT_RACES_REQUIRED || !clt_space_contains(space, standard)) return rc;
   *shared = clt_space_canonical(space, standard) == winner;
   if (*shared) return rc;
-  const int unknown = run_under_oclgrind(&other, s, standard, stop, why);
+  const int unknown = run_under_oclgrind(&other, r, standard, why);
   *shared = other != NULL;
   free(other);
   if (unknown != CLT_E_STOPPED && unknown != CLT_E_AGAIN) return rc;
@@ -261,20 +266,9 @@ static int find_fault(char **fault, bool *shared, clt_session *s, clt_config win
   return unknown;
 }
 
-struct clt_race_run {
-  clt_session *session;
-  clt_config config;
-  pthread_t thread;
-  volatile int stop;
-  char *fault;
-  bool shared; /* the default configuration has a fault, too */
-  int rc;
-  clt_error why;
-};
-
 static void *check_races(void *user) {
   clt_race_run *r = user;
-  r->rc = find_fault(&r->fault, &r->shared, r->session, r->config, &r->stop, &r->why);
+  r->rc = find_fault(r);
   return NULL;
 }
 
@@ -284,11 +278,7 @@ int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winne
   clt_race_run *r = clt_new_array(1, sizeof *r);
   if (r == NULL) return clt_fail_memory(error);
   *r = (clt_race_run){.session = s, .config = winner};
-  const int failure = pthread_create(&r->thread, NULL, check_races, r);
-  if (failure) {
-    free(r);
-    return clt_fail(error, CLT_E_MEMORY, "cannot start a thread: %s", strerror(failure));
-  }
+  if (pthread_create(&r->thread, NULL, check_races, r)) check_races(r), r->ended = true;
   *out = r;
   return CLT_OK;
 }
@@ -296,8 +286,9 @@ int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winne
 /* Waits for the thread; the user's wish to stop is passed on. */
 static void await(clt_race_run *r) {
   struct timespec until;
+  if (r->ended) return;
   do {
-    if (clt_stop_asked(r->session->settings->stop)) r->stop = 1;
+    if (clt_stop_asked(r->session->settings->stop)) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LOOK_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -309,6 +300,7 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
   const clt_tune_settings *settings = r->session->settings;
   clt_tune_result *result = r->session->result;
   const int rc = r->rc;
+  r->session->race_check_s += r->took_s;
   if (rc == CLT_E_STOPPED) return clt_fail(error, rc, "the check for races was stopped");
   if (rc == CLT_E_AGAIN && settings->races == CLT_RACES_REQUIRED)
     return clt_fail(error, CLT_E_WORKER,
@@ -317,6 +309,12 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
                     LIMIT_IF_REQUIRED_S);
   if (rc && r->fault == NULL && settings->races == CLT_RACES_REQUIRED)
     return clt_fail(error, rc, "the winner cannot be checked for races: %s", r->why.message);
+  if (r->oddity && !r->session->told_oddity) {
+    const bool writes = clt_starts_with(r->oddity, "Invalid write");
+    clt_log(settings->log, settings->user, CLT_LOG_WARNING, "Oclgrind: %s%s", r->oddity,
+            writes ? "; declare the argument \"ReadWrite\" if the kernel restores it" : "");
+    r->session->told_oddity = true;
+  }
   free(result->race_reason);
   result->race_reason = NULL;
   result->race_check = rc ? CLT_RACES_NOT_CHECKED : CLT_RACES_NONE_FOUND;
@@ -338,10 +336,11 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
 
 int clt_session_end_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
   if (r == NULL) return CLT_OK;
-  r->stop = winner == NULL;
+  if (winner == NULL) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
   await(r);
   const int rc = winner ? judge_races(r, winner, error) : CLT_OK;
   free(r->fault);
+  free(r->oddity);
   free(r);
   return rc;
 }

@@ -26,7 +26,7 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
                        clt_error *error);
 
 /* Opens the evaluator of the settings with this setup (of which only these members are used: quality, energy, checks,
- * n_checks, answers, lenient, printed, inputs, no_reference, limit_s), prepares and checks configurations, and closes
+ * n_checks, answers, lenient, mirrored, more_follow, printed, inputs, no_reference, limit_s), prepares and checks configurations, and closes
  * it. contest: NULL, or all configurations are timed together. */
 int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
                      const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
@@ -49,6 +49,7 @@ typedef struct clt_checking {
   char *unfollowed;   /* in, out: which arguments the reference does not follow; owned, nullable */
   bool allied;        /* in, out: the accused agree with each other */
   bool mirrored;      /* work-items and groups do the work of the opposite ones */
+  bool late;          /* out: the last stage took longer than its limit */
   bool more_follow;   /* checks at other sizes come next: a process is started for them meanwhile */
   /* Called when memory is short, before one more attempt. */
   int (*make_room)(void *user, clt_error *error);

@@ -74,7 +74,7 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
                        size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
                        clt_error *error) {
   const clt_objective *objective = contest ? contest->objective : NULL;
-  const clt_check hostile = {{CLT_INPUTS_RANGE, CLT_RANGE_ENDS, .stays = CLT_STAYS_STATED}},
+  const clt_check hostile = {{CLT_INPUTS_RANGE, CLT_RANGE_ENDS, .stays = CLT_STAYS_STATED}, true},
                   check = contest ? clt_finalist_check(instance) : hostile;
   const clt_evaluator_setup setup = {.quality = quality,
                                      .energy = objective && clt_objective_needs_energy(objective),

@@ -276,7 +276,7 @@ static int make_wanted_ready(clt_pool *pool, clt_error *error) {
       if (k->worker->process.busy) continue;
       rc = clt_pool_idle(k->worker) ? ask_next(pool, k, error) : clt_pool_start_worker(pool, k->worker, error);
     }
-    if (rc == CLT_OK && pool->setup.evaluator.more_follow) rc = clt_pool_prepare_next(pool, error);
+    if (rc == CLT_OK && pool->setup.evaluator.more_follow) clt_pool_prepare_next(pool);
     if (rc == CLT_OK) rc = pump_or_stop(pool, error);
     if (rc) return rc;
     for (size_t i = 0; i < pool->n_kept; i++)

@@ -169,12 +169,13 @@ static int warm_up(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *o
   return clt_pool_request(pool, worker, open, CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_warm, error);
 }
 
-int clt_pool_prepare_next(clt_pool *pool, clt_error *error) {
-  if (!reserve.wanted || pool->next || pool->setup.open == NULL || pool->no_heap_checks) return CLT_OK;
+void clt_pool_prepare_next(clt_pool *pool) {
+  const bool of_use = reserve.wanted && pool->setup.quiet_builds && pool->setup.open && !pool->no_heap_checks;
+  if (!of_use || pool->next) return;
   pool->next = &pool->workers[CLT_POOL_MAX_WORKERS - 1];
   pool->n_workers = CLT_POOL_MAX_WORKERS;
   pool->next->heap_checks = true;
-  return clt_pool_start_process(pool, pool->next, warm_up, error);
+  clt_pool_start_process(pool, pool->next, warm_up, NULL);
 }
 
 bool clt_pool_may_make_data(clt_pool *pool, clt_pool_worker *worker) {

@@ -116,7 +116,7 @@ struct clt_pool {
   int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
   clt_kept *kept;
   size_t n_kept;
-  clt_map passed; /* the configurations that passed all checks, which a new process of theirs need not make again */
+  clt_map passed;  /* the configurations that passed all checks, which a new process of theirs need not make again */
   size_t n_killed; /* worker processes that a signal from outside killed */
   int broken;      /* a result code: the pool cannot go on */
   clt_error broken_error;
@@ -157,9 +157,10 @@ void clt_pool_take_reserve(clt_pool *pool);
 void clt_pool_leave_reserve(clt_pool *pool);
 /* Gives a worker without a process a spare one; false: there is none, and it needs a new one. */
 bool clt_pool_use_spare(clt_pool *pool, clt_pool_worker *worker);
-/* Starts a process with heap checks that becomes a spare one when the pool is closed. Meanwhile it opens the device and
- * builds an empty kernel, as a driver's first build takes longest. Without effect if there is one. */
-int clt_pool_prepare_next(clt_pool *pool, clt_error *error);
+/* On a CPU, starts a process with heap checks that becomes a spare one when the pool is closed. Meanwhile it opens the
+ * device and builds an empty kernel, as a driver's first build takes longest. Without effect if there is one, or if it
+ * cannot be started. Other devices may accept a single process only, and a spare one gives the device back. */
+void clt_pool_prepare_next(clt_pool *pool);
 /* A process that is no longer needed becomes a spare one if it may, else ends. */
 void clt_pool_dismiss(clt_pool *pool, clt_pool_worker *worker);
 /* Whether a worker may make the data: its process has run neither a kernel nor a module of the problem. If no worker

@@ -40,7 +40,8 @@ typedef struct clt_evaluator_setup {
   /* keep checks each configuration with these after it has prepared it; none: it only prepares them. answers: nullable,
    * an entry for each check. lenient: keep gets one configuration, which a failed check does not make fail. mirrored:
    * in the configurations that keep prepares, work-items and work-groups do the work of the opposite ones. more_follow:
-   * this thread opens an evaluator for the same device next, for which a process is started meanwhile. */
+   * this thread, after clt_workers_reserve, opens an evaluator for the same device next; on a CPU a process is started
+   * for it meanwhile. */
   const struct clt_check *checks;
   size_t n_checks;
   clt_check_answer *answers;
