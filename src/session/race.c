@@ -25,7 +25,7 @@
  * hours, which is too long for a check that was not asked for. */
 #define LIMIT_S 30.0
 #define LIMIT_IF_REQUIRED_S 600.0
-#define LOOK_NS 50000000 /* how often the user's wish to stop is looked at */
+#define LOOK_NS 5000000 /* how often the end and the user's wish to stop are looked for */
 
 const char *clt_race_check_name(clt_race_check check) {
   static const char *const names[] = {"not checked", "passed", "failed"};
@@ -172,8 +172,8 @@ struct clt_race_run {
   clt_session *session; /* only read in the thread */
   clt_config config;
   pthread_t thread;
-  bool ended; /* it was checked without a thread, as none could be started */
-  int stop;   /* atomic */
+  bool threaded, ended; /* ended is atomic */
+  int stop;             /* atomic */
   char *fault, *oddity;
   bool shared; /* the default configuration has a fault, too */
   double took_s;
@@ -269,6 +269,7 @@ static int find_fault(clt_race_run *r) {
 static void *check_races(void *user) {
   clt_race_run *r = user;
   r->rc = find_fault(r);
+  __atomic_store_n(&r->ended, true, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -278,22 +279,19 @@ int clt_session_begin_races(clt_race_run **out, clt_session *s, clt_config winne
   clt_race_run *r = clt_new_array(1, sizeof *r);
   if (r == NULL) return clt_fail_memory(error);
   *r = (clt_race_run){.session = s, .config = winner};
-  if (pthread_create(&r->thread, NULL, check_races, r)) check_races(r), r->ended = true;
+  r->threaded = pthread_create(&r->thread, NULL, check_races, r) == 0;
+  if (!r->threaded) check_races(r);
   *out = r;
   return CLT_OK;
 }
 
 /* Waits for the thread; the user's wish to stop is passed on. */
 static void await(clt_race_run *r) {
-  struct timespec until;
-  if (r->ended) return;
-  do {
+  while (!__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE)) {
     if (clt_stop_asked(r->session->settings->stop)) __atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-  } while (pthread_clockjoin_np(r->thread, NULL, CLOCK_MONOTONIC, &until));
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+  }
+  if (r->threaded) pthread_join(r->thread, NULL);
 }
 
 static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *error) {
