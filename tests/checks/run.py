@@ -22,7 +22,7 @@ CLATUNE = os.environ.get("CLATUNE", str(HERE.parent.parent / "build" / "src" / "
 # Incorrect kernels that win, each named in docs/explanation/trust.md.
 KNOWN = {"maximum_of_sorted_rows", "missing_low_bits_of_sum", "special_nan_test_promised_away"}
 # rusticl on llvmpipe ends loops after 65,536 iterations, so there the slow kernel is incorrect at large sizes or always.
-KNOWN_ON = {"rusticl": {"row_by_float_division", "row_sums_in_16_bits", "gemv_constant_matrix_transposed"}}
+KNOWN_ON = {"rusticl": {"row_by_float_division", "row_sums_in_16_bits", "gemv_constant_matrix_transposed", "waits_beyond_16_bits"}}
 
 
 def load(files):
