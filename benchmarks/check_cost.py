@@ -5,8 +5,8 @@
 
 The old build tunes each problem once into an empty store. Then both tune it again in turns, each with a copy of that store (which the
 new build may convert): no configuration is measured again, so the time is that of finalists and checks. Prints the time of the
-whole tuning, the shortest times of both, and their difference as a share of the whole. Without problems: all that the package ships. Nothing else may run on the
-machine meanwhile.
+whole tuning, the shortest times of both, and their difference as a share of the whole. Without problems: all that the package
+ships. Nothing else may run on the machine meanwhile.
 """
 import argparse
 import json

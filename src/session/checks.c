@@ -209,13 +209,14 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
     choose_checks(&stage, instance, m->config);
     rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, c->thorough ? 0 : fmax(SMALL_S, PATIENCE * c->aim_s), error);
   }
-  c->mirrored = false;
   const bool was_mirrored = c->mirrored;
-  c->more_follow = false;
+  c->mirrored = c->more_follow = false;
   if (rc == CLT_OK && !wrong) rc = tell_left_out(c, stage.instance ? stage.instance : instance, m->config, error);
   if (rc == CLT_OK && !wrong && stage.instance) rc = check_large(&wrong, c, m, &stage, even, error);
-  if (rc == CLT_OK && !wrong && was_mirrored && !any_as_usual(c)) {
-    stage.n_checks = 0;
+  if (rc == CLT_OK && !wrong && stage.instance && was_mirrored && !any_as_usual(c)) {
+    const clt_recipe other = clt_recipe_with_judge((clt_recipe){CLT_INPUTS_OTHER}, stage.instance);
+    stage.checks[0] = (clt_check){other, true};
+    stage.n_checks = 1;
     rc = clt_check_stage_run(&wrong, &unfit, c, m, &stage, SMALL_S, error);
   }
   if (!reserved) clt_workers_reserve(false, false);

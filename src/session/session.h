@@ -26,8 +26,8 @@ int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance
                        clt_error *error);
 
 /* Opens the evaluator of the settings with this setup (of which only these members are used: quality, energy, checks,
- * n_checks, answers, lenient, mirrored, more_follow, printed, inputs, no_reference, limit_s), prepares and checks configurations, and closes
- * it. contest: NULL, or all configurations are timed together. */
+ * n_checks, answers, lenient, mirrored, more_follow, printed, inputs, no_reference, limit_s), prepares and checks
+ * configurations, and closes it. contest: NULL, or all configurations are timed together. */
 int clt_keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
                      const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
                      const clt_tune_settings *settings, clt_error *error);
