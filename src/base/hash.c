@@ -32,6 +32,25 @@ void clt_hasher_hex(const clt_hasher *hasher, char out[33]) {
 
 uint64_t clt_hash64(const void *bytes, size_t n) { return XXH3_64bits(bytes, n); }
 
+/* As in OpenCL C. */
+__extension__ typedef unsigned __int128 wide;
+static uint64_t mul_hi(uint64_t a, uint64_t b) { return (uint64_t)((wide)a * b >> 64); }
+
+uint64_t clt_sum64(const void *bytes, size_t n, uint64_t first) {
+  const unsigned char *in = bytes;
+  uint64_t sum = 0, pair[2] = {0};
+  for (size_t at = 0; at < n; at += sizeof pair) {
+    if (n - at >= sizeof pair)
+      memcpy(pair, in + at, sizeof pair);
+    else
+      memset(pair, 0, sizeof pair), memcpy(pair, in + at, n - at);
+    uint64_t x = pair[0], y = pair[1], i = first + at / sizeof pair;
+    CLT_SUM_MIX
+    sum += x;
+  }
+  return sum;
+}
+
 bool clt_draw_hex(char *out, size_t n) {
   unsigned char bytes[64];
   if (n / 2 > sizeof bytes || getrandom(bytes, n / 2, 0) != (ssize_t)(n / 2)) return false;

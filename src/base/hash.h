@@ -17,6 +17,15 @@ void clt_hasher_add_text(clt_hasher *hasher,
 void clt_hasher_hex(const clt_hasher *hasher, char out[33]);
 uint64_t clt_hash64(const void *bytes, size_t n);
 
+/* A checksum that many work-items can make together: the sum over all pairs of words of 64 bits, each pair mixed with
+ * its position. The mix (x, y: the pair, i: its position) is wyhash's: the product, its halves combined by exclusive
+ * or. It is C and OpenCL C alike. A rest of fewer than 16 bytes is a pair that ends with zeros. */
+#define CLT_SUM_MIX                        \
+  x += (2 * i + 1) * 0x9e3779b97f4a7c15ul; \
+  y += (2 * i + 2) * 0x9e3779b97f4a7c15ul; \
+  x = (x * y) ^ mul_hi(x, y);
+uint64_t clt_sum64(const void *bytes, size_t n, uint64_t first); /* first: the position of the first pair */
+
 /* Writes n hex digits (n even, at most 128) from the system's random generator, and a terminator. False: it failed. */
 bool clt_draw_hex(char *out, size_t n);
 

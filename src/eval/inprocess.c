@@ -100,8 +100,9 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
   clt_measurement m;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
-  int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, CLT_BUILD_AS_IS, s->data,
-                                       &m, error);
+  /* NVIDIA's driver has no log, which says what a kernel uses, for a program from the user's cache. */
+  const clt_build build = clt_cl_is_nvidia(clt_executor_device(s->executor)) ? CLT_BUILD_ANEW : CLT_BUILD_AS_IS;
+  int rc = clt_executor_prepare_config(s->executor, &prepared, s->setup.instance, s->config, build, s->data, &m, error);
   if (rc == CLT_OK && prepared) rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
   clt_prepared_free(prepared);
   if (rc == CLT_OK)

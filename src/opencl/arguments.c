@@ -70,7 +70,7 @@ cl_int clt_input_write(clt_input *input, clt_executor *executor) {
     content = stored;
   }
   if (content) {
-    input->hash = clt_hash64(content, arg->bytes);
+    input->hash = clt_object_hash_of(executor, &input->object, content);
     status = clt_object_write(executor, &input->object, content);
   }
   free(wrong);
@@ -132,6 +132,7 @@ static int get_input(clt_input **out, clt_executor *executor, const clt_data *da
 }
 
 void clt_executor_forget(clt_executor *executor, const clt_data *data) {
+  memset(executor->correct, 0, sizeof executor->correct);
   clt_input *input, *next;
   DL_FOREACH_SAFE(executor->inputs.first, input, next) {
     if (data && input->data != data) continue;
@@ -202,7 +203,7 @@ int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan 
 void clt_bindings_release(clt_bindings *bindings, clt_executor *executor) {
   for (size_t i = 0; i < bindings->n; i++) {
     clt_binding *binding = &bindings->items[i];
-    clt_object_release(&binding->object, executor);
+    clt_object_retire(&binding->object, executor);
     if (binding->input && --binding->input->users == 0 && binding->input->stale) drop_input(executor, binding->input);
     if (binding->sampler) clReleaseSampler(binding->sampler);
   }
@@ -291,10 +292,10 @@ static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_bindi
   return 4 * width;
 }
 
-bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content, uint64_t hash) {
+bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content) {
   unsigned char pattern[4 * sizeof(double)];
   if (binding->arg->has_data) return false;
-  if (binding->input && turn % 3 == 0) return hash == binding->input->hash;
+  if (binding->input && turn % 3 == 0) return binding->hash == binding->input->hash;
   const size_t n = make_poison(pattern, binding, turn), bytes = binding->object.bytes;
   size_t i = 0;
   while (i < bytes && memcmp((const unsigned char *)content + i, pattern, n < bytes - i ? n : bytes - i) == 0) i += n;

@@ -14,9 +14,9 @@
 #include "device/device.h"
 #include "problem/guidance.h"
 
-enum { CACHE_SHARE = 8 };                 /* of the device's memory */
-enum { ANSWER_S = 5 };                    /* a device that takes longer for an empty kernel is considered dead */
-#define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005 /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
+enum { CACHE_SHARE = 8, RETIRED_SHARE = 64 }; /* of the device's memory */
+enum { ANSWER_S = 5 };                        /* a device that takes longer for an empty kernel is considered dead */
+#define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005     /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
 #define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
@@ -63,6 +63,7 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
   }
   size_t share = (size_t)(executor->info.global_memory_bytes / CACHE_SHARE);
   executor->inputs.limit_bytes = share > CACHE_MIN_BYTES ? share : CACHE_MIN_BYTES;
+  executor->retired.limit_bytes = (size_t)(executor->info.global_memory_bytes / RETIRED_SHARE);
   executor->clock = properties & CL_QUEUE_PROFILING_ENABLE ? clt_judge_clock(executor) : CLT_CLOCK_HOST;
   *out = executor;
   return CLT_OK;
@@ -76,6 +77,8 @@ void clt_executor_free(clt_executor *executor) {
   if (executor->probe) clReleaseKernel(executor->probe);
   clt_executor_free_other(executor);
   clt_executor_free_checks(executor);
+  clt_sum_free(executor);
+  clt_objects_drop(executor);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor);
@@ -85,6 +88,8 @@ void clt_executor_reset(clt_executor *executor) {
   clt_executor_forget(executor, NULL);
   clt_executor_free_other(executor);
   clt_executor_free_checks(executor);
+  clt_sum_free(executor);
+  clt_objects_drop(executor);
   executor->types_of = executor->source_hash = 0;
 }
 
@@ -193,6 +198,8 @@ int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *e
   double started = clt_now_s();
   executor->run.begun_s = started;
   executor->run.phase_s = first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s;
+  /* Before the uploads, as these disturb what another process times. */
+  if (first_run_s) clt_executor_announce(executor, CLT_PHASE_LAUNCH);
   int rc = clt_bindings_init(bindings, executor, plan, data, compare, lender, m, error);
   if (rc == CLT_OK)
     rc = clt_bindings_restore(bindings, executor, lender ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL, m, error);
@@ -222,6 +229,7 @@ int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_p
   prepared->n_together = 1;
   clt_rng_init(&prepared->rng, (uint64_t)plan->config);
   clt_executor_announce(executor, CLT_PHASE_BUILD);
+  for (size_t i = 0; data && i < data->n_arrays; i++) clt_sum_prepare(executor, data->arrays[i].bytes);
   rc = clt_program_build(&prepared->program, executor, plan, measurement, error);
   if (rc == CLT_OK)
     rc = clt_run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data,
@@ -248,8 +256,7 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
                   clt_problem_path(clt_instance_problem(instance)));
   } else if (build == CLT_BUILD_MIRRORED && clt_plan_mirror(plan)) {
     rc = clt_fail_memory(error);
-  } else if (build == CLT_BUILD_ANEW ||
-             clt_cl_is_nvidia(&executor->info)) { /* NVIDIA's has no log for a program from its cache */
+  } else if (build == CLT_BUILD_ANEW) {
     char *text = clt_format("%s\n/* %lld */\n", plan->source, (long long)getpid());
     if (text == NULL) rc = clt_fail_memory(error);
     if (text) free(plan->source), plan->source = text;

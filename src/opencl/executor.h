@@ -75,6 +75,9 @@ typedef enum clt_build {
                         gives another result */
 } clt_build;
 
+/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
+bool clt_cl_is_nvidia(const clt_device_info *device);
+
 /* clt_executor_plan and clt_executor_prepare; *measurement is initialised here. CLT_E_FORMAT if the kernel's text has
  * changed since the first call: the result would be stored as that of the old text. */
 int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, const clt_instance *instance,

@@ -4,14 +4,15 @@
  * Files, from below: status.c (status codes, failures), device.c (queries), build.c, inspect.c and types.c (programs,
  * kernels and their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
  * guards), arguments.c (inputs on the device, arguments), program.c (limits, a plan's program), launch.c (clocks,
- * runs), cold.c (emptying caches), verify.c (checks after a run), executor.c (context, queue, the steps in order),
+ * runs), cold.c (emptying caches), sum.c (hashes
+ * of contents), verify.c (checks after a run), executor.c (context, queue, the steps in order),
  * check.c (other inputs, references), timing.c (repeated runs). */
 #ifndef CLT_OPENCL_INTERNAL_H
 #define CLT_OPENCL_INTERNAL_H
 
 #include <clatune/rng.h>
 
-#include "opencl/memory.h"
+#include "opencl/sum.h"
 
 /* --- device.c --- */
 
@@ -19,6 +20,8 @@
 int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error);
 /* Describes a device. Properties that the driver does not know stay empty; the indices are -1 for a sub-device. */
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error);
+
+#define CLT_CORRECT_KEPT 64
 
 /* --- a device with its context, queue, clock, and cache of uploaded inputs --- */
 
@@ -59,12 +62,23 @@ struct clt_executor {
     cl_mem sink;
     bool failed; /* the device does not run it */
   } garbage;
+  clt_sum sum;
+  struct {
+    const clt_array *array; /* NULL: none */
+    uint64_t hash, layout;
+    double error;              /* max_abs_error */
+  } correct[CLT_CORRECT_KEPT]; /* results that were compared and are correct: equal ones need no comparison */
+  size_t n_correct;            /* so far */
   struct {
     clt_plan *plan; /* NULL: not needed yet */
     clt_program program;
   } references[2];            /* programs that make references: the stated kernel; the default configuration */
   struct clt_object *objects; /* all existing objects: a run may have damaged any of them */
-  uint64_t next_salt;         /* of guard bands */
+  struct {
+    struct clt_object *first; /* newest first */
+    size_t bytes, limit_bytes;
+  } retired;                             /* objects that the next configuration may use */
+  uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
   uint64_t types_of;              /* hash of the source whose types were last compared with arguments; 0: none */

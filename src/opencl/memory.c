@@ -119,14 +119,19 @@ static cl_int move_bands(clt_executor *executor, const clt_object *object, unsig
   return status;
 }
 
-static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
-  cl_int status = CL_SUCCESS;
-  size_t align = (size_t)executor->info.base_address_align_bits / 8, whole;
+static size_t band_bytes_of(const clt_executor *executor, const clt_plan_arg *arg) {
+  size_t align = (size_t)executor->info.base_address_align_bits / 8;
   if (align < MIN_BAND_BYTES) align = MIN_BAND_BYTES; /* alignments are powers of two */
   size_t row_bytes = (arg->extent[0] + 2 * arg->border[0]) * arg->element.bytes;
   size_t wanted = row_bytes < MAX_BAND_BYTES / 2 ? 2 * row_bytes : MAX_BAND_BYTES;
-  size_t band = (wanted + align - 1) / align * align;
-  *out = (clt_object){.bytes = arg->bytes, .band_bytes = band, .salt = ++executor->next_salt};
+  return (wanted + align - 1) / align * align;
+}
+
+static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
+  cl_int status = CL_SUCCESS;
+  size_t whole;
+  const size_t band = band_bytes_of(executor, arg);
+  *out = (clt_object){.bytes = arg->bytes, .band_bytes = band, .flags = flags, .salt = ++executor->next_salt};
   /* Oclgrind itself detects accesses outside of a buffer, but not of a sub-buffer. Accesses outside of an image have
    * no effect, and drivers such as PoCL cannot create an image from a sub-buffer. */
   bool guarded = strcmp(executor->info.platform_name, "Oclgrind") != 0 && arg->kind != CLT_ARG_IMAGE1D_BUFFER &&
@@ -146,10 +151,55 @@ static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_pla
   return status;
 }
 
+/* --- retired ones --- */
+
+/* A buffer of this kind that an earlier configuration had. */
+static bool take_retired(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
+  clt_object *found;
+  DL_FOREACH(executor->retired.first, found)
+  if (found->bytes == arg->bytes && found->flags == flags && found->band_bytes == band_bytes_of(executor, arg)) break;
+  if (found == NULL) return false;
+  DL_DELETE(executor->retired.first, found);
+  executor->retired.bytes -= found->bytes;
+  *out = *found;
+  out->prev = out->next = NULL;
+  free(found);
+  return true;
+}
+
+static void drop_retired(clt_executor *executor, size_t limit_bytes) {
+  while (executor->retired.bytes > limit_bytes) {
+    clt_object *oldest = executor->retired.first->prev;
+    DL_DELETE(executor->retired.first, oldest);
+    executor->retired.bytes -= oldest->bytes;
+    oldest->prev = NULL;
+    clt_object_release(oldest, executor);
+    free(oldest);
+  }
+}
+
+void clt_objects_drop(clt_executor *executor) { drop_retired(executor, 0); }
+
+void clt_object_retire(clt_object *object, clt_executor *executor) {
+  const bool kept = object->whole && executor->info.type != CLT_DEVICE_CPU;
+  clt_object *copy = kept ? clt_new_array(1, sizeof *copy) : NULL;
+  if (copy == NULL) {
+    clt_object_release(object, executor);
+    return;
+  }
+  DL_DELETE(executor->objects, object);
+  *copy = *object;
+  *object = (clt_object){0};
+  DL_PREPEND(executor->retired.first, copy);
+  executor->retired.bytes += copy->bytes;
+  drop_retired(executor, executor->retired.limit_bytes);
+}
+
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   for (bool again = false;; again = true) {
     bool is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
-    cl_int status = is_image ? CL_SUCCESS : make_buffer(out, executor, arg, flags);
+    const bool makes = !is_image && !take_retired(out, executor, arg, flags); /* images are made below */
+    cl_int status = makes ? make_buffer(out, executor, arg, flags) : CL_SUCCESS;
     if (status == CL_SUCCESS && clt_arg_is_image(arg->kind)) status = make_image(out, executor, arg, flags);
     if (status == CL_SUCCESS) {
       out->name = arg->name;
@@ -158,6 +208,7 @@ cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_ar
     }
     clt_object_release(out, executor);
     if (again || !clt_cl_out_of_memory(status)) return status;
+    clt_objects_drop(executor);
     clt_inputs_shrink(executor, 0);
   }
 }

@@ -16,6 +16,7 @@ typedef struct clt_object {
   size_t band_bytes; /* of the band before the content, and of the band behind it */
   size_t region[3];  /* of an image, in elements */
   bool is_image;
+  cl_mem_flags flags;
   uint64_t salt; /* makes its bands differ from those of other objects */
 } clt_object;
 
@@ -29,6 +30,10 @@ typedef struct clt_view {
  * has no memory left. */
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
 void clt_object_release(clt_object *object, clt_executor *executor);
+/* Releases it, too, but keeps a guarded buffer for the next clt_object_new of the same kind: allocating takes a driver
+ * milliseconds, in which it may stop the device. */
+void clt_object_retire(clt_object *object, clt_executor *executor);
+void clt_objects_drop(clt_executor *executor);   /* those that were retired */
 bool clt_arg_is_memory(const clt_plan_arg *arg); /* whether an argument has an object */
 cl_mem_flags clt_arg_flags(const clt_plan_arg *arg);
 /* Finds a byte of the guard bands that was written to, and repairs the bands; waits. *where is NULL: there is none,
@@ -76,9 +81,9 @@ typedef struct clt_binding {
   const clt_object *lent; /* scratch memory of other bindings, used instead of `object`; NULL: none */
   clt_input *input;
   cl_sampler sampler;
-  bool verified;  /* is compared with a reference */
-  bool was_right; /* a result with this hash was correct: an equal one needs no comparison */
-  uint64_t right_hash;
+  bool verified; /* is compared with a reference */
+  uint64_t hash; /* of the latest result */
+  clt_view view; /* of it, while it is compared */
 } clt_binding;
 
 typedef struct clt_bindings {
@@ -86,12 +91,14 @@ typedef struct clt_bindings {
   size_t n;
   unsigned turn; /* which poison comes next */
   clt_config config;
-  const clt_data *data; /* nullable */
+  const clt_data *data;   /* nullable */
+  bool checked;           /* the present results were verified */
+  bool was_accepted;      /* by the problem's function to verify */
+  uint64_t accepted_hash; /* the result that it judged last */
 } clt_bindings;
 
-/* Whether an output still contains the poison of this turn (of the bindings). hash: of the content.
- */
-bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content, uint64_t hash);
+/* Whether an output still contains the poison of this turn (of the bindings). */
+bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content);
 
 /* The kernel's argument: the binding's own object, else its input's; NULL: the argument is no memory. */
 const clt_object *clt_binding_object(const clt_binding *binding);
@@ -128,7 +135,8 @@ int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bo
  * configurations. Damage is blamed on the configuration that ran, and repaired. m NULL: none is blamed. */
 int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_measurement *m);
 /* Compares the verified outputs with their references (sets max_abs_error). If `memory` is set, or if an output is
- * incorrect, clt_check_memory comes first. */
+ * incorrect, clt_check_memory comes first. With `memory`, the phase becomes CLT_PHASE_COMPARE as soon as all that is
+ * left is the host's work. */
 int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool memory, clt_measurement *m);
 
 #endif

@@ -31,8 +31,6 @@ cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const c
 /* The driver's log of a build, malloc'ed; NULL if there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
 
-/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
-bool clt_cl_is_nvidia(const clt_device_info *device);
 /* An argument of a kernel that clt_program_build_described built; false: the driver does not describe it. */
 bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
 /* types.c: replaces the names of typedefs by their types and sets the bytes of structs. It finds them by building the

@@ -84,6 +84,7 @@ static int time_run(run_series *s, clt_prepared *prepared, clt_restore level, si
     if (rc) return rc;
     clt_executor_announce(executor, CLT_PHASE_RUNNING);
     executor->exact_end = s->clock == CLT_CLOCK_HOST;
+    prepared->bindings.checked = false;
     rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, n_together, m);
     if (rc) return rc;
     m->phases.runs_s += run.host_s;
@@ -208,6 +209,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
     clt_run run;
     if (restore) rc = clt_bindings_restore(&prepared->bindings, executor, CLT_RESTORE_INPUTS, m, error);
     clt_executor_announce(executor, CLT_PHASE_RUNNING);
+    prepared->bindings.checked = false;
     if (rc == CLT_OK) rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, group, m);
     n_runs += group;
     elapsed_s = clt_now_s() - started_s;
@@ -231,10 +233,13 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   if (measurement->n_runs >= CLT_MAX_RUNS)
     return clt_fail(error, CLT_E_ARGUMENT, "the measurement already has the maximum number of runs");
   /* A first run that took many times the best time, even with cold caches, is not repeated, unless it is short.
-   * Repeating short runs exposes more of a kernel's faults. */
-  if (policy->best_s > 0 && prepared->first_run_s >= SHORT_S &&
-      prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s &&
-      executor->clock == CLT_CLOCK_DEVICE && measurement->n_runs == 0 && policy->warm_up)
+   * Repeating short runs exposes more of a kernel's faults. Nor is one repeated that took the whole time for runs. */
+  const bool far_behind =
+      policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s;
+  const bool fills_time =
+      policy->min_runs < policy->max_runs && !policy->cold && prepared->first_run_s >= policy->max_total_s;
+  if ((far_behind || fills_time) && prepared->first_run_s >= SHORT_S && executor->clock == CLT_CLOCK_DEVICE &&
+      measurement->n_runs == 0 && policy->warm_up)
     s.host_s[0] = s.device_s[0] = prepared->first_run_s, s.n = 1;
   else
     rc = time_series(&s, prepared, policy, measurement, error);

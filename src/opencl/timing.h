@@ -41,6 +41,7 @@ typedef enum clt_phase {
   CLT_PHASE_LAUNCH,
   CLT_PHASE_RUNNING,
   CLT_PHASE_VERIFY,
+  CLT_PHASE_COMPARE, /* the device is idle; the host compares what it has read back */
   CLT_PHASE_DONE,
   CLT_N_PHASES
 } clt_phase;

@@ -141,6 +141,5 @@ int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error)
 
 unsigned clt_known_attempts(const clt_known *known, clt_config config) {
   const struct clt_known_entry *entry = find_entry(known, config);
-  if (entry == NULL) return 0;
-  return entry->attempts ? entry->attempts : !entry->answered && entry->stored;
+  return entry ? entry->attempts : 0;
 }

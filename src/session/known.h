@@ -35,7 +35,7 @@ bool clt_known_has(const clt_known *known, clt_config config);
 int clt_known_keep_first(clt_known *known, clt_measurement *m, clt_error *error);
 bool clt_known_take_first(clt_known *known, clt_config config, clt_measurement *out);
 
-/* Counts attempts that ended with the worker's process; a first result counts as one. */
+/* Counts attempts that ended with the worker's process. */
 int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error);
 unsigned clt_known_attempts(const clt_known *known, clt_config config);
 

@@ -77,8 +77,7 @@ void clt_loop_release(clt_search_loop *loop);
 int clt_loop_next(clt_search_loop *loop, size_t batch, clt_config *out, clt_error *error);
 
 /* Checks whether a result is suspiciously better than best_cost (NaN: no cost is known). If so, *again is set and *m
- * emptied: measure it again before it counts; clt_loop_attempts then asks for a fresh process. For the second result,
- * *m becomes the worse of both. */
+ * emptied: measure it again before it counts. For the second result, *m becomes the worse of both. */
 int clt_loop_doubt(clt_search_loop *loop, clt_measurement *m, double best_cost, bool *again, clt_error *error);
 
 /* Takes the measurement of a configuration from clt_loop_next: stores it and answers all that wait for it. */

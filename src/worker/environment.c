@@ -69,7 +69,9 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
                * each context, which takes 1.5 s instead of 0.1 s; rusticl builds during launches, which distorts run
                * times. */
               {"CUDA_CACHE_PATH", kept, true},
+              {"CUDA_CACHE_MAXSIZE", setup->trade ? NULL : "268435456", true},
               {"MESA_SHADER_CACHE_DIR", kept, true},
+              {"MESA_SHADER_CACHE_MAX_SIZE", setup->trade ? NULL : "256M", true},
               {"AMD_COMGR_CACHE", off, true},
               {"NEO_CACHE_PERSISTENT", off, true},
               {"POCL_SIGFPE_HANDLER", "0", false},

@@ -16,7 +16,7 @@
 #include "problem/data.h"
 
 #define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
-#define CLT_PROTOCOL_VERSION 2
+#define CLT_PROTOCOL_VERSION 3
 #define CLT_WORKER_FD 3                /* the worker's end of the socket pair */
 #define CLT_COMMAND_TRADE "--commands" /* the argument of a worker that runs programs */
 #define CLT_WORKER_SLOTS 64            /* prepared configurations that a worker can keep */

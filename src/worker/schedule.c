@@ -84,7 +84,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   clt_job *job = worker->done_data;
   clt_measurement m;
   clt_error why = {0};
-  bool timed = job->ready_s > 0;
+  const bool timed = job->ready_s > 0;
   /* Killed before it began: the cause may be the earlier work of its process. */
   if (outcome->killed && outcome->unheard && job->retries++ < MAX_RETRIES) {
     clt_job_requeue(pool, job, CLT_UNDISTURBED, false);
@@ -106,6 +106,8 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     m.phases.wait_s = before->wait_s;
   } else {
     if (outcome->reply) pool->setbacks = 0;
+    m.phases.first_launch_s = fmax(0, m.phases.first_launch_s - job->gate_s);
+    m.phases.wait_s = job->gate_s;
     if (m.reason == CLT_REASON_NONE) {
       job->measurement = m;
       job->ready_s = clt_now_s();
@@ -174,9 +176,10 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     held = held || pool->workers[i].makes_data;
   }
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
-  /* Limits the compiler cache's use of the disk. It can be emptied only while no program is in use. */
-  if (pool->n_cached >= MOST_CACHED && held) return CLT_OK;
-  if (pool->n_cached >= MOST_CACHED) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
+  /* Limits the use of the disk by PoCL's cache, which has no limit of its own. It can be emptied only while no program
+   * is in use, as there is a moment on CPUs before everything is timed. */
+  if (quiet && pool->n_cached >= MOST_CACHED && held) return CLT_OK;
+  if (quiet && pool->n_cached >= MOST_CACHED) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     n_alone += job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS;
   for (size_t i = 0; i < pool->setup.n_workers; i++)
@@ -211,6 +214,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     job->state = CLT_JOB_BUSY;
     job->worker = worker;
     job->slot = slot;
+    job->gate_s = 0;
     worker->n_prepared++;
     pool->n_cached++;
     clt_measurement_init(&job->measurement, job->config);
@@ -264,6 +268,8 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     clt_pool_worker *worker = &pool->workers[i];
     if (worker->load != CLT_LOAD_AT_GATE || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
     worker->load = CLT_LOAD_NOISE;
+    clt_job *launched = worker->done_data;
+    launched->gate_s = clt_now_s() - worker->process.paused_s;
     clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, worker->process.limits.compile_s));
     clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
   }

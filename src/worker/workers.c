@@ -291,6 +291,8 @@ int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
         /* Before deadlines are checked: a worker that waits at the gate while the caller is away is not compiling. */
         clt_process_pause(&worker->process);
         worker->load = CLT_LOAD_AT_GATE;
+      } else if (worker->process.phase == CLT_PHASE_COMPARE && !pool->setup.quiet_builds) {
+        worker->load = CLT_LOAD_NONE; /* the device is free for others; on a CPU it is the host's */
       }
       json_decref(reply);
       if (rc == CLT_OK) rc = clt_pool_usable(pool, error);

@@ -28,6 +28,7 @@ typedef struct clt_job {
   unsigned retries;            /* how often it was tried again for other reasons */
   clt_pool_worker *worker;     /* if BUSY or READY */
   size_t slot;                 /* of that worker */
+  double gate_s;               /* how long it waited to launch */
   double ready_s;              /* when it became ready */
   clt_measurement measurement; /* result of the preparation, once READY */
 } clt_job;

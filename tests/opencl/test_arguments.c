@@ -331,7 +331,7 @@ static void several_launches_share_arguments(void **state) {
   for (int i = 0; i < 64; i++) in[i] = start[i] = i;
   for (int i = 0; i < 64; i++) out[i] = i + 600 * 3 * (63 - i);
   bench_prepare(b, CLT_REASON_NONE);
-  assert_int_equal(b->n_phases, 7); /* both kernels are announced */
+  assert_int_equal(b->n_phases, 9); /* both kernels are announced */
   bench_time(b, 2, 2, CLT_REASON_NONE);
 }
 

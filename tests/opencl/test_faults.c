@@ -50,10 +50,12 @@ static void a_right_kernel_is_correct(void **state) {
 
 static void phases_are_told_in_order(void **state) {
   bench *b = *state;
-  const clt_phase order[] = {CLT_PHASE_BUILD, CLT_PHASE_LAUNCH, CLT_PHASE_RUNNING, CLT_PHASE_VERIFY, CLT_PHASE_DONE};
+  /* First the uploads, then the launch. */
+  const clt_phase order[] = {CLT_PHASE_BUILD,  CLT_PHASE_LAUNCH,  CLT_PHASE_LAUNCH, CLT_PHASE_RUNNING,
+                             CLT_PHASE_VERIFY, CLT_PHASE_COMPARE, CLT_PHASE_DONE};
   scale_problem(b, right);
   bench_prepare(b, CLT_REASON_NONE);
-  assert_int_equal(b->n_phases, 5);
+  assert_int_equal(b->n_phases, 7);
   assert_memory_equal(b->phases, order, sizeof order);
   b->n_phases = 0;
   bench_time(b, 2, 2, CLT_REASON_NONE);
@@ -61,8 +63,9 @@ static void phases_are_told_in_order(void **state) {
   const clt_phase timed[] = {CLT_PHASE_RUNNING, CLT_PHASE_VERIFY, CLT_PHASE_RUNNING, CLT_PHASE_VERIFY,
                              CLT_PHASE_RUNNING};
   assert_memory_equal(b->phases, timed, sizeof timed);
-  assert_in_range(b->n_phases, 7, 8);
-  assert_int_equal(b->phases[b->n_phases - 2], CLT_PHASE_VERIFY);
+  assert_in_range(b->n_phases, 8, 9);
+  assert_int_equal(b->phases[b->n_phases - 3], CLT_PHASE_VERIFY);
+  assert_int_equal(b->phases[b->n_phases - 2], CLT_PHASE_COMPARE);
   assert_int_equal(b->phases[b->n_phases - 1], CLT_PHASE_DONE);
 }
 
@@ -70,14 +73,18 @@ static void a_wrong_result_is_described(void **state) {
   bench *b = *state;
   scale_problem(b, "out[i]=i==7?15:2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements is incorrect\n"
-                      "allowed: a difference of 1e-06 (\"AbsoluteTolerance\" of the argument) + 0.0001 "
-                      "(\"RelativeTolerance\") times the expected value");
+  bench_expect_log(
+      b,
+      "'out', element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.14 %); 1 of 1000 elements is incorrect\n"
+      "allowed: a difference of 1e-06 (\"AbsoluteTolerance\" of the argument) + 0.0001 "
+      "(\"RelativeTolerance\") times the expected value");
   assert_true(b->m.max_abs_error == 1);
   change_statement(b, "out[i]=i==7?15:i==9?28:2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "(off by 1, 7.14 %); 2 of 1000 elements are incorrect\nlargest difference: element 9 (9, 0, 0): got 28, "
-                      "expected 18 (off by 10, 55.6 %)\n");
+  bench_expect_log(
+      b,
+      "(off by 1, 7.14 %); 2 of 1000 elements are incorrect\nlargest difference: element 9 (9, 0, 0): got 28, "
+      "expected 18 (off by 10, 55.6 %)\n");
   assert_true(b->m.max_abs_error == 10);
   assert_true(isnan(b->m.time_s));
 }
@@ -190,29 +197,37 @@ static void arguments_are_held_against_the_signature(void **state) {
       {"global float *a, real n, local float *t",
        "'real n' (float), but it is given 'n', a scalar of type int; write \"Type\": \"float\""},
       {"global float *a, pair n, local float *t",
-       "'pair n' (8 bytes), but it is given 'n', a scalar of type int, of 4 bytes; for a struct write a \"Type\" of the same size"},
+       "'pair n' (8 bytes), but it is given 'n', a scalar of type int, of 4 bytes; for a struct write a \"Type\" of "
+       "the same size"},
       {"global struct large *a, int n, local float *t",
-       "'global struct large* a' (80 bytes each), but it is given 'in', a vector of float, of 64 bytes in all; write a \"Size\""},
+       "'global struct large* a' (80 bytes each), but it is given 'in', a vector of float, of 64 bytes in all; write a "
+       "\"Size\""},
       {"global float16 *a, global float *n, local float *t", "argument 2 of the kernel 'f' is 'global float* n'"},
       {"global int *a, int n, local float *t",
        "argument 1 of the kernel 'f' is 'global int* a', but it is given 'in', a vector of float"},
       {"int n, global float *in, local float *t",
-       "argument 1 of the kernel 'f' is 'int n', but it is given 'in', a vector of float; list the arguments in the order"},
+       "argument 1 of the kernel 'f' is 'int n', but it is given 'in', a vector of float; list the arguments in the "
+       "order"},
       {"local float *a, int n, local float *t", "argument 1 of the kernel 'f' is 'local float* a'"},
-      {"global float *a, float n, local float *t", "argument 2 of the kernel 'f' is 'float n', but it is given 'n', a scalar of type int"},
+      {"global float *a, float n, local float *t",
+       "argument 2 of the kernel 'f' is 'float n', but it is given 'n', a scalar of type int"},
       {"global float *a, long n, local float *t", "argument 2 of the kernel 'f' is 'long n'"},
       {"global float *a, int4 n, local float *t", "argument 2 of the kernel 'f' is 'int4 n'"},
       {"global float *a, global int *n, local float *t", "argument 2 of the kernel 'f' is 'global int* n'"},
-      {"global float *a, int n, global float *t", "argument 3 of the kernel 'f' is 'global float* t', but it is given 'local', local memory"},
-      {"read_only image2d_t a, int n, local float *t", "argument 1 of the kernel 'f' is 'read_only image2d_t a', but it is given 'in', a vector of float"},
+      {"global float *a, int n, global float *t",
+       "argument 3 of the kernel 'f' is 'global float* t', but it is given 'local', local memory"},
+      {"read_only image2d_t a, int n, local float *t",
+       "argument 1 of the kernel 'f' is 'read_only image2d_t a', but it is given 'in', a vector of float"},
       {"global float *a, int n, sampler_t t", "argument 3 of the kernel 'f' is 'sampler_t t'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char source[400];
     bool image = strstr(cases[i].signature, "image") || strstr(cases[i].signature, "sampler");
     if (image && !clt_executor_device(b->executor)->images) continue;
     bench_reset(b);
-    snprintf(source, sizeof source, "typedef float real;\ntypedef int number;\ntypedef struct { int a; float b; } pair;\n"
-             "struct large { float a[20]; };\nkernel void f(%s) {}\n", cases[i].signature);
+    snprintf(source, sizeof source,
+             "typedef float real;\ntypedef int number;\ntypedef struct { int a; float b; } pair;\n"
+             "struct large { float a[20]; };\nkernel void f(%s) {}\n",
+             cases[i].signature);
     bench_source(b, source, "");
     bench_buffer(b, "in", "float", CLT_READ_ONLY, 16, 1, 1);
     bench_int(b, "n", 3);
