@@ -220,7 +220,10 @@ static int finish(clt_check_stage *out, search *s, const int64_t *targets, clt_e
     clt_text_printf(&note, "%s%s=%lld instead of %lld, which a condition excludes", note.n ? ", " : "",
                     s->instance->problem->sizes[i].name, (long long)s->sizes[i], (long long)targets[i]);
   }
-  if (note.n == 0) return clt_text_release(&note), CLT_OK;
+  if (note.n == 0) {
+    clt_text_release(&note);
+    return CLT_OK;
+  }
   return clt_text_take(&out->note, &note, error);
 }
 
