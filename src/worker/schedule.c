@@ -63,7 +63,7 @@ static bool any_load(const clt_pool *pool, clt_request_load load) {
   return false;
 }
 
-/* Whether the device was dead before the configuration ran. */
+/* Whether the device was dead already, as far as the worker could see. */
 static bool is_dead(const clt_outcome *outcome) {
   return outcome->reply && json_is_true(json_object_get(outcome->reply, "dead"));
 }
