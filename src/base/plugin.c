@@ -124,7 +124,7 @@ int clt_options_parse(void *options, size_t options_size, const clt_option *tabl
                       const clt_setting *settings, size_t n_settings, clt_error *error) {
   if (options_size) memset(options, 0, options_size);
   for (size_t i = 0; i < n_table; i++) {
-    int rc = assign_option(options, &table[i], table[i].standard, error);
+    int rc = assign_option(options, &table[i], table[i].default_text, error);
     if (rc) return rc;
   }
   for (size_t i = 0; i < n_settings; i++) {

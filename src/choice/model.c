@@ -163,7 +163,10 @@ int clt_family_model_new(clt_family_model **out, const char *const **features, c
     rc = reading.rc;
   }
   clt_source_release(&source);
-  if (rc) return clt_family_model_free(m), rc;
+  if (rc != CLT_OK) {
+    clt_family_model_free(m);
+    return rc;
+  }
   if (features) *features = (const char *const *)m->names.all;
   *out = m;
   return CLT_OK;

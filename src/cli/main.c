@@ -29,8 +29,8 @@ static void print_option_help(const clt_option *option) {
   } else if (!bounded && option->min != 0) { /* a minimum of 0 goes without saying */
     snprintf(range, sizeof range, ", at least %.6g", option->min);
   }
-  snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
-           range);
+  snprintf(text, sizeof text, "%s (default %s%s)", option->help,
+           option->default_text[0] ? option->default_text : "none", range);
   cli_print_help_line(left, text);
 }
 

@@ -22,7 +22,7 @@ static const struct {
 /* The program's path, malloc'ed; NULL: it is not installed. */
 static char *find_program(const char *name) {
   /* As installed; in a build folder. */
-  static const char *const folders[] = {CLATUNE_PROGRAMS, "../farm", "../family", "../layer"};
+  static const char *const folders[] = {CLATUNE_PROGRAMS, CLATUNE_BUILT_PROGRAMS};
   const char *given = getenv("CLATUNE_EXEC_PATH");
   char *path = NULL;
   if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")]) return NULL;

@@ -225,13 +225,13 @@ static int run_train(const cli_arguments *arguments) {
                                     (json_int_t)table->n_train, "arms", (json_int_t)table->n_arms));
   printf("trained on          %zu inputs, %zu configurations\nchooser             %s\nmodel file          %s\n",
          table->n_train, table->n_arms, model->scorer->name, path);
-  if (across) cli_family_print_across(s, s->devices.n - 1);
+  if (across) family_print_across(s, s->devices.n - 1);
   return CLI_FOUND;
 }
 
 static int run_report(const cli_arguments *arguments) {
   family_subject *s = begin_training(arguments);
-  return cli_given(arguments, "sources") ? cli_family_report_across(s, arguments) : cli_family_report(s, arguments);
+  return cli_given(arguments, "sources") ? family_report_across(s, arguments) : family_report(s, arguments);
 }
 
 /* --- select and export --- */

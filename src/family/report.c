@@ -72,7 +72,7 @@ static void judge(clt_family_figures figures[CLT_N_JUDGED], size_t *n, json_t *r
   json_array_append_new(rows, figures_json(chooser ? chooser->scorer->name : "auto", &figures[CLT_JUDGE_CHOICE]));
 }
 
-int cli_family_report(const family_subject *s, const cli_arguments *arguments) {
+int family_report(const family_subject *s, const cli_arguments *arguments) {
   const clt_family_chooser *own = s->training.chooser;
   clt_family_figures first[CLT_N_JUDGED] = {{0}}, figures[CLT_N_JUDGED];
   json_t *rows = json_array(), *arms = json_array();
@@ -123,7 +123,7 @@ static char *join(const json_t *words) {
   return out;
 }
 
-void cli_family_print_across(const family_subject *s, size_t device) {
+void family_print_across(const family_subject *s, size_t device) {
   json_t *names = figures_of(&s->across, &s->devices);
   char *text = join(names);
   printf("device              %s\ndevice features     %s (%s in %.2g s)\nnearest device      %s\n",
@@ -169,7 +169,7 @@ static void judge_device(json_t *rows, const family_subject *s, size_t device) {
   clt_family_across_release(&across);
 }
 
-int cli_family_report_across(const family_subject *s, const cli_arguments *arguments) {
+int family_report_across(const family_subject *s, const cli_arguments *arguments) {
   json_t *rows = json_array(), *row;
   const char *chooser = s->training.chooser ? s->training.chooser->scorer->name : "auto";
   size_t i;

@@ -20,10 +20,10 @@ typedef struct family_subject {
 
 /* report: compares the choosers on the device's own measurements, and prints a table. With --sources: judges, for each
  * device, a model trained on the others. Return an exit code. */
-int cli_family_report(const family_subject *subject, const cli_arguments *arguments);
-int cli_family_report_across(const family_subject *subject, const cli_arguments *arguments);
+int family_report(const family_subject *subject, const cli_arguments *arguments);
+int family_report_across(const family_subject *subject, const cli_arguments *arguments);
 
 /* Prints the device features that the model uses, and the nearest other device. */
-void cli_family_print_across(const family_subject *subject, size_t device);
+void family_print_across(const family_subject *subject, size_t device);
 
 #endif

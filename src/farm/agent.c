@@ -17,13 +17,13 @@
 #define MOST_LANES 64
 
 /* Renews the leases of tunings that made progress since their last renewal. Under the lock. */
-static int renew_leases(cli_farm *f, clt_error *error) {
+static int renew_leases(farm_agent *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
-  cli_farm_lane *of[MOST_LANES];
+  farm_agent_lane *of[MOST_LANES];
   int64_t got_on[MOST_LANES];
   size_t n = 0;
   const double now_s = clt_now_s();
-  for (cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++) {
+  for (farm_agent_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++) {
     if (l->lane == NULL || !l->works || l->claim.id[0] == '\0' || l->claim.lost) continue;
     if (now_s - l->renewed_s < fmin(5, l->claim.lease_s / 8)) continue;
     pthread_mutex_lock(l->lane->lock);
@@ -45,10 +45,10 @@ static int renew_leases(cli_farm *f, clt_error *error) {
 }
 
 /* At a signal: other agents can take the rows before the tunings have ended here. */
-static int release_all(cli_farm *f, clt_error *error) {
+static int release_all(farm_agent *f, clt_error *error) {
   clt_claim *claims[MOST_LANES];
   size_t n = 0;
-  for (cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++)
+  for (farm_agent_lane *l = f->lanes; l < f->lanes + f->n_lanes && n < MOST_LANES; l++)
     if (l->claim.id[0]) claims[n++] = &l->claim;
   int rc = clt_queue_release(f->pq, claims, n, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) claims[i]->id[0] = '\0';
@@ -57,9 +57,9 @@ static int release_all(cli_farm *f, clt_error *error) {
   return rc;
 }
 
-static int64_t sum_of_progress(const cli_farm *f) {
+static int64_t sum_of_progress(const farm_agent *f) {
   int64_t sum = 0;
-  for (const cli_farm_lane *l = f->lanes; l < f->lanes + f->n_lanes; l++) {
+  for (const farm_agent_lane *l = f->lanes; l < f->lanes + f->n_lanes; l++) {
     if (l->lane == NULL) continue;
     pthread_mutex_lock(l->lane->lock);
     sum += l->lane->progress;
@@ -68,7 +68,7 @@ static int64_t sum_of_progress(const cli_farm *f) {
   return sum;
 }
 
-static int greet(cli_farm *f, clt_error *error) {
+static int greet(farm_agent *f, clt_error *error) {
   clt_text devices = {0}, lost = {0};
   for (size_t d = 0; d < f->sweep->n_devices; d++) {
     clt_text_printf(&devices, "%s%s", devices.n ? "; " : "", f->sweep->devices[d].name);
@@ -84,7 +84,7 @@ static int greet(cli_farm *f, clt_error *error) {
 }
 
 /* Sends a piece of the outbox of an agent that was killed. */
-static int ship_leftovers(cli_farm *f, clt_error *error) {
+static int ship_leftovers(farm_agent *f, clt_error *error) {
   bool more = false;
   if (f->next_leftover == 0) return CLT_OK;
   if (f->leftover.store == NULL) {
@@ -102,11 +102,11 @@ static int ship_leftovers(cli_farm *f, clt_error *error) {
 }
 
 /* Under the lock. */
-static void do_what_is_due(cli_farm *f) {
+static void do_what_is_due(farm_agent *f) {
   clt_error error = {0};
   const bool stopped = *cli_signals_flag() != 0;
   for (size_t i = 0; stopped && i < f->n_lanes; i++) __atomic_store_n(&f->lanes[i].stop, 1, __ATOMIC_RELAXED);
-  if (cli_farm_is_away(f)) return;
+  if (farm_is_away(f)) return;
   if (f->said_away) f->greet_s = 0; /* so that a recovered server is noticed */
   int rc = CLT_OK;
   if (stopped && !f->released) {
@@ -122,16 +122,16 @@ static void do_what_is_due(cli_farm *f) {
     f->shipped = progress;
   }
   if (rc == CLT_OK) rc = ship_leftovers(f, &error);
-  cli_farm_note(f, rc, &error);
+  farm_note(f, rc, &error);
 }
 
 static void *run_beside(void *user) {
-  cli_farm *f = user;
+  farm_agent *f = user;
   pthread_mutex_lock(&f->lock);
   while (!f->ends) {
     do_what_is_due(f);
     pthread_mutex_unlock(&f->lock);
-    poll(NULL, 0, CLI_FARM_TICK_MS);
+    poll(NULL, 0, FARM_TICK_MS);
     pthread_mutex_lock(&f->lock);
   }
   pthread_mutex_unlock(&f->lock);
@@ -141,22 +141,22 @@ static void *run_beside(void *user) {
 /* --- the agent --- */
 
 /* The remaining tunings run on other agents, or need devices that are not here. */
-static void wait_for_others(cli_farm *f) {
+static void wait_for_others(farm_agent *f) {
   pthread_mutex_lock(&f->lock);
   while (f->text && !f->done && !*cli_signals_flag() && clt_now_s() < f->sweep->until_s) {
     clt_error error = {0};
-    if (!cli_farm_is_away(f)) {
-      int rc = cli_farm_know_plans(f, &error);
-      cli_farm_note(f, rc ? rc : cli_farm_look_for_end(f, &error), &error);
+    if (!farm_is_away(f)) {
+      int rc = farm_know_plans(f, &error);
+      farm_note(f, rc ? rc : farm_look_for_end(f, &error), &error);
     }
     pthread_mutex_unlock(&f->lock);
-    for (int i = 0; i < 10 && !f->done && !*cli_signals_flag(); i++) poll(NULL, 0, CLI_FARM_TICK_MS);
+    for (int i = 0; i < 10 && !f->done && !*cli_signals_flag(); i++) poll(NULL, 0, FARM_TICK_MS);
     pthread_mutex_lock(&f->lock);
   }
   pthread_mutex_unlock(&f->lock);
 }
 
-static void name_agent(cli_farm *f) {
+static void name_agent(farm_agent *f) {
   char host[65] = "";
   char drawn[7];
   if (gethostname(host, sizeof host - 1) || !clt_draw_hex(drawn, sizeof drawn - 1))
@@ -165,7 +165,7 @@ static void name_agent(cli_farm *f) {
 }
 
 /* --submit: adds the plan and prints its status. */
-static int submit_alone(cli_farm *f) {
+static int submit_alone(farm_agent *f) {
   int64_t id = 0, submitted_s = 0;
   double lease_s = f->options->lease_s;
   cli_check(clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
@@ -174,11 +174,11 @@ static int submit_alone(cli_farm *f) {
   if (f->options->has_lease && lease_s != f->options->lease_s)
     fprintf(stderr, "clatune: note: plan %lld keeps its lease of %g s\n", (long long)id, lease_s);
   printf("%zu tunings per device\n", f->sweep->n_cells);
-  return cli_farm_show(f->pq, id, false);
+  return farm_show(f->pq, id, false);
 }
 
 /* Reports a refusal at the start at once; waits for an unreachable server only CLT_PQ_PATIENCE_S. */
-static void open_farm(cli_farm *f) {
+static void open_farm(farm_agent *f) {
   clt_error why = {0};
   const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
   cli_check(clt_outbox_open(&f->outbox, f->options->outbox, 0, &cli_error));
@@ -193,15 +193,15 @@ static void open_farm(cli_farm *f) {
       fprintf(stderr, "clatune: %s; retrying for %d s\n", why.message, CLT_PQ_PATIENCE_S);
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
-    if (rc == CLT_E_AGAIN) poll(NULL, 0, CLI_FARM_TICK_MS);
-    rc = cli_farm_know_plans(f, &why);
+    if (rc == CLT_E_AGAIN) poll(NULL, 0, FARM_TICK_MS);
+    rc = farm_know_plans(f, &why);
     if (rc == CLT_OK) rc = greet(f, &why);
   } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
   if (rc) cli_report(&why);
 }
 
 /* With --serve nothing else is printed until a plan is submitted. */
-static void say_serves(const cli_farm *f) {
+static void say_serves(const farm_agent *f) {
   const clt_sweep_trust *trust = &f->options->trust;
   fprintf(stderr, "clatune: serving %s on", clt_pq_url(f->pq));
   for (size_t d = 0; d < f->sweep->n_devices; d++) fprintf(stderr, "%s %s", d ? "," : "", f->sweep->devices[d].name);
@@ -211,7 +211,7 @@ static void say_serves(const cli_farm *f) {
 }
 
 static void close_farm(void *user) {
-  cli_farm *f = user;
+  farm_agent *f = user;
   clt_shipper_release(&f->shipper);
   clt_outbox_close(&f->leftover);
   clt_outbox_close(&f->outbox);
@@ -222,8 +222,8 @@ static void close_farm(void *user) {
     free(f->plans[i]);
   }
   for (size_t i = 0; i < f->n_lanes; i++) {
-    cli_farm_forget_past(&f->lanes[i]);
-    cli_farm_clear_row(&f->lanes[i].row);
+    farm_forget_past(&f->lanes[i]);
+    farm_clear_row(&f->lanes[i].row);
   }
   free(f->plans);
   free(f->text);
@@ -231,31 +231,31 @@ static void close_farm(void *user) {
   pthread_mutex_destroy(&f->lock);
 }
 
-int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
-  cli_farm *f = cli_new(1, sizeof *f);
-  *f = (cli_farm){.sweep = sweep,
-                  .options = options,
-                  .lanes = cli_new(sweep->n_devices, sizeof *f->lanes),
-                  .outbox = {.lock_fd = -1},
-                  .leftover = {.lock_fd = -1},
-                  .next_leftover = 1};
-  const cli_work work = cli_farm_work(f);
-  cli_sweep devices = {.devices = sweep->devices, /* without rows: these are in the database */
-                       .n_devices = sweep->n_devices,
-                       .events = sweep->events,
-                       .until_s = sweep->until_s};
+int farm_run(farm_sweep *sweep, const farm_agent_options *options) {
+  farm_agent *f = cli_new(1, sizeof *f);
+  *f = (farm_agent){.sweep = sweep,
+                    .options = options,
+                    .lanes = cli_new(sweep->n_devices, sizeof *f->lanes),
+                    .outbox = {.lock_fd = -1},
+                    .leftover = {.lock_fd = -1},
+                    .next_leftover = 1};
+  const farm_work work = farm_agent_work(f);
+  farm_sweep devices = {.devices = sweep->devices, /* without rows: these are in the database */
+                        .n_devices = sweep->n_devices,
+                        .events = sweep->events,
+                        .until_s = sweep->until_s};
   pthread_t beside;
   pthread_mutex_init(&f->lock, NULL);
   cli_keep(f, close_farm);
   cli_signals_install();
   if (sweep->plan) cli_check(clt_sweep_share(&f->text, sweep->plan, &cli_error));
-  if (f->text && cli_farm_add_plan(f, sweep->plan, "") == NULL) cli_failure("out of memory");
+  if (f->text && farm_add_plan(f, sweep->plan, "") == NULL) cli_failure("out of memory");
   if (options->submits_only) return submit_alone(f);
   open_farm(f);
   if (f->text == NULL && !options->quiet) say_serves(f);
   devices.store_path = f->outbox.path;
   if (pthread_create(&beside, NULL, run_beside, f)) cli_failure("cannot start a thread");
-  int rc = cli_sweep_run(&devices, &work, 0, options->quiet);
+  int rc = farm_sweep_run(&devices, &work, 0, options->quiet);
   if (rc == 0) wait_for_others(f);
   pthread_mutex_lock(&f->lock);
   f->ends = true;
@@ -263,11 +263,11 @@ int cli_farm_run(cli_sweep *sweep, const cli_farm_options *options) {
   pthread_mutex_unlock(&f->lock);
   pthread_join(beside, NULL);
   clt_error error = {0};
-  if (!cli_farm_is_away(f)) {
+  if (!farm_is_away(f)) {
     const int sent = clt_ship(&f->shipper, f->outbox.store, false, NULL, &error);
-    cli_farm_note(f, sent ? sent : clt_queue_leave(f->pq, f->agent, &error), &error);
+    farm_note(f, sent ? sent : clt_queue_leave(f->pq, f->agent, &error), &error);
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
-  if (rc == 0 && f->text) cli_farm_collect(sweep, options->url, f->text, true);
+  if (rc == 0 && f->text) farm_collect(sweep, options->url, f->text, true);
   return rc;
 }

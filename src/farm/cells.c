@@ -65,7 +65,10 @@ static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_o
   if (rc == CLT_OK && n == 0)
     rc = clt_fail(error, CLT_E_NO_VALID,
                   "none of the %zu listed configurations satisfies the constraints at these sizes", total);
-  if (rc) return free(configs), rc;
+  if (rc != CLT_OK) {
+    free(configs);
+    return rc;
+  }
   *out = configs;
   *n_out = n;
   *n_left_out = total - n;

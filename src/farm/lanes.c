@@ -19,14 +19,14 @@
 
 /* --- the server --- */
 
-bool cli_farm_is_away(cli_farm *f) {
+bool farm_is_away(farm_agent *f) {
   if (f->away && clt_now_s() >= f->retry_s) f->away = false;
   return f->away;
 }
 
 /* Handles a call's result. A refusal by the server may be temporary, so it is a warning, printed once, and the agent
  * continues. */
-int cli_farm_note(cli_farm *f, int rc, clt_error *error) {
+int farm_note(farm_agent *f, int rc, clt_error *error) {
   if (rc == CLT_OK && f->said_away && !f->options->quiet) fprintf(stderr, "clatune: the server is reachable again\n");
   if (rc == CLT_OK) f->said_away = false;
   if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc;
@@ -40,13 +40,13 @@ int cli_farm_note(cli_farm *f, int rc, clt_error *error) {
 /* --- plans --- */
 
 /* NULL: out of memory. */
-cli_farm_plan *cli_farm_add_plan(cli_farm *f, clt_sweep *plan, const char *hash) {
-  cli_farm_plan *p = calloc(1, sizeof *p);
+farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash) {
+  farm_agent_plan *p = calloc(1, sizeof *p);
   if (p == NULL || clt_grow(&f->plans, &f->plans_capacity, f->n_plans + 1, sizeof *f->plans)) return free(p), NULL;
   f->plans[f->n_plans++] = p;
   p->hash = strdup(hash);
   p->targets = calloc(f->sweep->n_devices + 1, sizeof *p->targets);
-  p->sweep = (cli_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
+  p->sweep = (farm_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
   if (plan) p->sweep.cells = plan->cells, p->sweep.n_cells = plan->n_cells;
   return p->hash && p->targets ? p : NULL;
 }
@@ -56,7 +56,7 @@ static bool fits(const clt_sweep *plan, const clt_device_info *device) {
   return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
 }
 
-static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
+static int join_plan(farm_agent *f, farm_agent_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
   int rc = CLT_OK;
   clt_sweep *plan = p->sweep.plan;
   if (plan == NULL) return CLT_OK;
@@ -70,7 +70,7 @@ static int join_plan(cli_farm *f, cli_farm_plan *p, int64_t id, int64_t submitte
 }
 
 /* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
-static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *name, const char *hash,
+static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const char *name, const char *hash,
                       clt_error *error) {
   clt_error why = {0};
   char *text = NULL, message[2048];
@@ -83,19 +83,19 @@ static int learn_plan(cli_farm *f, cli_farm_plan **out, int64_t id, const char *
     plan = NULL;
   }
   free(text);
-  *out = cli_farm_add_plan(f, plan, hash);
+  *out = farm_add_plan(f, plan, hash);
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
 /* Reads newly submitted plans, page by page, as there may be any number. From time to time all of them, because a new
  * submission reopens failed tunings. */
-static int learn_plans(cli_farm *f, clt_error *error) {
+static int learn_plans(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const char *hash = clt_pq_text(rows, i, 3);
-    cli_farm_plan *p = NULL;
+    farm_agent_plan *p = NULL;
     const int64_t id = clt_pq_whole(rows, i, 0);
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
@@ -111,7 +111,7 @@ static int learn_plans(cli_farm *f, clt_error *error) {
   return CLT_OK;
 }
 
-int cli_farm_know_plans(cli_farm *f, clt_error *error) {
+int farm_know_plans(farm_agent *f, clt_error *error) {
   int64_t id = 0, submitted_s = 0;
   double lease_s = f->options->lease_s;
   int rc;
@@ -134,9 +134,9 @@ int cli_farm_know_plans(cli_farm *f, clt_error *error) {
 
 /* --- taking tunings --- */
 
-static void begin_lane(void *user, cli_lane *lane) {
-  cli_farm *f = user;
-  cli_farm_lane *l = &f->lanes[lane->index];
+static void begin_lane(void *user, farm_lane *lane) {
+  farm_agent *f = user;
+  farm_agent_lane *l = &f->lanes[lane->index];
   pthread_mutex_lock(&f->lock);
   l->lane = lane;
   l->lost = SIZE_MAX;
@@ -146,7 +146,7 @@ static void begin_lane(void *user, cli_lane *lane) {
 }
 
 static void end_lanes(void *user) {
-  cli_farm *f = user;
+  farm_agent *f = user;
   pthread_mutex_lock(&f->lock);
   for (size_t i = 0; i < f->n_lanes; i++) f->lanes[i].lane = NULL;
   pthread_mutex_unlock(&f->lock);
@@ -154,10 +154,10 @@ static void end_lanes(void *user) {
 
 /* The CPU's lane runs only while no other lane does: the compilers and searchers of the other lanes would disturb its
  * measurements. At most --jobs lanes run at once. */
-static bool is_its_turn(const cli_farm *f, const cli_farm_lane *l) {
+static bool is_its_turn(const farm_agent *f, const farm_agent_lane *l) {
   int64_t n_works = 0;
   bool turn = true;
-  for (const cli_farm_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
+  for (const farm_agent_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
     if (o == l || o->lane == NULL) continue;
     n_works += o->works;
     if (l->lane->alone ? !o->idle : o->works && o->lane->alone) turn = false;
@@ -165,19 +165,19 @@ static bool is_its_turn(const cli_farm *f, const cli_farm_lane *l) {
   return turn && (f->options->jobs == 0 || n_works < f->options->jobs);
 }
 
-static bool is_of_lane(const cli_farm_lane *l, size_t device) {
+static bool is_of_lane(const farm_agent_lane *l, size_t device) {
   return device != l->lost && l->lane->lane_of[device] == l->lane->index;
 }
 
 /* The plan and the device of a target. */
-static cli_farm_plan *find_target(const cli_farm *f, const cli_farm_lane *l, int64_t target, size_t *device) {
+static farm_agent_plan *find_target(const farm_agent *f, const farm_agent_lane *l, int64_t target, size_t *device) {
   for (size_t i = 0; i < f->n_plans; i++)
     for (*device = 0; *device < f->sweep->n_devices; ++*device)
       if (f->plans[i]->id && f->plans[i]->targets[*device] == target && is_of_lane(l, *device)) return f->plans[i];
   return NULL;
 }
 
-static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error) {
+static int take_row(farm_agent *f, farm_agent_lane *l, bool *found, clt_error *error) {
   size_t n = 0;
   int64_t *targets = clt_new_array(f->n_plans * f->sweep->n_devices, sizeof *targets);
   *found = false;
@@ -191,7 +191,7 @@ static int take_row(cli_farm *f, cli_farm_lane *l, bool *found, clt_error *error
 }
 
 /* If the plan has no target here: warns which of its devices are missing. */
-static void say_missing(const cli_farm *f) {
+static void say_missing(const farm_agent *f) {
   const clt_sweep *plan = f->sweep->plan;
   size_t n, *indices = calloc(f->sweep->n_devices + 1, sizeof *indices);
   for (size_t k = 0; indices && k < plan->n_devices; k++) {
@@ -203,7 +203,7 @@ static void say_missing(const cli_farm *f) {
 }
 
 /* Prints the agent's reason for waiting, whenever that changes. */
-static int say_waits(cli_farm *f, clt_error *error) {
+static int say_waits(farm_agent *f, clt_error *error) {
   json_t *status = NULL;
   const json_t *running, *row = NULL;
   const char *why = "this machine has none of the plan's devices";
@@ -223,7 +223,7 @@ static int say_waits(cli_farm *f, clt_error *error) {
   if (row) snprintf(what, sizeof what, "%s: %s", clt_json_string(row, "agent"), clt_json_string(row, "tuning"));
   if ((row || json_array_size(running) == 0) && strcmp(what, f->waits_for) != 0) {
     if (!is_here && f->waits_for[0] == '\0') say_missing(f);
-    text = row ? cli_farm_row_text(row) : NULL;
+    text = row ? farm_row_text(row) : NULL;
     if (is_here) why = "nothing left to start here";
     fprintf(stderr, "clatune: %s; waiting for %s\n", why, text ? text : what);
     free(text);
@@ -234,7 +234,7 @@ static int say_waits(cli_farm *f, clt_error *error) {
 }
 
 /* Called when no tuning is open for a lane. clt_queue_plans lists unfinished plans only. */
-int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
+int farm_look_for_end(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
   if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
@@ -246,35 +246,35 @@ int cli_farm_look_for_end(cli_farm *f, clt_error *error) {
   return f->done ? CLT_OK : say_waits(f, error);
 }
 
-static void forget_claim(cli_farm_lane *l) {
+static void forget_claim(farm_agent_lane *l) {
   l->claim = (clt_claim){0};
   l->works = false;
 }
 
 /* Fails a row that is none of the plan's cells: a foreign row, or (p NULL) one of another database behind the same
  * URL. */
-static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
+static void put_away(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *p) {
   clt_error error = {0};
   int rc = p ? clt_queue_reject(f->pq, p->id, p->sweep.n_cells, &error)
              : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
-  cli_farm_note(f, rc, &error);
+  farm_note(f, rc, &error);
   forget_claim(l);
 }
 
 /* Under the lock: claims a row; sets its plan, device and cell. */
-static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size_t *device) {
+static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan, size_t *device) {
   clt_error error = {0};
   bool found = false;
-  if (f->done || !cli_lane_has_time(l->lane, f->sweep)) return l->idle = true, CLI_NO_WORK;
-  if (cli_farm_is_away(f) || f->released || !is_its_turn(f, l)) return CLI_WAIT;
-  int rc = cli_farm_know_plans(f, &error);
+  if (f->done || !farm_lane_has_time(l->lane, f->sweep)) return l->idle = true, FARM_NO_WORK;
+  if (farm_is_away(f) || f->released || !is_its_turn(f, l)) return FARM_WAIT;
+  int rc = farm_know_plans(f, &error);
   if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
-  if (rc == CLT_OK && !found) rc = cli_farm_look_for_end(f, &error);
+  if (rc == CLT_OK && !found) rc = farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;
-  if (cli_farm_note(f, rc, &error) || !found) return f->done ? CLI_NO_WORK : CLI_WAIT;
+  if (farm_note(f, rc, &error) || !found) return f->done ? FARM_NO_WORK : FARM_WAIT;
   *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
   if (*plan == NULL || l->claim.n < 0 || l->claim.n >= (int64_t)(*plan)->sweep.n_cells)
-    return put_away(f, l, *plan), CLI_WAIT;
+    return put_away(f, l, *plan), FARM_WAIT;
   l->works = true;
   __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
   l->renewed = -1;
@@ -282,16 +282,16 @@ static int take_tuning(cli_farm *f, cli_farm_lane *l, cli_farm_plan **plan, size
   pthread_mutex_lock(l->lane->lock);
   l->begun = l->lane->progress;
   pthread_mutex_unlock(l->lane->lock);
-  return CLI_WORK;
+  return FARM_WORK;
 }
 
-void cli_farm_clear_row(cli_row *row) {
+void farm_clear_row(farm_row *row) {
   free(row->reason);
   json_decref(row->line);
-  *row = (cli_row){0};
+  *row = (farm_row){0};
 }
 
-void cli_farm_forget_past(cli_farm_lane *l) {
+void farm_forget_past(farm_agent_lane *l) {
   clt_shipper_release(&l->past_shipper);
   clt_store_free(l->past);
   l->past = NULL;
@@ -299,20 +299,19 @@ void cli_farm_forget_past(cli_farm_lane *l) {
 
 /* Copies the server's measurements of a problem into a store of this lane. The lock is free between pieces and while a
  * piece is written, so that other lanes can continue. */
-static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
+static int fetch(farm_agent *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
   clt_pull all = {0};
   int rc = CLT_OK;
   for (bool more = true; rc == CLT_OK && more;) {
     clt_store *piece = NULL;
     clt_error error = {0};
     pthread_mutex_lock(&f->lock);
-    rc =
-        cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, clt_pull_next(&piece, &all, s, key, name, &error), &error);
+    rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, clt_pull_next(&piece, &all, s, key, name, &error), &error);
     pthread_mutex_unlock(&f->lock);
     more = rc == CLT_OK && piece;
     if (more && (rc = clt_store_merge(into, piece, NULL, NULL, &error)) != CLT_OK) {
       pthread_mutex_lock(&f->lock);
-      cli_farm_note(f, rc, &error);
+      farm_note(f, rc, &error);
       pthread_mutex_unlock(&f->lock);
     }
     clt_store_free(piece);
@@ -325,13 +324,16 @@ static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_k
 
 /* The store that a plan with a fixed time of "Transfer" learns from: the measurements that the server had when the plan
  * was submitted, none that were made or sent later. Under the lock. */
-static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_error *error) {
+static int open_past(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *plan, clt_error *error) {
   const clt_sweep *sweep = plan->sweep.plan;
   if (l->past && l->past_of == plan->id && l->past_shipper.connection == clt_pq_connection(f->pq)) return CLT_OK;
-  cli_farm_forget_past(l);
+  farm_forget_past(l);
   int rc = clt_store_new(&l->past, "memory", NULL, error);
   if (rc == CLT_OK) rc = clt_shipper_init(&l->past_shipper, f->pq, plan->id, error);
-  if (rc) return cli_farm_forget_past(l), rc;
+  if (rc != CLT_OK) {
+    farm_forget_past(l);
+    return rc;
+  }
   l->past_of = plan->id;
   l->past->before_s = sweep->learns_before_submission ? INT64_MAX : sweep->tuning.learn_before_s;
   return CLT_OK;
@@ -339,8 +341,8 @@ static int open_past(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, c
 
 /* Copies other agents' measurements of the problem. If the server is unreachable, the tuning starts without them,
  * unless all of the plan's tunings must learn from the same measurements: then false. */
-static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_store *store,
-                 const cli_sweep_tuning *t) {
+static bool pull(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *plan, clt_store *store,
+                 const farm_sweep_tuning *t) {
   const bool frozen = t->settings.learn_before_s && !t->settings.no_transfer;
   clt_error error = {0};
   clt_store_key key;
@@ -351,7 +353,7 @@ static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_s
   if ((t->settings.no_reuse && !frozen) || clt_store_key_init(&key, t->instance, NULL)) return true;
   if (frozen) {
     pthread_mutex_lock(&f->lock);
-    rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, open_past(f, l, plan, &error), &error);
+    rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, open_past(f, l, plan, &error), &error);
     pthread_mutex_unlock(&f->lock);
     if (rc == CLT_OK) rc = fetch(f, &l->past_shipper, l->past, &key, name);
     if (rc == CLT_OK) store->past = l->past;
@@ -364,41 +366,41 @@ static bool pull(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *plan, clt_s
   return rc == CLT_OK;
 }
 
-static int next_tuning(void *user, cli_lane *lane, clt_store *store, cli_sweep_tuning *t, cli_row **row) {
-  cli_farm *f = user;
-  cli_farm_lane *l = &f->lanes[lane->index];
-  cli_farm_plan *plan = NULL;
+static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep_tuning *t, farm_row **row) {
+  farm_agent *f = user;
+  farm_agent_lane *l = &f->lanes[lane->index];
+  farm_agent_plan *plan = NULL;
   size_t device = 0;
-  cli_farm_clear_row(&l->row);
+  farm_clear_row(&l->row);
   pthread_mutex_lock(&f->lock);
   int what = take_tuning(f, l, &plan, &device);
   pthread_mutex_unlock(&f->lock);
-  if (what != CLI_WORK) return what;
-  if (cli_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
-    if (!pull(f, l, plan, store, t)) return CLI_WAIT; /* the claim is kept and resumed */
+  if (what != FARM_WORK) return what;
+  if (farm_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
+    if (!pull(f, l, plan, store, t)) return FARM_WAIT; /* the claim is kept and resumed */
     *row = &l->row;
-    return CLI_WORK;
+    return FARM_WORK;
   }
   clt_error error = {0};
   const bool everywhere = l->row.code == CLI_NO_VALID;
   char text[1024];
   clt_sweep_cell_print(t->cell, text, sizeof text);
-  fprintf(stderr, "clatune: %s: failed: %s\n", text, cli_row_reason(&l->row));
+  fprintf(stderr, "clatune: %s: failed: %s\n", text, farm_row_reason(&l->row));
   pthread_mutex_lock(&f->lock);
-  cli_farm_note(f, clt_queue_fail(f->pq, &l->claim, l->row.reason, l->row.code, everywhere, &error), &error);
+  farm_note(f, clt_queue_fail(f->pq, &l->claim, l->row.reason, l->row.code, everywhere, &error), &error);
   forget_claim(l);
   pthread_mutex_unlock(&f->lock);
-  return CLI_WAIT;
+  return FARM_WAIT;
 }
 
 /* --- finishing them --- */
 
 /* Under the lock. Measurements are sent first, so that a finished row has its records. */
-static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int how, clt_error *error) {
+static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, int how, clt_error *error) {
   int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
   if (rc) return rc;
   if (row->line) {
-    char *line = cli_result_text(row->line);
+    char *line = farm_result_text(row->line);
     rc = line ? clt_queue_finish(f->pq, &l->claim, line, error) : clt_fail_memory(error);
     free(line);
     return rc;
@@ -408,18 +410,18 @@ static int finish_claim(cli_farm *f, cli_farm_lane *l, const cli_row *row, int h
   return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
 }
 
-static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, cli_row *row, int how) {
-  cli_farm *f = user;
-  cli_farm_lane *l = &f->lanes[lane->index];
+static int finish_tuning(void *user, farm_lane *lane, const farm_sweep_tuning *t, farm_row *row, int how) {
+  farm_agent *f = user;
+  farm_agent_lane *l = &f->lanes[lane->index];
   int rc = CLT_E_AGAIN;
   pthread_mutex_lock(&f->lock);
   if (how == CLT_E_DEVICE) l->lost = t->device;
   while (l->claim.id[0] && how != CLT_E_STOPPED && rc && rc != CLT_E_MEMORY && !*cli_signals_flag()) {
     clt_error error = {0};
-    if (!cli_farm_is_away(f)) rc = cli_farm_note(f, finish_claim(f, l, row, how, &error), &error);
+    if (!farm_is_away(f)) rc = farm_note(f, finish_claim(f, l, row, how, &error), &error);
     if (rc == CLT_OK || rc == CLT_E_MEMORY) break;
     pthread_mutex_unlock(&f->lock);
-    poll(NULL, 0, CLI_FARM_TICK_MS);
+    poll(NULL, 0, FARM_TICK_MS);
     pthread_mutex_lock(&f->lock);
   }
   if (l->claim.lost && !f->options->quiet)
@@ -429,4 +431,6 @@ static int finish_tuning(void *user, cli_lane *lane, const cli_sweep_tuning *t, 
   return 0;
 }
 
-cli_work cli_farm_work(cli_farm *f) { return (cli_work){f, true, begin_lane, end_lanes, next_tuning, finish_tuning}; }
+farm_work farm_agent_work(farm_agent *f) {
+  return (farm_work){f, true, begin_lane, end_lanes, next_tuning, finish_tuning};
+}

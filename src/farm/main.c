@@ -24,7 +24,7 @@
 
 /* --device replaces the plan's devices; without both, the device is chosen as for `tune`. An agent of a farm has all
  * devices; each plan chooses among them. */
-static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool agent) {
+static void choose_devices(farm_sweep *out, const cli_arguments *arguments, bool agent) {
   const bool programs = out->plan && clt_sweep_is_of_commands(out->plan);
   const char *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
   clt_device_info host, *all = NULL;
@@ -60,12 +60,12 @@ static void choose_devices(cli_sweep *out, const cli_arguments *arguments, bool 
     cli_die(CLI_NO_DEVICE, "no device to tune on; 'clatune devices' lists what this machine has");
 }
 
-static void read_time_limit(cli_sweep *out, const cli_arguments *arguments) {
+static void read_time_limit(farm_sweep *out, const cli_arguments *arguments) {
   out->until_s = clt_now_s() + cli_seconds(arguments, "time-limit", INFINITY, 0, MOST_SECONDS);
 }
 
 static void sweep_release(void *user) {
-  cli_sweep *s = user;
+  farm_sweep *s = user;
   for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
     free(s->rows[i].reason);
     json_decref(s->rows[i].line);
@@ -76,18 +76,18 @@ static void sweep_release(void *user) {
   clt_sweep_free(s->plan);
 }
 
-static cli_sweep *sweep_new(void) {
-  cli_sweep *out = cli_new(1, sizeof *out);
-  *out = (cli_sweep){.missing = json_array(), .results.fd = -1};
+static farm_sweep *sweep_new(void) {
+  farm_sweep *out = cli_new(1, sizeof *out);
+  *out = (farm_sweep){.missing = json_array(), .results.fd = -1};
   return cli_keep(out, sweep_release);
 }
 
 /* Loads the plan, chooses devices and cells, reads the results so far. */
-static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agent) {
+static void sweep_load(farm_sweep *out, const cli_arguments *arguments, bool agent) {
   const char *plan = arguments->positional[0], *typed = cli_text(arguments, "output");
   size_t n_only = 0;
   int64_t shard, n_shards;
-  cli_sweep_shard(&shard, &n_shards, arguments);
+  farm_sweep_shard(&shard, &n_shards, arguments);
   read_time_limit(out, arguments);
   out->store_path = cli_text(arguments, "store");
   out->no_store = cli_given(arguments, "no-store");
@@ -105,7 +105,7 @@ static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agen
   /* "plans/x.json" -> "plans/x.results.jsonl" */
   const int length = (int)strlen(plan) - (clt_ends_with(plan, ".json") ? 5 : 0);
   out->results.path = cli_keep_memory(typed ? strdup(typed) : clt_format("%.*s.results.jsonl", length, plan));
-  cli_results_read(&out->results);
+  farm_results_read(&out->results);
   choose_devices(out, arguments, agent);
   if (agent) return;
   const size_t n_rows = out->n_devices * out->n_cells;
@@ -115,20 +115,20 @@ static void sweep_load(cli_sweep *out, const cli_arguments *arguments, bool agen
 
 /* --- the command --- */
 
-static int list_tunings(const cli_sweep *s, bool as_json) {
+static int list_tunings(const farm_sweep *s, bool as_json) {
   json_t *list = json_array();
   char text[CELL_TEXT];
   for (size_t d = 0; d < s->n_devices; d++) {
     if (!as_json) printf("%s\n", s->devices[d].name);
     for (size_t i = 0; i < s->n_cells; i++) {
-      const cli_row *row = cli_sweep_row(s, d, i);
+      const farm_row *row = farm_sweep_row(s, d, i);
       if (row->elsewhere) continue;
       bool failed = row->code && row->line == NULL;
       const char *state = failed ? "fails" : "to do";
       if (row->line) state = "finished";
       clt_sweep_cell_print(&s->cells[i], text, sizeof text);
       if (!as_json) printf("  %s: %s", text, state);
-      if (!as_json && failed) printf(": %s", cli_row_reason(row));
+      if (!as_json && failed) printf(": %s", farm_row_reason(row));
       if (!as_json) putchar('\n');
       json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "device", s->devices[d].name, "tuning", text,
                                             "state", state, "reason", row->reason));
@@ -138,13 +138,13 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
     return cli_print_json(
         json_pack("{s:s, s:O, s:o}", "plan", clt_sweep_name(s->plan), "missing_devices", s->missing, "tunings", list));
   json_decref(list);
-  cli_sweep_counts c = cli_sweep_count(s);
+  farm_sweep_counts c = farm_sweep_count(s);
   printf("%zu tunings, %zu of them finished; nothing was measured\n", c.total, c.found);
   return 0;
 }
 
 /* 0; what all failures share; or CLI_FAILURE. Then whether a device was missing. */
-static int exit_code_of_rows(const cli_sweep *s) {
+static int exit_code_of_rows(const farm_sweep *s) {
   int code = 0;
   for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
     int other = s->rows[i].code;
@@ -174,15 +174,15 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   static const char *const here[] = {"."};
   const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");
   const int64_t withdrawn = cli_integer(arguments, "withdraw", 0, 1, INT64_MAX);
-  if (withdrawn || cli_given(arguments, "status")) return cli_farm_status(url, withdrawn, strcmp(format, "json") == 0);
-  cli_farm_options options = {.url = url,
-                              .outbox = cli_text(arguments, "outbox"),
-                              .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
-                              .has_lease = cli_given(arguments, "lease"),
-                              .jobs = jobs,
-                              .quiet = cli_given(arguments, "quiet"),
-                              .submits_only = cli_given(arguments, "submit"),
-                              .trust.programs = cli_given(arguments, "allow-programs")};
+  if (withdrawn || cli_given(arguments, "status")) return farm_status(url, withdrawn, strcmp(format, "json") == 0);
+  farm_agent_options options = {.url = url,
+                                .outbox = cli_text(arguments, "outbox"),
+                                .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
+                                .has_lease = cli_given(arguments, "lease"),
+                                .jobs = jobs,
+                                .quiet = cli_given(arguments, "quiet"),
+                                .submits_only = cli_given(arguments, "submit"),
+                                .trust.programs = cli_given(arguments, "allow-programs")};
   options.trust.folders = cli_texts(&options.trust.n_folders, arguments, "problems");
   if (options.trust.n_folders == 0) options.trust.folders = here, options.trust.n_folders = 1;
   for (size_t i = 0; i < options.trust.n_folders; i++) {
@@ -192,7 +192,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
     if (is_file || access(folder, X_OK))
       cli_failure("cannot open the folder '%s' of --problems: %s", folder, strerror(is_file ? ENOTDIR : errno));
   }
-  cli_sweep *sweep = sweep_new();
+  farm_sweep *sweep = sweep_new();
   if (serves) {
     read_time_limit(sweep, arguments);
     choose_devices(sweep, arguments, true);
@@ -203,11 +203,11 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   if (!lists && !options.submits_only) sweep->events = cli_events_open(arguments);
   int rc = 0;
   if (lists)
-    cli_farm_collect(sweep, url, NULL, false);
+    farm_collect(sweep, url, NULL, false);
   else
-    rc = cli_farm_run(sweep, &options);
+    rc = farm_run(sweep, &options);
   if (rc == 0 && !serves && !options.submits_only) {
-    if (sweep->events != stdout) rc = cli_sweep_print(sweep, format, false, lists);
+    if (sweep->events != stdout) rc = farm_sweep_print(sweep, format, false, lists);
     if (rc == 0) rc = exit_code_of_rows(sweep);
   }
   int closed = cli_events_close(sweep->events);
@@ -220,7 +220,7 @@ static int run_sweep(const cli_arguments *arguments) {
   const char *alone = NULL, *plan = arguments->n_positional ? arguments->positional[0] : NULL;
   const char *url = clt_pq_is_url(plan) ? plan : cli_text(arguments, "store");
   const bool lists = cli_given(arguments, "dry-run"), farm = clt_pq_is_url(url) && !lists;
-  if (cli_given(arguments, "slurm")) return cli_sweep_slurm(arguments);
+  if (cli_given(arguments, "slurm")) return farm_sweep_slurm(arguments);
   const char *format = cli_format(arguments, formats, 4);
   const int64_t jobs = cli_integer(arguments, "jobs", 0, 1, 1000);
   for (size_t i = 0; i < sizeof without_plan / sizeof *without_plan; i++)
@@ -232,24 +232,24 @@ static int run_sweep(const cli_arguments *arguments) {
   if (alone == NULL && (plan == NULL || plan == url)) cli_usage("needs a plan file: clatune sweep PLAN [OPTION...]");
   check_flags(arguments, farm, alone);
   if (farm) return run_farm(arguments, url, format, jobs);
-  cli_sweep *sweep = sweep_new();
+  farm_sweep *sweep = sweep_new();
   int rc;
   sweep_load(sweep, arguments, false);
   if (lists || cli_given(arguments, "summary")) {
-    cli_sweep_tuning t = {0};
+    farm_sweep_tuning t = {0};
     for (size_t d = 0; d < sweep->n_devices; d++)
       for (size_t i = 0; i < sweep->n_cells; i++) {
-        cli_row *row = cli_sweep_row(sweep, d, i);
-        if (!row->elsewhere) cli_sweep_prepare(&t, sweep, d, i, row);
+        farm_row *row = farm_sweep_row(sweep, d, i);
+        if (!row->elsewhere) farm_sweep_prepare(&t, sweep, d, i, row);
       }
-    cli_sweep_tuning_release(&t);
+    farm_sweep_tuning_release(&t);
     if (!lists && json_object_size(sweep->results.lines) == 0)
       fprintf(stderr, "clatune: note: no results in '%s'; for a farm's results add --store URL\n", sweep->results.path);
-    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : cli_sweep_print(sweep, format, false, true);
+    rc = lists ? list_tunings(sweep, strcmp(format, "json") == 0) : farm_sweep_print(sweep, format, false, true);
   } else {
     sweep->events = cli_events_open(arguments);
-    rc = cli_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
-    int printed = sweep->events == stdout ? 0 : cli_sweep_print(sweep, format, rc > 128, false);
+    rc = farm_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
+    int printed = sweep->events == stdout ? 0 : farm_sweep_print(sweep, format, rc > 128, false);
     int closed = cli_events_close(sweep->events);
     if (rc == 0) rc = printed ? printed : closed;
   }

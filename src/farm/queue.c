@@ -196,7 +196,10 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   json_t *list = json_array();
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
     if (json_array_append_new(list, json_integer(targets[i]))) rc = clt_fail_memory(error);
-  if (rc) return json_decref(list), rc;
+  if (rc != CLT_OK) {
+    json_decref(list);
+    return rc;
+  }
   clt_error why;
   for (int i = 0; i == 0 || (rc && i <= 3 && strcmp(clt_pq_state(pq), "23505") == 0); i++) {
     why = (clt_error){0};

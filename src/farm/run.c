@@ -26,7 +26,7 @@
 
 /* A physical device. */
 typedef struct lane {
-  cli_lane shown;
+  farm_lane shown;
   struct runner *runner;
   char key[256];
   size_t n_left, n_run, next; /* next: index of the next row of the sweep */
@@ -38,8 +38,8 @@ typedef struct lane {
 } lane;
 
 typedef struct runner {
-  cli_sweep *sweep;
-  const cli_work *work;
+  farm_sweep *sweep;
+  const farm_work *work;
   lane *lanes;
   size_t n_lanes, *lane_of; /* of each device */
   bool alone;               /* it is the turn of the lanes that run alone */
@@ -53,13 +53,13 @@ typedef struct runner {
 
 /* --- the file of results --- */
 
-static int fail_to_write(const cli_results *results) {
+static int fail_to_write(const farm_results *results) {
   return cli_message(CLI_FAILURE, "cannot write to '%s': %s; choose another file with --output", results->path,
                      strerror(errno));
 }
 
 /* Opens the file for appending; creates it if needed. */
-static void open_results(cli_results *results) {
+static void open_results(farm_results *results) {
   char last = '\n';
   clt_replacement special;
   if (clt_file_is_special(results->path)) { /* /dev/stdout, a pipe */
@@ -77,8 +77,8 @@ static void open_results(cli_results *results) {
 }
 
 /* Appends a line with one write, so that lines of several sweeps on the same file do not mix, and synchronises. */
-static int append_result(cli_results *results, const json_t *line) {
-  char *json = cli_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;
+static int append_result(farm_results *results, const json_t *line) {
+  char *json = farm_result_text(line), *text = json ? clt_format("%s\n", json) : NULL;
   const size_t n = text ? strlen(text) : 0;
   free(json);
   if (text == NULL) return cli_message(CLI_FAILURE, "out of memory");
@@ -167,10 +167,10 @@ static void on_log(void *user, clt_log_level level, const char *text) {
   pthread_mutex_unlock(&l->runner->lock);
 }
 
-static void count_row(lane *l, const cli_row *row) {
+static void count_row(lane *l, const farm_row *row) {
   runner *run = l->runner;
   const size_t total = run->n_total;
-  double wall_s = cli_row_number(row, "wall_s"), ratio = cli_row_cost(row, true) / cli_row_cost(row, false);
+  double wall_s = farm_row_number(row, "wall_s"), ratio = farm_row_cost(row, true) / farm_row_cost(row, false);
   char best[32], took[32], left[32], gain[40] = "";
   if (row->code)
     run->n_failed++;
@@ -189,11 +189,11 @@ static void count_row(lane *l, const cli_row *row) {
     fprintf(stderr, "%s: ", l->shown.now);
     if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
-      fprintf(stderr, "failed: %s\n", cli_row_reason(row));
+      fprintf(stderr, "failed: %s\n", farm_row_reason(row));
     else
       fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s%s%s\n",
-              clt_time_text(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
-              cli_row_number(row, "measured"), wall_s < 60 ? clt_time_text(took, wall_s) : cli_duration(took, wall_s),
+              clt_time_text(best, farm_row_number(row, "best_s")), gain, farm_row_number(row, "total"),
+              farm_row_number(row, "measured"), wall_s < 60 ? clt_time_text(took, wall_s) : cli_duration(took, wall_s),
               total ? "; left " : "", total ? cli_duration(left, estimate_left_s(run)) : "");
   }
   l->shown.now[0] = '\0';
@@ -203,7 +203,7 @@ static void count_row(lane *l, const cli_row *row) {
 /* --- a tuning --- */
 
 /* The members that only tunings for another quantity than time have. */
-static void add_values(json_t *line, const cli_sweep_tuning *t, const clt_tune_result *r) {
+static void add_values(json_t *line, const farm_sweep_tuning *t, const clt_tune_result *r) {
   const char *name = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
   clt_objective *objective = NULL;
   if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
@@ -217,7 +217,7 @@ static void add_values(json_t *line, const cli_sweep_tuning *t, const clt_tune_r
   clt_objective_free(objective);
 }
 
-static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
+static json_t *result_line(const farm_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
   const bool found = r->best.config != CLT_CONFIG_NONE;
   const double default_s = r->has_default ? r->default_measurement.time_s : NAN;
   json_t *line = json_pack(
@@ -241,7 +241,7 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
 
 /* A search without a correct configuration counts as finished: it would fail again. A tuning that ended with an error
  * is run again by the next sweep. */
-static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
+static void tune_row(lane *l, const farm_sweep_tuning *t, clt_store *store, farm_row *row) {
   runner *run = l->runner;
   clt_tune_settings settings = t->settings;
   clt_tune_result *result;
@@ -274,7 +274,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
       row->reason = strdup(error.message);
     }
   } else if (!stopped) {
-    cli_sweep_fail(row, &error);
+    farm_sweep_fail(row, &error);
   }
   pthread_mutex_unlock(&run->lock);
   rc = run->work->finish(run->work->user, &l->shown, t, row, how);
@@ -291,7 +291,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
 
 /* --- the rows of a plan --- */
 
-static void name_row(lane *l, const cli_sweep_tuning *t) {
+static void name_row(lane *l, const farm_sweep_tuning *t) {
   char text[256];
   clt_sweep_cell_print(t->cell, text, sizeof text);
   pthread_mutex_lock(&l->runner->lock);
@@ -302,34 +302,34 @@ static void name_row(lane *l, const cli_sweep_tuning *t) {
   pthread_mutex_unlock(&l->runner->lock);
 }
 
-bool cli_lane_has_time(const cli_lane *l, const cli_sweep *sweep) {
+bool farm_lane_has_time(const farm_lane *l, const farm_sweep *sweep) {
   return clt_now_s() + l->longest_s <= sweep->until_s;
 }
 
-static int next_row(void *user, cli_lane *shown, clt_store *store, cli_sweep_tuning *t, cli_row **out) {
+static int next_row(void *user, farm_lane *shown, clt_store *store, farm_sweep_tuning *t, farm_row **out) {
   static const clt_error not_tuned = {.code = CLT_E_DEVICE, .message = "not tuned because the device was lost"};
   runner *run = user;
-  cli_sweep *s = run->sweep;
+  farm_sweep *s = run->sweep;
   lane *l = &run->lanes[shown->index];
   (void)store;
   while (l->next < s->n_devices * s->n_cells && !*cli_signals_flag()) {
     const size_t device = l->next / s->n_cells, cell = l->next % s->n_cells;
     l->next++;
-    cli_row *row = *out = cli_sweep_row(s, device, cell);
+    farm_row *row = *out = farm_sweep_row(s, device, cell);
     if (run->lane_of[device] != shown->index || row->elsewhere) continue;
-    const bool open = cli_sweep_prepare(t, s, device, cell, row);
-    if (open && !cli_lane_has_time(shown, s)) return CLI_NO_WORK;
-    if (open && l->lost != device) return CLI_WORK;
+    const bool open = farm_sweep_prepare(t, s, device, cell, row);
+    if (open && !farm_lane_has_time(shown, s)) return FARM_NO_WORK;
+    if (open && l->lost != device) return FARM_WORK;
     name_row(l, t);
-    if (open) cli_sweep_fail(row, &not_tuned);
+    if (open) farm_sweep_fail(row, &not_tuned);
     pthread_mutex_lock(&run->lock);
     count_row(l, row);
     pthread_mutex_unlock(&run->lock);
   }
-  return CLI_NO_WORK;
+  return FARM_NO_WORK;
 }
 
-static int finish_row(void *user, cli_lane *shown, const cli_sweep_tuning *t, cli_row *row, int rc) {
+static int finish_row(void *user, farm_lane *shown, const farm_sweep_tuning *t, farm_row *row, int rc) {
   runner *run = user;
   if (rc == CLT_E_DEVICE) run->lanes[shown->index].lost = t->device;
   if (row->line == NULL && rc != CLT_OK) return 0;
@@ -354,7 +354,7 @@ static bool may_go_on(lane *l) {
 static int run_lane(void *user, size_t index, clt_error *error) {
   runner *run = user;
   lane *l = &run->lanes[index];
-  cli_sweep *s = run->sweep;
+  farm_sweep *s = run->sweep;
   clt_store *store = NULL;
   if (!run->work->together && l->shown.alone != run->alone) return 0;
   if (!s->no_store && clt_store_new(&store, "sqlite", s->store_path, error)) {
@@ -363,13 +363,13 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     pthread_mutex_unlock(&run->lock);
     return 0;
   }
-  cli_sweep_tuning t = {0};
-  for (int what = CLI_WORK; what != CLI_NO_WORK && may_go_on(l);) {
-    cli_row *row = NULL;
+  farm_sweep_tuning t = {0};
+  for (int what = FARM_WORK; what != FARM_NO_WORK && may_go_on(l);) {
+    farm_row *row = NULL;
     what = run->work->next(run->work->user, &l->shown, store, &t, &row);
-    for (int i = 0; what == CLI_WAIT && i < WAITS && may_go_on(l); i++) poll(NULL, 0, WAIT_MS);
-    clt_workers_reserve(what == CLI_WORK, false); /* a waiting lane holds no reservation */
-    if (what != CLI_WORK) continue;
+    for (int i = 0; what == FARM_WAIT && i < WAITS && may_go_on(l); i++) poll(NULL, 0, WAIT_MS);
+    clt_workers_reserve(what == FARM_WORK, false); /* a waiting lane holds no reservation */
+    if (what != FARM_WORK) continue;
     name_row(l, &t);
     tune_row(l, &t, store, row);
     pthread_mutex_lock(&run->lock);
@@ -378,14 +378,14 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     pthread_mutex_unlock(&run->lock);
   }
   clt_workers_reserve(false, false);
-  cli_sweep_tuning_release(&t);
+  farm_sweep_tuning_release(&t);
   clt_store_free(store);
   return 0;
 }
 
 /* The physical devices of a sweep. */
 static void make_lanes(runner *run) {
-  const cli_sweep *sweep = run->sweep;
+  const farm_sweep *sweep = run->sweep;
   run->lanes = cli_new(sweep->n_devices, sizeof *run->lanes);
   run->lane_of = cli_new(sweep->n_devices, sizeof *run->lane_of);
   for (size_t d = 0; d < sweep->n_devices; d++) {
@@ -397,22 +397,22 @@ static void make_lanes(runner *run) {
     if (i == run->n_lanes) {
       l->runner = run;
       l->lost = SIZE_MAX;
-      l->shown = (cli_lane){.index = i,
-                            .lane_of = run->lane_of,
-                            .alone = strcmp(key, "cpu") == 0,
-                            .stop = cli_signals_flag(),
-                            .lock = &run->lock};
+      l->shown = (farm_lane){.index = i,
+                             .lane_of = run->lane_of,
+                             .alone = strcmp(key, "cpu") == 0,
+                             .stop = cli_signals_flag(),
+                             .lock = &run->lock};
       memcpy(l->key, key, sizeof key);
       run->n_lanes++;
     }
     run->lane_of[d] = i;
-    for (size_t c = 0; c < sweep->n_cells; c++) l->n_left += !cli_sweep_row(sweep, d, c)->elsewhere;
+    for (size_t c = 0; c < sweep->n_cells; c++) l->n_left += !farm_sweep_row(sweep, d, c)->elsewhere;
   }
 }
 
-int cli_sweep_run(cli_sweep *sweep, const cli_work *work, int64_t jobs, bool quiet) {
-  runner run = {.sweep = sweep, .n_total = cli_sweep_count(sweep).total};
-  const cli_work own = {.next = next_row, .finish = finish_row, .user = &run};
+int farm_sweep_run(farm_sweep *sweep, const farm_work *work, int64_t jobs, bool quiet) {
+  runner run = {.sweep = sweep, .n_total = farm_sweep_count(sweep).total};
+  const farm_work own = {.next = next_row, .finish = finish_row, .user = &run};
   run.work = work ? work : &own;
   pthread_mutex_init(&run.lock, NULL);
   cli_progress_init(&run.progress, quiet, NULL);

@@ -76,7 +76,7 @@ static const char *make_script(const cli_arguments *arguments) {
   clt_sweep *plan = NULL;
   char *out;
   int64_t shard, n_shards;
-  cli_sweep_shard(&shard, &n_shards, arguments);
+  farm_sweep_shard(&shard, &n_shards, arguments);
   if (named == NULL && !cli_given(arguments, "serve")) cli_usage("--slurm needs a PLAN, or --serve and a database");
   if (has_server) check_url(named);
   for (size_t i = 0; i < arguments->n_typed; i++) {
@@ -122,7 +122,7 @@ static void submit(clt_text *said, const char *script, const cli_arguments *argu
   fclose(file);
 }
 
-int cli_sweep_slurm(const cli_arguments *arguments) {
+int farm_sweep_slurm(const cli_arguments *arguments) {
   const bool as_json = cli_given(arguments, "json");
   const char *script = make_script(arguments);
   clt_text said = {0};

@@ -9,14 +9,14 @@
 /* --- the results of a plan --- */
 
 /* Sets the row's line, or the reason why it has none. */
-static void read_row(cli_row *row, const clt_pq_rows *rows, size_t i) {
+static void read_row(farm_row *row, const clt_pq_rows *rows, size_t i) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
   row->now = true;
   if (strcmp(state, "done") == 0) {
-    row->line = cli_result_read(line, strlen(line));
+    row->line = farm_result_read(line, strlen(line));
     why = row->line ? "no configuration gave a correct result" : "its result in the database cannot be read";
-    if (row->line && cli_row_found(row)) return;
+    if (row->line && farm_row_found(row)) return;
     row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
   } else if (strcmp(state, "failed") == 0) {
     row->code = code > 0 && code < 100 ? (int)code : CLI_FAILURE;
@@ -26,7 +26,7 @@ static void read_row(cli_row *row, const clt_pq_rows *rows, size_t i) {
   row->reason = strdup(why);
 }
 
-static void read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t target) {
+static void read_rows(farm_sweep *sweep, clt_pq *pq, size_t device, int64_t target) {
   size_t n = 1;
   for (int64_t after = -1; n > 0;) {
     clt_pq_rows *rows = NULL;
@@ -34,7 +34,8 @@ static void read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t targe
     n = clt_pq_n_rows(rows);
     for (size_t i = 0; i < n; i++) {
       after = clt_pq_whole(rows, i, 0);
-      if (after >= 0 && after < (int64_t)sweep->n_cells) read_row(cli_sweep_row(sweep, device, (size_t)after), rows, i);
+      if (after >= 0 && after < (int64_t)sweep->n_cells)
+        read_row(farm_sweep_row(sweep, device, (size_t)after), rows, i);
     }
     clt_pq_rows_free(rows);
   }
@@ -42,7 +43,7 @@ static void read_rows(cli_sweep *sweep, clt_pq *pq, size_t device, int64_t targe
 
 /* Appends the lines that the file lacks, in the plan's order. The file is read again first, because other machines or
  * jobs may share it and write the same lines. */
-static void keep_results(const cli_sweep *sweep) {
+static void keep_results(const farm_sweep *sweep) {
   const char *path = sweep->results.path;
   clt_text text = {0};
   char *old = NULL;
@@ -50,14 +51,14 @@ static void keep_results(const cli_sweep *sweep) {
   json_t *there = json_object();
   if (!clt_file_is_special(path) && access(path, F_OK) == 0)
     cli_check(clt_file_read(&old, &n, path, SIZE_MAX / 2, &cli_error));
-  cli_results_add(there, &n_unreadable, old, n);
+  farm_results_add(there, &n_unreadable, old, n);
   if (n > 0) clt_text_add_bytes(&text, old, n);
   if (n > 0 && old[n - 1] != '\n') clt_text_add(&text, "\n");
   free(old);
   for (size_t i = 0; i < sweep->n_devices * sweep->n_cells; i++) {
     const json_t *line = sweep->rows[i].line;
     if (line == NULL || json_object_get(there, clt_json_string(line, "tuning"))) continue;
-    char *json = cli_result_text(line);
+    char *json = farm_result_text(line);
     clt_text_printf(&text, "%s\n", json ? json : "");
     n_added++;
     free(json);
@@ -70,7 +71,7 @@ static void keep_results(const cli_sweep *sweep) {
 
 static void free_pq(void *pq) { clt_pq_free(pq); }
 
-void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool keeps) {
+void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool keeps) {
   clt_pq *pq = NULL;
   clt_pq_rows *targets = NULL;
   char *made = NULL;
@@ -96,7 +97,7 @@ void cli_farm_collect(cli_sweep *sweep, const char *url, const char *text, bool 
 
 /* --- status --- */
 
-char *cli_farm_row_text(const json_t *row) {
+char *farm_row_text(const json_t *row) {
   const double seen_s = clt_json_number(row, "seen_s"), lease_s = clt_json_number(row, "lease_s");
   char since[32], silent[32], free_in[32], *out;
   clt_text text = {0};
@@ -144,13 +145,13 @@ static void print_plan(const json_t *plan, const json_t *running) {
   putchar('\n');
   json_array_foreach(running, i, row) {
     if ((long long)clt_json_count(row, "plan") != (long long)clt_json_count(plan, "id")) continue;
-    char *text = cli_farm_row_text(row);
+    char *text = farm_row_text(row);
     printf("  %s\n", text ? text : "");
     free(text);
   }
 }
 
-int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
+int farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   json_t *status = NULL, *plans, *object;
   char seen[32];
   size_t i;
@@ -173,12 +174,12 @@ int cli_farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   return CLI_FOUND;
 }
 
-int cli_farm_status(const char *url, int64_t withdrawn, bool as_json) {
+int farm_status(const char *url, int64_t withdrawn, bool as_json) {
   clt_pq *pq = NULL;
   int64_t n = 0;
   cli_check(clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
   cli_keep(pq, free_pq);
-  if (withdrawn == 0) return cli_farm_show(pq, 0, as_json);
+  if (withdrawn == 0) return farm_show(pq, 0, as_json);
   cli_check(clt_queue_withdraw(pq, &n, withdrawn, &cli_error));
   if (n < 0)
     printf("plan %lld: withdrawn; no agent had started it\n", (long long)withdrawn);

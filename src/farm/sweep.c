@@ -39,21 +39,21 @@ static bool is_outcome(const json_t *line) {
          is_count(json_object_get(counts, "measured"));
 }
 
-json_t *cli_result_read(const char *text, size_t n) {
+json_t *farm_result_read(const char *text, size_t n) {
   json_t *json = n < MAX_LINE_BYTES ? json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL) : NULL;
   if (is_outcome(json)) return json;
   json_decref(json);
   return NULL;
 }
 
-void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
+void farm_results_add(json_t *lines, size_t *n_unreadable, const char *text, size_t n) {
   for (const char *line = text, *end; n > 0 && line < text + n; line = end + 1) {
     end = memchr(line, '\n', (size_t)(text + n - line));
     bool whole = end != NULL; /* the last line may be cut: its writer was killed, or is still writing */
     if (!whole) end = text + n;
     size_t length = (size_t)(end - line);
     if (whole && strspn(line, " \t\r") == length) continue;
-    json_t *json = whole ? cli_result_read(line, length) : NULL;
+    json_t *json = whole ? farm_result_read(line, length) : NULL;
     if (json == NULL)
       ++*n_unreadable;
     else if (json_object_set(lines, json_string_value(json_object_get(json, "tuning")), json))
@@ -62,44 +62,46 @@ void cli_results_add(json_t *lines, size_t *n_unreadable, const char *text, size
   }
 }
 
-void cli_results_read(cli_results *out) {
+void farm_results_read(farm_results *out) {
   char *text = NULL;
   size_t n = 0, n_unreadable = 0;
   out->lines = json_object();
   if (clt_file_is_special(out->path) || (access(out->path, F_OK) != 0 && errno == ENOENT)) return;
   cli_check(clt_file_read(&text, &n, out->path, MAX_FILE_BYTES, &cli_error));
-  cli_results_add(out->lines, &n_unreadable, text, n);
+  farm_results_add(out->lines, &n_unreadable, text, n);
   free(text);
   if (n_unreadable)
     fprintf(stderr, "clatune: warning: ignored %zu unreadable lines of '%s'\n", n_unreadable, out->path);
 }
 
-double cli_row_number(const cli_row *row, const char *name) {
+double farm_row_number(const farm_row *row, const char *name) {
   const bool own = json_object_get(row->line, name) != NULL;
   return clt_json_number(own ? row->line : json_object_get(row->line, "evaluations"), name);
 }
 
-const char *cli_row_reason(const cli_row *row) { return row->reason ? row->reason : "out of memory"; }
+const char *farm_row_reason(const farm_row *row) { return row->reason ? row->reason : "out of memory"; }
 
-bool cli_row_found(const cli_row *row) {
-  return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
+bool farm_row_found(const farm_row *row) {
+  return farm_row_number(row, "best_s") > 0 || farm_row_number(row, "best_value") > 0;
 }
 
-double cli_row_cost(const cli_row *row, bool of_default) {
-  double value = cli_row_number(row, of_default ? "default_value" : "best_value");
-  if (isnan(cli_row_number(row, "best_value"))) return cli_row_number(row, of_default ? "default_s" : "best_s");
+double farm_row_cost(const farm_row *row, bool of_default) {
+  double value = farm_row_number(row, of_default ? "default_value" : "best_value");
+  if (isnan(farm_row_number(row, "best_value"))) return farm_row_number(row, of_default ? "default_s" : "best_s");
   return json_is_true(json_object_get(row->line, "maximised")) ? 1 / value : value;
 }
 
-char *cli_result_text(const json_t *line) {
+char *farm_result_text(const json_t *line) {
   return line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
 }
 
 /* --- the tunings --- */
 
-cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
+farm_row *farm_sweep_row(const farm_sweep *s, size_t device, size_t cell) {
+  return &s->rows[device * s->n_cells + cell];
+}
 
-void cli_sweep_fail(cli_row *row, const clt_error *error) {
+void farm_sweep_fail(farm_row *row, const clt_error *error) {
   char text[2048];
   clt_error_format(text, sizeof text, error);
   row->now = true;
@@ -107,7 +109,7 @@ void cli_sweep_fail(cli_row *row, const clt_error *error) {
   row->reason = strdup(text[0] ? text : clt_error_text(error->code));
 }
 
-bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell, cli_row *row) {
+bool farm_sweep_prepare(farm_sweep_tuning *t, const farm_sweep *s, size_t device, size_t cell, farm_row *row) {
   const clt_sweep_cell *c = t->cell = &s->cells[cell];
   clt_error error = {0};
   int rc = 0;
@@ -122,25 +124,28 @@ bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, s
   }
   if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, c, t->instance, &t->n_left_out, &error);
   if (rc == 0) rc = clt_sweep_key(t->key, &t->settings, &error);
-  if (rc) return cli_sweep_fail(row, &error), false;
+  if (rc != CLT_OK) {
+    farm_sweep_fail(row, &error);
+    return false;
+  }
   row->line = json_incref(json_object_get(s->results.lines, t->key));
   if (row->line == NULL) return true;
-  if (cli_row_number(row, "best_s") > 0) return false;
+  if (farm_row_number(row, "best_s") > 0) return false;
   row->code = CLI_NO_VALID;
   row->reason = strdup("no configuration gave a correct result");
   return false;
 }
 
-void cli_sweep_tuning_release(cli_sweep_tuning *tuning) {
+void farm_sweep_tuning_release(farm_sweep_tuning *tuning) {
   clt_sweep_settings_release(&tuning->settings);
   clt_instance_free(tuning->instance);
-  *tuning = (cli_sweep_tuning){0};
+  *tuning = (farm_sweep_tuning){0};
 }
 
-cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
-  cli_sweep_counts c = {0};
+farm_sweep_counts farm_sweep_count(const farm_sweep *s) {
+  farm_sweep_counts c = {0};
   for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
-    const cli_row *row = &s->rows[i];
+    const farm_row *row = &s->rows[i];
     if (row->elsewhere) continue;
     c.total++;
     c.open += !row->line && !row->code;
@@ -151,7 +156,7 @@ cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
   return c;
 }
 
-void cli_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
+void farm_sweep_shard(int64_t *i, int64_t *n, const cli_arguments *arguments) {
   const char *text = cli_text(arguments, "shard");
   const bool any = text && clt_starts_with(text, "%a/");
   char *end;

@@ -15,31 +15,31 @@ enum { SPEEDUP = 2, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / siz
 
 /* The cells first .. first+n-1, which differ in their seeds alone. scratch has space for n numbers of each figure.
  * NULL: none of them is of this shard. */
-static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
+static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
   const clt_sweep_cell *cells = s->cells, *cell = &cells[first];
   json_int_t n_own = 0, n_found = 0, n_failed = 0;
   size_t found = 0, beside = first;
   const char *reason = NULL; /* of the first failure */
   double least = NAN;        /* at these sizes, by any tuning: those are together */
   for (size_t i = first; i < first + n; i++) {
-    const cli_row *row = cli_sweep_row(s, device, i);
+    const farm_row *row = farm_sweep_row(s, device, i);
     n_own += !row->elsewhere;
     n_found += row->line && row->code == 0;
     n_failed += row->code != 0;
-    if (row->code && reason == NULL) reason = cli_row_reason(row);
-    if (!cli_row_found(row)) continue;
-    double cost = cli_row_cost(row, false);
-    for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = cli_row_number(row, figure_names[f]);
-    scratch[SPEEDUP * n + found] = cli_row_cost(row, true) / cost;
-    scratch[EVALUATIONS * n + found] = cli_row_number(row, "total");
+    if (row->code && reason == NULL) reason = farm_row_reason(row);
+    if (!farm_row_found(row)) continue;
+    double cost = farm_row_cost(row, false);
+    for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = farm_row_number(row, figure_names[f]);
+    scratch[SPEEDUP * n + found] = farm_row_cost(row, true) / cost;
+    scratch[EVALUATIONS * n + found] = farm_row_number(row, "total");
     scratch[FRACTION * n + found] = cost;
     found++;
   }
   if (n_own == 0) return NULL;
   while (beside > 0 && cells[beside - 1].size_set == cell->size_set) beside--;
   for (; beside < s->n_cells && cells[beside].size_set == cell->size_set; beside++) {
-    const cli_row *row = cli_sweep_row(s, device, beside);
-    if (cli_row_found(row)) least = fmin(least, cli_row_cost(row, false));
+    const farm_row *row = farm_sweep_row(s, device, beside);
+    if (farm_row_found(row)) least = fmin(least, farm_row_cost(row, false));
   }
   json_t *sizes = json_object();
   for (size_t i = 0; i < cell->n_sizes; i++)
@@ -57,7 +57,7 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
   return out;
 }
 
-static json_t *make_table(const cli_sweep *s) {
+static json_t *make_table(const farm_sweep *s) {
   double *scratch = cli_new(s->n_cells + 1, N_FIGURES * sizeof *scratch);
   json_t *table = json_array();
   for (size_t d = 0; d < s->n_devices; d++)
@@ -190,8 +190,8 @@ static void print_csv(const json_t *table) {
   }
 }
 
-int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped, bool summary) {
-  cli_sweep_counts counts = cli_sweep_count(s);
+int farm_sweep_print(const farm_sweep *s, const char *format, bool stopped, bool summary) {
+  farm_sweep_counts counts = farm_sweep_count(s);
   json_t *table = make_table(s);
   size_t n = json_array_size(table);
   int rc = 0;

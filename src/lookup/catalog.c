@@ -114,7 +114,10 @@ int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_store
     if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, stores[i], error);
   }
   if (rc == CLT_OK) rc = refresh_stores(catalog, error);
-  if (rc) return clt_catalog_free(catalog), rc;
+  if (rc != CLT_OK) {
+    clt_catalog_free(catalog);
+    return rc;
+  }
   *out = catalog;
   return CLT_OK;
 }
@@ -165,8 +168,10 @@ static int copy_result(clt_lookup_result *out, const clt_lookup_result *result, 
   copy.device = strdup(result->device);
   copy.sizes = strdup(result->sizes);
   copy.launches = clt_launch_sizes_copy(result->launches, result->n_launches);
-  if (!copy.configuration || !copy.options || !copy.device || !copy.sizes || (copy.n_launches && !copy.launches))
-    return clt_lookup_result_release(&copy), clt_fail_memory(error);
+  if (!copy.configuration || !copy.options || !copy.device || !copy.sizes || (copy.n_launches && !copy.launches)) {
+    clt_lookup_result_release(&copy);
+    return clt_fail_memory(error);
+  }
   *out = copy;
   return CLT_OK;
 }

@@ -271,7 +271,10 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
   for (size_t i = 0; i < t.n_places; i++) release_place(&t.places[i]);
   free(t.places);
   clt_texts_release(&t.configurations);
-  if (rc) return clt_portable_release(&made), rc;
+  if (rc != CLT_OK) {
+    clt_portable_release(&made);
+    return rc;
+  }
   *out = made;
   return CLT_OK;
 }

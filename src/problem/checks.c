@@ -220,7 +220,10 @@ static int finish(clt_check_stage *out, search *s, const int64_t *targets, clt_e
     clt_text_printf(&note, "%s%s=%lld instead of %lld, which a condition excludes", note.n ? ", " : "",
                     s->instance->problem->sizes[i].name, (long long)s->sizes[i], (long long)targets[i]);
   }
-  if (note.n == 0) return clt_text_release(&note), CLT_OK;
+  if (note.n == 0) {
+    clt_text_release(&note);
+    return CLT_OK;
+  }
   return clt_text_take(&out->note, &note, error);
 }
 
@@ -335,21 +338,20 @@ static void choose_large(int64_t *targets, const search *s, double most_elements
   }
 }
 
-int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, double quick_bytes, clt_size_growth growth, size_t turn, bool even,
-                        clt_error *error) {
+int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_stage_limits limits,
+                        clt_size_growth growth, size_t turn, bool even, clt_error *error) {
   search s;
   *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
   int rc = begin(&s, instance, config, error);
   int64_t *targets = clt_new_array(s.n, sizeof *targets);
   if (rc == CLT_OK && targets == NULL) rc = clt_fail_memory(error);
-  const double most_items = 4 * most_elements;
+  const double most_items = 4 * limits.elements;
   s.twice = 2; /* a remainder that the ragged sizes do not have */
   /* Work and memory may grow faster than the sizes: then fewer elements are tried. */
-  for (bool fits = false; rc == CLT_OK && s.n > 0 && !fits; most_elements /= 4) {
+  for (bool fits = false; rc == CLT_OK && s.n > 0 && !fits; limits.elements /= 4) {
     clt_stage_release(out);
     *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config};
-    choose_large(targets, &s, most_elements, growth, turn, even);
+    choose_large(targets, &s, limits.elements, growth, turn, even);
     for (size_t i = 0; i < s.n; i++) s.sizes[i] = instance->sizes[i];
     if (!even) set_all(&s, targets);
     for (size_t i = 0; even && i < 2 * s.n; i++) {
@@ -359,10 +361,10 @@ int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_
     rc = finish(out, &s, targets, error);
     const clt_plan_extent extent =
         out->instance ? clt_instance_extent(out->instance, out->config) : (clt_plan_extent){0};
-    fits = out->instance && extent.bytes <= fmin(most_bytes, quick_bytes) && extent.items <= most_items;
-    if (rc || growth != CLT_GROWS_FULLY || most_elements < 4 * clt_instance_elements(instance)) {
-      if (fits || out->instance == NULL || (growth != CLT_GROWS_FULLY && extent.bytes <= most_bytes)) break;
-      const char *why = extent.bytes > most_bytes ? "it needs too much memory" : "it takes too long";
+    fits = out->instance && extent.bytes <= fmin(limits.bytes, limits.quick_bytes) && extent.items <= most_items;
+    if (rc || growth != CLT_GROWS_FULLY || limits.elements < 4 * clt_instance_elements(instance)) {
+      if (fits || out->instance == NULL || (growth != CLT_GROWS_FULLY && extent.bytes <= limits.bytes)) break;
+      const char *why = extent.bytes > limits.bytes ? "it needs too much memory" : "it takes too long";
       clt_stage_release(out);
       *out = (clt_check_stage){.kind = CLT_SIZES_LARGE, .config = config, .note = strdup(why)};
       break;

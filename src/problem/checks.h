@@ -36,17 +36,23 @@ int clt_stage_new_ragged(clt_check_stage *out, const clt_instance *instance, clt
 int clt_stage_new_even(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_error *error);
 /* How sizes grow in a large stage. */
 typedef enum clt_size_growth {
-  CLT_GROWS_FULLY, /* one size above 2^17, such that the product of all is about most_elements */
+  CLT_GROWS_FULLY, /* one size above 2^17, such that the product of all is about limits.elements */
   CLT_GROWS_4,     /* one size to four times the instance's, the others to half */
   CLT_GROWS_HALF,  /* one size by half, the others to half */
   CLT_GROWS_OTHERS /* all but one size to twice, that one to a quarter */
 } clt_size_growth;
 
-/* Makes the stage with large sizes, of at most about most_bytes, and with CLT_GROWS_FULLY of quick_bytes. turn: which
- * of the sizes is the long one; even: multiples of a power of two, else twice a prime. */
-int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, double most_elements,
-                        double most_bytes, double quick_bytes, clt_size_growth growth, size_t turn, bool even,
-                        clt_error *error);
+/* About the most that a large stage may have. */
+typedef struct clt_stage_limits {
+  double elements;    /* only with CLT_GROWS_FULLY */
+  double bytes;       /* that fit into memory */
+  double quick_bytes; /* that time allows; only with CLT_GROWS_FULLY */
+} clt_stage_limits;
+
+/* Makes the stage with large sizes. turn: which of the sizes is the long one; even: multiples of a power of two, else
+ * twice a prime. */
+int clt_stage_new_large(clt_check_stage *out, const clt_instance *instance, clt_config config, clt_stage_limits limits,
+                        clt_size_growth growth, size_t turn, bool even, clt_error *error);
 /* The product of all sizes that are no small numbers, such as a radius. */
 double clt_instance_elements(const clt_instance *instance);
 /* The names of the arrays that a kernel reads, at most `most`; returns their number. */

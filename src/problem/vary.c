@@ -168,7 +168,10 @@ static void vary_constant(const numbers *x, double value, clt_rng *rng) {
  * own. What is sorted stays sorted, with the same ends. Integers that are all different may say where to write: the
  * numbers from 0 on are shuffled. */
 static int resample(const numbers *x, const nature *is, clt_rng *rng) {
-  if (is->constant || x->n < 2) return vary_constant(x, get(x, 0), rng), CLT_OK;
+  if (is->constant || x->n < 2) {
+    vary_constant(x, get(x, 0), rng);
+    return CLT_OK;
+  }
   const bool identity = is->distinct && is->sorted && is->least == 0 && is->most == (double)(x->n - 1);
   /* Others may belong together, such as a permutation and its inverse. */
   if (!x->is_real && is->distinct && !is->sorted) return CLT_OK;
@@ -216,8 +219,14 @@ static void mix_signs(const numbers *x, double most, clt_rng *rng) {
 /* CLT_INPUTS_RANGE for content that the file states. */
 static int widen_stated(const numbers *x, const nature *is, unsigned variant, clt_rng *rng) {
   if (x->is_real && is->sorted && !is->constant) return resample(x, is, rng);
-  if (x->is_real) return mix_signs(x, x->bound, rng), CLT_OK;
-  if (is->constant) return vary_constant(x, get(x, 0), rng), CLT_OK;
+  if (x->is_real) {
+    mix_signs(x, x->bound, rng);
+    return CLT_OK;
+  }
+  if (is->constant) {
+    vary_constant(x, get(x, 0), rng);
+    return CLT_OK;
+  }
   if (is->sorted || is->distinct || variant == CLT_RANGE_ENDS) return resample(x, is, rng);
   if (variant == CLT_RANGE_TYPE) {
     if (resample(x, is, rng)) return CLT_E_MEMORY;

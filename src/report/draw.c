@@ -59,13 +59,6 @@ static bool holds(const scene *s, const char *test) {
 
 /* --- formats --- */
 
-static void put_bytes(clt_text *out, double bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t i = 0;
-  for (; bytes >= 1024 && i < 4; i++) bytes /= 1024;
-  clt_text_printf(out, "%.4g %s", bytes, units[i]);
-}
-
 static void put_value(clt_text *out, double value, const char *unit) {
   char time[32];
   if (strcmp(unit, "s") == 0)
@@ -87,53 +80,92 @@ static void put_plain(clt_text *out, const json_t *member) {
 
 static bool put_forms(clt_text *out, const scene *s, const char *form);
 
-static void put_formatted(clt_text *out, const scene *s, const json_t *member, const char *format) {
-  static const char figure[] = "[{figure.value:.5g}[ {figure.unit}]|{time_s:time}]";
-  static const char median[] =
-      "{.:figure}[{!interval>0.5}{interval:pm interval_confidence}"
-      "|, [{?figure}{interval_low:.5g}[ {figure.unit}] to {interval_high:.5g}[ {figure.unit}]"
-      "|{interval_low:time} to {interval_high:time}] ({interval_confidence:confidence})]";
-  const double x = number_of(member);
-  const char *end = format + strlen(format) - 1;
-  const scene inner = {.around = s, .item = member};
-  char text[64];
-  clt_reason reason;
+/* What a format gets: the item and its number, and what follows the format's name, as in "pm PATH". */
+typedef struct formatted {
+  const scene *around;
   const json_t *item;
+  double x;
+  const char *rest;
+} formatted;
+
+static void put_digits(clt_text *out, const formatted *f) {
+  const bool is_share = f->rest[1] == '%';
+  clt_text_printf(out, "%.*g%s", f->rest[0] - '0', is_share ? 100 * f->x : f->x, is_share ? " %" : "");
+}
+
+static void put_columns(clt_text *out, const formatted *f) { clt_text_printf(out, "%7.0f", f->x); }
+
+static void put_share(clt_text *out, const formatted *f) { clt_text_printf(out, "%.0f %%", 100 * f->x); }
+
+static void put_time(clt_text *out, const formatted *f) { put_value(out, f->x, "s"); }
+
+static void put_bytes(clt_text *out, const formatted *f) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double bytes = f->x;
+  size_t i = 0;
+  for (; bytes >= 1024 && i < 4; i++) bytes /= 1024;
+  clt_text_printf(out, "%.4g %s", bytes, units[i]);
+}
+
+static void put_count(clt_text *out, const formatted *f) { clt_text_printf(out, "%.0f", f->x); }
+
+static void put_plural(clt_text *out, const formatted *f) { clt_text_add(out, f->x == 1 ? "" : "s"); }
+
+static void put_reason(clt_text *out, const formatted *f) {
+  clt_reason reason;
+  if (clt_reason_parse(&reason, json_string_value(f->item), NULL) == CLT_OK) clt_text_add(out, clt_reason_text(reason));
+}
+
+static void put_confidence(clt_text *out, const formatted *f) {
+  clt_text_printf(out, "%.3g %%", 100 * fmin(f->x, CLT_USUAL_CONFIDENCE));
+}
+
+static void put_in_unit(clt_text *out, const formatted *f) {
+  const char *unit = json_string_value(find_member(f->around, f->rest));
+  put_value(out, f->x, unit ? unit : "");
+}
+
+static void put_half_interval(clt_text *out, const formatted *f) {
+  char text[64];
+  clt_text_add(out, clt_interval_text(text, f->x, number_of(find_member(f->around, f->rest))));
+}
+
+static void put_product(clt_text *out, const formatted *f) {
+  const json_t *factor;
   size_t i;
-  if (format[0] == '.') {
-    if (*end == '%')
-      clt_text_printf(out, "%.*g %%", format[1] - '0', 100 * x);
-    else
-      clt_text_printf(out, "%.*g", format[1] - '0', x);
-  } else if (format[0] >= '1' && format[0] <= '9') {
-    clt_text_printf(out, "%*.0f", format[0] - '0', x);
-  } else if (strcmp(format, "%") == 0) {
-    clt_text_printf(out, "%.0f %%", 100 * x);
-  } else if (strcmp(format, "time") == 0) {
-    put_value(out, x, "s");
-  } else if (strcmp(format, "bytes") == 0) {
-    put_bytes(out, x);
-  } else if (strcmp(format, "n") == 0) {
-    clt_text_printf(out, "%.0f", x);
-  } else if (strcmp(format, "s") == 0) {
-    clt_text_add(out, x == 1 ? "" : "s");
-  } else if (strcmp(format, "reason") == 0) {
-    if (clt_reason_parse(&reason, json_string_value(member), NULL) == CLT_OK)
-      clt_text_add(out, clt_reason_text(reason));
-  } else if (strcmp(format, "confidence") == 0) {
-    clt_text_printf(out, "%.3g %%", 100 * fmin(x, CLT_USUAL_CONFIDENCE));
-  } else if (clt_starts_with(format, "in ")) {
-    const char *unit = json_string_value(find_member(s, format + 3));
-    put_value(out, x, unit ? unit : "");
-  } else if (clt_starts_with(format, "pm ")) {
-    clt_text_add(out, clt_interval_text(text, x, number_of(find_member(s, format + 3))));
-  } else if (strcmp(format, "x") == 0) {
-    json_array_foreach(member, i, item) {
-      clt_text_add(out, i ? " x " : "");
-      put_plain(out, item);
-    }
-  } else {
-    put_forms(out, &inner, strcmp(format, "median") == 0 ? median : figure);
+  json_array_foreach(f->item, i, factor) {
+    clt_text_add(out, i ? " x " : "");
+    put_plain(out, factor);
+  }
+}
+
+static void put_figure(clt_text *out, const formatted *f) {
+  put_forms(out, &(scene){.around = f->around, .item = f->item}, "[{figure.value:.5g}[ {figure.unit}]|{time_s:time}]");
+}
+
+static void put_median(clt_text *out, const formatted *f) {
+  put_forms(out, &(scene){.around = f->around, .item = f->item},
+            "{.:figure}[{!interval>0.5}{interval:pm interval_confidence}"
+            "|, [{?figure}{interval_low:.5g}[ {figure.unit}] to {interval_high:.5g}[ {figure.unit}]"
+            "|{interval_low:time} to {interval_high:time}] ({interval_confidence:confidence})]");
+}
+
+/* A name that ends with " " or "." is followed by more. */
+static const struct {
+  const char *name;
+  void (*put)(clt_text *out, const formatted *f);
+} formats[] = {{".", put_digits},      {"7", put_columns},         {"%", put_share},
+               {"time", put_time},     {"bytes", put_bytes},       {"n", put_count},
+               {"s", put_plural},      {"reason", put_reason},     {"confidence", put_confidence},
+               {"in ", put_in_unit},   {"pm ", put_half_interval}, {"x", put_product},
+               {"figure", put_figure}, {"median", put_median}};
+
+static void put_formatted(clt_text *out, const scene *s, const json_t *item, const char *format) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    const char *name = formats[i].name, *rest = format + strlen(name);
+    if (!clt_starts_with(format, name) || (*rest && !strchr(" .", rest[-1]))) continue;
+    formats[i].put(out, &(formatted){s, item, number_of(item), rest});
+    return;
   }
 }
 

@@ -14,7 +14,7 @@
  *   \[                       the character itself
  * Members are looked up in the item, then in the document around it. "first" is true for the first item of a list.
  *
- * Formats: 7: a whole number in so many columns; .3g: significant digits; .3%: of a share in per cent; %: of it without
+ * Formats: 7: an integer in 7 columns; .3g: significant digits; .3%: of a share in per cent; %: of it without
  * decimals; time: seconds in a suitable unit; bytes; n: the length of a list; s: "s" unless the number is 1; x: a list
  * with " x " in between; in PATH: a value whose unit is the member PATH (s: as a time); pm PATH: half an interval,
  * relative, with its confidence PATH; reason: a failure reason in words. "figure" and "median" are the figure of a

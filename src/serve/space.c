@@ -254,7 +254,10 @@ int clt_serve_space(clt_serving *serving, const clt_node *root, json_t *out, clt
   s->best = s->default_config = CLT_CONFIG_NONE;
   s->best_cost = INFINITY;
   int rc = open_search(s, serving, root, error);
-  if (rc) return clt_served_free(s), rc;
+  if (rc != CLT_OK) {
+    clt_served_free(s);
+    return rc;
+  }
   s->request = *root->reading->source; /* taken over */
   *root->reading->source = (clt_source){0};
   clt_served_free(serving->served);

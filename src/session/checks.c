@@ -67,10 +67,10 @@ static void choose_checks(clt_check_stage *stage, const clt_instance *instance, 
 }
 
 /* Makes a large stage; on other inputs, without checks of its own. */
-static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double most_elements,
+static int new_large(clt_check_stage *out, const clt_checking *c, clt_config config, double elements,
                      double quick_bytes, clt_size_growth growth, size_t turn, bool even, clt_error *error) {
-  const int rc = clt_stage_new_large(out, c->instance, config, most_elements, most_bytes(c), quick_bytes, growth, turn,
-                                     even, error);
+  const clt_stage_limits limits = {elements, most_bytes(c), quick_bytes};
+  const int rc = clt_stage_new_large(out, c->instance, config, limits, growth, turn, even, error);
   out->inputs = clt_recipe_with_judge((clt_recipe){.inputs = CLT_INPUTS_OTHER, .stays = CLT_STAYS_INTEGERS},
                                       out->instance ? out->instance : c->instance);
   return rc;
@@ -198,12 +198,14 @@ int clt_check_config(clt_checking *c, clt_measurement *m, clt_error *error) {
   c->more_follow = true;
   for (size_t i = 0; rc == CLT_OK && unfit && !wrong && i < 6; i++) {
     const clt_sizes_kind kind = kinds[i / 2];
-    clt_stage_release(&stage);
-    stage = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = m->config};
-    even = kind == CLT_SIZES_EVEN;
     c->mirrored = i % 2 == 0;
-    if (kind == CLT_SIZES_RAGGED) rc = clt_stage_new_ragged(&stage, instance, m->config, few, error);
-    if (kind == CLT_SIZES_EVEN) rc = clt_stage_new_even(&stage, instance, m->config, error);
+    if (c->mirrored) { /* the usual order has the same stage */
+      clt_stage_release(&stage);
+      stage = (clt_check_stage){.kind = CLT_SIZES_OWN, .config = m->config};
+      even = kind == CLT_SIZES_EVEN;
+      if (kind == CLT_SIZES_RAGGED) rc = clt_stage_new_ragged(&stage, instance, m->config, few, error);
+      if (even) rc = clt_stage_new_even(&stage, instance, m->config, error);
+    }
     if (rc || (kind != CLT_SIZES_OWN && stage.instance == NULL)) continue;
     unfit = false;
     choose_checks(&stage, instance, m->config);

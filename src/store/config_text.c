@@ -82,7 +82,10 @@ int clt_config_reader_new(clt_config_reader **out, const clt_space *space, clt_e
     }
     if (rc == CLT_OK) qsort(p->values, p->n_values, sizeof *p->values, by_text);
   }
-  if (rc) return clt_config_reader_free(reader), rc;
+  if (rc != CLT_OK) {
+    clt_config_reader_free(reader);
+    return rc;
+  }
   *out = reader;
   return CLT_OK;
 }

@@ -439,7 +439,10 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
   }
   if (options) libpq.PQconninfoFree(options);
   if (rc == CLT_OK) rc = try_often(pq, NULL, NULL, NULL, error);
-  if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) return clt_pq_free(pq), rc;
+  if (rc && !(rc == CLT_E_AGAIN && patience_s <= 0)) {
+    clt_pq_free(pq);
+    return rc;
+  }
   *out = pq;
   return rc;
 }

@@ -359,7 +359,10 @@ int clt_store_keys_of(clt_store_description **out, size_t *n, clt_store *store, 
                       bool counted, clt_error *error) {
   key_list list = {0};
   int rc = clt_store_each_key_of(store, problem, counted, collect_key, &list, error);
-  if (rc) return clt_store_keys_free(list.all, list.n), rc;
+  if (rc != CLT_OK) {
+    clt_store_keys_free(list.all, list.n);
+    return rc;
+  }
   *out = list.all;
   *n = list.n;
   return CLT_OK;
@@ -415,7 +418,10 @@ int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_k
   int rc =
       walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, false, keep_newest, &w, &w.found.n_foreign, error);
   clt_map_release(&w.places);
-  if (rc) return clt_store_answers_release(&w.found), rc;
+  if (rc != CLT_OK) {
+    clt_store_answers_release(&w.found);
+    return rc;
+  }
   if (w.found.n) qsort(w.found.all, w.found.n, sizeof *w.found.all, by_config);
   *out = w.found;
   return CLT_OK;

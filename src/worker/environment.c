@@ -41,15 +41,10 @@ static char *extend_list(const char *old, const char *item) {
   return old && *old ? clt_format("%s:%s", old, item) : strdup(item);
 }
 
-/* The value if the entry has this name, else NULL. */
-static const char *value_of(const char *entry, const char *name) {
-  const size_t n = strlen(name);
-  return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
-}
-
-static bool has_same_name(const char *entry, const char *other) {
-  const size_t n = strcspn(entry, "=");
-  return strncmp(entry, other, n) == 0 && other[n] == '=';
+/* The value if the entry has the name of `named`, a name alone or with a value, else NULL. */
+static const char *value_of(const char *entry, const char *named) {
+  const size_t n = strcspn(named, "=");
+  return strncmp(entry, named, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
 int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_error *error) {
@@ -92,7 +87,7 @@ int clt_worker_environment(char ***out, const clt_process_setup *setup, clt_erro
   for (char **entry = environ; rc == CLT_OK && entry && *entry; entry++) {
     bool replaced = false;
     for (size_t k = 0; k < n_ours; k++) replaced = replaced || (set[k] && value_of(*entry, ours[k].name));
-    for (const char *const *a = added; *a; a++) replaced = replaced || has_same_name(*a, *entry);
+    for (const char *const *a = added; *a; a++) replaced = replaced || value_of(*entry, *a) != NULL;
     if (!replaced) rc = clt_words_add(&list, strdup(*entry), error);
   }
   for (const char *const *a = added; rc == CLT_OK && *a; a++) rc = clt_words_add(&list, strdup(*a), error);

@@ -57,14 +57,24 @@ static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker
   return first;
 }
 
+static bool any_load(const clt_pool *pool, clt_request_load load) {
+  for (size_t i = 0; i < pool->n_workers; i++)
+    if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
+  return false;
+}
+
+/* Whether the device was dead already, as far as the worker could see. */
+static bool is_dead(const clt_outcome *outcome) {
+  return outcome->reply && json_is_true(json_object_get(outcome->reply, "dead"));
+}
+
 /* How isolated a configuration must be for its failure to count. */
 static clt_company find_proof(const clt_pool *pool, clt_job *job, const clt_pool_worker *worker,
                               const clt_outcome *outcome, const clt_measurement *m) {
   bool among_others = worker->n_prepared > 1;
   /* If the device was dead, the next worker probes it before this configuration is tried again and its failure
    * counts. A device that another worker's failure made unusable makes configurations fail here, too. */
-  bool dead = outcome->reply && json_is_true(json_object_get(outcome->reply, "dead"));
-  if (outcome->killed || dead || (pool->in_doubt && clt_pool_taints(m->reason))) return CLT_UNDISTURBED;
+  if (outcome->killed || is_dead(outcome) || (pool->in_doubt && clt_pool_taints(m->reason))) return CLT_UNDISTURBED;
   if (outcome->late && !job->was_late) { /* the machine was busy: try once more */
     job->was_late = true;
     return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
@@ -127,32 +137,33 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       return CLT_OK;
     }
   }
-  bool tainted = outcome->reply && clt_pool_taints(m.reason);
-  /* A failing run may make the device fail, and then the tuner; the next worker will show that. */
-  bool fatal = m.reason == CLT_REASON_RUN_ERROR && !pool->setup.quiet_builds && proof != CLT_UNDISTURBED;
+  const bool tainted = outcome->reply && clt_pool_taints(m.reason), doubtful = tainted && !pool->setup.quiet_builds;
+  /* A failing run may make the device fail, and then the tuner; the next worker will show that. Of those that fail at
+   * the same time, any may be the cause. */
+  const bool fatal = doubtful && m.reason == CLT_REASON_RUN_ERROR && !is_dead(outcome);
   if (proof > job->company) {
     clt_measurement_release(&m);
     clt_job_requeue(pool, job, proof, fatal || (outcome->reply == NULL && !outcome->late && !outcome->killed));
   } else {
     clt_measurement_release(&job->measurement);
     job->measurement = m;
-    clt_job_finish(pool, job);
+    if (doubtful && job->company != CLT_UNDISTURBED &&
+        (any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING))) {
+      job->state = CLT_JOB_IN_DOUBT;
+      if (fatal) clt_job_suspect(pool, job);
+    } else {
+      clt_job_finish(pool, job);
+    }
   }
-  if (tainted && !pool->setup.quiet_builds) pool->in_doubt = true;
+  if (doubtful) pool->in_doubt = true;
   if (tainted) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
 
 /* --- scheduling --- */
 
-static bool any_load(const clt_pool *pool, clt_request_load load) {
-  for (size_t i = 0; i < pool->n_workers; i++)
-    if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
-  return false;
-}
-
 /* The first queued job that a worker may prepare now. A job that must be alone needs a fresh worker. A job that must
- * be undisturbed begins, and is measured, while nothing else is under way. NULL: none. */
+ * be undisturbed begins, and is measured, while nothing else is under way and the device answers. NULL: none. */
 static clt_job *next_queued(const clt_pool *pool, bool fresh) {
   clt_job *first = NULL, *undisturbed = NULL;
   size_t n_under_way = 0;
@@ -163,7 +174,7 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
     if (job->state != CLT_JOB_QUEUED || (job->company && !fresh)) continue;
     if (first == NULL || job->turn < first->turn) first = job;
   }
-  if (undisturbed) return fresh && n_under_way == 0 ? undisturbed : NULL;
+  if (undisturbed) return fresh && n_under_way == 0 && !pool->in_doubt ? undisturbed : NULL;
   return first;
 }
 
@@ -290,8 +301,10 @@ int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error 
   pool->n_submitted++;
   unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;
   clt_job *job = first_job(pool, CLT_JOB_NONE, NULL);
-  *job = (clt_job){
-      .state = CLT_JOB_QUEUED, .config = config, .best_s = best_s, .company = attempts ? CLT_ALONE : CLT_AMONG_OTHERS};
+  *job = (clt_job){.state = CLT_JOB_QUEUED,
+                   .config = config,
+                   .best_s = best_s,
+                   .company = attempts ? CLT_UNDISTURBED : CLT_AMONG_OTHERS};
   job->turn = ++pool->last_turn;
   if (attempts >= MAX_ATTEMPTS) clt_job_give_up(pool, job);
   return CLT_OK;

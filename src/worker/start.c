@@ -108,6 +108,8 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
     clt_error unanswered = {0};
     if (is_unanswered(worker, outcome, &unanswered)) return note_unanswered(pool, worker, outcome, &unanswered, error);
     if (reply) pool->in_doubt = false, pool->n_unanswered = 0;
+    for (clt_job *job = pool->jobs; reply && job < pool->jobs + pool->capacity; job++)
+      if (job->state == CLT_JOB_IN_DOUBT) clt_job_finish(pool, job);
   }
   if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* next time without them */
   /* If a worker from an earlier tuning fails, a new one shows whether the failure is real. */
@@ -205,7 +207,7 @@ int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
   size_t n_waiting = 0, n_starting = 0, n_loading = 0, n_up = 0;
   int rc = CLT_OK;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
-    n_waiting += job->state == CLT_JOB_QUEUED;
+    n_waiting += job->state == CLT_JOB_QUEUED || job->state == CLT_JOB_IN_DOUBT;
   for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->setup.n_workers; w++) {
     n_starting += w->stage == CLT_STAGE_GREETING || w->stage == CLT_STAGE_OPENING;
     n_loading += w->stage == CLT_STAGE_AWAITING_DATA || w->stage == CLT_STAGE_LOADING;

@@ -86,15 +86,16 @@ void clt_job_give_up(clt_pool *pool, clt_job *job) {
   clt_job_finish(pool, job);
 }
 
+void clt_job_suspect(clt_pool *pool, const clt_job *job) {
+  const clt_evaluator_setup *caller = &pool->setup.evaluator;
+  clt_error why = {0};
+  if (caller->lost) clt_pool_break(pool, caller->lost(caller->attempts_user, job->config, &why), &why);
+}
+
 void clt_job_requeue(clt_pool *pool, clt_job *job, clt_company company, bool lost) {
   clt_measurement_release(&job->measurement);
   if (company > job->company) job->company = company;
-  /* Recorded before the next attempt, so that the count survives the end of this tuner. */
-  const clt_evaluator_setup *caller = &pool->setup.evaluator;
-  if (lost && caller->lost) {
-    clt_error why = {0};
-    clt_pool_break(pool, caller->lost(caller->attempts_user, job->config, &why), &why);
-  }
+  if (lost) clt_job_suspect(pool, job);
   job->state = CLT_JOB_QUEUED;
   job->turn = --pool->first_turn;
   job->ready_s = 0;

@@ -14,12 +14,13 @@ typedef struct clt_pool_worker clt_pool_worker;
 typedef enum clt_company {
   CLT_AMONG_OTHERS,
   CLT_ALONE,      /* in a process that has run no other configuration, and runs none until this one is measured */
-  CLT_UNDISTURBED /* ALONE, and nothing else runs on the device: something killed its process before */
+  CLT_UNDISTURBED /* ALONE, and nothing else runs on the device: its process or the device failed before */
 } clt_company;
 
-/* A submitted configuration, in one of `capacity` entries. */
+/* A submitted configuration, in one of `capacity` entries. IN_DOUBT: it failed while others ran on the device, and one
+ * of these may have made the device fail; DONE as soon as the device answers. */
 typedef struct clt_job {
-  enum { CLT_JOB_NONE, CLT_JOB_QUEUED, CLT_JOB_BUSY, CLT_JOB_READY, CLT_JOB_DONE } state;
+  enum { CLT_JOB_NONE, CLT_JOB_QUEUED, CLT_JOB_BUSY, CLT_JOB_READY, CLT_JOB_IN_DOUBT, CLT_JOB_DONE } state;
   int64_t turn; /* order of the queued jobs, and of the done ones: lowest first */
   clt_config config;
   double best_s;
@@ -146,6 +147,9 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
 void clt_job_finish(clt_pool *pool, clt_job *job);
 /* Makes a configuration that ended its workers a failure; it was alone in the last of them. */
 void clt_job_give_up(clt_pool *pool, clt_job *job);
+/* Records that it may have ended its worker or the device, at once, so that the count survives the end of this tuner.
+ */
+void clt_job_suspect(clt_pool *pool, const clt_job *job);
 /* Puts it at the front of the queue, because it has waited longest. From now on it needs `company`, or stricter
  * isolation. lost: it may have ended its worker. */
 void clt_job_requeue(clt_pool *pool, clt_job *job, clt_company company, bool lost);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -60,7 +61,17 @@ class Help(CliTest):
         self.assertIn("examples:\n  clatune tune ", text)
 
     def test_the_first_try_exists(self):
-        problem = re.search(r"clatune tune (\S+)", self.clatune("--help").stdout)[1]
+        """As installed; without the problems that come with it, the reader's own kernel."""
+        problems = self.folder / "share/clatune/problems"
+        for folder in (problems.parent, self.folder / "bin"):
+            folder.mkdir(parents=True)
+        program = shutil.copy(CLATUNE, self.folder / "bin")
+        for expected in ("KERNEL.json", str(ROOT / "kernels_cl/convolution.json")):
+            text = subprocess.run([program, "--help"], text=True, capture_output=True, check=True).stdout
+            problem = re.search(r"clatune tune (\S+)", text)[1]
+            self.assertEqual(problem, expected)
+            if not problems.exists():
+                problems.symlink_to(ROOT / "kernels_cl")
         self.assertIn("configurations", self.clatune("space", problem).stdout)
 
     def test_a_limit_is_said_once(self):

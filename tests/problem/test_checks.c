@@ -250,8 +250,8 @@ static void ragged_sizes_are_small_odd_and_unequal(void **state) {
   const int64_t n = size_of(stage.instance, 0), m = size_of(stage.instance, 1), radius = size_of(stage.instance, 2);
   assert_true(n % 2 && m % 2 && n % 7 && m % 7 && n != m && n < 1024 && m < 1024 && radius == 1);
   clt_stage_release(&stage);
-  assert_int_equal(clt_stage_new_large(&stage, instance, scratch_config(instance, "wg=7"), 16e6, 1e9, 1e9,
-                                       CLT_GROWS_FULLY, 0, false, NULL),
+  assert_int_equal(clt_stage_new_large(&stage, instance, scratch_config(instance, "wg=7"),
+                                       (clt_stage_limits){16e6, 1e9, 1e9}, CLT_GROWS_FULLY, 0, false, NULL),
                    CLT_OK);
   assert_true(size_of(stage.instance, 0) > 131072 && size_of(stage.instance, 1) > 16);
   assert_true(clt_instance_elements(stage.instance) > 8e6);
@@ -275,10 +275,10 @@ static void conditions_and_bounds_of_sizes_hold(void **state) {
     for (int large = 0; large < 2; large++) {
       clt_check_stage stage;
       const clt_config config = scratch_config(instance, "wg=64");
-      assert_int_equal(
-          large ? clt_stage_new_large(&stage, instance, config, 1e6, 1e9, 1e9, CLT_GROWS_FULLY, 0, false, NULL)
-                : clt_stage_new_ragged(&stage, instance, config, 512, NULL),
-          CLT_OK);
+      assert_int_equal(large ? clt_stage_new_large(&stage, instance, config, (clt_stage_limits){1e6, 1e9, 1e9},
+                                                   CLT_GROWS_FULLY, 0, false, NULL)
+                             : clt_stage_new_ragged(&stage, instance, config, 512, NULL),
+                       CLT_OK);
       assert_non_null(stage.instance);
       const int64_t n = size_of(stage.instance, 0);
       assert_true(n != 1024 && n % cases[i].divisor == 0 && n >= cases[i].least && n <= cases[i].most);

@@ -73,7 +73,7 @@ class Quirks(SimulatedTest):
         self.assertEqual(answer["evaluations"]["correct"], N_A * (N_B - 2) - 1)
         self.assertEqual(answer["evaluations"]["confirmed_alone"], 2 * N_A + 1)
         with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
-            (log,), = store.execute("select log from measurement where configuration = 'a=7 b=5'").fetchall()
+            (log,), = store.execute("select log from measurement where configuration = 'a=7 b=5' and kind = 'search'").fetchall()
         self.assertRegex(log, r"(?s)^a worker may use 1024 MiB \(--memory-limit\).*LLVM ERROR: out of memory")
 
     def test_a_watchdog_finds_little_queued(self):
@@ -119,13 +119,14 @@ class Quirks(SimulatedTest):
         self.assertEqual(metrics["private"], 64 * 17)
 
     def test_a_device_that_is_lost_ends_the_tuning_and_blames_nobody_else(self):
+        """With many workers, so that several configurations fail at the same time."""
         lost = self.folder / "lost"
         self.simulate(time_s=TIME_S, fails={"run": "a == 7 and b == 3"}, after_fault="lost", lost_file=str(lost))
         failed = {}
         for _ in range(2):  # among others, and alone
             if not failed:
                 said = self.clatune("tune", *self.subject, "--searcher", "exhaustive", "--budget", str(N_A * N_B),
-                                    "--finalists", "0", "--store", "s.sqlite", expect=3)
+                                    "--finalists", "0", "--workers", "8", "--store", "s.sqlite", expect=3)
                 self.assertIn("device-lost", said.stderr)
                 failed = {configuration: reason for configuration, reason, _ in self.rows("s.sqlite") if reason != "none"}
                 lost.unlink()

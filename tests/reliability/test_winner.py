@@ -76,6 +76,13 @@ class Winner(SimulatedTest):
         answer = self.tune()
         self.assertEqual((answer["best"]["configuration"]["a"], answer["second_size"]), (2, None))
 
+    def test_without_memory_for_large_sizes_the_small_ones_are_tried_in_the_usual_order_too(self):
+        self.simulate(time_s="1e-5 / (1 + a)", global_memory_bytes=65536)
+        checks = self.tune()["checks"]
+        self.assertTrue(any(c["why"] == "it needs too much memory" for c in checks))
+        orders = {c["opposite_order"] for c in checks if c["passed"] and c["sizes"] != "n=1024"}
+        self.assertEqual(orders, {True, False})
+
     def test_what_was_not_checked_is_said(self):
         self.simulate(time_s=TIME_S)
         answer = self.tune()

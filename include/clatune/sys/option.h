@@ -23,10 +23,10 @@ typedef enum clt_option_type {
 typedef struct clt_option {
   const char *name; /* as on the command line, without the dashes: "second-stage" */
   clt_option_type type;
-  const char *standard; /* the default, as text */
-  double min, max;      /* inclusive range of numbers; both 0: any */
-  size_t offset;        /* of the member in the options struct */
-  const char *help;     /* one sentence, with unit */
+  const char *default_text;
+  double min, max;  /* inclusive range of numbers; both 0: any */
+  size_t offset;    /* of the member in the options struct */
+  const char *help; /* one sentence, with unit */
 } clt_option;
 
 /* An option that a caller sets. */

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-const char *cli_layer_library(void) {
+const char *layer_library(void) {
   /* The layer's path in the build tree, or in an installed tree, also if that was moved. */
   static const char *const near_program[] = {LIBRARY, CLATUNE_LAYER_FROM_COMMAND "/" LIBRARY, "../lib/clatune/" LIBRARY,
                                              NULL};
@@ -56,7 +56,7 @@ static void await_signals(sigset_t *awaited, sigset_t *before) {
   sigprocmask(SIG_BLOCK, awaited, before);
 }
 
-int cli_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr) {
+int layer_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr) {
   const char *path = cli_keep_memory(clt_path_join(folder, "layer.json"));
   char *text = json_dumps(instructions, JSON_INDENT(1)), **words = cli_new(arguments->n_passed + 1, sizeof *words);
   json_decref(instructions);
@@ -68,7 +68,7 @@ int cli_run_application(const cli_arguments *arguments, json_t *instructions, co
   const int err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
   const clt_spawn spawn = {.program = words[0],
                            .arguments = words,
-                           .environment = cli_keep(layer_environment(cli_layer_library(), path), free_words),
+                           .environment = cli_keep(layer_environment(layer_library(), path), free_words),
                            .in = in < 0 ? CLT_SPAWN_NULL : in,
                            .out = out < 0 ? CLT_SPAWN_NULL : out,
                            .err = err < 0 ? CLT_SPAWN_NULL : err,

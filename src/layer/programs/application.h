@@ -7,9 +7,9 @@
 /* Runs the command line after "--" with the OpenCL layer and waits for its end. instructions (layer/layer.h, reference
  * stolen) are written to layer.json in `folder`. to_stderr: its standard output goes to this process's standard error.
  * Returns its exit code, or 128 + the number of the signal that ended it. */
-int cli_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr);
+int layer_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr);
 
 /* The path of the layer's library. Ends the program if it is not found. */
-const char *cli_layer_library(void);
+const char *layer_library(void);
 
 #endif

@@ -411,7 +411,7 @@ static int run_apply(const cli_arguments *arguments) {
     umask(0077); /* it contains the application's kernels */
     cli_check(clt_file_replace(to, text, strlen(text), &cli_error));
     char *absolute = cli_keep_memory(realpath(to, NULL));
-    printf("OPENCL_LAYERS=%s\nCLATUNE_LAYER=%s\n", cli_layer_library(), absolute);
+    printf("OPENCL_LAYERS=%s\nCLATUNE_LAYER=%s\n", layer_library(), absolute);
     return CLI_FOUND;
   }
   cli_check(clt_run_folder_new(&folder, &cli_error));
@@ -419,7 +419,7 @@ static int run_apply(const cli_arguments *arguments) {
   const char *report_path = cli_keep_memory(clt_path_join(folder.path, "report"));
   report *told = new_report(report_path, c.n);
   json_object_set_new(instructions, "report", json_string(report_path));
-  const int exit_code = cli_run_application(arguments, instructions, folder.path, json);
+  const int exit_code = layer_run_application(arguments, instructions, folder.path, json);
   if (json)
     cli_print_json(report_json(&c, told, exit_code));
   else if (!cli_given(arguments, "quiet"))

@@ -249,7 +249,7 @@ static size_t write_problems(const cli_arguments *arguments, json_t *kernels, co
                       .folder = kernel_folder(out, kernels, i),
                       .flags = cli_given(arguments, "flags"),
                       .tolerance = cli_real_number(arguments, "tolerance", NAN, 0, 1)};
-      path = cli_capture_problem(&parameters, c, &error);
+      path = capture_problem(&parameters, c, &error);
       if (path == NULL) clt_remove_tree(c->folder, false);
       if (path == NULL) why = cli_keep_memory(strdup(error.message));
     }
@@ -294,7 +294,7 @@ static int run_capture(const cli_arguments *arguments) {
   for (size_t i = 0; i < n_names; i++) json_array_append_new(only, json_string(names[i]));
   json_t *instructions = json_pack("{s:s, s:s, s:o*, s:I}", "use", "capture", "folder", raw, "kernels", only, "launch",
                                    lists ? (json_int_t)0 : launch);
-  const int ended = cli_run_application(arguments, instructions, raw, json);
+  const int ended = layer_run_application(arguments, instructions, raw, json);
   if (*cli_signals_flag()) return 128 + *cli_signals_flag();
   if (ended) fprintf(stderr, "clatune: warning: the application ended with exit code %d\n", ended);
   json_t *kernels = read_manifests(raw);

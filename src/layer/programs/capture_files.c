@@ -223,7 +223,7 @@ static const char *with_defaults(const captured *c, const char *source, clt_erro
   return clt_text_take(&text, &out, error) ? NULL : cli_keep_memory(text);
 }
 
-const char *cli_capture_source(captured *c, clt_error *error) {
+const char *capture_source(captured *c, clt_error *error) {
   const char *path = cli_keep_memory(clt_format("%s/kernel.cl", c->folder));
   const char *from = cli_keep_memory(clt_path_join(c->raw, clt_json_string(c->kernel, "source")));
   clt_words folders = {0};

@@ -447,7 +447,7 @@ static int read_kernel(captured *c, clt_error *error) {
   const char *name = clt_json_string(c->kernel, "name");
   const size_t n_arguments = json_array_size(json_object_get(c->capture, "arguments"));
   d->complete = true;
-  if (cli_capture_source(c, error) == NULL) return error->code;
+  if (capture_source(c, error) == NULL) return error->code;
   int rc = clt_draft_find_macros(d, NULL, NULL, NULL, error);
   if (rc == CLT_OK) rc = find_device(&device, json_object_get(c->capture, "device"), error);
   if (rc == CLT_OK) rc = clt_draft_build(d, &device, error);
@@ -466,7 +466,7 @@ static int read_kernel(captured *c, clt_error *error) {
 
 static void release_draft(void *draft) { clt_draft_release(draft); }
 
-const char *cli_capture_problem(const char **parameters, captured *c, clt_error *error) {
+const char *capture_problem(const char **parameters, captured *c, clt_error *error) {
   const char *name = clt_json_string(c->kernel, "name");
   clt_text text = {0};
   c->draft = cli_keep(cli_new(1, sizeof *c->draft), release_draft);

@@ -21,13 +21,13 @@ typedef struct captured {
 /* Writes the problem's folder: KERNEL.json, kernel.cl, the included files, and the data, which is moved there. Returns
  * the problem file's path, kept until the command ends; NULL with the reason in error. *parameters: the
  * names of its tuning parameters, "a, b", kept as long; "none" without any. */
-const char *cli_capture_problem(const char **parameters, captured *c, clt_error *error);
+const char *capture_problem(const char **parameters, captured *c, clt_error *error);
 
 /* --- capture_files.c --- */
 
 /* Writes kernel.cl, copies the files that it includes, and reads the build options: macros to tune go to the draft, the
  * others to the draft, c->options and c->includes. Returns the path of kernel.cl, kept until the command ends; NULL
  * with the reason in error. */
-const char *cli_capture_source(captured *c, clt_error *error);
+const char *capture_source(captured *c, clt_error *error);
 
 #endif
