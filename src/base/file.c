@@ -52,6 +52,12 @@ int clt_file_open(int *out, size_t *bytes, const char *path, clt_error *error) {
   return CLT_OK;
 }
 
+int clt_file_size(size_t *bytes, const char *path, clt_error *error) {
+  int fd, rc = clt_file_open(&fd, bytes, path, error);
+  if (rc == CLT_OK) close(fd);
+  return rc;
+}
+
 int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error) {
   int fd, rc = clt_file_open(&fd, NULL, path, error);
   if (rc) return rc;

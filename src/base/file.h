@@ -13,6 +13,9 @@
  * FIFOs and devices, on which open could wait. CLT_E_IO. */
 int clt_file_open(int *fd, size_t *bytes, const char *path, clt_error *error);
 
+/* The size of such a file, before anything of it is read. */
+int clt_file_size(size_t *bytes, const char *path, clt_error *error);
+
 /* Reads the first *n bytes of such a file, or all if it is shorter, and sets *n to their number. */
 int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error);
 
