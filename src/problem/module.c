@@ -129,8 +129,13 @@ static int compile_module(const char *path, const char *library, const char *inc
     while (said.n > 0 && strchr(" \n", said.bytes[said.n - 1])) said.bytes[--said.n] = 0;
     for (size_t i = 0; i < said.n; i++)
       said.bytes[i] == '\n' ? clt_text_add(&reason, "; ") : clt_text_add_bytes(&reason, &said.bytes[i], 1);
-    rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
-                  reason.n ? reason.bytes : "the compiler failed");
+    char *cache = clt_path_folder(library);
+    rc = cache ? clt_check_space(NULL, cache, "cannot compile a module", error) : clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_check_space(said.bytes, clt_temporary_folder(), "cannot compile a module", error);
+    free(cache);
+    if (rc == CLT_OK)
+      rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
+                    reason.n ? reason.bytes : "the compiler failed");
   } else {
     rc = mark_end(partial, error);
     if (rc == CLT_OK && (chmod(partial, 0700) != 0 || rename(partial, library) != 0))

@@ -51,10 +51,11 @@ void clt_pool_close(clt_pool *pool); /* again does nothing */
  * gives idle workers something to do; it never blocks. */
 int clt_pool_take(clt_pool *pool, clt_measurement *out, clt_error *error);
 /* clt_pool_watch fills the descriptors for poll (at most CLT_POOL_WATCHED; returns how many) and lowers *wait_s, the
- * time to wait. After poll, which was given waited_s, clt_pool_handle deals with what has happened. */
+ * time to wait. After clt_poll, which was given waited_s and returned jump_s,
+ * clt_pool_handle deals with what has happened. */
 #define CLT_POOL_WATCHED (CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS)
 size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s);
-int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error);
+int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *error);
 /* Watches, polls and handles, for a single pool; waits at most timeout_s. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
 

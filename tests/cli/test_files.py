@@ -171,13 +171,13 @@ class Hostile(SimulatedTest):
         return run.stderr
 
     def test_a_data_file_is_not_read_beyond_its_array(self):
-        for kind, start, says in (("BinaryRaw", b"", "has 4398046511104 bytes, but argument 'in' needs 4096"),
+        for kind, start, says in (("BinaryRaw", b"", "has 17179869184 bytes, but argument 'in' needs 4096"),
                                   ("PGM", b"P5 3 2 255\n", "has 3 x 2 pixels, but argument 'in' has 1024 x 1 x 1")):
             self.write_problem(4, 3)
             self.with_argument(FillType=kind, DataSource="data")
             with open(self.folder / "data", "wb") as file:
                 file.write(start)
-                file.truncate(1 << 42)
+                file.truncate(1 << 34)
             for command in (("verify", "copy.json"), ("tune", "copy.json", "--store", "s.sqlite")):
                 self.assertIn(says, self.refused(*command, "--device", "Simulated"))
             self.assertIn("default", self.clatune("lookup", "copy.json", "--device", "Simulated", "--store", "s.sqlite").stdout)
