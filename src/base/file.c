@@ -22,7 +22,7 @@
 #define CHUNK_BYTES (64 << 10)
 #define MOST_PACKED 100 /* the largest compression ratio: recordings reach 10 to 20, decompression bombs 1,000 */
 #define LEAST_SPACE_BYTES 65536
-#define MOST_OPEN 32    /* descriptors of nftw while a tree is removed */
+#define MOST_OPEN 32 /* descriptors of nftw while a tree is removed */
 
 /* Reads n bytes, or fewer at the end of the file. Returns their number; -1: failure. */
 static ssize_t read_all(int fd, char *bytes, size_t n) {
@@ -256,8 +256,8 @@ int clt_check_space(const char *words, const char *folder, const char *what, clt
   struct statvfs disk;
   const bool said = words && (strcasestr(words, "no space left") || strcasestr(words, strerror(ENOSPC)) ||
                               strcasestr(words, strerror(EDQUOT)));
-  const bool full = statvfs(folder, &disk) == 0 && disk.f_blocks > 0 &&
-                    disk.f_bavail * disk.f_frsize < LEAST_SPACE_BYTES;
+  const bool full =
+      statvfs(folder, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail * disk.f_frsize < LEAST_SPACE_BYTES;
   if (!said && !full) return CLT_OK;
   return clt_fail(error, CLT_E_IO,
                   "%s: no space left in '%s'; free some, or set TMPDIR or XDG_CACHE_HOME to a folder on another disk, "

@@ -60,7 +60,8 @@ static void command_close(void *state) {
     free(s->slots[i].folder);
   }
   give_up_kept(s);
-  for (size_t i = 0; s->batch.size && s->batch.queue && i < s->n_submitted; i++) clt_evaluation_end(&s->batch.queue[i], NULL);
+  for (size_t i = 0; s->batch.size && s->batch.queue && i < s->n_submitted; i++)
+    clt_evaluation_end(&s->batch.queue[i], NULL);
   free(s->batch.queue);
   clt_lock_close(&s->lock);
   clt_run_folder_remove(&s->run);

@@ -336,8 +336,7 @@ static void add_fill(key *k, const clt_fill *fill) {
   add_expression(k, fill->value);
   add_text(k, fill->function);
   add_module(k, fill->module);
-  if (k->rc == CLT_OK && fill->file)
-    k->rc = hash_bytes(k->hasher, fill->file, most_data(k->instance), k->error);
+  if (k->rc == CLT_OK && fill->file) k->rc = hash_bytes(k->hasher, fill->file, most_data(k->instance), k->error);
 }
 
 /* Adds the arguments and the reference. */

@@ -150,9 +150,9 @@ static int compile_module(const char *path, const char *library, const char *inc
   return rc;
 }
 
-/* Finds the shared object of a module, and compiles it if it is C and not in the cache, or anew. Loading a shared object
- * executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another user is
- * replaced. */
+/* Finds the shared object of a module, and compiles it if it is C and not in the cache, or anew. Loading a shared
+ * object executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another
+ * user is replaced. */
 static int find_library(char **out, const char *path, bool anew, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char hash[33], *folder = NULL, *library = NULL, *include = NULL;

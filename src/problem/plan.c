@@ -153,8 +153,7 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   if (out->kind == CLT_ARG_SAMPLER) return;
   out->bytes = out->element.bytes;
   if (out->kind == CLT_ARG_SCALAR && argument->fill.kind == CLT_FILL_RAW) {
-    if (c->rc == CLT_OK)
-      c->rc = clt_fill_raw(out->scalar, out->bytes, argument->fill.file, argument->name, c->error);
+    if (c->rc == CLT_OK) c->rc = clt_fill_raw(out->scalar, out->bytes, argument->fill.file, argument->name, c->error);
     return;
   }
   if (out->kind == CLT_ARG_SCALAR) {

@@ -35,7 +35,8 @@ typedef struct clt_pool_setup {
   clt_timing_policy timing;
 } clt_pool_setup;
 
-/* Initialises a zeroed pool and starts its first workers in the background (with `lenient`, none before clt_pool_keep). */
+/* Initialises a zeroed pool and starts its first workers in the background (with `lenient`, none before clt_pool_keep).
+ */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
 /* The functions of clt_evaluator_type. At most n_workers * n_slots configurations may be submitted, and at most

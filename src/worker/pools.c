@@ -230,7 +230,8 @@ int clt_pools_wait(void *state, clt_measurement *out, double timeout_s, clt_erro
     for (size_t i = 0; i < s->n; i++) {
       clt_error why = {0};
       clt_pool *pool = &s->devices[i].pool;
-      if (s->devices[i].stage != CLT_POOLS_LEFT_OUT) clt_pool_break(pool, clt_pool_handle(pool, wait_s, jump_s, &why), &why);
+      if (s->devices[i].stage != CLT_POOLS_LEFT_OUT)
+        clt_pool_break(pool, clt_pool_handle(pool, wait_s, jump_s, &why), &why);
     }
   }
 }

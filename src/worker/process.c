@@ -389,10 +389,8 @@ pid_t clt_process_stop(clt_process *process, bool by_itself, char **why) {
   for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
     killed = killed || (ended && gone && WIFSIGNALED(status) && WTERMSIG(status) == sent[i]);
   const pid_t left = ended ? 0 : process->pid;
-  *process = (clt_process){.starved = process->starved,
-                           .asleep = process->asleep,
-                           .jumped = process->jumped,
-                           .killed = killed};
+  *process = (clt_process){
+      .starved = process->starved, .asleep = process->asleep, .jumped = process->jumped, .killed = killed};
   return left;
 }
 
