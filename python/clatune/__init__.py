@@ -1,6 +1,7 @@
 """clatune from Python: tunes OpenCL kernels. See docs/how-to/python.md."""
 from .command import (ClatuneWarning, CommandNotFound, DeviceError, Error, Interrupted, NoValidConfiguration, StoreError, UsageError,
                       VerificationFailed, find_command, run, run_text)
+from .files import FileError
 from .optimizer import Failed, Optimizer
 from .problem import Argument, In, InOut, Local, Out, Problem, Scalar, Space
 from .replay import Replay, replay
@@ -8,6 +9,6 @@ from .result import Configuration, Launch, Lookup, Result
 from .store import Store
 from .tuning import devices, lookup, measure, tune, verify
 
-__all__ = ["Argument", "ClatuneWarning", "CommandNotFound", "Configuration", "DeviceError", "Error", "Failed", "In", "InOut", "Interrupted", "Launch",
+__all__ = ["Argument", "ClatuneWarning", "CommandNotFound", "Configuration", "DeviceError", "Error", "Failed", "FileError", "In", "InOut", "Interrupted", "Launch",
            "Local", "Lookup", "NoValidConfiguration", "Optimizer", "Out", "Problem", "Replay", "Result", "Scalar", "Space", "Store", "StoreError",
            "UsageError", "VerificationFailed", "devices", "find_command", "lookup", "measure", "replay", "run", "run_text", "tune", "verify"]

@@ -139,6 +139,8 @@ class Process:
                                              text=True, encoding="utf-8", errors="replace")
         except OSError as error:
             raise CommandNotFound(f"cannot run '{path}': {error.strerror}") from error
+        except ValueError as error:  # a zero byte in an argument
+            raise UsageError(str(error), 2) from error
         self._said: list[str] = []
         self._reader = threading.Thread(target=self._read_stderr, daemon=True)
         self._reader.start()

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import command
+from .files import FileError, read_json, write_text
 
 Value = Union[bool, int, float, str]
 #: A number, or an expression over tuning parameters, sizes and properties of the device (docs/reference/expressions.md).
@@ -271,14 +272,16 @@ class Problem:
         _merge(document, more or {})
         self.document = document  #: the problem file's content
         self.path = at / f"{kernel}.json"  #: the problem file
-        self.path.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n")
+        write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads an existing problem file."""
         problem = cls.__new__(cls)
         problem.path = pathlib.Path(path)
-        problem.document = json.loads(problem.path.read_text())
+        problem.document = read_json(problem.path)
+        if not isinstance(problem.document, dict):
+            raise FileError(path, "read", "not a problem file, which is a JSON object")
         problem.space = Space.from_json(problem.document.get("ConfigurationSpace", {"TuningParameters": []}))
         return problem
 
@@ -312,7 +315,7 @@ def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str], kernel: 
         if not path.is_file():
             raise FileNotFoundError(f"the kernel file '{path}' does not exist")
         return os.path.abspath(path)
-    (folder / f"{kernel}.cl").write_text(source)
+    write_text(folder / f"{kernel}.cl", source)
     return f"{kernel}.cl"
 
 

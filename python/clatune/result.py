@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import command
+from .files import read_text, write_text
 from .problem import Problem, Value
 
 
@@ -169,9 +170,9 @@ class Result:
                 command.run_text("report", self.problem.path, "--quiet", f"--output={page}", f"--store={self.json['store']}",
                                  *command.flags({"device": devices[0] if devices else None, "objective": self._run.get("objective")}),
                                  *command.size_flags(self.json["sizes"]))
-                self._page = page.read_text(encoding="utf-8")
+                self._page = read_text(page)
         if path is not None:
-            pathlib.Path(path).write_text(self._page, encoding="utf-8")
+            write_text(path, self._page)
         return self._page
 
     def _rows(self) -> list[tuple[str, str]]:

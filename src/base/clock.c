@@ -5,6 +5,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define LOOK_S 1.0
+#define LEAST_JUMP_S 1.0
+
+double clt_poll(struct pollfd *watched, size_t n, double wait_s) {
+  const double begun_s = clt_now_s(), asked_s = fmin(fmax(wait_s, 0), LOOK_S);
+  poll(watched, n, (int)ceil(asked_s * 1e3));
+  const double jump_s = clt_now_s() - begun_s - asked_s;
+  return jump_s > LEAST_JUMP_S ? jump_s : 0;
+}
+
 clt_processor_time clt_processor_time_now(void) {
   const clt_processor_time unknown = {NAN, NAN, NAN};
   clt_processor_time now = {0};

@@ -2,6 +2,8 @@
 #ifndef CLT_BASE_CLOCK_H
 #define CLT_BASE_CLOCK_H
 
+#include <poll.h>
+#include <stddef.h>
 #include <time.h>
 
 /* Seconds since an arbitrary fixed moment; never goes back. */
@@ -10,6 +12,10 @@ static inline double clt_now_s(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+/* poll(2) for at most wait_s, and at most a second. Returns by how much the clock jumped meanwhile, 0 if by less than a
+ * second: the machine was suspended, or this process was stopped. Deadlines that were being waited for move by it. */
+double clt_poll(struct pollfd *watched, size_t n, double wait_s);
 
 /* Seconds of processor time that the calling thread has used. */
 static inline double clt_thread_time_s(void) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -20,7 +21,8 @@
 
 #define CHUNK_BYTES (64 << 10)
 #define MOST_PACKED 100 /* the largest compression ratio: recordings reach 10 to 20, decompression bombs 1,000 */
-#define MOST_OPEN 32    /* descriptors of nftw while a tree is removed */
+#define LEAST_SPACE_BYTES 65536
+#define MOST_OPEN 32 /* descriptors of nftw while a tree is removed */
 
 /* Reads n bytes, or fewer at the end of the file. Returns their number; -1: failure. */
 static ssize_t read_all(int fd, char *bytes, size_t n) {
@@ -50,6 +52,12 @@ int clt_file_open(int *out, size_t *bytes, const char *path, clt_error *error) {
   if (bytes) *bytes = (size_t)status.st_size;
   *out = fd;
   return CLT_OK;
+}
+
+int clt_file_size(size_t *bytes, const char *path, clt_error *error) {
+  int fd, rc = clt_file_open(&fd, bytes, path, error);
+  if (rc == CLT_OK) close(fd);
+  return rc;
 }
 
 int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error) {
@@ -242,6 +250,19 @@ int clt_file_replace(const char *path, const void *bytes, size_t n, clt_error *e
     return rc;
   }
   return clt_file_replace_commit(&r, error);
+}
+
+int clt_check_space(const char *words, const char *folder, const char *what, clt_error *error) {
+  struct statvfs disk;
+  const bool said = words && (strcasestr(words, "no space left") || strcasestr(words, strerror(ENOSPC)) ||
+                              strcasestr(words, strerror(EDQUOT)));
+  const bool full =
+      statvfs(folder, &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail * disk.f_frsize < LEAST_SPACE_BYTES;
+  if (!said && !full) return CLT_OK;
+  return clt_fail(error, CLT_E_IO,
+                  "%s: no space left in '%s'; free some, or set TMPDIR or XDG_CACHE_HOME to a folder on another disk, "
+                  "then run the same command to continue",
+                  what, folder);
 }
 
 /* --- folders and paths --- */

@@ -13,6 +13,9 @@
  * FIFOs and devices, on which open could wait. CLT_E_IO. */
 int clt_file_open(int *fd, size_t *bytes, const char *path, clt_error *error);
 
+/* The size of such a file, before anything of it is read. */
+int clt_file_size(size_t *bytes, const char *path, clt_error *error);
+
 /* Reads the first *n bytes of such a file, or all if it is shorter, and sets *n to their number. */
 int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error);
 
@@ -49,6 +52,10 @@ void clt_file_replace_abort(clt_replacement *replacement); /* path stays as it w
 
 /* Replaces a file in one call. */
 int clt_file_replace(const char *path, const void *bytes, size_t n, clt_error *error);
+
+/* CLT_E_IO if a program failed because a disk or quota was full: its words (nullable) say so, or nothing more fits into
+ * `folder`. what: the failure, such as "the module 'x.c' could not be compiled". Otherwise CLT_OK. */
+int clt_check_space(const char *words, const char *folder, const char *what, clt_error *error);
 
 /* Makes a folder (mode 0700) and its missing parents. */
 int clt_folder_make(const char *path, clt_error *error);

@@ -60,7 +60,8 @@ static void command_close(void *state) {
     free(s->slots[i].folder);
   }
   give_up_kept(s);
-  for (size_t i = 0; s->batch.queue && i < s->n_submitted; i++) clt_evaluation_end(&s->batch.queue[i], NULL);
+  for (size_t i = 0; s->batch.size && s->batch.queue && i < s->n_submitted; i++)
+    clt_evaluation_end(&s->batch.queue[i], NULL);
   free(s->batch.queue);
   clt_lock_close(&s->lock);
   clt_run_folder_remove(&s->run);
@@ -164,7 +165,9 @@ static void wait_for_events(clt_command_state *s, double timeout_s) {
     n += CLT_PROCESS_WATCHED;
   }
   if (s->lock.wait_s > 0) timeout_s = fmin(timeout_s, CLT_LOCK_RETRY_S);
-  poll(watched, n, (int)ceil(fmin(timeout_s, 60) * 1e3));
+  const double jump_s = clt_poll(watched, n, timeout_s);
+  for (size_t i = 0; i < s->n_slots; i++) clt_process_jump(&s->slots[i].process, jump_s);
+  s->batch.deadline_s += jump_s;
 }
 
 /* --- scheduling: builds in parallel, runs one by one or in parallel --- */

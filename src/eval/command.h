@@ -33,6 +33,7 @@ typedef struct clt_evaluation {
   clt_config config;
   double best_cost; /* the best cost so far (clt_figure_cost); 0: none */
   bool single;      /* a finalist: BUILT again after each run; the caller decides on the number of runs */
+  bool was_late;    /* a program of it was repeated because the clock had jumped */
   unsigned lost;    /* how often its worker process was lost */
   char *scratch, **environment, **words;
   size_t step;  /* index of the current build command */

@@ -359,6 +359,16 @@ bool clt_evaluation_has_enough(const clt_evaluation *e) {
   return m->n_runs >= t->min_runs && clt_runs_steady(costs, m->n_runs, t->steady_relative);
 }
 
+static int begin_check(clt_evaluation *e, clt_error *error) {
+  return clt_evaluation_start(e, &e->all->command->check, "", e->all->options.check_timeout_s, CLT_EVALUATION_CHECKING,
+                              error);
+}
+
+static int repeat_stage(clt_evaluation *e, clt_error *error) {
+  if (e->stage == CLT_EVALUATION_BUILDING) return build_next(e, error);
+  return e->stage == CLT_EVALUATION_CHECKING ? begin_check(e, error) : clt_evaluation_run(e, error);
+}
+
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   clt_program_end end;
   clt_measurement *m = &e->measurement;
@@ -367,6 +377,10 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   if (!clt_evaluation_active(e)) return CLT_OK;
   int ended = clt_program_poll(e->process, &end, error);
   if (ended <= 0) return ended;
+  if (e->process->jumped && !e->was_late) { /* the clock jumped: neither a time nor a limit means anything */
+    e->was_late = true;
+    return repeat_stage(e, error);
+  }
   bool running = e->stage == CLT_EVALUATION_RUNNING;
   if (e->stage == CLT_EVALUATION_BUILDING) m->phases.build_s += end.wall_s;
   if (e->stage == CLT_EVALUATION_CHECKING) m->phases.verify_s += end.wall_s;
@@ -376,11 +390,13 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
     char *story = clt_program_story(e->process, e->words, &end);
     const char *separator = why[0] ? "\n" : "";
     char *text = story ? clt_format("%s%s%s", why, separator, story) : NULL;
-    if (text) clt_measurement_fail(m, reason, text);
+    int rc = text ? CLT_OK : clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_check_space(text, e->scratch, "a program failed", error);
+    if (rc == CLT_OK) clt_measurement_fail(m, reason, text);
     free(story);
     free(text);
     e->stage = CLT_EVALUATION_DONE;
-    return text ? CLT_OK : clt_fail_memory(error);
+    return rc;
   }
   if (e->stage == CLT_EVALUATION_BUILDING) {
     e->step++;
@@ -388,9 +404,7 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   }
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
   if (running) clt_evaluation_put_run(e, figure, end.wall_s);
-  if (!e->checked)
-    return clt_evaluation_start(e, &e->all->command->check, "", e->all->options.check_timeout_s,
-                                CLT_EVALUATION_CHECKING, error);
+  if (!e->checked) return begin_check(e, error);
   if (e->single) {
     e->stage = CLT_EVALUATION_BUILT;
     return CLT_OK;

@@ -12,6 +12,8 @@ double clt_load_number(const void *at, clt_element_base base);
 /* Fills a logical array. call has the arrays and scalars that a module's function may read. */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_recipe *recipe, const clt_module_call *call, clt_error *error);
+/* Reads the content of an argument from a file of exactly this size. */
+int clt_fill_raw(void *data, size_t bytes, const char *path, const char *argument, clt_error *error);
 bool clt_fill_is_drawn(const clt_fill *fill); /* random numbers of a stated range, not stated numbers */
 
 /* Changes the file's own content of an array to what a recipe asks for (vary.c). drawn: the content is random between 0

@@ -11,6 +11,8 @@
 #include "problem/content.h"
 #include "problem/instance.h"
 
+#define MOST_HEADER ((size_t)64 << 10) /* bytes of a PGM header, with its comments */
+
 /* The memory of an array as single numbers. */
 typedef struct filling {
   const clt_array *array;
@@ -71,25 +73,22 @@ static const char *header_number(const char *at, const char *end, size_t *out) {
  * value. */
 static int fill_pgm(const filling *f, const char *path, clt_error *error) {
   const clt_array *array = f->array;
-  char *bytes = NULL;
-  size_t n, header[3], raster_bytes = 0; /* width, height, largest value */
+  size_t n = 2 * f->n_elements + MOST_HEADER, header[3]; /* width, height, largest value */
   if (array->element.components != 1)
     return clt_fail(error, CLT_E_FORMAT, "'%s' is a greyscale image, but argument '%s' has %d components", path,
                     array->name, array->element.components);
-  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
-  if (rc) return rc;
+  char *bytes = malloc(n);
+  int rc = bytes ? clt_file_read_start(bytes, &n, path, error) : clt_fail_memory(error);
+  if (rc) n = 0;
   const char *end = bytes + n, *at = n >= 3 && bytes[0] == 'P' && bytes[1] == '5' ? bytes + 2 : NULL;
   for (int i = 0; at && i < 3; i++) at = header_number(at, end, &header[i]);
-  bool fits = at && at < end && isspace((unsigned char)*at) && header[2] >= 1 && header[2] <= 65535 &&
-              clt_size_multiply(&raster_bytes, header[0], header[1]) &&
-              clt_size_multiply(&raster_bytes, raster_bytes, header[2] > 255 ? 2 : 1) &&
-              raster_bytes <= (size_t)(end - at - 1);
-  if (!fits) {
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is not a complete binary PGM file (P5)", path);
-  } else if (header[0] != array->extent[0] || header[1] != array->extent[1] || array->extent[2] != 1) {
+  if (at && (at == end || !isspace((unsigned char)*at) || header[2] < 1 || header[2] > 65535)) at = NULL;
+  if (at && (header[0] != array->extent[0] || header[1] != array->extent[1] || array->extent[2] != 1)) {
     rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu x %zu pixels, but argument '%s' has %zu x %zu x %zu elements",
                   path, header[0], header[1], array->name, array->extent[0], array->extent[1], array->extent[2]);
-  } else {
+  } else if (rc == CLT_OK && (at == NULL || f->n_elements * (header[2] > 255 ? 2 : 1) > (size_t)(end - at - 1))) {
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is not a complete binary PGM file (P5)", path);
+  } else if (rc == CLT_OK) {
     const unsigned char *raster = (const unsigned char *)at + 1;
     for (size_t i = 0; i < f->n_elements; i++) {
       unsigned grey = header[2] > 255 ? raster[2 * i] * 256u + raster[2 * i + 1] : raster[i];
@@ -98,6 +97,14 @@ static int fill_pgm(const filling *f, const char *path, clt_error *error) {
   }
   free(bytes);
   return rc;
+}
+
+int clt_fill_raw(void *data, size_t bytes, const char *path, const char *argument, clt_error *error) {
+  size_t n;
+  int rc = clt_file_size(&n, path, error);
+  if (rc == CLT_OK && n != bytes)
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes, but argument '%s' needs %zu", path, n, argument, bytes);
+  return rc ? rc : clt_file_read_start(data, &n, path, error);
 }
 
 static uint64_t seed_of(const clt_fill *fill, const clt_array *array, uint64_t seed) {
@@ -165,17 +172,7 @@ static int fill_own(const clt_instance *instance, const clt_fill *fill, const cl
                       fill->function, fill->module, array->name);
       return rc;
     }
-    case CLT_FILL_RAW: {
-      char *bytes = NULL;
-      size_t n;
-      int rc = clt_file_read(&bytes, &n, fill->file, CLT_MAX_DATA_BYTES, error);
-      if (rc == CLT_OK && n != array->bytes)
-        rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes, but argument '%s' needs %zu", fill->file, n,
-                      array->name, array->bytes);
-      if (rc == CLT_OK) memcpy(data, bytes, n);
-      free(bytes);
-      return rc;
-    }
+    case CLT_FILL_RAW: return clt_fill_raw(data, array->bytes, fill->file, array->name, error);
     case CLT_FILL_PGM: return fill_pgm(&f, fill->file, error);
   }
   if (value.type == CLT_STRING)

@@ -79,10 +79,15 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   for (size_t i = folder ? 0 : 1; rc == CLT_OK && i <= state->folders.n; i++) {
     char *path = clt_path_join(i == 0 ? folder : state->folders.all[i - 1], name);
     if (path == NULL) return clt_fail_memory(error);
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, R_OK) != 0)
-      free(path);
-    else
+    const bool is_there = stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+    if (is_there && access(path, R_OK) == 0 && S_ISREG(status.st_mode)) {
       rc = clt_words_add(&state->pending, path, error);
+      continue;
+    }
+    /* The compiler would wait for a FIFO, and read /dev/zero for ever. */
+    if (is_there && !S_ISREG(status.st_mode) && strcmp(path, "/dev/null") != 0)
+      rc = clt_fail(error, CLT_E_IO, "cannot include '%s': not a regular file", path);
+    free(path);
   }
   return rc;
 }
@@ -163,6 +168,8 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *fol
 }
 
 /* --- the key --- */
+
+#define ALWAYS_HASHED ((size_t)1 << 30) /* of a data file; takes less than a second */
 
 /* After the first failure (rc is not 0), the hash is undefined. Existing stores depend on the order of the added data
  * and on the types of numbers. */
@@ -270,13 +277,37 @@ static void add_module(key *k, const char *path) {
   if (k->rc == CLT_OK && path) k->rc = clt_hash_with_includes(k->hasher, path, NULL, k->error);
 }
 
-static int hash_bytes(clt_hasher *hasher, const char *path, size_t max_bytes, clt_error *error) {
-  char *bytes = NULL;
-  size_t n = 0;
-  int rc = clt_file_read(&bytes, &n, path, max_bytes, error);
-  if (rc == CLT_OK) clt_hasher_add(hasher, bytes, n);
-  free(bytes);
+/* Adds the first `most` bytes of a file, and its size if it has more. */
+static int hash_bytes(clt_hasher *hasher, const char *path, size_t most, clt_error *error) {
+  char chunk[1 << 16];
+  size_t size = 0, left = most;
+  ssize_t got = 1;
+  int fd, rc = clt_file_open(&fd, &size, path, error);
+  if (rc) return rc;
+  for (; left > 0 && got > 0; left -= got > 0 ? (size_t)got : 0) {
+    got = read(fd, chunk, clt_min(left, sizeof chunk));
+    if (got > 0) clt_hasher_add(hasher, chunk, (size_t)got);
+  }
+  if (got < 0) rc = clt_fail_errno(error, CLT_E_IO, "read", path);
+  if (size > most) clt_hasher_add(hasher, &size, sizeof size);
+  close(fd);
   return rc;
+}
+
+/* The bytes of a data file that can matter: those of the largest argument. Shorter files are read to their end also if
+ * they do not fit these sizes, because the file is the same at the sizes that it fits. */
+static size_t most_data(const clt_instance *instance) {
+  const clt_problem *problem = instance->problem;
+  size_t most = ALWAYS_HASHED, extent[3];
+  for (size_t i = 0; i < problem->n_arguments; i++) {
+    clt_calculation c = {instance, NULL, NULL, CLT_OK};
+    size_t bytes = problem->arguments[i].plan.element.bytes;
+    clt_evaluate_extent(&c, &problem->arguments[i].size, 1, 1, extent);
+    for (size_t d = 0; c.rc == CLT_OK && d < 3; d++)
+      if (!clt_size_multiply(&bytes, bytes, extent[d])) c.rc = CLT_E_RANGE;
+    if (c.rc == CLT_OK && bytes > most) most = bytes;
+  }
+  return most;
 }
 
 static void add_options(key *k, const clt_compiler_option *options, size_t n) {
@@ -305,7 +336,7 @@ static void add_fill(key *k, const clt_fill *fill) {
   add_expression(k, fill->value);
   add_text(k, fill->function);
   add_module(k, fill->module);
-  if (k->rc == CLT_OK && fill->file) k->rc = hash_bytes(k->hasher, fill->file, CLT_MAX_DATA_BYTES, k->error);
+  if (k->rc == CLT_OK && fill->file) k->rc = hash_bytes(k->hasher, fill->file, most_data(k->instance), k->error);
 }
 
 /* Adds the arguments and the reference. */

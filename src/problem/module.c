@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/spawn.h"
 #include "problem/content.h"
 #include "problem/instance.h"
@@ -16,6 +17,7 @@
 
 #define MAX_COMPILER_WORDS 16 /* of $CC, which may contain arguments */
 #define MAX_COMPILER_TEXT 2000
+#define MOST_MODULE_BYTES ((size_t)1 << 30)
 
 static const char *const flags[] = {"-O3", "-fopenmp", "-shared", "-fPIC"};
 #define N_FLAGS (sizeof flags / sizeof *flags)
@@ -56,6 +58,51 @@ static int hash_module(char out[33], const char *path, const char *include, clt_
   return rc;
 }
 
+/* Whether a folder or file belongs to the user and only the user can write to it. */
+static bool is_own(const struct stat *status) {
+  return status->st_uid == geteuid() && !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* --- cached modules end with a mark, which the loader does not read: their size and a hash of their content --- */
+
+typedef struct module_end {
+  char mark[8]; /* not terminated */
+  uint64_t bytes, hash;
+} module_end;
+
+static module_end end_of(const char *bytes, size_t n) {
+  return (module_end){{'c', 'l', 't', 'm', 'o', 'd', 'u', '1'}, n, clt_hash64(bytes, n)};
+}
+
+static int mark_end(const char *path, clt_error *error) {
+  char *bytes = NULL;
+  size_t n;
+  int rc = clt_file_read(&bytes, &n, path, MOST_MODULE_BYTES, error);
+  if (rc) return rc;
+  const module_end end = end_of(bytes, n);
+  char *marked = realloc(bytes, n + sizeof end);
+  if (marked) memcpy(marked + n, &end, sizeof end);
+  rc = marked ? clt_file_write(path, marked, n + sizeof end, error) : clt_fail_memory(error);
+  free(marked ? marked : bytes);
+  return rc;
+}
+
+/* Whether a cached module is there, belongs to the user, and is as it was written: loading a file that was cut off ends
+ * the process. */
+static bool is_whole(const char *path) {
+  struct stat status;
+  char *bytes = NULL;
+  size_t n = 0;
+  bool whole = lstat(path, &status) == 0 && S_ISREG(status.st_mode) && is_own(&status) &&
+               clt_file_read(&bytes, &n, path, MOST_MODULE_BYTES, NULL) == CLT_OK && n > sizeof(module_end);
+  if (whole) {
+    const module_end end = end_of(bytes, n - sizeof end);
+    whole = memcmp(bytes + n - sizeof end, &end, sizeof end) == 0;
+  }
+  free(bytes);
+  return whole;
+}
+
 /* If the compiler fails, the message contains its output, with "; " instead of line ends. */
 static int compile_module(const char *path, const char *library, const char *include, clt_error *error) {
   char *command = strdup(compiler_command()), *from = clt_format("-I%s", include);
@@ -82,10 +129,17 @@ static int compile_module(const char *path, const char *library, const char *inc
     while (said.n > 0 && strchr(" \n", said.bytes[said.n - 1])) said.bytes[--said.n] = 0;
     for (size_t i = 0; i < said.n; i++)
       said.bytes[i] == '\n' ? clt_text_add(&reason, "; ") : clt_text_add_bytes(&reason, &said.bytes[i], 1);
-    rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
-                  reason.n ? reason.bytes : "the compiler failed");
-  } else if (chmod(partial, 0700) != 0 || rename(partial, library) != 0) {
-    rc = clt_fail_errno(error, CLT_E_IO, "create", library);
+    char *cache = clt_path_folder(library);
+    rc = cache ? clt_check_space(NULL, cache, "cannot compile a module", error) : clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_check_space(said.bytes, clt_temporary_folder(), "cannot compile a module", error);
+    free(cache);
+    if (rc == CLT_OK)
+      rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
+                    reason.n ? reason.bytes : "the compiler failed");
+  } else {
+    rc = mark_end(partial, error);
+    if (rc == CLT_OK && (chmod(partial, 0700) != 0 || rename(partial, library) != 0))
+      rc = clt_fail_errno(error, CLT_E_IO, "create", library);
   }
   if (rc) unlink(partial);
   clt_text_release(&said);
@@ -96,22 +150,17 @@ static int compile_module(const char *path, const char *library, const char *inc
   return rc;
 }
 
-/* Whether a folder or file belongs to the user and only the user can write to it. */
-static bool is_own(const struct stat *status) {
-  return status->st_uid == geteuid() && !(status->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/* Finds the shared object of a module, and compiles it if it is C and not in the cache. Loading a shared object
- * executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another user is
- * replaced. */
-static int find_library(char **out, const char *path, clt_error *error) {
+/* Finds the shared object of a module, and compiles it if it is C and not in the cache, or anew. Loading a shared
+ * object executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another
+ * user is replaced. */
+static int find_library(char **out, const char *path, bool anew, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char hash[33], *folder = NULL, *library = NULL, *include = NULL;
   struct stat status;
+  size_t n;
   if (!clt_ends_with(path, ".c")) { /* dlopen would wait for a FIFO */
-    int fd, rc = clt_file_open(&fd, NULL, path, error);
+    int rc = clt_file_size(&n, path, error);
     if (rc) return rc;
-    close(fd);
     return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   }
   if (cache && cache[0] == '/')
@@ -129,8 +178,7 @@ static int find_library(char **out, const char *path, clt_error *error) {
     rc = clt_fail(error, CLT_E_IO,
                   "compiled modules are not loaded from '%s': %s; set XDG_CACHE_HOME to a folder of your own", folder,
                   status.st_uid == geteuid() ? "other users can write to it" : "it belongs to another user");
-  if (rc == CLT_OK && !(lstat(library, &status) == 0 && S_ISREG(status.st_mode) && is_own(&status)))
-    rc = compile_module(path, library, include, error);
+  if (rc == CLT_OK && (anew || !is_whole(library))) rc = compile_module(path, library, include, error);
   free(folder);
   free(include);
   if (rc == CLT_OK)
@@ -141,11 +189,18 @@ static int find_library(char **out, const char *path, clt_error *error) {
 }
 
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error) {
+  void *handle = NULL;
   char *library = NULL;
-  int rc = find_library(&library, path, error);
+  int rc = CLT_OK;
+  /* A cached one may be of another system that shares the folder, so it is compiled once more. */
+  for (int attempt = 0; rc == CLT_OK && handle == NULL && attempt < (clt_ends_with(path, ".c") ? 2 : 1); attempt++) {
+    free(library);
+    library = NULL;
+    rc = find_library(&library, path, attempt > 0, error);
+    /* RTLD_NODELETE: threads of the OpenMP runtime may outlive the call. */
+    if (rc == CLT_OK) handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  }
   if (rc) return rc;
-  /* RTLD_NODELETE: threads of the OpenMP runtime may outlive the call. */
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   void *symbol = handle ? dlsym(handle, function) : NULL;
   if (handle == NULL)
     rc = clt_fail(error, CLT_E_IO, "cannot load module '%s': %s", path, dlerror());

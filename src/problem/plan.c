@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
+#include "problem/content.h"
 #include "space/space.h"
 
 #define ABSENT SIZE_MAX
@@ -152,14 +153,7 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   if (out->kind == CLT_ARG_SAMPLER) return;
   out->bytes = out->element.bytes;
   if (out->kind == CLT_ARG_SCALAR && argument->fill.kind == CLT_FILL_RAW) {
-    char *bytes = NULL;
-    size_t n = 0;
-    if (c->rc == CLT_OK) c->rc = clt_file_read(&bytes, &n, argument->fill.file, sizeof out->scalar, c->error);
-    if (c->rc == CLT_OK && n != out->bytes)
-      c->rc = clt_fail(c->error, CLT_E_FORMAT, "'%s' has %zu bytes, but argument '%s' needs %zu", argument->fill.file,
-                       n, argument->name, out->bytes);
-    if (c->rc == CLT_OK) memcpy(out->scalar, bytes, n);
-    free(bytes);
+    if (c->rc == CLT_OK) c->rc = clt_fill_raw(out->scalar, out->bytes, argument->fill.file, argument->name, c->error);
     return;
   }
   if (out->kind == CLT_ARG_SCALAR) {

@@ -39,11 +39,21 @@ void clt_process_pause(clt_process *process) {
   if (process->paused_s == 0) process->paused_s = clt_now_s();
 }
 
+static void move_phase(clt_process *process, double by_s) {
+  process->deadline_s += by_s;
+  process->begun_s += by_s;
+  process->checked_s += by_s;
+}
+
+void clt_process_jump(clt_process *process, double jump_s) {
+  if (jump_s == 0 || !process->busy || process->paused_s != 0) return;
+  process->jumped = true;
+  move_phase(process, jump_s);
+}
+
 void clt_process_resume(clt_process *process, double grace_s) {
-  double now_s = clt_now_s(), away_s = process->paused_s != 0 ? now_s - process->paused_s : 0;
-  process->deadline_s += away_s;
-  process->begun_s += away_s;
-  process->checked_s += away_s;
+  double now_s = clt_now_s();
+  if (process->paused_s != 0) move_phase(process, now_s - process->paused_s);
   process->deadline_s = fmax(process->deadline_s, now_s + grace_s);
   process->paused_s = 0;
 }

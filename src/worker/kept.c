@@ -24,6 +24,7 @@ struct clt_kept {
   uint64_t generation;     /* of the process that holds it; 0: not prepared */
   size_t n_preparations;
   size_t n_killings; /* how often other processes were killed while it was timed */
+  bool was_late;     /* the clock jumped during the latest request */
   bool wanted;       /* by the current call: prepared again if its worker is lost */
   size_t n_checked;  /* of the setup's checks */
   double check_begun_s;
@@ -80,8 +81,10 @@ static char *by_kernel(const char *printed) {
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
-  /* Its worker was lost, or the machine was busy: it will be prepared again. */
-  if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
+  const bool jumped = worker->process.jumped && !k->was_late;
+  k->was_late = jumped;
+  /* Its worker was lost, the machine was busy, or the clock jumped: it will be asked or prepared again. */
+  if (outcome->unheard || outcome->killed || outcome->late || jumped) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   if (rc == CLT_OK && pool->setup.evaluator.printed && clt_measurement_correct(&k->answer))
     k->answer.log = by_kernel(worker->process.printed.bytes);

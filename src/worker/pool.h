@@ -35,7 +35,8 @@ typedef struct clt_pool_setup {
   clt_timing_policy timing;
 } clt_pool_setup;
 
-/* Initialises a zeroed pool and starts its first workers in the background (with `lenient`, none before clt_pool_keep). */
+/* Initialises a zeroed pool and starts its first workers in the background (with `lenient`, none before clt_pool_keep).
+ */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
 /* The functions of clt_evaluator_type. At most n_workers * n_slots configurations may be submitted, and at most
@@ -51,10 +52,11 @@ void clt_pool_close(clt_pool *pool); /* again does nothing */
  * gives idle workers something to do; it never blocks. */
 int clt_pool_take(clt_pool *pool, clt_measurement *out, clt_error *error);
 /* clt_pool_watch fills the descriptors for poll (at most CLT_POOL_WATCHED; returns how many) and lowers *wait_s, the
- * time to wait. After poll, which was given waited_s, clt_pool_handle deals with what has happened. */
+ * time to wait. After clt_poll, which was given waited_s and returned jump_s,
+ * clt_pool_handle deals with what has happened. */
 #define CLT_POOL_WATCHED (CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS)
 size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s);
-int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error);
+int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *error);
 /* Watches, polls and handles, for a single pool; waits at most timeout_s. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
 

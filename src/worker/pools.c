@@ -226,11 +226,12 @@ int clt_pools_wait(void *state, clt_measurement *out, double timeout_s, clt_erro
     last = wait_s <= 0;
     for (size_t i = 0; i < s->n; i++)
       if (s->devices[i].stage != CLT_POOLS_LEFT_OUT) n += clt_pool_watch(&s->devices[i].pool, s->watched + n, &wait_s);
-    poll(s->watched, n, (int)ceil(wait_s * 1e3));
+    const double jump_s = clt_poll(s->watched, n, wait_s);
     for (size_t i = 0; i < s->n; i++) {
       clt_error why = {0};
       clt_pool *pool = &s->devices[i].pool;
-      if (s->devices[i].stage != CLT_POOLS_LEFT_OUT) clt_pool_break(pool, clt_pool_handle(pool, wait_s, &why), &why);
+      if (s->devices[i].stage != CLT_POOLS_LEFT_OUT)
+        clt_pool_break(pool, clt_pool_handle(pool, wait_s, jump_s, &why), &why);
     }
   }
 }

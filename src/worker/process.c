@@ -204,7 +204,7 @@ int clt_process_request(clt_process *process, json_t *request, clt_phase phase, 
   process->phase = phase;
   process->limits = *limits;
   process->paused_s = 0;
-  process->starved = process->asleep = false;
+  process->starved = process->asleep = process->jumped = false;
   clt_process_begin_phase(process);
   return clt_process_tell(process, request, error);
 }
@@ -277,7 +277,7 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
     if (event == CLT_PROCESS_NOTHING) {
       struct pollfd watched[CLT_PROCESS_WATCHED];
       clt_process_watch(process, watched);
-      poll(watched, CLT_PROCESS_WATCHED, (int)fmin(ceil(left_s * 1e3), 1e6));
+      clt_process_jump(process, clt_poll(watched, CLT_PROCESS_WATCHED, left_s));
     }
   }
 }
@@ -389,7 +389,8 @@ pid_t clt_process_stop(clt_process *process, bool by_itself, char **why) {
   for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
     killed = killed || (ended && gone && WIFSIGNALED(status) && WTERMSIG(status) == sent[i]);
   const pid_t left = ended ? 0 : process->pid;
-  *process = (clt_process){.alive = false, .starved = process->starved, .asleep = process->asleep, .killed = killed};
+  *process = (clt_process){
+      .starved = process->starved, .asleep = process->asleep, .jumped = process->jumped, .killed = killed};
   return left;
 }
 

@@ -37,6 +37,7 @@ typedef struct clt_process {
   double begun_s, cpu_s;   /* the phase's start, and the process's processor time then */
   double late_s;           /* how long this process was kept from checking */
   double checked_s, got_s; /* when it was last considered, and the processor time then */
+  bool jumped;             /* the clock jumped during this request: its times and limits mean nothing */
   bool starved;            /* a deadline of this request was moved because the machine was busy */
   bool asleep;             /* it missed its deadline without computing */
   bool killed;             /* ended by a signal from outside, not by a fault of its own; set by clt_process_stop */
@@ -104,6 +105,8 @@ void clt_process_begin_phase(clt_process *process);
 /* Suspends the deadline while a worker waits for the device. After clt_process_resume at least grace_s are left. */
 void clt_process_pause(clt_process *process);
 void clt_process_resume(clt_process *process, double grace_s);
+/* Moves the phase by a jump of the clock (clt_poll), which the request's `jumped` notes. */
+void clt_process_jump(clt_process *process, double jump_s);
 bool clt_process_expired(const clt_process *process, double now_s);
 
 /* Adds late_s, the time for which this process was kept from checking the worker: neither intended waiting nor

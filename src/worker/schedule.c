@@ -42,6 +42,14 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
     if (log) clt_measurement_fail(out, out->reason, log);
     free(log);
   }
+  /* It is not the configuration's fault if there was no space to build it. */
+  const bool building = clt_reason_invalidity(out->reason) == CLT_COMPILE || out->reason == CLT_REASON_LAUNCH ||
+                        out->reason == CLT_REASON_OUT_OF_MEMORY || out->reason == CLT_REASON_RUN_ERROR;
+  rc = building ? clt_check_space(out->log, worker->folder, "a configuration could not be built", error) : CLT_OK;
+  if (rc) {
+    clt_measurement_release(out);
+    return rc;
+  }
   out->confirmed_alone = out->reason != CLT_REASON_NONE && worker->n_prepared == 1;
   return CLT_OK;
 }
@@ -102,6 +110,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   }
   if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
     /* The worker reported an error of its own: try once more in another process, then give up. */
+    if (why.code == CLT_E_IO) pool->n_cached = SIZE_MAX; /* perhaps the cache has filled the disk */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
     if (rc || ++job->retries >= MAX_RETRIES) return clt_fail_as(error, &why);
     clt_job_requeue(pool, job, CLT_AMONG_OTHERS, false);
@@ -109,6 +118,8 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     return CLT_OK;
   }
   if (m.reason == CLT_REASON_WRONG_OUTPUT || m.reason == CLT_REASON_OUT_OF_MEMORY) worker->doubtful = true;
+  /* If the clock jumped meanwhile, neither a time nor a missed deadline means anything: try once more. */
+  const bool again = worker->process.jumped && !job->was_late && (timed || m.reason != CLT_REASON_NONE);
   clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(pool, job, worker, outcome, &m);
   if (timed) {
     const clt_phases *before = &job->measurement.phases;
@@ -141,9 +152,11 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   /* A failing run may make the device fail, and then the tuner; the next worker will show that. Of those that fail at
    * the same time, any may be the cause. */
   const bool fatal = doubtful && m.reason == CLT_REASON_RUN_ERROR && !is_dead(outcome);
-  if (proof > job->company) {
+  if (again || proof > job->company) {
+    job->was_late = job->was_late || again;
     clt_measurement_release(&m);
-    clt_job_requeue(pool, job, proof, fatal || (outcome->reply == NULL && !outcome->late && !outcome->killed));
+    clt_job_requeue(pool, job, proof,
+                    fatal || (outcome->reply == NULL && !again && !outcome->late && !outcome->killed));
   } else {
     clt_measurement_release(&job->measurement);
     job->measurement = m;
@@ -189,8 +202,9 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
   /* Limits the use of the disk by PoCL's cache, which has no limit of its own. It can be emptied only while no program
    * is in use, as there is a moment on CPUs before everything is timed. */
-  if (quiet && pool->n_cached >= MOST_CACHED && held) return CLT_OK;
-  if (quiet && pool->n_cached >= MOST_CACHED) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
+  const size_t most_cached = quiet ? MOST_CACHED : SIZE_MAX;
+  if (pool->n_cached >= most_cached && held) return CLT_OK;
+  if (pool->n_cached >= most_cached) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     n_alone += job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS;
   for (size_t i = 0; i < pool->setup.n_workers; i++)

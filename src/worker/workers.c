@@ -261,17 +261,18 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   struct pollfd watched[CLT_POOL_WATCHED];
   double wait_s = timeout_s;
   const size_t n = clt_pool_watch(pool, watched, &wait_s);
-  poll(watched, n, (int)ceil(wait_s * 1e3));
-  return clt_pool_handle(pool, wait_s, error);
+  return clt_pool_handle(pool, wait_s, clt_poll(watched, n, wait_s), error);
 }
 
 /* Handles arrived messages before deadlines, because the caller may have been away for long. */
-int clt_pool_handle(clt_pool *pool, double waited_s, clt_error *error) {
+int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *error) {
   const size_t n_workers = pool->n_workers;
   double now_s = clt_now_s();
   /* Neither requested waiting nor the caller's own computing: this process was stopped, or others had the
    * processors. */
-  double computed_s = clt_thread_time_s(), late_s = now_s - pool->looked_s - waited_s - (computed_s - pool->computed_s);
+  double computed_s = clt_thread_time_s();
+  double late_s = now_s - pool->looked_s - waited_s - jump_s - (computed_s - pool->computed_s);
+  for (size_t i = 0; i < n_workers; i++) clt_process_jump(&pool->workers[i].process, jump_s);
   for (size_t i = 0; late_s > LATENESS_S && i < n_workers; i++)
     clt_process_add_lateness(&pool->workers[i].process, now_s, late_s);
   pool->looked_s = now_s;

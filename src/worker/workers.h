@@ -25,7 +25,7 @@ typedef struct clt_job {
   clt_config config;
   double best_s;
   clt_company company;
-  bool was_late;               /* it once exceeded its deadline while the machine was busy */
+  bool was_late;               /* it once exceeded its deadline while the machine was busy, or the clock jumped */
   unsigned retries;            /* how often it was tried again for other reasons */
   clt_pool_worker *worker;     /* if BUSY or READY */
   size_t slot;                 /* of that worker */

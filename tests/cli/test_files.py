@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import stat
 import subprocess
 import sys
@@ -147,6 +148,63 @@ class Inputs(Tuned):
                 self.assertNotEqual(run.returncode, 0, run.stdout)
                 self.assertGreater(run.returncode, 0)
                 self.assertNotIn("unknown", run.stderr)
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+
+
+class Hostile(SimulatedTest):
+    """Files that are longer than what is needed of them, that never end, or that are damaged."""
+
+    def with_argument(self, **changes):
+        root = json.loads((self.folder / "copy.json").read_text())
+        argument = root["KernelSpecification"]["Arguments"][0]
+        argument.pop("FillValue")
+        argument.update(changes)
+        (self.folder / "copy.json").write_text(json.dumps(root))
+
+    def refused(self, *command):
+        run = subprocess.run([CLATUNE, *command], cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=250,
+                             preexec_fn=limit_memory)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        return run.stderr
+
+    def test_a_data_file_is_not_read_beyond_its_array(self):
+        for kind, start, says in (("BinaryRaw", b"", "has 17179869184 bytes, but argument 'in' needs 4096"),
+                                  ("PGM", b"P5 3 2 255\n", "has 3 x 2 pixels, but argument 'in' has 1024 x 1 x 1")):
+            self.write_problem(4, 3)
+            self.with_argument(FillType=kind, DataSource="data")
+            with open(self.folder / "data", "wb") as file:
+                file.write(start)
+                file.truncate(1 << 34)
+            for command in (("verify", "copy.json"), ("tune", "copy.json", "--store", "s.sqlite")):
+                self.assertIn(says, self.refused(*command, "--device", "Simulated"))
+            self.assertIn("default", self.clatune("lookup", "copy.json", "--device", "Simulated", "--store", "s.sqlite").stdout)
+
+    def test_an_included_file_that_is_none(self):
+        os.mkfifo(self.folder / "fifo.h")
+        (self.folder / "zero.h").symlink_to("/dev/zero")
+        for text, of, path in (('#include "fifo.h"', "copy.cl", "fifo.h"), ("#include <zero.h>", "copy.cl", "zero.h"),
+                               ('#include "fifo.h"', "copy.c", "fifo.h")):
+            before = (self.folder / of).read_text()
+            (self.folder / of).write_text(text + "\n" + before)
+            for command in (("verify", "copy.json"), ("tune", "copy.json", "--no-store")):
+                said = self.refused(*command, "--device", "Simulated")
+                self.assertIn("cannot include '", said)
+                self.assertIn(f"{path}': not a regular file", said)
+            (self.folder / of).write_text(before)
+
+    def test_a_cached_module_that_is_damaged_is_compiled_again(self):
+        self.clatune("verify", "copy.json", "--device", "Simulated")
+        cached, = (self.folder / "cache/clatune/modules").iterdir()
+        whole = cached.read_bytes()
+        for damaged in (b"", whole[:5000], whole[:-1], whole[:4096] + b"\xaa" * 64 + whole[4160:], b"\x7fELF" + bytes(60)):
+            cached.unlink()
+            cached.write_bytes(damaged)
+            self.clatune("verify", "copy.json", "--device", "Simulated")
+            self.assertEqual(cached.read_bytes()[-24:-8], whole[-24:-8])
+            self.assertEqual(len(cached.read_bytes()), len(whole))
 
 
 class LeftAlone(SimulatedTest):

@@ -1,11 +1,13 @@
 """Problems: the files written, and refusals."""
 import gc
 import json
+import os
 import pathlib
 
 import clatune
 import numpy as np
 import pytest
+from clatune.compat.kernel_tuner import cache, kernel
 
 
 def entries(problem):
@@ -49,6 +51,40 @@ def test_a_list_of_arguments_and_of_answers(scale):
     assert reference["TargetName"] == "arg1"
     raw = (problem.path.parent / reference["DataSource"]).read_bytes()
     assert np.array_equal(np.frombuffer(raw, np.float32), np.arange(8))
+
+
+def hostile(folder):
+    """Paths that are no files to be read or written, or whose content is not text or not JSON."""
+    os.mkfifo(folder / "fifo.json")
+    (folder / "inner.json").mkdir()
+    (folder / "latin.json").write_bytes(b'{"a": "\xe4"}')
+    (folder / "text.json").write_text("no JSON")
+    (folder / "list.json").write_text("[1]")
+    (folder / "deep.json").write_text("[" * 100000)
+    with open(folder / "long.json", "wb") as file:
+        file.truncate(1 << 40)
+    return ["/dev/zero", "\0", "x" * 300, "/nowhere/x.json", *(os.fspath(one) for one in sorted(folder.iterdir()) if one.suffix == ".json")]
+
+
+def test_files_are_refused_in_the_same_words(tmp_path, scale):
+    result = clatune.Result(scale(), {"store": "s"}, {})
+    result._page = "page"
+    readers = {"lookup": clatune.lookup, "verify": clatune.verify, "tune": clatune.tune, "measure": lambda path: clatune.measure(path, [{"wg": 1}]),
+               "load": clatune.Problem.load, "replay": clatune.replay, "cache": lambda path: cache.read_cache(pathlib.Path(path)),
+               "source": lambda path: kernel.source_text(pathlib.Path(path))}
+    (tmp_path / "hostile").mkdir()
+    paths = hostile(tmp_path / "hostile")
+    for name, read in readers.items():
+        for path in paths:
+            if name == "source" and os.path.isfile(path) and "latin" not in path and "long" not in path:
+                continue  # any text is one
+            expected = (clatune.Error, ValueError) if name == "cache" and os.path.isfile(path) else clatune.Error
+            with pytest.raises(expected) as caught:
+                read(path)
+            assert os.path.basename(path).strip("\0") in str(caught.value), (name, path)
+    for path in ("\0", "x" * 300, "/nowhere/x", os.fspath(tmp_path)):
+        with pytest.raises(clatune.FileError, match="cannot write"):
+            result.report(path)
 
 
 def test_sizes_of_arrays_are_fixed(scale):

@@ -1,7 +1,9 @@
 """Slow configurations: those that are far behind the best cost a small part of what they would cost without limits."""
+import json
 import os
+import subprocess
 
-from simulation import SimulatedTest, main
+from simulation import CLATUNE, SimulatedTest, main, until
 
 OPTIONS = ("--searcher", "exhaustive", "--workers", "1", "--prepare-ahead", "1", "--finalists", "0", "--no-store")
 WITHOUT = ("--abandon-factor", "0", "--run-timeout-factor", "0")
@@ -30,6 +32,41 @@ class Deadlines(SimulatedTest):
 
     def test_those_below_the_floor_run_once(self):
         self.figure("share of 0.2 s runs that is spent", self.share(2e-3, *((20, 5) if FIGURES else (4, 1))), 0.25)
+
+
+class Jumps(SimulatedTest):
+    """The monotonic clock of a virtual machine jumps when the machine is woken up."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = self.folder / "clock"
+        self.environment.update(LD_PRELOAD=os.environ["CLATUNE_HOST_FAULTS"], CLATUNE_HOST_FAULT=f"jump:3600:{self.clock}")
+
+    def tune_with_jumps(self, n, *command):
+        """Lets the clock jump whenever a measurement has been stored, while the next one runs."""
+        tuner = subprocess.Popen([CLATUNE, "tune", *command, "--store", "s.sqlite", "--quiet", "--json", "--searcher", "exhaustive", "--finalists", "0"],
+                                 cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (tuner.kill(), tuner.communicate()))
+        for jumps in range(1, n):
+            until(lambda: self.n_rows("s.sqlite") >= jumps, tuner)  # noqa: B023
+            with open(self.clock, "ab") as file:
+                file.write(b"x")
+        out, said = tuner.communicate(timeout=60)
+        self.assertEqual(tuner.returncode, 0, said)
+        self.assertEqual([row for row in self.rows("s.sqlite") if row[1] != "none"], [])
+        self.assertEqual(json.loads(out)["evaluations"]["correct"], n)
+        self.assertLess(max(time_s for _, _, time_s in self.rows("s.sqlite")), 60)
+
+    def test_kernels(self):
+        self.write_problem(6, 1)
+        self.simulate(time_s="0.05", waits=True, build_s=0.1)
+        self.tune_with_jumps(6, *self.subject)
+
+    def test_programs(self):
+        (self.folder / "p.json").write_text(json.dumps({
+            "General": {"BenchmarkName": "p"}, "Command": {"Environment": True, "Run": ["sleep", "0.3"]},
+            "ConfigurationSpace": {"TuningParameters": [{"Name": "a", "Values": "list(range(6))"}]}}))
+        self.tune_with_jumps(6, "p.json")
 
 
 if __name__ == "__main__":

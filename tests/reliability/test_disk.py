@@ -1,4 +1,5 @@
 """Disks that are full, broken or read-only: a message and an exit code, and earlier measurements are intact."""
+import json
 import os
 import shutil
 
@@ -58,6 +59,33 @@ class Disk(SimulatedTest):
         temporary.mkdir()
         self.tune(*TUNE, "--store", "s.sqlite", TMPDIR=str(temporary))
         self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_a_build_without_space_is_no_failed_configuration(self):
+        for first in (5, 13):  # in the search of 12; among the finalists
+            for file in self.folder.glob("s.sqlite*"):
+                file.unlink()
+            (self.folder / "faults.count").unlink(missing_ok=True)
+            options = (*TUNE[:-1], "12", "--store", "s.sqlite")
+            self.inject({"at": "build", "do": "error", "from": first})
+            run = self.fails("full:1000000:/worker-", *options, expect=1)
+            self.assertRegex(run.stderr, "could not be built: no space left in '.*/worker-[0-9]+'; free some, or set TMPDIR")
+            self.stop_injecting()
+            stored = self.rows("s.sqlite")
+            self.assertEqual({reason for _, reason, _ in stored}, {"none"})
+            again = self.tune(*options)
+            self.assertEqual((again["evaluations"]["reused"], again["evaluations"]["correct"]), (len(stored), 12))
+
+    def test_a_program_without_space_is_no_failed_configuration(self):
+        for step in ("Build", "Run"):
+            command = {"Run": ["true"], step: ["sh", "-c", "[ $((a % 3)) -lt 2 ] && exit 0; echo 'ld: out: No space left on device' >&2; exit 1"]}
+            if step == "Build":
+                command["Build"] = [command["Build"]]
+            (self.folder / "p.json").write_text(json.dumps({
+                "General": {"BenchmarkName": "p"}, "Command": {"Environment": True, **command},
+                "ConfigurationSpace": {"TuningParameters": [{"Name": "a", "Values": "list(range(9))"}]}}))
+            run = self.clatune("tune", "p.json", "--store", f"{step}.sqlite", "--searcher", "exhaustive", expect=1)
+            self.assertRegex(run.stderr, "a program failed: no space left in '")
+            self.assertEqual({reason for _, reason, _ in self.rows(f"{step}.sqlite")}, {"none"})
 
 
 if __name__ == "__main__":

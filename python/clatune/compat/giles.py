@@ -7,6 +7,7 @@ Write the problem file to the folder of the configuration file, because every ev
 from __future__ import annotations
 
 import difflib
+import errno
 import json
 import pathlib
 import re
@@ -224,6 +225,8 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments in (["--help"], ["-h"]) else 2
     path = pathlib.Path(arguments[0])
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "not a regular file")
         problem = convert(path.read_text(encoding="utf-8"), path.stem)
     except Mistake as mistake:
         print(f"{path}:{mistake.line}: {mistake}", file=sys.stderr)

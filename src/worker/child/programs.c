@@ -109,13 +109,14 @@ static json_t *run_program(const json_t *request, int fd) {
   bool ended = false, expired = false, orphaned = false;
   for (bool unwanted = false; !ended && !expired && !unwanted && !orphaned;) {
     double left_s = limit_s > 0 ? start_s + limit_s - clt_now_s() : 60;
-    int n = left_s > 0 ? poll(watched, 2, (int)fmin(ceil(left_s * 1e3), 60e3)) : 0;
     char byte;
+    watched[0].revents = watched[1].revents = 0;
+    if (left_s > 0) start_s += clt_poll(watched, 2, left_s);
     if (left_s <= 0)
       expired = true;
-    else if (n > 0 && watched[0].revents)
+    else if (watched[0].revents)
       ended = true;
-    else if (n > 0 && watched[1].revents)
+    else if (watched[1].revents)
       unwanted = true, orphaned = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
   }
   struct rusage used = {0};

@@ -1,5 +1,5 @@
-/* A library to preload (LD_PRELOAD) that makes the file system fail: full, broken, read-only. It comes before the C
- * library's own functions, for files whose path contains a text. */
+/* A library to preload (LD_PRELOAD) that makes the file system fail: full, broken, read-only; or the clock jump. It
+ * comes before the C library's own functions, for files whose path contains a text. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
 /* CLATUNE_HOST_FAULT: "full:BYTES:TEXT" (no space after so many bytes written), "eio:BYTES:TEXT" (the same, as an error
- * of the device), "read-only:0:TEXT". */
+ * of the device), "read-only:0:TEXT"; or "jump:SECONDS:FILE" (the monotonic clock is ahead by so much for each byte of
+ * the file). */
 static struct {
-  bool on, read_only;
+  bool on, read_only, jumps;
   int error;
   long long bytes;
   char text[PATH_MAX];
@@ -33,6 +37,8 @@ __attribute__((constructor)) static void describe(void) {
   if (given == NULL || *given == '\0') return;
   if (sscanf(given, "%15[^:]:%lld:%4095s", kind, &fault.bytes, fault.text) != 3) goto wrong;
   fault.read_only = strcmp(kind, "read-only") == 0;
+  fault.jumps = strcmp(kind, "jump") == 0;
+  if (fault.jumps) return;
   fault.error = fault.read_only ? EROFS : strcmp(kind, "full") == 0 ? ENOSPC : strcmp(kind, "eio") == 0 ? EIO : 0;
   if (fault.error == 0) goto wrong;
   fault.on = true;
@@ -72,6 +78,20 @@ EXPORTED ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
 
 EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at) {
   return refuses(fd, n) ? -1 : NEXT(pwrite64)(fd, bytes, n, at);
+}
+
+EXPORTED int clock_gettime(clockid_t clock, struct timespec *out) {
+  struct stat file;
+  const int rc = (int)syscall(SYS_clock_gettime, clock, out);
+  if (rc == 0 && fault.jumps && clock == CLOCK_MONOTONIC && stat(fault.text, &file) == 0)
+    out->tv_sec += fault.bytes * file.st_size;
+  return rc;
+}
+
+EXPORTED int statvfs64(const char *path, struct statvfs64 *out) {
+  const int rc = NEXT(statvfs64)(path, out);
+  if (rc == 0 && fault.error == ENOSPC && concerns_path(path)) out->f_bavail = 0;
+  return rc;
 }
 
 /* Data for which there is no space cannot be synchronised either. */

@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...files import read_text, write_text
 from .util import ERROR_NAMES, ErrorConfig, NpEncoder, error_of, without_nan
 
 Entry = dict[str, Any]
@@ -24,11 +25,13 @@ def key_of(configuration: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def read_cache(path: pathlib.Path) -> dict[str, Any]:
     """Reads a cache file, also an incomplete one whose writer was interrupted."""
-    text = path.read_text().strip()
+    text = read_text(path).strip()
     try:
         data = json.loads(text)
     except json.JSONDecodeError:
         data = _read_open(path, text)
+    except RecursionError as error:
+        raise ValueError(f"'{path}' is not JSON: nested too deeply") from error
     if not isinstance(data, dict) or not isinstance(data.get("cache"), dict):
         raise ValueError(f"'{path}' is not a cache file of Kernel Tuner: it has no \"cache\"")
     for entry in data["cache"].values():
@@ -67,13 +70,12 @@ class CacheFile:
         text = json.dumps({**self._header, "cache": {}}, cls=NpEncoder, indent="")[:-len("}\n}")]
         text += ",".join("\n" + _entry_text(key, entry) for key, entry in self.entries.items())
         temporary = self._path.with_name(self._path.name + ".new")
-        temporary.write_text(text + ("}\n}" if closed else "," if self.entries else ""))
+        write_text(temporary, text + ("}\n}" if closed else "," if self.entries else ""))
         temporary.replace(self._path)
 
     def add(self, key: str, entry: Entry) -> None:
         self.entries[key] = entry
-        with open(self._path, "a") as file:
-            file.write("\n" + _entry_text(key, entry) + ",")
+        write_text(self._path, "\n" + _entry_text(key, entry) + ",", "a")
 
     def close(self, entries: Mapping[str, Entry]) -> None:
         """Rewrites the file with the final entries."""

@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from ... import command
+from ...files import write_text
 from .util import CompilationFailedConfig, InvalidConfig, NpEncoder, without_nan
 
 _VERSION = "1.0.0"
@@ -50,7 +51,7 @@ def get_t4_results(results: Sequence[Mapping[str, Any]], tune_params: Mapping[st
 def store_output_file(output_filename: str | os.PathLike[str], results: Sequence[Mapping[str, Any]], tune_params: Mapping[str, Any],
                       objective: str = "time") -> None:
     """Writes the results of tune_kernel as a T4 file."""
-    _path(output_filename).write_text(json.dumps(get_t4_results(results, tune_params, objective), cls=NpEncoder))
+    write_text(_path(output_filename), json.dumps(get_t4_results(results, tune_params, objective), cls=NpEncoder))
 
 
 def get_t4_metadata() -> dict[str, Any]:
@@ -72,4 +73,4 @@ def _is_installed(name: str) -> bool:
 
 def store_metadata_file(metadata_filename: str | os.PathLike[str]) -> None:
     """Writes a description of the machine as a T4 metadata file."""
-    _path(metadata_filename).write_text(json.dumps(get_t4_metadata(), indent=2))
+    write_text(_path(metadata_filename), json.dumps(get_t4_metadata(), indent=2))

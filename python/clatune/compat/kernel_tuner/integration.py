@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...files import read_json, read_text, write_text
 from .kernel import looks_like_a_filename
 from .util import NpEncoder, get_objective_defaults
 
@@ -28,7 +29,7 @@ def _read(filename: str | os.PathLike[str]) -> dict[str, Any]:
     path = pathlib.Path(filename)
     if not path.is_file():
         raise ValueError(f"the results file '{path}' does not exist")
-    found: dict[str, Any] = json.loads(path.read_text())
+    found: dict[str, Any] = read_json(path)
     if found.get("version_number") != "1.0":
         raise ValueError(f"'{path}' is not a results file of version 1.0")
     for entry in found["data"]:
@@ -61,11 +62,11 @@ def store_results(results_filename: str | os.PathLike[str], kernel_name: str, ke
         file = {"version_number": "1.0", "kernel_name": kernel_name, "objective": objective, "objective_higher_is_better": higher,
                 "tunable_parameters": list(tune_params), "data": []}
         if isinstance(kernel_string, str) and kernel_string:
-            file["kernel_string"] = pathlib.Path(kernel_string).read_text() if looks_like_a_filename(kernel_string) else kernel_string
+            file["kernel_string"] = read_text(kernel_string) if looks_like_a_filename(kernel_string) else kernel_string
     here = {"device_name": _device_name(env["device_name"]), "problem_size": _size_text(problem_size)}
     file["data"] = [entry for entry in file["data"] if any(entry[name] != value for name, value in here.items())]
     file["data"] += [{**here, "tunable_parameters": {name: entry[name] for name in tune_params}, objective: entry[objective]} for entry in good]
-    pathlib.Path(results_filename).write_text(json.dumps(file, cls=NpEncoder, indent=1))
+    write_text(results_filename, json.dumps(file, cls=NpEncoder, indent=1))
 
 
 class TuneResults:
@@ -105,7 +106,7 @@ def create_device_targets(header_filename: str | os.PathLike[str], results_filen
     for at, name in enumerate(names):
         lines += [f"#{'el' if at else ''}if defined(TARGET_{name})"] + _defines(results.get_best_config(name))
     lines += ["#else"] + _defines(results.get_best_config()) + ["#endif", "#endif"]
-    pathlib.Path(header_filename).write_text("\n".join(lines) + "\n")
+    write_text(header_filename, "\n".join(lines) + "\n")
 
 
 def _defines(parameters: Mapping[str, Any]) -> list[str]:

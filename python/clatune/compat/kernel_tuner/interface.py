@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import command
+from ...files import read_text, write_text
 from ...optimizer import Optimizer
 from ...problem import Space
 from .cache import CacheFile, Entry, find_cache, key_of, read_cache
@@ -211,7 +212,7 @@ class _Tuning:
             known = dict(kept.entries) if kept else {}
             if kept and known:
                 copy = self._folder / "known.json"
-                copy.write_bytes(find_cache(cache or "").read_bytes())
+                write_text(copy, read_text(find_cache(cache or "")))
                 command.run_text("store", "import", copy, "--quiet", *command.flags({"of": self._problem.path, "store": store}))
             arguments = ["tune", os.fspath(self._problem.path), *place, *command.flags({
                 "searcher": self._search.searcher, "time": self._search.time, "space_fraction": self._search.fraction,

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from ...files import read_text
 from ...problem import Argument, Problem, Space, _type_of
 from .judge import MODULE
 from .tables import Failed, Function, Parameters, Table, expression, of_dict, plain, tabulate
@@ -46,7 +47,7 @@ def check_language(lang: str | None, source: Any) -> None:
 def source_text(source: Any) -> str:
     """The text of a source that does not depend on the configuration."""
     if isinstance(source, os.PathLike) or isinstance(source, str) and looks_like_a_filename(source):
-        return pathlib.Path(source).read_text()
+        return read_text(source)
     if not isinstance(source, str):
         raise TypeError(f"kernel_source must be a string, the name of a file or a function, not of the type '{type(source).__name__}'")
     return source
