@@ -86,16 +86,29 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Whether the text declares something of this name: the word, then a parenthesis. */
-static bool declares(const char *source, const char *name) {
+/* The parameters of what the text declares under this name: the text behind the word and a parenthesis, or NULL. */
+static const char *parameters_of(const char *source, const char *name) {
   size_t n = strlen(name);
   for (const char *at = strstr(source, name); at; at = strstr(at + 1, name)) {
     if ((at > source && in_word(at[-1])) || in_word(at[n])) continue;
     const char *behind = at + n;
     while (isspace((unsigned char)*behind)) behind++;
-    if (*behind == '(') return true;
+    if (*behind == '(') return behind + 1;
   }
-  return false;
+  return NULL;
+}
+
+/* Counted by their commas. */
+static cl_uint n_parameters(const char *parameters) {
+  size_t n_empty = strspn(parameters, " \t\n");
+  if (parameters[n_empty] == ')' || strncmp(parameters + n_empty, "void)", 5) == 0) return 0;
+  cl_uint n = 1;
+  for (int depth = 0; *parameters && (depth > 0 || *parameters != ')'); parameters++) {
+    if (*parameters == '(') depth++;
+    if (*parameters == ')') depth--;
+    if (*parameters == ',' && depth == 0) n++;
+  }
+  return n;
 }
 
 /* The lines that NVIDIA's compiler adds to the log of a build when asked. */
@@ -114,7 +127,7 @@ static void describe_use(cl_program program, const char *name) {
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *status) {
   if (program->status != CL_BUILD_SUCCESS) return sim_status(status, CL_INVALID_PROGRAM_EXECUTABLE), NULL;
-  if (!declares(program->source, name)) return sim_status(status, CL_INVALID_KERNEL_NAME), NULL;
+  if (parameters_of(program->source, name) == NULL) return sim_status(status, CL_INVALID_KERNEL_NAME), NULL;
   cl_kernel kernel = sim_new(sizeof *kernel);
   if (kernel) kernel->name = strdup(name);
   if (kernel == NULL || kernel->name == NULL) {
@@ -151,8 +164,7 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t capacity, void *out, size_t *n_out) {
   switch (what) {
     case CL_KERNEL_FUNCTION_NAME: return sim_answer_text(kernel->name, capacity, out, n_out);
-    /* How many its text has is not known: as many as are set, since a launch needs these. */
-    case CL_KERNEL_NUM_ARGS: return CL_INVALID_VALUE;
+    case CL_KERNEL_NUM_ARGS: return SIM_ANSWER(cl_uint, n_parameters(parameters_of(kernel->program->source, kernel->name)));
     case CL_KERNEL_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)kernel->references);
     case CL_KERNEL_CONTEXT: return SIM_ANSWER(cl_context, kernel->program->context);
     case CL_KERNEL_PROGRAM: return SIM_ANSWER(cl_program, kernel->program);
