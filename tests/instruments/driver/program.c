@@ -40,13 +40,25 @@ cl_int clReleaseProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
+/* The options, and the parameters that Kernel Tuner defines in lines before the text instead; NULL: no memory. */
+static char *all_options(const char *options, const char *source) {
+  char *all = strdup(options ? options : ""), name[64], value[64];
+  if (strstr(source, "#define kernel_tuner ") == NULL) return all;
+  for (int n; all && sscanf(source, " #define %63s %63s%n", name, value, &n) == 2; source += n) {
+    char *longer = clt_format("%s -D%s=%s", all, name, value);
+    free(all);
+    all = longer;
+  }
+  return all;
+}
+
 cl_int clBuildProgram(cl_program program, cl_uint n_devices, const cl_device_id *devices, const char *options,
                       void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
   (void)n_devices, (void)devices;
   free(program->options);
   free(program->log);
   program->log = NULL;
-  program->options = strdup(options ? options : "");
+  program->options = all_options(options, program->source);
   if (program->options == NULL) return CL_OUT_OF_HOST_MEMORY;
   const sim_device *device = &program->context->device->simulation;
   bool good = sim_build(device, program->options, &program->configuration, &program->log);
