@@ -10,6 +10,7 @@ stores with all runs, stores.tar.gz. The same command does again what is not fin
 from the results later: benchmarks/first_gpu_page.py does that. scripts/gpu-kit makes a folder with everything that a machine needs.
 """
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -122,13 +123,14 @@ STEPS = {  # name: budget in seconds, seconds without which it is not begun, com
 def run(command, seconds, out, errors):
     """The exit status of a command, or None if it had to be ended. Its output is in files, since a pipe may be held by a process that hangs."""
     process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=errors, start_new_session=True)
-    for wait_s, then in ((seconds, signal.SIGTERM), (TO_KILL_S, signal.SIGKILL), (TO_GIVE_UP_S, None)):
-        try:
-            status = process.wait(max(0.1, wait_s))
-            return status if then == signal.SIGTERM else None
-        except subprocess.TimeoutExpired:
-            if then:
-                os.killpg(process.pid, then)
+    try:
+        return process.wait(max(0.1, seconds))
+    except subprocess.TimeoutExpired:
+        pass
+    for told, wait_s in ((signal.SIGTERM, TO_KILL_S), (signal.SIGKILL, TO_GIVE_UP_S)):
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, told)  # its children too, also when it has ended itself
+            process.wait(wait_s)
     return None
 
 

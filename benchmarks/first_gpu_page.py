@@ -61,7 +61,10 @@ class Results:
 
     def script(self, name, *arguments):
         """The output of another script of this folder."""
-        out = tables.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.build])
+        try:
+            out = tables.run([sys.executable, tables.ROOT / "benchmarks" / name, *arguments, "--build", self.build])
+        except SystemExit as failure:
+            return f"Not measured: {str(failure).strip().splitlines()[-1]}."
         return "\n".join(line.rstrip() for line in out.strip().splitlines())
 
     def absent(self, name):
@@ -89,8 +92,8 @@ def facts(r):
         return f"{measured(fact)}, {2 * 4 * fact['sizes']['n'] / fact['measurements'][0]['time_s'] / 1e9:.0f} GB/s read and written"
 
     def probed(fact):
-        features = fact["devices"][0]["features"]
-        return f"{features['stream_GB_s']:.0f} GB/s streamed, {features['single_GFLOP_s'] / 1000:.1f} TFLOP/s, {features['launch_us']:.1f} us a launch"
+        units = {"stream_GB_s": "GB/s streamed", "single_GFLOP_s": "GFLOP/s", "launch_us": "us a launch"}
+        return ", ".join(f"{fact['devices'][0]['features'].get(key, math.nan):,.1f} {unit}" for key, unit in units.items())
     shows = {"measure": ("convolution, default configuration", measured), "copy of 16 MiB, warm": (None, copied), "copy of 16 MiB, cold": (None, copied),
              "transfers of 16 MiB": (None, lambda f: ", ".join(f"{w} {f[w]['median_us'] / 1000:.2f} ms" for w in ("write", "read"))),
              "probe": ("`clatune devices --probe`", probed), "nvidia-smi": (None, lambda f: f"{f['asked']}: {f['says']}")}
@@ -229,7 +232,7 @@ def picture(r, folder):
 
     def at(i, y):
         return f"{left + width * i / most:.1f},{top + height * (1 - y):.1f}"
-    title = f"Convolution on {r.device['name']}: performance of the best found, relative to the best of all"
+    title = f"Convolution on {r.device['name']}: best of all / best found"
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 20} {top + height + 110}" font-family="sans-serif" font-size="13">',
              '<rect width="100%" height="100%" fill="#ffffff"/>', f'<text x="{left}" y="22" font-size="12">{html.escape(title)}</text>']
     for y in (0, 0.25, 0.5, 0.75, 1):

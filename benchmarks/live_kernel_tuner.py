@@ -368,6 +368,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="clatune-live-") as folder:
         found = tune_all(options, folder)
     rows = [row for problem in options.problems for row in rows_of(options, problem, found)]
+    if not rows:
+        sys.exit("no winner was timed")
     head = ["problem", "tuner", "fastest winner, ms", "median over it", "worst over it", "a tuning, s"]
     means = ", ".join(geometric(rows, tuner) for tuner in options.tuners)
     text = f"{tables.markdown(head, rows)}\n\nGeometric means of the medians: {means}."
