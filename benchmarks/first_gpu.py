@@ -158,7 +158,7 @@ def is_done(p, name):
 
 
 def pack(p):
-    """The results, and the stores, which are larger and which only some tables need."""
+    """The results, and the stores, which are larger and have every run."""
     files = [f for f in sorted(p.folder.rglob("*")) if f.is_file() and p.packed not in f.parents]
     for name, wanted in (("results", False), ("stores", True)):
         new = p.packed / f"{name}.tar.gz.new"
@@ -177,7 +177,7 @@ def find_device(p):
         devices = json.loads(out.read())["devices"] if status == 0 else []
         if not devices:
             sys.exit(f"first_gpu.py: no device '{p.device}': {log.read().strip() or 'the driver does not answer'}")
-    device = {key: devices[0][key] for key in ("name", "driver_version", "platform_name", "type", "timer_resolution_s")}
+    device = {key: devices[0][key] for key in ("name", "driver_version", "platform_name")}
     path = p.path("device.json")
     if not path.exists():
         version = subprocess.run([p.clatune, "--version"], text=True, capture_output=True, timeout=20).stdout.strip()

@@ -3,7 +3,7 @@
 
     benchmarks/first_gpu_page.py RESULTS... [--page docs/notebook/results.md] [--pictures docs/pictures]
 
-RESULTS are the packed files (results.tar.gz, stores.tar.gz) of one device, or the folder of its measurements. Without --page the text is
+RESULTS are the packed files of one device (of each machine its results.tar.gz), or the folder of its measurements. Without --page the text is
 printed; with it, it becomes the device's part of the page's section GPUs, where the parts of other devices stay.
 """
 import html
@@ -11,10 +11,7 @@ import json
 import math
 import pathlib
 import re
-import sqlite3
 import statistics
-import struct
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -120,25 +117,6 @@ def pools(r):
                      f"{n / r.step(f'pool-{name}').get('took_s', math.nan):.1f}", told(times) if times else "-"])
     head = ["pool", "configurations", "failed", "a second", "times, ms: least / median / most"]
     return ["**Pools**", *([tables.markdown(head, rows)] if rows else []), *missing]
-
-
-def timer(r):
-    """The time that all runs of the pools are multiples of. Short runs are timed together; those that take a hundred ticks are not."""
-    store, found = r.folder / "pools.sqlite", {}
-    if not store.exists():
-        return ["**Timer**", "Not measured: there are no stores."]
-    connection = sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)
-    for clock, runs in connection.execute("SELECT clock, runs FROM measurement WHERE reason = 'none'"):
-        found.setdefault(clock, []).append([1e9 * t for t, in struct.iter_unpack("<d", runs or b"") if t > 0])
-    connection.close()
-    rows = []
-    for clock, configurations in found.items():
-        runs = [ns for times in configurations for ns in times]
-        whole = [round(ns) for ns in runs if ns >= 1e11 * r.device["timer_resolution_s"] and abs(ns - round(ns)) < 0.05]
-        spreads = [max(times) / min(times) - 1 for times in configurations if len(times) > 1]
-        rows.append([clock, f"{len(runs):,}", f"{math.gcd(*whole)} ns ({len(whole):,})" if whole else "-", f"{min(runs) / 1000:.1f} us",
-                     f"{tables.percent(statistics.median(spreads))} %" if spreads else "-"])
-    return ["**Timer**", tables.markdown(["clock", "runs", "multiples of (timed alone)", "shortest run", "slowest over fastest run, median"], rows)]
 
 
 def errors(r):
@@ -268,7 +246,7 @@ def part(r, pictures):
     said = [f"### {name_of(device)}", f"`scripts/gpu-kit`, parts {', '.join(f'{p} ({s:.0f} s)' for p, s in sorted(took.items()))}"
             f"{', small sizes' if device['small'] else ''}: driver {device['driver_version']} ({device['platform_name']}), {device['clatune']}, "
             f"{device['date']}."]
-    for paragraphs in (facts, pools, timer, errors, slowdowns, replays, libraries, live):
+    for paragraphs in (facts, pools, errors, slowdowns, replays, libraries, live):
         said += paragraphs(r)
     said += picture(r, pictures) if pictures else []
     said += isolation(r)
