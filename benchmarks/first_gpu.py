@@ -27,6 +27,7 @@ import tables
 MINUTES = {"A": 8.5, "B": 220 / 60}
 TO_KILL_S, TO_GIVE_UP_S = 4, 2  # after a process was told to end, and after it was killed: one that waits for the driver may never end
 TO_PACK_S = 4
+FULL = {"convolution": ("width=2048", "height=2048")}  # others as the problems have them
 SMALL = {"convolution": ("width=128", "height=128"), "raycasting": ("width=32", "height=32", "volume_size=32"),
          "stereo": ("width=64", "height=64", "disparities=16", "window_radius=1")}
 
@@ -52,7 +53,7 @@ class Part:
         return tables.ROOT / f"kernels_cl/{name}.json"
 
     def subject(self, name):
-        sizes = SMALL[name] if self.small else ()
+        sizes = SMALL[name] if self.small else FULL.get(name, ())
         return [self.problem(name), "--device", self.device, *(x for size in sizes for x in ("--size", size))]
 
 
@@ -165,7 +166,8 @@ def pack(p):
         with tarfile.open(new, "w:gz", compresslevel=3) as tar:
             for file in files:
                 if (".sqlite" in file.name) == wanted and not file.name.endswith("-shm"):
-                    tar.add(file, file.relative_to(p.folder))
+                    with contextlib.suppress(FileNotFoundError):  # of a process that has just ended
+                        tar.add(file, file.relative_to(p.folder))
         new.replace(p.packed / f"{name}.tar.gz")
 
 

@@ -22,18 +22,20 @@ import tables
 
 N = 2048  # pixels and elements in a direction
 COPIED = N * N  # floats: 16 MiB
+TUNING_S = 9  # of each of the four tunings, without the finalists
 BUILD_S = 1.5  # for counting builds, and evaluations twice as long
 FEW_DEFECTS = ("none", "one_after", "far_after", "infinite_loop", "syntax")
 
 
 def say(name, work):
-    """One line; the others may do if this one does not."""
+    """One line; the others may do if this one does not. Whether it did."""
     began = time.monotonic()
     try:
         found = work()
     except (Exception, SystemExit) as error:
         found = {"failed": f"{type(error).__name__}: {str(error).strip()[-300:]}"}
     print(json.dumps({"name": name, **found, "took_s": round(time.monotonic() - began, 1)}), flush=True)
+    return "failed" not in found
 
 
 def clatune(o, *arguments, statuses=(0,)):
@@ -44,7 +46,8 @@ def clatune(o, *arguments, statuses=(0,)):
 
 
 def convolution(o):
-    return [tables.ROOT / "kernels_cl/convolution.json", *(("--size", "width=128", "--size", "height=128") if o.small else ())]
+    n = 128 if o.small else N
+    return [tables.ROOT / "kernels_cl/convolution.json", "--size", f"width={n}", "--size", f"height={n}"]
 
 
 def median(times_s):
@@ -134,7 +137,7 @@ def tuned(o, problem, *sizes):
     """What is best warm is not best cold."""
     found = {}
     for cache in ("warm", "cold"):
-        answer = clatune(o, "tune", problem, *sizes, "--budget", 3 if o.small else 100, "--seed", 1, "--cache", cache, "--no-store")
+        answer = clatune(o, "tune", problem, *sizes, "--budget", 3 if o.small else 100, "--time", TUNING_S, "--seed", 1, "--cache", cache, "--no-store")
         found[cache] = {"median_us": round(1e6 * answer["best"]["time_s"], 2), "configuration": answer["best"]["configuration"],
                         "evaluations": answer["evaluations"]["total"], "tuning_s": round(answer["wall_s"], 1)}
     return found
@@ -145,8 +148,9 @@ def first_problem(*names):
 
 
 def sizes_of(problem, n):
-    """--size options that make every size of the problem n."""
-    return [x for p in json.loads(problem.read_text())["ProblemParameters"] for x in ("--size", f"{p['Name']}={n}")]
+    """--size options for matrices of n x n."""
+    names = [p["Name"] for p in json.loads(problem.read_text())["ProblemParameters"]]
+    return [x for name in names if name.lower() in ("m", "n", "k") for x in ("--size", f"{name}={n}")]
 
 
 def alone(run, synchronise, event, elapsed_ms, flush):
@@ -248,10 +252,10 @@ def libraries(o):
     wide = first_problem("kernels_cl/convolution_wide.json", "kernels_cl/convolution.json")
     gemm = first_problem("kernels_cl/gemm.json", "examples/matmul/matmul.json")
     say(f"clatune: convolution 5 x 5 ({wide.name})", lambda: tuned(o, wide, *convolution(o)[1:]))
-    say("PyTorch", lambda: torch_steps(o))
-    say("CuPy", lambda: cupy_steps(o))
-    say("cuBLAS: product", lambda: cublas(o))
+    torch = say("PyTorch", lambda: torch_steps(o))
     say(f"clatune: product ({gemm.name})", lambda: tuned(o, gemm, *sizes_of(gemm, 128 if o.small else N)))
+    if not say("CuPy", lambda: cupy_steps(o)) and not torch:
+        say("cuBLAS: product", lambda: cublas(o))
 
 
 # --- isolation: what one process does to another ---
