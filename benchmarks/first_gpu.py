@@ -99,7 +99,7 @@ def second_stage(problem, *rows):
 def live(problem):
     return lambda p, s: [script(p, "live_kernel_tuner.py", "--build", p.options.build, "--device", p.device, "--problems", problem, "--tuners",
                                 "clatune surrogate,genetic_algorithm,adaptive_tabu_greywolf,random_sample", "--budget", 6 if p.small else 60,
-                                "--repeat", 2, "--time", s * 0.7, "--results", p.path("live.jsonl"), "--rounds", 31)]
+                                "--repeat", 1 if p.small else 2, "--time", s * 0.7, "--results", p.path("live.jsonl"), "--rounds", 31)]
 
 
 STEPS = {  # name: budget in seconds, seconds without which it is not begun, commands
