@@ -10,7 +10,8 @@ driver's threads where the system puts them; the result is the median over the r
     python3 -m venv venv && venv/bin/pip install kernel_tuner pyopencl
     venv/bin/python benchmarks/live_kernel_tuner.py --device pocl --results live.jsonl [--page docs/notebook/results.md]
 
-Each tuning is a line of --results as soon as it has ended, so that a run goes on where it was stopped; the rounds are run again.
+Each tuning is a line of --results as soon as it has ended, with the time of each evaluation, so that a run goes on where it was
+stopped; the rounds are run again.
 The table has, for each problem, the median over the seeds of each tuner's winners, relative to the fastest winner of all.
 """
 import contextlib
@@ -23,6 +24,7 @@ import math
 import os
 import pathlib
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -169,9 +171,11 @@ class Call(ctypes.Structure):
 
 
 def compile_module(path):
+    if path.with_suffix(".so").exists():  # a portable tree, for a machine without a compiler
+        return ctypes.CDLL(str(path.with_suffix(".so")))
     with tempfile.TemporaryDirectory(prefix="clatune-module-") as folder:
         library = pathlib.Path(folder) / "module.so"
-        tables.run([os.environ.get("CC", "cc"), "-O3", "-fopenmp", "-shared", "-fPIC", f"-I{tables.ROOT / 'include'}", path,
+        tables.run([*shlex.split(os.environ.get("CC", "cc")), "-O3", "-fopenmp", "-shared", "-fPIC", f"-I{tables.ROOT / 'include'}", path,
                     "-o", library, "-lm"])
         return ctypes.CDLL(str(library))
 
@@ -192,8 +196,12 @@ def generate(module, argument, extent, data, sizes):
 def platform_of(device):
     import pyopencl
     for index, platform in enumerate(pyopencl.get_platforms()):
+        devices = platform.get_devices()
+        gpus = [d for d in devices if d.type & pyopencl.device_type.GPU]
+        if device == "gpu" and gpus:
+            return index, gpus[0]
         if device.lower() in (platform.name + platform.vendor).lower() or (device == "pocl" and "Portable" in platform.name):
-            return index, platform.get_devices()[0]
+            return index, devices[0]
     sys.exit(f"no OpenCL platform fits '{device}'")
 
 
@@ -232,7 +240,8 @@ def kernel_tuner_job(job):
     correct = [r for r in results if isinstance(r["time"], float)]
     best = min(correct, key=lambda r: r["time"])
     return {"configuration": {n: int(best[n]) for n in problem.parameters}, "time_s": best["time"] / 1000,
-            "evaluations": len(results), "correct": len(correct), "wall_s": time.perf_counter() - begin}
+            "evaluations": len(results), "correct": len(correct), "wall_s": time.perf_counter() - begin,
+            "times_s": [r["time"] / 1000 if isinstance(r["time"], float) else None for r in results]}
 
 
 def clatune_job(options, job, folder):
@@ -240,10 +249,10 @@ def clatune_job(options, job, folder):
     sizes = [x for n, v in problem.sizes.items() for x in ("--size", f"{n}={v}")]
     answer = json.loads(tables.run([tables.clatune(options), "tune", problem.write(folder), "--device", options.device, *sizes,
                                     "--no-store", "--seed", job["seed"], "--budget", job["budget"], "--searcher",
-                                    job["tuner"].removeprefix("clatune "), "--json", "--quiet"]))
+                                    job["tuner"].removeprefix("clatune "), "--evaluations", "--json", "--quiet"]))
     return {"configuration": answer["best"]["configuration"], "time_s": answer["best"]["time_s"],
             "evaluations": answer["evaluations"]["total"], "correct": answer["evaluations"]["correct"],
-            "wall_s": answer["wall_s"]}
+            "wall_s": answer["wall_s"], "times_s": [r["time_s"] for r in answer["results"]]}
 
 
 def rounds_job(job):
@@ -295,13 +304,15 @@ def tune_all(options, folder):
     path = pathlib.Path(options.results)
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {json.dumps(r["job"], sort_keys=True): r for r in known}
-    found = []
+    found, end = [], time.monotonic() + options.time
     # Tuners take turns, so that other load of the machine affects all.
     for problem, seed, tuner in itertools.product(options.problems, range(1, options.repeat + 1), options.tuners):
         job = {"kind": "tune", "problem": problem, "tuner": tuner, "seed": seed, "budget": options.budget,
                "device": options.device}
         key = json.dumps(job, sort_keys=True)
         if key not in done:
+            if time.monotonic() > end:
+                continue
             result = clatune_job(options, job, folder) if tuner.startswith("clatune") else in_a_process(job)
             if result is None:
                 continue
@@ -315,9 +326,9 @@ def tune_all(options, folder):
 def rows_of(options, problem, found):
     mine = [r for r in found if r["job"]["problem"] == problem]
     winners = list({tables.key(r["result"]["configuration"]): r["result"]["configuration"] for r in mine}.values())
-    medians = in_a_process({"kind": "rounds", "problem": problem, "device": options.device, "configurations": winners,
+    medians = winners and in_a_process({"kind": "rounds", "problem": problem, "device": options.device, "configurations": winners,
                             "rounds": options.rounds})
-    if medians is None:
+    if not medians:
         return []
     at = {tables.key(c): t for c, t in zip(winners, medians)}
     best, rows = min(medians), []
@@ -345,6 +356,7 @@ def main():
     parser.add_argument("--budget", type=int, default=100, help="evaluations per tuning (default 100)")
     parser.add_argument("--repeat", type=int, default=5, help="tunings per tuner and problem, with seeds 1, 2, ... (default 5)")
     parser.add_argument("--rounds", type=int, default=101)
+    parser.add_argument("--time", type=float, default=math.inf, help="seconds after which no tuning begins (default: none)")
     parser.add_argument("--results", default="live-kernel-tuner.jsonl", help="file with the finished tunings (default: %(default)s)")
     parser.add_argument("--page", help="page that the table is also written to")
     options = parser.parse_args()
@@ -356,6 +368,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="clatune-live-") as folder:
         found = tune_all(options, folder)
     rows = [row for problem in options.problems for row in rows_of(options, problem, found)]
+    if not rows:
+        sys.exit("no winner was timed")
     head = ["problem", "tuner", "fastest winner, ms", "median over it", "worst over it", "a tuning, s"]
     means = ", ".join(geometric(rows, tuner) for tuner in options.tuners)
     text = f"{tables.markdown(head, rows)}\n\nGeometric means of the medians: {means}."

@@ -25,9 +25,15 @@ def problem(n):
                 {"Name": "a", "Type": "int", "Values": f"list(range({(n + 3) // 4}))", "Default": 0},
                 {"Name": "b", "Type": "int", "Values": [0, 1, 2, 3], "Default": 0}]},
             "KernelSpecification": {"Language": "OpenCL", "KernelName": "copy", "KernelFile": "copy.cl",
-                                    "GlobalSize": {"X": "n"}, "LocalSize": {"X": "32"}, "Arguments": [
+                                    "GlobalSize": {"X": "n"}, "LocalSize": {"X": "256"}, "Arguments": [
                                         {"Name": "in", "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 1.0, **VECTOR},
                                         {"Name": "out", "AccessType": "WriteOnly", **VECTOR}]}}
+
+
+def write_problem(folder, n):
+    """copy.json, with n configurations that all do the same."""
+    (folder / "copy.cl").write_text(KERNEL)
+    (folder / "copy.json").write_text(json.dumps(problem(n)))
 
 
 def main():
@@ -45,8 +51,7 @@ def main():
         (folder / "icd").mkdir()
         driver = next(pathlib.Path(options.build).resolve().rglob("libclatune-simulated.so"))
         (folder / "icd" / "simulated.icd").write_text(f"{driver}\n")
-        (folder / "copy.cl").write_text(KERNEL)
-        (folder / "copy.json").write_text(json.dumps(problem(n)))
+        write_problem(folder, n)
         device = {"name": "Simulated", "time_s": time_s, "waits": True}
         (folder / "devices.json").write_text(json.dumps({"devices": [device] * most}))
         environment = {**os.environ, "OCL_ICD_VENDORS": str(folder / "icd"), "XDG_RUNTIME_DIR": name, "TMPDIR": name,

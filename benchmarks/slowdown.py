@@ -13,11 +13,14 @@ the results are is judged by the medians of further rounds over them and the bes
     benchmarks/slowdown.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\
         --device pocl --store second-stage.sqlite
 
-Prints the slowdown of the best of the second stage alone, as the paper has it, and of the best of both stages, which is
-what clatune tune answers; and the share of the second stage that fails, with the validity model and without it.
+Prints the slowdown of the best of the second stage alone, as the paper has it, and of the best of both stages, which is what
+clatune tune answers, first by the times of the search and then by those of the rounds; and the share of the second stage that fails,
+with the validity model and without it.
 """
+import concurrent.futures
 import itertools
 import json
+import os
 import random
 import statistics
 import tempfile
@@ -28,30 +31,34 @@ import tables
 NEAR_BEST = 20  # of everything measured, timed again
 
 
-def second_stages(options, repeat, min_p_valid):
-    """{(model, N, repeat): configurations in the order of their predicted times}"""
-    out = {}
-    for model, n in itertools.product(options.models, options.rows):
+def second_stages(options):
+    """{repeat: {(model, N, repeat, smallest probability to be valid): configurations in the order of their predicted times}}"""
+    keys = list(itertools.product(options.models, options.rows, range(1, options.repeats + 1), (0.5,) if options.valid_only else (0.5, 0)))
+
+    def predict(key):
+        model, n, repeat, min_p_valid = key
         text = tables.pool_model(options, "best", "-n", n, "-r", repeat, "-k", max(options.seconds), "-v", min_p_valid,
                                  *tables.model_options(model))
-        out[model, n, repeat] = [c["configuration"] for c in json.loads(text)]
-    return out
+        return [c["configuration"] for c in json.loads(text)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(zip(keys, pool.map(predict, keys)))
+    return {r: {key: stage for key, stage in found if key[2] == r} for r in range(1, options.repeats + 1)}
 
 
 def measure(options, recording, folder):
     """The second stages, those without the validity model, and the times of everything; options.repeats: how many there was
     time for."""
-    stages, bare, times, began = {}, {}, tables.times_of(recording), time.monotonic()
-    for repeat in range(1, options.repeats + 1):
+    stages, bare, times, found_of = {}, {}, tables.times_of(recording), second_stages(options)
+    began = time.monotonic()
+    for repeat, found in found_of.items():
         took = time.monotonic() - began
         if options.time and repeat > 1 and took / (repeat - 1) * repeat > options.time:
             options.repeats = repeat - 1
             break
-        stages.update(second_stages(options, repeat, 0.5))
-        bare.update(second_stages(options, repeat, 0))
-        both = [stage for x in (stages, bare) for (*_, r), stage in x.items() if r == repeat]
+        for (*key, min_p_valid), stage in found.items():
+            (stages if min_p_valid else bare)[tuple(key)] = stage
         # A pool's configuration may be measured again; then the newer time counts, as for all others.
-        times.update(tables.measure(options, tables.sizes_of(recording), union(*both), folder))
+        times.update(tables.measure(options, tables.sizes_of(recording), union(*found.values()), folder))
     return stages, bare, times
 
 
@@ -113,8 +120,6 @@ def winners(times, cells):
 
 def compare(options, recording, times, both, folder):
     """Times that say how fast the winners are, and who won. The rounds that choose a winner do not judge it."""
-    if not options.rounds:
-        return times, {k: winners(times, cells) for k, cells in both.items()}
     finalists_of_all = [c for cells in both.values() for searches in cells.values() for found in searches for c in found]
     rounds = [f"round{r}" for r in range(1, options.rounds + 1)]
     chosen = retime(options, recording, finalists_of_all + near_best(recording, times, NEAR_BEST), rounds, folder)
@@ -137,17 +142,24 @@ def failed_share(times, stages):
 
 def report(options, recording, times, stages, bare, folder):
     both = {with_first: finalists(options, times, stages, with_first) for with_first in (True, False)}
-    compared, won = compare(options, recording, times, both, folder)
+    print("By the times of the search:\n")
+    show(options, times, {k: winners(times, cells) for k, cells in both.items()})
+    shares = [[n, *(failed_share(times, [s for (_, m, _), s in x.items() if m == n]) for x in (stages, bare) if x)]
+              for n in options.rows]
+    print(tables.markdown(["% of the second stage that fails, N", "with validity model", *(["without"] if bare else [])], shares), flush=True)
+    if options.rounds:
+        print("\nBy the medians of the rounds:\n")
+        show(options, *compare(options, recording, times, both, folder))
+
+
+def show(options, compared, won):
     titles = ((False, "second stage alone"), (True, "both stages"))
     for model, (with_first, title) in itertools.product(options.models, titles):
         rows = [[n, *(slowdowns(compared, won[with_first][model, n, m]) for m in options.seconds)] for n in options.rows]
         print(f"slowdown in %, {title}, mean of {options.repeats}, model {model}\n")
         print(tables.markdown(["N \\ M", *options.seconds], rows), "\n")
-    shares = [[n, *(failed_share(times, [s for (_, m, _), s in x.items() if m == n]) for x in (stages, bare))]
-              for n in options.rows]
-    print(tables.markdown(["% of the second stage that fails, N", "with validity model", "without"], shares), "\n")
     values = [t for t in compared.values() if t]
-    print(f"best known: {1000 * min(values):.4f} ms; {len(times)} configurations measured")
+    print(f"best known: {1000 * min(values):.4f} ms; {len(compared)} configurations timed\n")
 
 
 def main():
@@ -157,11 +169,12 @@ def main():
     parser.add_argument("--rows", type=tables.numbers, default=[100, 200, 500, 1000, 2000], help="N,N,...: sizes of the first stage")
     parser.add_argument("--seconds", type=tables.numbers, default=[10, 50, 100, 200], help="M,M,...: sizes of the second stage")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--time", type=float, help="seconds after which no repeat is running; the last rounds are extra")
+    parser.add_argument("--time", type=float, help="seconds after which no second stage is measured; the rounds are extra")
+    parser.add_argument("--valid-only", action="store_true", help="no second stages without the validity model, whose failures are counted")
     parser.add_argument("--models", type=lambda text: text.split(","), default=["default"],
                         help="a,b,...: default, paper, trees, average, auto or options in quotes, compared in the same rounds")
     parser.add_argument("--finalists", type=int, default=10, help="finalists per search, which are timed again (default 10)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds that compare the finalists; 0: stored times (default 5)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds that compare the finalists; 0: only the times of the search (default 5)")
     parser.add_argument("--last-rounds", type=int, default=10, help="rounds that compare the winners (default 10)")
     options = parser.parse_args()
     recording = tables.read_recording(options.recording)

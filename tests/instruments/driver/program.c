@@ -40,13 +40,25 @@ cl_int clReleaseProgram(cl_program program) {
   return CL_SUCCESS;
 }
 
+/* The options, and the parameters that Kernel Tuner defines in lines before the text instead; NULL: no memory. */
+static char *all_options(const char *options, const char *source) {
+  char *all = strdup(options ? options : ""), name[64], value[64];
+  if (strstr(source, "#define kernel_tuner ") == NULL) return all;
+  for (int n; all && sscanf(source, " #define %63s %63s%n", name, value, &n) == 2; source += n) {
+    char *longer = clt_format("%s -D%s=%s", all, name, value);
+    free(all);
+    all = longer;
+  }
+  return all;
+}
+
 cl_int clBuildProgram(cl_program program, cl_uint n_devices, const cl_device_id *devices, const char *options,
                       void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
   (void)n_devices, (void)devices;
   free(program->options);
   free(program->log);
   program->log = NULL;
-  program->options = strdup(options ? options : "");
+  program->options = all_options(options, program->source);
   if (program->options == NULL) return CL_OUT_OF_HOST_MEMORY;
   const sim_device *device = &program->context->device->simulation;
   bool good = sim_build(device, program->options, &program->configuration, &program->log);
@@ -86,16 +98,29 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Whether the text declares something of this name: the word, then a parenthesis. */
-static bool declares(const char *source, const char *name) {
+/* The parameters of what the text declares under this name: the text behind the word and a parenthesis, or NULL. */
+static const char *parameters_of(const char *source, const char *name) {
   size_t n = strlen(name);
   for (const char *at = strstr(source, name); at; at = strstr(at + 1, name)) {
     if ((at > source && in_word(at[-1])) || in_word(at[n])) continue;
     const char *behind = at + n;
     while (isspace((unsigned char)*behind)) behind++;
-    if (*behind == '(') return true;
+    if (*behind == '(') return behind + 1;
   }
-  return false;
+  return NULL;
+}
+
+/* Counted by their commas. */
+static cl_uint n_parameters(const char *parameters) {
+  size_t n_empty = strspn(parameters, " \t\n");
+  if (parameters[n_empty] == ')' || strncmp(parameters + n_empty, "void)", 5) == 0) return 0;
+  cl_uint n = 1;
+  for (int depth = 0; *parameters && (depth > 0 || *parameters != ')'); parameters++) {
+    if (*parameters == '(') depth++;
+    if (*parameters == ')') depth--;
+    if (*parameters == ',' && depth == 0) n++;
+  }
+  return n;
 }
 
 /* The lines that NVIDIA's compiler adds to the log of a build when asked. */
@@ -114,7 +139,7 @@ static void describe_use(cl_program program, const char *name) {
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *status) {
   if (program->status != CL_BUILD_SUCCESS) return sim_status(status, CL_INVALID_PROGRAM_EXECUTABLE), NULL;
-  if (!declares(program->source, name)) return sim_status(status, CL_INVALID_KERNEL_NAME), NULL;
+  if (parameters_of(program->source, name) == NULL) return sim_status(status, CL_INVALID_KERNEL_NAME), NULL;
   cl_kernel kernel = sim_new(sizeof *kernel);
   if (kernel) kernel->name = strdup(name);
   if (kernel == NULL || kernel->name == NULL) {
@@ -151,8 +176,7 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t capacity, void *out, size_t *n_out) {
   switch (what) {
     case CL_KERNEL_FUNCTION_NAME: return sim_answer_text(kernel->name, capacity, out, n_out);
-    /* How many its text has is not known: as many as are set, since a launch needs these. */
-    case CL_KERNEL_NUM_ARGS: return CL_INVALID_VALUE;
+    case CL_KERNEL_NUM_ARGS: return SIM_ANSWER(cl_uint, n_parameters(parameters_of(kernel->program->source, kernel->name)));
     case CL_KERNEL_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)kernel->references);
     case CL_KERNEL_CONTEXT: return SIM_ANSWER(cl_context, kernel->program->context);
     case CL_KERNEL_PROGRAM: return SIM_ANSWER(cl_program, kernel->program);
