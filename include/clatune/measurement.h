@@ -86,6 +86,24 @@ typedef struct clt_kernel_use {
   double local_bytes;   /* local memory per work-group, arguments included */
 } clt_kernel_use;
 
+/* The device while a configuration was timed (docs/explanation/measuring.md, "The device's clock"). NaN: unknown. */
+#define CLT_DEVICE_STATE_TABLE(X) \
+  X(launch_s)                     \
+  X(step_s)                       \
+  X(usual_step_s)                 \
+  X(clock_mhz)                    \
+  X(throttled)                    \
+  X(busy_share)
+typedef struct clt_device_state {
+  double launch_s; /* an empty kernel takes so long, by the clock that times the runs; it is part of each launch */
+  /* One step of a fixed chain of operations, inversely proportional to the device's clock: after these runs, and as is
+   * usual for the device. */
+  double step_s, usual_step_s;
+  double clock_mhz;  /* the clock that the driver or the system reports after the runs */
+  double throttled;  /* 1: the clock stayed below 75 % of the usual one, 0: it did not */
+  double busy_share; /* of the time over which energy_J was measured: the share in which the device ran */
+} clt_device_state;
+
 /* One measurement. A configuration that failed has a reason, and time_s, figure and energy_J are NaN. Prepare it with
  * clt_measurement_init and empty it with clt_measurement_release. It owns log; copy it with clt_measurement_copy. */
 typedef struct clt_measurement {
@@ -100,6 +118,7 @@ typedef struct clt_measurement {
   double figures[CLT_MAX_RUNS]; /* of each run, if there is a figure; NaN: unknown */
   double energy_J; /* of one run of all launches: mean over many runs (docs/reference/objectives.md); NaN: unknown */
   clt_kernel_use use;
+  clt_device_state state;
   double max_abs_error; /* largest |result - reference| over all outputs; NaN: not verified */
   char *log;            /* of a failed configuration: compiler messages or output, at most 16 KiB; NULL: none */
   bool confirmed_alone; /* it failed in a process that had run no other configuration */

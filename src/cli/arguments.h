@@ -65,6 +65,11 @@ const cli_command *const *cli_commands(size_t *n);
 #define CLI_FLAG_CACHE       \
   CLI_FLAG("cache", "STATE", \
            "state of the device's caches before a run: warm or cold (default: from the problem file, else warm)")
+#define CLI_FLAG_CACHES                                                                                             \
+  CLI_FLAG(                                                                                                         \
+      "cache", "STATE",                                                                                             \
+      "state of the device's caches before a run: warm, cold or, for the times in the result, both (default: from " \
+      "the problem file, else warm)")
 #define CLI_FLAG_STORE                                                                    \
   CLI_FLAG("store", "FILE",                                                               \
            "store with the measurements: a file or postgresql://HOST/DATABASE (default: " \

@@ -167,12 +167,13 @@ json_t *cli_json_measurement(const clt_instance *instance, const clt_objective *
   const char *clock = m->clock == CLT_CLOCK_DEVICE ? "device" : "host";
   json_t *how = clt_json_launches(launches, n_launches);
   free(launches);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "configuration",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "configuration",
                    clt_json_configuration(clt_instance_space(instance), m->config), "text",
                    cli_json_config_text(clt_instance_space(instance), m->config), "options",
                    clt_json_options(instance, m->config), "launches", how, "time_s", clt_json_real(m->time_s), "figure",
                    cli_json_figure(objective, m), "metrics", cli_json_metrics(objective, m), "reason",
                    clt_reason_name(m->reason), "clock", clock, "runs_s", runs, "interval", clt_json_real(error),
                    "interval_low", clt_json_real(interval.low), "interval_high", clt_json_real(interval.high),
-                   "interval_confidence", clt_json_real(isfinite(error) ? interval.confidence : NAN));
+                   "interval_confidence", clt_json_real(isfinite(error) ? interval.confidence : NAN), "state",
+                   clt_json_state(&m->state, clt_launch_share(&m->state, m->time_s, instance, m->config)));
 }

@@ -25,6 +25,8 @@ static const clt_line measured_lines[] = {
     {"{name}", "{?correct}{?name!=$objective.name}{value:.4g}[ {unit}]", .each = "metrics"},
     {"objective", "{?correct}{!objective.is_default}[{value:in objective.unit}|-]"},
     {"cost", "{?correct}{!first}{over_first:.4g} times that of the first configuration"},
+    {"{other_cache.cache} caches", "{?correct}{other_cache:median}"},
+    CLT_STATE_LINES("", ""),
     {"failed", "{!correct}{reason:reason} ({reason})"},
     {.form = "{!correct}log\n{log}"}};
 static const clt_text_layout measured_layout = CLT_TEXT_LAYOUT(0, 16, measured_lines);
@@ -41,13 +43,56 @@ static json_t *measured_json(const clt_instance *instance, const clt_objective *
   return out;
 }
 
+static clt_contest_policy rounds_of(const cli_arguments *arguments, const clt_objective *objective) {
+  const bool has_rounds = strcmp(arguments->command->name, "measure") == 0;
+  const int64_t rounds = has_rounds ? cli_integer(arguments, "rounds", 0, 1, MOST_ROUNDS) : 0;
+  clt_contest_policy contest = {.min_rounds = CLT_MAX_RUNS,
+                                .max_rounds = MOST_ROUNDS,
+                                .max_total_s = MAX_TOTAL_S,
+                                .tolerance = CLT_DEFAULT_TOLERANCE,
+                                .objective = objective};
+  if (rounds > 0) {
+    contest.min_rounds = contest.max_rounds = (unsigned)rounds;
+    contest.max_total_s = 0;
+  }
+  return contest;
+}
+
+bool cli_wants_both_caches(const cli_arguments *arguments, const clt_objective *objective) {
+  const char *cache = cli_text(arguments, "cache"), *evaluator = cli_text(arguments, "evaluator");
+  if (cache == NULL || strcmp(cache, "both") != 0) return false;
+  if (clt_objective_needs_energy(objective))
+    cli_usage("energy is not measured with cold caches; leave out '--cache both'");
+  const clt_evaluator_type *type = evaluator ? clt_evaluator_find(evaluator) : NULL;
+  if (type && !type->measures_device) cli_usage("'--cache both' needs an evaluator that runs on the device");
+  return true;
+}
+
+bool cli_add_other_cache(json_t *const *of, const cli_arguments *arguments, const cli_subject *subject,
+                         const clt_config *configs, size_t n, const clt_tune_settings *settings) {
+  const bool cold = !clt_problem_guidance(subject->problem)->cold_cache;
+  const cli_subject other = cli_subject_with_cache(arguments, subject, cold);
+  const clt_objective *objective = cli_objective(arguments, other.instance);
+  const clt_contest_policy contest = rounds_of(arguments, objective);
+  clt_measurement measured[MOST_CONFIGURATIONS];
+  clt_error error = {0};
+  int rc = clt_verify_configs(measured, NULL, other.instance, configs, n, &contest, settings, &error);
+  if (rc && rc != CLT_E_STOPPED) cli_say(&error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    json_t *one = cli_json_measurement(other.instance, objective, &measured[i], true);
+    json_object_set_new(one, "cache", json_string(cold ? "cold" : "warm"));
+    json_object_set_new(of[i], "other_cache", one);
+    clt_measurement_release(&measured[i]);
+  }
+  return rc != CLT_E_STOPPED;
+}
+
 static int run_measure(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_measurement measured[MOST_CONFIGURATIONS];
   clt_config configs[MOST_CONFIGURATIONS];
   size_t n = 0, n_failed = 0;
   const bool quiet = cli_given(arguments, "quiet");
-  const int64_t rounds = cli_integer(arguments, "rounds", 0, 1, MOST_ROUNDS);
   const char **typed = cli_texts(&n, arguments, "configuration");
   if (n > MOST_CONFIGURATIONS)
     cli_usage("at most %d configurations can be measured side by side; leave some out", MOST_CONFIGURATIONS);
@@ -67,24 +112,18 @@ static int run_measure(const cli_arguments *arguments) {
     const char *violation = clt_space_violation(clt_instance_space(instance), configs[i], NULL);
     if (violation) cli_usage("configuration %zu is not valid: %s", i + 1, violation);
   }
-  clt_contest_policy contest = {.min_rounds = CLT_MAX_RUNS,
-                                .max_rounds = MOST_ROUNDS,
-                                .max_total_s = MAX_TOTAL_S,
-                                .tolerance = CLT_DEFAULT_TOLERANCE,
-                                .objective = objective};
-  if (rounds > 0) {
-    contest.min_rounds = contest.max_rounds = (unsigned)rounds;
-    contest.max_total_s = 0;
-  }
+  const clt_contest_policy contest = rounds_of(arguments, objective);
+  const bool both = cli_wants_both_caches(arguments, objective);
   cli_signals_install();
   int rc = clt_verify_configs(measured, NULL, instance, configs, n, &contest, &settings, &error);
   if (error.code == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) cli_report(&error);
-  json_t *list = json_array();
+  json_t *list = json_array(), *of[MOST_CONFIGURATIONS];
   for (size_t i = 0; i < n; i++) {
     n_failed += !clt_measurement_correct(&measured[i]);
-    json_array_append_new(list, measured_json(instance, objective, measured, i));
+    json_array_append_new(list, of[i] = measured_json(instance, objective, measured, i));
   }
+  if (both && !cli_add_other_cache(of, arguments, &subject, configs, n, &settings)) return 128 + *cli_signals_flag();
   rc = cli_answer(arguments,
                   json_pack("{s:s, s:o, s:o, s:o, s:o}", "problem", clt_problem_name(subject.problem), "sizes",
                             cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
@@ -98,7 +137,7 @@ static int run_measure(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
-    CLI_FLAG_CACHE,
+    CLI_FLAG_CACHES,
     {"configuration", "\"a=1 b=2\"",
      "a configuration to measure; may be repeated (default: the default configuration); missing parameters have their "
      "default values"},

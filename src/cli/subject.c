@@ -106,11 +106,27 @@ cli_subject cli_subject_load(const cli_arguments *arguments, const char *path) {
   cli_check(clt_problem_new(&out.problem, path, &cli_error));
   cli_keep(out.problem, free_problem);
   if (cache == NULL) return out;
-  if (strcmp(cache, "warm") != 0 && strcmp(cache, "cold") != 0)
-    cli_usage("option '--cache' needs 'warm' or 'cold', not '%s'", cache);
+  const bool takes_both =
+      strcmp(arguments->command->name, "tune") == 0 || strcmp(arguments->command->name, "measure") == 0;
+  const bool both = takes_both && strcmp(cache, "both") == 0;
+  if (strcmp(cache, "warm") != 0 && strcmp(cache, "cold") != 0 && !both)
+    cli_usage("option '--cache' needs %s, not '%s'", takes_both ? "'warm', 'cold' or 'both'" : "'warm' or 'cold'",
+              cache);
   if (clt_problem_is_command(out.problem))
     cli_usage("option '--cache' applies only to kernels; leave it out for a program");
-  clt_problem_set_cold_cache(out.problem, strcmp(cache, "cold") == 0);
+  if (!both) clt_problem_set_cold_cache(out.problem, strcmp(cache, "cold") == 0);
+  return out;
+}
+
+cli_subject cli_subject_with_cache(const cli_arguments *arguments, const cli_subject *subject, bool cold) {
+  cli_subject out = *subject;
+  size_t n_sizes = 0;
+  const clt_size *sizes = cli_sizes(&n_sizes, arguments);
+  cli_check(clt_problem_new(&out.problem, arguments->positional[0], &cli_error));
+  cli_keep(out.problem, free_problem);
+  clt_problem_set_cold_cache(out.problem, cold);
+  cli_check(clt_instance_new(&out.instance, out.problem, sizes, n_sizes, out.device, &cli_error));
+  cli_keep(out.instance, free_instance);
   return out;
 }
 

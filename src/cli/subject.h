@@ -35,6 +35,9 @@ cli_subject cli_subject_new(const cli_arguments *arguments, const char *path, cl
 cli_subject cli_subject_load(const cli_arguments *arguments, const char *path);
 void cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 
+/* The same subject with warm or cold caches, whatever --cache and the file say. */
+cli_subject cli_subject_with_cache(const cli_arguments *arguments, const cli_subject *subject, bool cold);
+
 /* As clt_devices, but a driver that breaks the others is left out from then on, with a warning. */
 int cli_devices_here(clt_device_info **out, size_t *n, clt_error *error);
 

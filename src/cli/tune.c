@@ -187,6 +187,9 @@ static const clt_line best_lines[] = {
      "{?best}[{?best.finalist}{best:median}, median of {best.runs_s:n} interleaved round{best.runs_s:s}"
      "|{?best.runs_s>1}{best:figure}, [{?program}summary|shortest] of {best.runs_s:n} runs"
      " with a spread of {best.spread:.2%}|{best:figure}, a single run][{!figure}, {best.clock} clock]"},
+    {"{best.other_cache.cache} caches",
+     "{?best}{best.other_cache:median}[, {default.other_cache:median} for the default configuration]"},
+    CLT_STATE_LINES("best.", "{?best.state.launch_share>0.1}"),
     {"{name}", "{?name!=$objective.name}{value:.4g}[ {unit}]", .each = "best.metrics"},
     {"[{?figure}gain|speed-up]",
      "{?best}{?objective.is_default}[{best.speedup_over_default:.3g} over the default configuration ({default:median})"

@@ -23,7 +23,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   const cli_arguments *a = arguments;
   clt_tune_settings *s = &t->settings;
-  *t = (cli_tuning){.quiet = cli_given(a, "quiet")};
+  *t = (cli_tuning){.quiet = cli_given(a, "quiet"), .arguments = a};
   clt_tune_settings_init(s);
   t->subject = cli_subject_load(a, a->positional[0]);
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
@@ -46,6 +46,7 @@ void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *
   s->learn_from = (const clt_recording *const *)cli_load_sources(&s->n_learn_from, a);
   cli_subject_complete(&t->subject, a, CLI_DEVICES_REQUIRED);
   t->objective = cli_objective(a, t->subject.instance);
+  cli_wants_both_caches(a, t->objective);
   const bool dry = cli_given(a, "dry-run"); /* makes no file */
   if (!cli_given(a, "no-store")) t->store = dry ? cli_open_store_to_read(a) : cli_open_store(a);
   t->events = (cli_events){.out = dry ? NULL : cli_events_open(a),
@@ -105,6 +106,16 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r, const jso
   json_decref(note);
 }
 
+/* The best and the default configuration with the caches in the other state. */
+static void add_other_cache(const cli_tuning *t, const clt_tune_result *r, const json_t *answer) {
+  json_t *of[2] = {json_object_get(answer, "best")};
+  clt_config configs[2] = {r->best.config, r->default_measurement.config};
+  const bool has_default = r->has_default && r->default_measurement.config != r->best.config;
+  if (!json_is_object(of[0]) || !cli_wants_both_caches(t->arguments, t->objective)) return;
+  if (has_default) of[1] = json_object_get(answer, "default");
+  cli_add_other_cache(of, t->arguments, &t->subject, configs, 1 + has_default, &t->settings);
+}
+
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
@@ -114,6 +125,7 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
   cli_progress_end(&tuning->progress);
   json_t *answer = result ? cli_tuning_json(tuning, result) : json_null();
   if (result) note_tuning(tuning, result, answer);
+  if (rc == CLT_OK) add_other_cache(tuning, result, answer);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
   else if (rc)

@@ -16,6 +16,7 @@ typedef struct cli_tuning {
   double load;       /* load average of the last minute before the session */
   json_t *results;   /* nullable: a list to which every evaluation is appended */
   cli_events events; /* out is owned */
+  const cli_arguments *arguments;
 } cli_tuning;
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one in the problem file,
@@ -40,6 +41,13 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result)
  * NULL: the default configuration or, if that violates a constraint, the first valid one (verify.c). */
 clt_config cli_choose_configuration(const char *typed, const clt_instance *instance, bool quiet);
 
+/* Whether --cache both is given, which the objective and the evaluator must allow. */
+bool cli_wants_both_caches(const cli_arguments *arguments, const clt_objective *objective);
+/* Times configurations side by side with the caches in the other state than the subject's, and adds the results to the
+ * JSON objects of these configurations as "other_cache" (measure.c). false: stopped. */
+bool cli_add_other_cache(json_t *const *of, const cli_arguments *arguments, const cli_subject *subject,
+                         const clt_config *configs, size_t n, const clt_tune_settings *settings);
+
 /* Prints what a session would measure and how much of it is stored. Measures nothing and creates no file.
  * default_first: the default configuration is evaluated first. Returns an exit code. */
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first);
@@ -57,7 +65,7 @@ const char *cli_share(char out[32], double share);
 #define CLI_NO_OCLGRIND "--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS"
 
 #define CLI_TUNING_FLAGS                                                                                       \
-  CLI_FLAG_DEVICES, CLI_FLAG_SIZE, CLI_FLAG_CACHE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                         \
+  CLI_FLAG_DEVICES, CLI_FLAG_SIZE, CLI_FLAG_CACHES, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                        \
       {"no-store", NULL, "neither stores nor reuses measurements"},                                            \
       {"fresh", NULL, "measures stored configurations again"},                                                 \
       {"dry-run", NULL, "prints what would be measured; measures nothing"},                                    \

@@ -1,5 +1,5 @@
 /* device/device.h - the library's own functions on devices, in addition to clatune/device.h: selection, keys, JSON;
- * what a kernel file contains; energy counters. */
+ * what a kernel file contains; energy counters and clocks. */
 #ifndef CLT_DEVICE_DEVICE_H
 #define CLT_DEVICE_DEVICE_H
 
@@ -127,5 +127,13 @@ int clt_energy_check(const clt_device_info *device, clt_error *error);
 /* Joules since the meter was opened. Correct if called at least once before a counter wraps around (minutes at least).
  * CLT_E_IO if the counter can no longer be read. */
 int clt_energy_read(clt_energy_meter *meter, double *energy_J, clt_error *error);
+
+/* --- frequency.c: the device's clock as NVML or Linux's sysfs reports it. CLATUNE_NVML and CLATUNE_SYSFS
+ * (docs/reference/environment.md) set others. --- */
+typedef struct clt_frequency_meter clt_frequency_meter;
+clt_frequency_meter *clt_frequency_open(const clt_device_info *device); /* NULL: it is not reported */
+void clt_frequency_close(clt_frequency_meter *meter);                   /* NULL does nothing */
+/* In MHz, of a CPU the fastest of its first eight processors. NaN: not known, as for NULL. */
+double clt_frequency_read(const clt_frequency_meter *meter);
 
 #endif

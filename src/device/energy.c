@@ -1,8 +1,5 @@
 /* Energy counters: Linux powercap for CPUs, NVML for NVIDIA GPUs. */
-#include "device/device.h"
-
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,6 +12,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/nvml.h"
 
 typedef struct zone {
   char name[64];              /* of its folder */
@@ -30,15 +28,8 @@ struct clt_energy_meter {
   size_t n_zones;
   double energy_J;
   /* NVML; library NULL: powercap is used */
-  void *library, *gpu;
-  bool initialised;
+  clt_nvml nvml;
   unsigned long long first_mJ;
-  int (*init)(void);
-  int (*shutdown)(void);
-  int (*by_uuid)(const char *uuid, void **gpu);
-  int (*by_pci)(const char *address, void **gpu);
-  int (*energy)(void *gpu, unsigned long long *mJ);
-  const char *(*text)(int status);
 };
 
 /* "the energy of 'NAME' cannot be measured: ..." */
@@ -127,54 +118,15 @@ static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt
 
 /* --- NVML --- */
 
-/* NVIDIA's driver counts millijoules since it was loaded, from Volta on (nvmlDeviceGetTotalEnergyConsumption). The
- * library comes with the driver and is loaded when it is needed. */
-#define NVML_LIBRARY "libnvidia-ml.so.1"
 #define J_PER_MJ 1e-3
 
 static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_error *error) {
-  const char *chosen = getenv("CLATUNE_NVML"), *name = chosen && chosen[0] ? chosen : NVML_LIBRARY;
-  const struct {
-    const char *name;
-    void *slot;
-  } table[] = {{"nvmlInit_v2", &m->init},
-               {"nvmlShutdown", &m->shutdown},
-               {"nvmlDeviceGetHandleByUUID", &m->by_uuid},
-               {"nvmlDeviceGetHandleByPciBusId_v2", &m->by_pci},
-               {"nvmlDeviceGetTotalEnergyConsumption", &m->energy},
-               {"nvmlErrorString", &m->text}};
-  m->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (m->library == NULL)
-    return refuse_device(error, device, "%s; install NVIDIA's driver, which contains NVML, or choose another objective",
-                         dlerror());
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    void *symbol = dlsym(m->library, table[i].name);
-    if (symbol == NULL)
-      return refuse_device(error, device, "'%s' lacks %s; update the driver or choose another objective", name,
-                           table[i].name);
-    memcpy(table[i].slot, &symbol, sizeof symbol);
-  }
-  int status = m->init();
-  if (status)
-    return refuse_device(error, device, "NVML cannot be initialised: %s; choose another objective", m->text(status));
-  m->initialised = true;
-
-  status = -1;
-  const char *u = device->uuid;
-  if (strlen(u) == 32) {
-    char uuid[48]; /* "GPU-01234567-89ab-cdef-0123-456789abcdef" */
-    snprintf(uuid, sizeof uuid, "GPU-%.8s-%.4s-%.4s-%.4s-%.12s", u, u + 8, u + 12, u + 16, u + 20);
-    status = m->by_uuid(uuid, &m->gpu);
-  }
-  if (status && device->pci_address[0]) status = m->by_pci(device->pci_address, &m->gpu);
-  if (status)
-    return refuse_device(error, device,
-                         "NVML knows no GPU with this UUID or PCI address (%s); choose another objective",
-                         status > 0 ? m->text(status) : "OpenCL reports neither");
-  status = m->energy(m->gpu, &m->first_mJ);
+  char why[400];
+  if (!clt_nvml_open(&m->nvml, device, why)) return refuse_device(error, device, "%s", why);
+  int status = m->nvml.energy(m->nvml.gpu, &m->first_mJ);
   if (status == 0) return CLT_OK;
   return refuse_device(error, device, "NVML reports no energy for this GPU: %s; choose another objective",
-                       m->text(status));
+                       m->nvml.text(status));
 }
 
 /* --- meters --- */
@@ -203,19 +155,18 @@ int clt_energy_check(const clt_device_info *device, clt_error *error) {
 
 void clt_energy_close(clt_energy_meter *meter) {
   if (meter == NULL) return;
-  if (meter->initialised) meter->shutdown();
-  if (meter->library) dlclose(meter->library);
+  clt_nvml_close(&meter->nvml);
   free(meter->folder);
   free(meter);
 }
 
 int clt_energy_read(clt_energy_meter *m, double *energy_J, clt_error *error) {
-  if (m->library) {
+  if (m->nvml.library) {
     unsigned long long now_mJ = 0;
-    int status = m->energy(m->gpu, &now_mJ);
+    int status = m->nvml.energy(m->nvml.gpu, &now_mJ);
     if (status || now_mJ < m->first_mJ)
       return clt_fail(error, CLT_E_IO, "NVML no longer reports the energy: %s",
-                      status ? m->text(status) : "its counter was reset");
+                      status ? m->nvml.text(status) : "its counter was reset");
     m->energy_J = (double)(now_mJ - m->first_mJ) * J_PER_MJ;
   }
   double sum_uj = 0;

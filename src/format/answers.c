@@ -1,6 +1,7 @@
 /* Common parts of answers in JSON. */
 #include "format/answers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -41,4 +42,22 @@ json_t *clt_json_objective(const clt_objective *o) {
                    clt_objective_expression(o), "unit", clt_objective_unit(o), "goal",
                    clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise", "is_default",
                    clt_objective_is_default(o));
+}
+
+double clt_launch_share(const clt_device_state *state, double time_s, const clt_instance *instance, clt_config config) {
+  clt_launch_sizes *launches = NULL;
+  size_t n = 0;
+  double n_launches = instance ? 0 : 1;
+  if (instance) clt_instance_launches(&launches, &n, instance, config, NULL);
+  for (size_t i = 0; i < n; i++) n_launches += launches[i].repeat;
+  free(launches);
+  return n_launches > 0 ? n_launches * state->launch_s / time_s : NAN;
+}
+
+json_t *clt_json_state(const clt_device_state *s, double launch_share) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "launch_s", clt_json_real(s->launch_s), "launch_share",
+                   clt_json_real(launch_share), "clock_mhz", clt_json_real(s->clock_mhz), "clock_share",
+                   clt_json_real(s->usual_step_s / s->step_s), "throttled",
+                   isnan(s->throttled) ? json_null() : json_boolean(s->throttled > 0), "busy_share",
+                   clt_json_real(s->busy_share));
 }

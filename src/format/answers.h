@@ -13,4 +13,10 @@ json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n);
 /* {"name", "expression", "unit", "goal", "is_default"} */
 json_t *clt_json_objective(const clt_objective *objective);
 
+/* The share of a time that empty launches would take, too: as many as a run of the configuration has, or one if
+ * `instance` is NULL. NaN: not known. */
+double clt_launch_share(const clt_device_state *state, double time_s, const clt_instance *instance, clt_config config);
+/* {"launch_s", "launch_share", "clock_mhz", "clock_share", "throttled", "busy_share"} */
+json_t *clt_json_state(const clt_device_state *state, double launch_share);
+
 #endif

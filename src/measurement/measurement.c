@@ -16,6 +16,7 @@ void clt_measurement_init(clt_measurement *m, clt_config config) {
   m->reason = CLT_REASON_NONE;
   m->time_s = m->energy_J = m->figure = m->max_abs_error = NAN;
   m->use = (clt_kernel_use){NAN, NAN, NAN, NAN};
+  m->state = (clt_device_state){NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 void clt_measurement_release(clt_measurement *m) {

@@ -17,7 +17,6 @@
 enum { CACHE_SHARE = 8, RETIRED_SHARE = 64 }; /* of the device's memory */
 enum { ANSWER_S = 5 };                        /* a device that takes longer for an empty kernel is considered dead */
 #define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005     /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
-#define PROBE "kernel void clatune_probe(void) {}\n"
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
 /* --- executors --- */
@@ -74,7 +73,7 @@ void clt_executor_free(clt_executor *executor) {
   clt_executor_forget(executor, NULL);
   clt_declarations_free(executor->declarations);
   clt_energy_close(executor->meter);
-  if (executor->probe) clReleaseKernel(executor->probe);
+  clt_state_free(executor);
   clt_executor_free_other(executor);
   clt_executor_free_checks(executor);
   clt_sum_free(executor);
@@ -149,14 +148,12 @@ static void *inquire(void *user) {
 /* Whether the device responds within ANSWER_S. with_kernel: runs an empty kernel, because markers may complete when
  * kernels no longer do. */
 static bool device_answers(clt_executor *executor, bool with_kernel) {
-  cl_int status;
   pthread_t thread;
   struct timespec until;
-  if (with_kernel && executor->probe == NULL)
-    executor->probe = clt_own_kernel(executor, PROBE, "clatune_probe", &status);
+  if (with_kernel) clt_state_prepare(executor, true);
   inquiry *q = malloc(sizeof *q);
   if (q == NULL) return true;
-  *q = (inquiry){executor->queue, with_kernel ? executor->probe : NULL, false};
+  *q = (inquiry){executor->queue, with_kernel ? executor->probe.empty : NULL, false};
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += ANSWER_S;
   const bool asked = pthread_create(&thread, NULL, inquire, q) == 0;
@@ -230,6 +227,7 @@ int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_p
   clt_rng_init(&prepared->rng, (uint64_t)plan->config);
   clt_executor_announce(executor, CLT_PHASE_BUILD);
   for (size_t i = 0; data && i < data->n_arrays; i++) clt_sum_prepare(executor, data->arrays[i].bytes);
+  if (executor->info.type != CLT_DEVICE_CPU) clt_state_prepare(executor, true); /* CPUs' drivers build slowly */
   rc = clt_program_build(&prepared->program, executor, plan, measurement, error);
   if (rc == CLT_OK)
     rc = clt_run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data,

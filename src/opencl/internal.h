@@ -4,9 +4,9 @@
  * Files, from below: status.c (status codes, failures), device.c (queries), build.c, inspect.c and types.c (programs,
  * kernels and their arguments as text and data), declarations.c (PoCL's builtin functions), memory.c (buffers, images,
  * guards), arguments.c (inputs on the device, arguments), program.c (limits, a plan's program), launch.c (clocks,
- * runs), cold.c (emptying caches), sum.c (hashes
- * of contents), verify.c (checks after a run), executor.c (context, queue, the steps in order),
- * check.c (other inputs, references), timing.c (repeated runs). */
+ * runs), cold.c (emptying caches), sum.c (hashes of contents), state.c (empty launches, the device's clock),
+ * verify.c (checks after a run), executor.c (context, queue, the steps in order), check.c (other inputs,
+ * references), timing.c (repeated runs). */
 #ifndef CLT_OPENCL_INTERNAL_H
 #define CLT_OPENCL_INTERNAL_H
 
@@ -46,7 +46,15 @@ struct clt_executor {
     double *phase_s;   /* the member of a measurement's phases that it adds to; NULL: nothing runs */
     const char *check; /* the name of the check that it belongs to; NULL: none */
   } run;               /* the current run */
-  cl_kernel probe;     /* the empty kernel; NULL: not needed yet */
+  struct {
+    bool metered, sought;   /* the meter and the kernels were looked for */
+    cl_kernel empty, steps; /* NULL: not needed yet, or not possible */
+    cl_mem sink;
+    cl_uint n_steps; /* 0: not chosen yet */
+    /* See clt_device_state; launch_s and usual_step_s 0: not known yet. */
+    double launch_s, step_s, usual_step_s;
+    clt_frequency_meter *frequency; /* NULL: nothing reports the clock */
+  } probe;                          /* state.c */
   struct {
     struct clt_input *first; /* newest first */
     size_t bytes;            /* of all */
@@ -129,6 +137,19 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 /* Empties the device's caches of all that earlier runs left there; waits. */
 int clt_executor_cool(clt_executor *executor, clt_measurement *m, clt_error *error);
 void clt_executor_free_other(clt_executor *executor);
+
+/* --- state.c: the device while it is timed --- */
+
+/* Opens what reports the clock and builds clatune's own kernels, each once. */
+void clt_state_prepare(clt_executor *executor, bool with_kernels);
+void clt_state_forget_steps(clt_executor *executor);
+void clt_state_free(clt_executor *executor);
+/* Before runs are timed: learns how long an empty launch takes if nobody knows, and keeps a device that was idle busy
+ * until its clock is steady. */
+void clt_state_begin(clt_executor *executor, const clt_timing_policy *policy);
+/* After the runs: sets m->state. true: the device ran at less than 75 % of its usual clock, and has rested; the runs
+ * must be repeated. */
+bool clt_state_end(clt_executor *executor, clt_measurement *m, bool may_repeat);
 
 /* --- executor.c: prepared configurations --- */
 

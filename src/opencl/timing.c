@@ -16,8 +16,9 @@
 #define CHANCES 4      /* cheap runs that are made before a configuration is given up as slow */
 #define GROUP_S 0.02   /* seconds of runs for energy between two readings of the clock; deadlines restart as often */
 #define MOST_IN_GROUP 256
-#define SPARE_RUNS 3 /* runs with impossible timestamps that are tolerated, beyond the number of good ones */
-#define PATIENCE 10  /* times energy_s, if the counter does not change */
+#define SPARE_RUNS 3   /* runs with impossible timestamps that are tolerated, beyond the number of good ones */
+#define PATIENCE 10    /* times energy_s, if the counter does not change */
+#define MOST_REPEATS 5 /* of a series of runs during which the device was slowed down */
 
 /* Runs that are too short for the device's clock are timed together: 1.2 times as many as needed, at most 16 times
  * as many as in the step before. A run that takes a quarter of the time for all runs is not lengthened. */
@@ -60,6 +61,8 @@ clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search
                              .max_total_s = LONG_RUN_S,
                              .warm_up = true,
                              .cold = search->cold,
+                             .launch_s = search->launch_s,
+                             .usual_step_s = search->usual_step_s,
                              .energy_s = search->energy_s};
 }
 
@@ -217,6 +220,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
   }
   m->phases.runs_s += elapsed_s;
   if (rc == CLT_OK) m->energy_J = after_J > before_J ? (after_J - before_J) / (double)n_runs : NAN;
+  if (rc == CLT_OK) m->state.busy_share = fmin((double)n_runs * m->time_s / elapsed_s, 1);
   return rc;
 }
 
@@ -224,7 +228,8 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
 
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error) {
-  run_series s = {.clock = executor->clock, .cold = policy->cold};
+  const run_series none = {.clock = executor->clock, .cold = policy->cold};
+  run_series s = none;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
   if (policy->min_runs < 1 || policy->min_runs > policy->max_runs || policy->max_runs > CLT_MAX_RUNS)
@@ -241,8 +246,13 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   if ((far_behind || fills_time) && prepared->first_run_s >= SHORT_S && executor->clock == CLT_CLOCK_DEVICE &&
       measurement->n_runs == 0 && policy->warm_up)
     s.host_s[0] = s.device_s[0] = prepared->first_run_s, s.n = 1;
-  else
+  bool repeats = s.n == 0;
+  for (int i = 0; rc == CLT_OK && repeats; i++) {
+    s = none;
+    clt_state_begin(executor, policy);
     rc = time_series(&s, prepared, policy, measurement, error);
+    repeats = rc == CLT_OK && clt_state_end(executor, measurement, i < MOST_REPEATS);
+  }
   if (rc == CLT_OK) {
     /* Runs of different clocks are not mixed: if the device's clock proved unreliable, its runs are dropped. */
     if (measurement->n_runs && measurement->clock == CLT_CLOCK_HOST) s.clock = CLT_CLOCK_HOST;
@@ -251,6 +261,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
     measurement->n_runs += s.n;
     measurement->clock = s.clock;
     measurement->time_s = least_of(measurement->runs_s, measurement->n_runs);
+    if (s.clock != executor->clock) measurement->state.launch_s = NAN;
   }
   if (rc == CLT_OK && policy->energy_s > 0) rc = measure_energy(prepared, policy->energy_s, measurement, error);
   if (rc == CLT_OK) rc = clt_bindings_verify(&prepared->bindings, executor, true, measurement);

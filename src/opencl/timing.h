@@ -24,8 +24,9 @@ typedef struct clt_timing_policy {
   double best_s;               /* the best so far; 0: none */
   double abandon_factor;       /* a configuration with a run above factor * best_s is not repeated */
   bool warm_up;
-  bool cold;       /* empty the device's caches before each run; not with energy_s */
-  double energy_s; /* seconds of repeated runs, afterwards, over which energy is measured; 0: it is not */
+  bool cold;                     /* empty the device's caches before each run; not with energy_s */
+  double launch_s, usual_step_s; /* what other processes found (clt_device_state); 0: not known */
+  double energy_s;               /* seconds of repeated runs, afterwards, over which energy is measured; 0: it is not */
 } clt_timing_policy;
 
 /* The defaults above, with a warm-up. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "format/answers.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
@@ -87,12 +88,14 @@ static json_t *row_json(document_draft *d, size_t index) {
     error = clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
     if (isfinite(error)) confidence = row->final_interval.confidence;
   }
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
+  const double time_s = isnan(row->final_s) ? row->time_s : row->final_s;
+  const double share = clt_launch_share(&row->state, time_s, d->t->instance, row->config);
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
                    "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
                    clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value", value,
                    "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
                    "configuration", configuration, "text", config_json(d, row->config), "metrics",
-                   metrics_json(d, row, false));
+                   metrics_json(d, row, false), "state", clt_json_state(&row->state, share));
 }
 
 /* --- effects of parameters --- */

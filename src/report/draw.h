@@ -51,4 +51,16 @@ void clt_draw_layout(clt_text *out, const json_t *document, const clt_text_layou
 /* Adds one form; false: something is missing, and nothing was added. */
 bool clt_draw_form(clt_text *out, const json_t *document, const char *form);
 
+/* Lines on the device while an item was timed. of: the path of the item with a dot, or ""; when: a test before the time
+ * of an empty launch, or "". */
+#define CLT_STATE_LINES(of, when)                                                                      \
+  {"launch", when "{" of "state.launch_s:time} for an empty one[{?" of "state.launch_share>0.1}, {" of \
+                  "state.launch_share:%} of the time: use a larger size, or let one launch do more]"}, \
+      {"clock", "{?" of "state.clock_share}[{" of "state.clock_mhz:.4g} MHz, ]{" of                    \
+                "state.clock_share:%} of the usual clock[{?" of "state.throttled}, throttled]|{" of    \
+                "state.clock_mhz:.4g} MHz"},                                                           \
+  {                                                                                                    \
+    "busy", "{" of "state.busy_share:%} of the time over which energy was measured"                    \
+  }
+
 #endif

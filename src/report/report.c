@@ -45,6 +45,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .final_s = NAN,
                                             .final_cost = NAN,
                                             .use = m->use,
+                                            .state = m->state,
                                             .energy_J = m->energy_J,
                                             .figure = m->figure,
                                             .final_energy_J = NAN,
@@ -74,6 +75,7 @@ static void take_final(clt_report_row *row, const clt_report_row *as_finalist) {
   row->final_interval = as_finalist->interval;
   row->final_energy_J = as_finalist->energy_J;
   row->final_figure = as_finalist->figure;
+  row->state = as_finalist->state;
 }
 
 /* Keeps the newest row of each configuration, and gives the rows their times as finalists. */

@@ -19,6 +19,7 @@ typedef struct clt_report_row {
   double final_s, final_cost;  /* as a finalist: median of its interleaved runs; NaN if it was none */
   clt_interval final_interval; /* of final_s, or of final_figure if there is one; confidence 0: none */
   clt_kernel_use use;
+  clt_device_state state;                                /* as a finalist, if it was one */
   double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
 } clt_report_row;
 

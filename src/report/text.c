@@ -94,6 +94,7 @@ static const clt_line best_lines[] = {
      "[{?best_is_finalist}[{best.finalist_interval:pm best.finalist_confidence}] (median of its interleaved runs;"
      " {best.value:in objective.unit} in the search)]"},
     {"options", "{?best}{options}"},
+    CLT_STATE_LINES("best.", "{?best.state.launch_share>0.1}"),
     {"{name}", "{value:.4g}[ {unit}]", .each = "metrics"},
     {"search quality", "{?best}{session.how_sure}"},
     {"[{?first}notes]", "{?best}{.}", .each = "notes"},

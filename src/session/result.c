@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "format/answers.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "session/session.h"
@@ -133,6 +135,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     result->phases.runs_s += m->phases.runs_s;
     result->phases.verify_s += m->phases.verify_s;
     result->phases.wait_s += m->phases.wait_s;
+    s->n_throttled += m->state.throttled > 0;
   }
   if (correct && !has_cost && result->n_without_value++ == 0) { /* warns once: there may be many */
     char name[512];
@@ -170,6 +173,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
 #define APART 0.25       /* beyond the spreads: cold caches explain 0.1, a burst of other programs several times that */
 #define OTHERS_SHARE 0.1 /* of the processor time; an idle desktop uses less */
 #define OTHERS_S 1.0     /* seconds; less is not significant */
+#define MUCH_LAUNCH 0.1  /* of a time; JSON says the share itself */
 
 int clt_session_note(clt_session *s, clt_error *error, const char *format, ...) {
   clt_tune_result *result = s->result;
@@ -271,6 +275,26 @@ static int note_noise(clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* Notes on a device that slowed down, and on times that are mostly the launch. */
+static int note_device(clt_session *s, clt_error *error) {
+  const clt_measurement *best = &s->result->best;
+  const clt_instance *instance = s->settings->instance;
+  char launch[32];
+  int rc = CLT_OK;
+  if (s->n_throttled > 0)
+    rc = clt_session_note(s, error,
+                          "during %lld of %lld measurements the device stayed below 75 %% of its usual clock, although "
+                          "runs were repeated after a pause; cool it, or raise its power limit",
+                          (long long)s->n_throttled, (long long)s->result->measured);
+  if (rc || best->config == CLT_CONFIG_NONE || instance == NULL) return rc;
+  const double share = clt_launch_share(&best->state, best->time_s, instance, best->config);
+  if (!(share > MUCH_LAUNCH)) return CLT_OK;
+  return clt_session_note(s, error,
+                          "an empty launch takes %s, so %.0f %% of the best time is none of the kernel's work; use a "
+                          "larger size (--size), or let one launch do more",
+                          clt_time_text(launch, best->state.launch_s), 100 * share);
+}
+
 int clt_session_summarise(clt_session *s, clt_error *error) {
   clt_tune_result *result = s->result;
   const clt_tune_settings *settings = s->settings;
@@ -310,6 +334,7 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   int rc = values ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && fastest) rc = note_fastest(s, fastest, error);
   if (rc == CLT_OK && s->evaluator && s->evaluator->measures_device) rc = note_noise(s, error);
+  if (rc == CLT_OK) rc = note_device(s, error);
   result->wall_s = clt_now_s() - s->start_s;
   return rc;
 }

@@ -110,6 +110,8 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
   if (rc == CLT_OK && !isnan(turn->figure)) rc = add_number(&e->figures, turn->figure, error);
   if (rc == CLT_OK && turn->energy_J > 0) rc = add_number(&e->energies_J, turn->energy_J, error);
   result->clock = turn->clock;
+  turn->state.throttled = fmax(result->state.throttled, turn->state.throttled);
+  result->state = turn->state;
   result->phases.runs_s += turn->phases.runs_s;
   result->phases.verify_s += turn->phases.verify_s;
   return rc;

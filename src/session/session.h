@@ -124,6 +124,7 @@ typedef struct clt_session {
   char *unfollowed;
   bool allied;
   double race_check_s; /* seconds that the checks for races have taken so far */
+  int64_t n_throttled; /* measurements during which the device's clock stayed low */
   bool told_oddity;    /* a finding of Oclgrind that does not count has been reported */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;

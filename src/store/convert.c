@@ -9,8 +9,8 @@
 
 /* One row per measurement; arrays of numbers are blobs of IEEE doubles in the machine's order, which is little-endian
  * on all supported machines. origin and number identify a record in all stores; own: it was added here, not by a merge.
- * comparison: see clt_store_record. file: a random id of the file, and the highest measurement id before the last
- * deletion, so that ids are not reused. */
+ * comparison: see clt_store_record. state was added later, so it is the last column. file: a random id of the file, and
+ * the highest measurement id before the last deletion, so that ids are not reused. */
 #define SCHEMA(temporary, in)                                                                                         \
   "CREATE " temporary                                                                                                 \
   "TABLE problem("                                                                                                    \
@@ -30,7 +30,7 @@
   "  reason TEXT NOT NULL, time_s REAL, clock TEXT NOT NULL, build_s REAL, first_launch_s REAL, runs_s REAL,"         \
   "  verify_s REAL, wait_s REAL, max_abs_error REAL, log TEXT, created_s INTEGER NOT NULL, runs BLOB, energy_j REAL," \
   "  figures BLOB, use BLOB, confirmed INTEGER NOT NULL DEFAULT 0, comparison INTEGER NOT NULL DEFAULT 0,"            \
-  "  origin TEXT NOT NULL, number INTEGER NOT NULL, own INTEGER NOT NULL, UNIQUE(origin, number));"                   \
+  "  origin TEXT NOT NULL, number INTEGER NOT NULL, own INTEGER NOT NULL, state BLOB, UNIQUE(origin, number));"       \
   "CREATE INDEX " in                                                                                                  \
   "measurement_of ON measurement(key);"                                                                               \
   "CREATE INDEX " in                                                                                                  \
@@ -41,6 +41,20 @@
   "CREATE " temporary "TABLE file(id INTEGER NOT NULL, highest INTEGER NOT NULL);"
 
 const char clt_store_schema[] = SCHEMA("", "");
+
+/* --- version 3 before `state` --- */
+
+bool clt_database_is_complete(sqlite3 *db) {
+  return sqlite3_table_column_metadata(db, "main", "measurement", "state", NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Programs that do not know the column go on reading and writing. A reader sees it as a view in its connection. */
+int clt_database_complete(sqlite3 *db, bool as_copy) {
+  return sqlite3_exec(db,
+                      as_copy ? "CREATE TEMP VIEW measurement AS SELECT *, NULL AS state FROM main.measurement"
+                              : "ALTER TABLE measurement ADD COLUMN state BLOB",
+                      NULL, NULL, NULL);
+}
 
 /* --- versions 1 and 2 --- */
 
@@ -86,7 +100,7 @@ static const char *const old_tables[][2] = {
   " m.build_s, m.first_launch_s, m.runs_s, m.verify_s, m.wait_s, m.max_abs_error, m.log, m.created_s, "                \
   ARRAY("time_s", "run") ", (SELECT energy_J FROM old_energy WHERE measurement=m.id), " ARRAY("figure", "figure")      \
   ", " ARRAY("use", "use") ", ifnull((SELECT alone FROM old_confirmed WHERE measurement=m.id), 0), 0, "                \
-  origin ", " number ", i.measurement IS NULL FROM old_measurement AS m"                                               \
+  origin ", " number ", i.measurement IS NULL, NULL FROM old_measurement AS m"                                            \
   " JOIN key AS k ON k.problem=m.problem AND k.device=m.device LEFT JOIN old_identity AS i ON i.measurement=m.id"
 
 /* Identities that cannot be correct, and those that a record has already, are treated as missing. */

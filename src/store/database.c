@@ -95,6 +95,9 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, int64_t *
   if (rc == CLT_OK && empty && create) rc = execute(db, path, new_file, error);
   if (rc == CLT_OK && !empty && version < CLT_STORE_VERSION && create && clt_database_convert(db, false))
     rc = clt_database_fail(error, db, path);
+  const bool is_incomplete = version == CLT_STORE_VERSION && !clt_database_is_complete(db);
+  if (rc == CLT_OK && is_incomplete && create && clt_database_complete(db, false))
+    rc = clt_database_fail(error, db, path);
   if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
   /* After a failure the connection is closed, so SQLite's message is read first. */
   if (create ? rc != CLT_OK : rc == CLT_OK) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -157,7 +160,8 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   int rc = check_or_create(db, path, false, &version, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK && !in_memory) rc = use_wal(db, path, error);
-  if (rc == CLT_OK && version < CLT_STORE_VERSION) rc = check_or_create(db, path, true, &version, error);
+  const bool is_older = version < CLT_STORE_VERSION || !clt_database_is_complete(db);
+  if (rc == CLT_OK && is_older) rc = check_or_create(db, path, true, &version, error);
   if (rc == CLT_OK)
     rc = execute(db, path, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
   return rc;
@@ -190,6 +194,8 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, bool *i
     rc = clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty; 'clatune tune' fills it", path);
   *is_converted = version < CLT_STORE_VERSION;
   if (rc == CLT_OK && *is_converted && clt_database_convert(*out, true)) rc = clt_database_fail(error, *out, path);
+  if (rc == CLT_OK && !*is_converted && !clt_database_is_complete(*out) && clt_database_complete(*out, true))
+    rc = clt_database_fail(error, *out, path);
   return rc ? rc : execute(*out, path, "PRAGMA query_only=ON", error);
 }
 

@@ -26,6 +26,11 @@ extern const char clt_store_schema[]; /* SQL that creates the tables */
  * number, and sqlite.c numbers them. Returns SQLite's result code. */
 int clt_database_convert(sqlite3 *db, bool as_copy);
 
+/* Whether a store of this version has the column `state`, and adds it; as_copy as above. Returns SQLite's result code.
+ */
+bool clt_database_is_complete(sqlite3 *db);
+int clt_database_complete(sqlite3 *db, bool as_copy);
+
 /* Its steps, for a repair: makes the old tables, called old_NAME, and, after they were filled, adds their rows to the
  * empty tables of this version and drops them. */
 int clt_database_make_old(sqlite3 *db);

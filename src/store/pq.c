@@ -254,17 +254,22 @@ static const char session_text[] =
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
 
-/* Settings and schema version go in one request, because short-lived commands connect, too. */
+/* Settings and schema version go in one request, because short-lived commands connect, too. A database that lacks the
+ * newest column counts as of the version before, so that its owner is asked to add it. */
+#define FIND_VERSION                                                                                        \
+  "version - CASE WHEN EXISTS(SELECT FROM pg_attribute WHERE attrelid='clatune.measurement'::regclass AND " \
+  "attname='state') THEN 0 ELSE 1 END FROM clatune.about"
+
 static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
-  char text[sizeof session_text + 40];
+  char text[sizeof session_text + sizeof FIND_VERSION];
   const char *encoding = libpq.PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' has the encoding %.32s; create one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "unknown");
   snprintf(text, sizeof text, "%s%s", session_text,
-           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
+           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : FIND_VERSION);
   int rc = send_text(pq, text, &rows, false, error);
   if (rc) return rc;
   const long version = libpq.PQntuples(rows) == 1 ? strtol(libpq.PQgetvalue(rows, 0, 0), NULL, 10) : 0;

@@ -107,10 +107,13 @@ static int copy_rows(sqlite3_stmt *read, sqlite3_stmt *write, int64_t number) {
  * which is the row's number, or that of a row of the table it is named after. Skips tables that an older file lacks.
  * Returns less than 0 for an error. */
 static int copy_table(sqlite3 *to, sqlite3 *from, const char *into, const char *table, const char *first) {
-  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
+  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
   const bool is_own = strcmp(first, "id") == 0 || strcmp(first, "first") == 0;
   sqlite3_stmt *read = prepare_and_free(from, sqlite3_mprintf("SELECT * FROM %s WHERE %s = ?1", table, first));
-  const int n_columns = sqlite3_column_count(read);
+  /* A store of this version may lack the last column, which stays NULL then. */
+  sqlite3_stmt *all = prepare_and_free(to, sqlite3_mprintf("SELECT * FROM %s", into));
+  const int n_columns = sqlite3_column_count(all);
+  sqlite3_finalize(all);
   sqlite3_stmt *write =
       prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", into, 3 * n_columns - 2, places));
   const int64_t last = read && write ? find_last_row(from, is_own ? table : first) : 0;

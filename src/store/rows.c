@@ -5,7 +5,9 @@
 
 #include "measurement/statistics.h"
 
-#define N_USE (sizeof(clt_kernel_use) / sizeof(double)) /* stored in the order of its members */
+/* Stored in the order of their members. */
+#define N_USE (sizeof(clt_kernel_use) / sizeof(double))
+#define N_STATE (sizeof(clt_device_state) / sizeof(double))
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
                                          [CLT_RECORD_FINALIST] = "finalist",
@@ -13,9 +15,12 @@ static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
                                          [CLT_RECORD_COMPARED] = "compared"};
 static const char *const clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
 
-static bool is_use_known(const clt_kernel_use *use) {
-#define IS_KNOWN(member) || !isnan(use->member)
-  return false CLT_KERNEL_USE_TABLE(IS_KNOWN);
+/* NULL if none of n numbers is known. */
+static const double *known_numbers(const void *numbers, size_t n) {
+  const double *all = numbers;
+  for (size_t i = 0; i < n; i++)
+    if (!isnan(all[i])) return all;
+  return NULL;
 }
 
 void clt_record_row_make(clt_record_row *out, const clt_store_record *record) {
@@ -24,7 +29,6 @@ void clt_record_row_make(clt_record_row *out, const clt_store_record *record) {
   out->figures[0] = m->figure;
   memcpy(out->figures + 1, m->figures, m->n_runs * sizeof *m->figures);
   const double *figures = has_figures ? out->figures : NULL;
-  const double *use = is_use_known(&m->use) ? (const double *)&m->use : NULL;
 #define VALUE(field, letter, ...) out->fields[CLT_FIELD_##field] = (clt_field){#field, letter, __VA_ARGS__}
   VALUE(origin, 't', .text = record->origin);
   VALUE(number, 'w', .whole = record->sequence);
@@ -44,9 +48,10 @@ void clt_record_row_make(clt_record_row *out, const clt_store_record *record) {
   VALUE(runs, 'a', .numbers = m->runs_s, .n = m->n_runs);
   VALUE(energy_j, 'n', .number = m->energy_J > 0 ? m->energy_J : NAN);
   VALUE(figures, 'a', .numbers = figures, .n = 1 + m->n_runs);
-  VALUE(use, 'a', .numbers = use, .n = N_USE);
+  VALUE(use, 'a', .numbers = known_numbers(&m->use, N_USE), .n = N_USE);
   VALUE(confirmed, 'w', .whole = m->confirmed_alone);
   VALUE(comparison, 'w', .whole = record->comparison);
+  VALUE(state, 'a', .numbers = known_numbers(&m->state, N_STATE), .n = N_STATE);
 #undef VALUE
 }
 
@@ -105,6 +110,7 @@ int clt_row_visit(const clt_row_type *type, const void *row, int first, clt_stor
   if (n_figures > 0) m.figure = figures[0];
   for (size_t i = 0; n_figures > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n_figures ? figures[i + 1] : NAN;
   NUMBERS(use, (double *)&m.use, N_USE);
+  NUMBERS(state, (double *)&m.state, N_STATE);
   m.confirmed_alone = !correct && WHOLE(confirmed) > 0;
   record.created_s = WHOLE(created_s);
   record.origin = TEXT(origin);

@@ -7,8 +7,9 @@
 #include "store/store.h"
 
 /* The columns of a measurement: name, expression in a query, and PostgreSQL's type. Rows are not trusted, so the
- * lengths of texts are limited. runs, figures (first the summary, then those of the runs) and use are arrays of
- * numbers. comparison: see clt_store_record. */
+ * lengths of texts are limited. runs, figures (first the summary, then those of the runs), use and state are
+ * arrays of numbers. comparison: see clt_store_record. state came later: files and databases of this version may lack
+ * it. */
 #define CLT_FIELDS(X)                                           \
   X(origin, "m.origin", "text")                                 \
   X(number, "m.number", "bigint")                               \
@@ -30,7 +31,8 @@
   X(figures, "m.figures", "float8[]")                           \
   X(use, "m.use", "float8[]")                                   \
   X(confirmed, "m.confirmed", "bigint")                         \
-  X(comparison, "m.comparison", "bigint")
+  X(comparison, "m.comparison", "bigint")                       \
+  X(state, "m.state", "float8[]")
 #define CLT_FIELD_ENUM(name, expression, type) CLT_FIELD_##name,
 #define CLT_FIELD_NAME(name, expression, type) ", " #name
 #define CLT_FIELD_SELECT(name, expression, type) ", " expression

@@ -37,6 +37,7 @@
   "  runs float8[], energy_J float8, figures float8[], use float8[], confirmed bigint NOT NULL DEFAULT 0,"           \
   "  PRIMARY KEY(origin, number));"                                                                                  \
   "ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS comparison bigint NOT NULL DEFAULT 0;"                   \
+  "ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS state float8[];"                                         \
   "CREATE INDEX IF NOT EXISTS measurement_of ON clatune.measurement(key, txid, id);"                                 \
   "CREATE INDEX IF NOT EXISTS measurement_since ON clatune.measurement(txid, id);"                                   \
   "CREATE INDEX IF NOT EXISTS measurement_finalist ON clatune.measurement(key, txid, id) WHERE kind='finalist';"     \
@@ -97,7 +98,7 @@
   "GRANT INSERT(problem, device), UPDATE(tuning) ON clatune.key TO " CLT_ROLE_WORKER                                   \
   ";"                                                                                                                  \
   "GRANT INSERT(origin, number, key, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"     \
-  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed, comparison)"            \
+  "  verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed, comparison, state)"     \
   "  ON clatune.measurement TO " CLT_ROLE_WORKER                                                                       \
   ";"                                                                                                                  \
   "GRANT INSERT(name, text, lease_s) ON clatune.plan TO " CLT_ROLE_WORKER                                              \

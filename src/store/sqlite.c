@@ -30,7 +30,7 @@
       "INSERT INTO measurement(id, key, own" CLT_FIELDS(CLT_FIELD_NAME) ")"                                         \
       " VALUES((SELECT 1+max(highest, ifnull((SELECT max(id) FROM measurement), 0)) FROM file), "                   \
       CLT_KEY_ID("$1", "$2", "$3") ", $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20," \
-      " $21, $22, $23, $24, $25) ON CONFLICT(origin, number) DO NOTHING") \
+      " $21, $22, $23, $24, $25, $26) ON CONFLICT(origin, number) DO NOTHING") \
   ROW(DESCRIBE_PROBLEM, CLT_DESCRIBE_PROBLEM)                                                                         \
   ROW(DESCRIBE_DEVICE, CLT_DESCRIBE_DEVICE)                                                                           \
   ROW(DESCRIBE_TUNING, CLT_DESCRIBE_TUNING)                                                                           \

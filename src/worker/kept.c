@@ -384,7 +384,6 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
                         clt_error *error) {
   int rc = CLT_OK;
   const bool *unbound = pool->setup.evaluator.unbound;
-  const clt_timing_policy turn = clt_timing_turn(n_runs, &pool->setup.timing);
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;
@@ -396,6 +395,7 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
       rc = make_wanted_ready(pool, error);
       if (rc == CLT_OK) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
+      const clt_timing_policy turn = clt_timing_turn(n_runs, &pool->setup.timing);
       json_t *request = json_pack("{s:s, s:i, s:b, s:b, s:o}", "request", "time", "slot", (int)k->slot, "keep", 1,
                                   "unbound", unbound && *unbound, "timing", clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
@@ -418,6 +418,7 @@ int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t 
         clt_measurement_fail(m, CLT_REASON_UNKNOWN, "the worker returned no run time");
       clt_measurement_init(&out[i], k->config);
       timed = take_answer(pool, k, &out[i]);
+      if (timed) clt_pool_learn(pool, &out[i]);
     }
     if (rc == CLT_OK && !timed) rc = clt_measurement_copy(&out[i], &k->measurement, error);
   }

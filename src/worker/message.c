@@ -144,10 +144,12 @@ typedef struct number_field {
 static const number_field measurement_numbers[] = {M(time_s), M(energy_J), M(max_abs_error), {NULL, 0}};
 #define U(member) {#member, offsetof(clt_kernel_use, member)},
 static const number_field use_numbers[] = {CLT_KERNEL_USE_TABLE(U){NULL, 0}};
+#define S(member) {#member, offsetof(clt_device_state, member)},
+static const number_field state_numbers[] = {CLT_DEVICE_STATE_TABLE(S){NULL, 0}};
 static const number_field phase_numbers[] = {P(build_s),  P(first_launch_s), P(runs_s),
                                              P(verify_s), P(wait_s),         {NULL, 0}};
-static const number_field timing_numbers[] = {T(max_total_s),    T(steady_relative), T(best_s),
-                                              T(abandon_factor), T(energy_s),        {NULL, 0}};
+static const number_field timing_numbers[] = {T(max_total_s), T(steady_relative), T(best_s),       T(abandon_factor),
+                                              T(energy_s),    T(launch_s),        T(usual_step_s), {NULL, 0}};
 
 /* Takes over object. NULL when out of memory. */
 static json_t *add_numbers(json_t *object, const void *from, const number_field *field) {
@@ -179,11 +181,11 @@ static int get_numbers(void *to, const number_field *field, const json_t *object
 json_t *clt_message_from_measurement(const clt_measurement *m) {
   const char *clock = m->clock == CLT_CLOCK_DEVICE ? "device" : "host";
   json_t *log = m->log ? clt_json_text(m->log) : json_null();
-  json_t *out =
-      json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason",
-                clt_reason_name(m->reason), "runs_s", clt_json_reals(m->runs_s, m->n_runs), "clock", clock, "phases",
-                add_numbers(json_object(), &m->phases, phase_numbers), "use",
-                add_numbers(json_object(), &m->use, use_numbers), "log", log, "confirmed_alone", m->confirmed_alone);
+  json_t *out = json_pack(
+      "{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason",
+      clt_reason_name(m->reason), "runs_s", clt_json_reals(m->runs_s, m->n_runs), "clock", clock, "phases",
+      add_numbers(json_object(), &m->phases, phase_numbers), "use", add_numbers(json_object(), &m->use, use_numbers),
+      "state", add_numbers(json_object(), &m->state, state_numbers), "log", log, "confirmed_alone", m->confirmed_alone);
   return add_numbers(out, m, measurement_numbers);
 }
 
@@ -209,6 +211,7 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
   rc = get_numbers(&m, measurement_numbers, message, error);
   if (rc == CLT_OK) rc = get_numbers(&m.phases, phase_numbers, json_object_get(message, "phases"), error);
   if (rc == CLT_OK) rc = get_numbers(&m.use, use_numbers, json_object_get(message, "use"), error);
+  if (rc == CLT_OK) rc = get_numbers(&m.state, state_numbers, json_object_get(message, "state"), error);
   if (rc) return rc;
   m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);

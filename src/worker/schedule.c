@@ -97,6 +97,12 @@ static clt_company find_proof(const clt_pool *pool, clt_job *job, const clt_pool
   return doubtful && (among_others || outcome->unheard) ? CLT_ALONE : CLT_AMONG_OTHERS;
 }
 
+void clt_pool_learn(clt_pool *pool, const clt_measurement *timed) {
+  const clt_device_state *state = &timed->state;
+  if (state->launch_s > 0) pool->setup.timing.launch_s = state->launch_s;
+  if (state->usual_step_s > 0) pool->setup.timing.usual_step_s = state->usual_step_s;
+}
+
 /* Handles the end of a preparation or of a timing. */
 static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_job *job = worker->done_data;
@@ -125,6 +131,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     const clt_phases *before = &job->measurement.phases;
     if (outcome->reply == NULL) m.phases = *before; /* the worker is lost */
     m.phases.wait_s = before->wait_s;
+    clt_pool_learn(pool, &m);
   } else {
     if (outcome->reply) pool->setbacks = 0;
     m.phases.first_launch_s = fmax(0, m.phases.first_launch_s - job->gate_s);

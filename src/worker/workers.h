@@ -191,6 +191,8 @@ json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool
  * confirmed_alone if the process has run no other configuration. An error of the worker itself is returned. */
 int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
                          const clt_outcome *outcome, clt_error *error);
+/* Keeps what a timing found out about the device, so that other processes need not. */
+void clt_pool_learn(clt_pool *pool, const clt_measurement *timed);
 bool clt_pool_taints(clt_reason reason); /* whether the process must be replaced after a failure with this reason */
 
 /* --- kept.c: finalists --- */

@@ -47,7 +47,8 @@ class Cache(SimulatedTest):
         self.say({"Cash": "cold"})
         self.assertIn('"Cash"', self.clatune("tune", *self.subject, expect=1).stderr)
         self.say({})
-        self.assertIn("needs 'warm' or 'cold'", self.clatune("tune", *self.subject, "--cache", "on", expect=2).stderr)
+        self.assertIn("needs 'warm', 'cold' or 'both'", self.clatune("tune", *self.subject, "--cache", "on", expect=2).stderr)
+        self.assertIn("needs 'warm' or 'cold', not 'both'", self.clatune("lookup", *self.subject, "--cache", "both", expect=2).stderr)
 
     def test_turns_side_by_side_are_cold_too(self):
         timed = ("--configuration", f"a={COLD} b=0", "--configuration", f"a={WARM} b=0", "--rounds", "8")
@@ -57,6 +58,26 @@ class Cache(SimulatedTest):
             best = COLD if cache == "cold" else WARM
             self.assertAlmostEqual(times[best], factor)
             self.assertAlmostEqual(times[COLD + WARM - best], factor * (1 + 0.05 * abs(COLD - WARM)))
+
+    def test_both_are_shown_on_request(self):
+        timed = ("--configuration", f"a={COLD} b=0", "--configuration", f"a={WARM} b=0", "--rounds", "8")
+        warm_s, cold_s = {COLD: 8e-6, WARM: 5e-6}, {COLD: 1e-5, WARM: 1.6e-5}
+        for measured in self.clatune_json("measure", *self.subject, "--cache", "both", *timed)["measurements"]:
+            a = measured["configuration"]["a"]
+            self.assertAlmostEqual(measured["time_s"], warm_s[a])
+            self.assertEqual(measured["other_cache"]["cache"], "cold")
+            self.assertAlmostEqual(measured["other_cache"]["time_s"], cold_s[a])
+        text = self.clatune("measure", *self.subject, "--cache", "both", *timed).stdout
+        self.assertRegex(text, r"(?m)^time +5 us .*\n(.*\n)?cold caches +16 us ")
+        for said, other, best in (("warm", "cold", WARM), ("cold", "warm", COLD)):
+            self.say({"Cache": said})
+            answer = self.best("--no-store", "--cache", "both")
+            self.assertEqual((answer["cache"], answer["best"]["configuration"]["a"]), (said, best))
+            self.assertEqual(answer["best"]["other_cache"]["cache"], other)
+            self.assertAlmostEqual(answer["best"]["other_cache"]["time_s"], (cold_s if other == "cold" else warm_s)[best])
+            self.assertGreater(answer["default"]["other_cache"]["time_s"], 0)
+        self.assertIn("leave out '--cache both'", self.clatune("tune", *self.subject, "--no-store", "--objective", "energy",
+                                                               "--cache", "both", expect=2).stderr)
 
     def test_short_runs_are_not_timed_together(self):
         """Of several at once only the first would be cold."""

@@ -182,6 +182,9 @@ class Energy(ObjectiveTest):
     def test_the_least_energy_is_found(self):
         result = self.measure()
         self.check(result)
+        self.assertTrue(0 < result["best"]["state"]["busy_share"] <= 1)
+        said = self.clatune("measure", "copy.json", "--device", "Simulated", "--objective", "energy", "--energy-time", "0.01", "--rounds", "1").stdout
+        self.assertRegex(said, r"(?m)^busy +\d+ % of the time over which energy was measured$")
         self.assertTrue(result["best"]["finalist"])
         # It is stored with the times, so the same is known, and other objectives can be asked about.
         again = self.measure()

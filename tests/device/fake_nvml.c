@@ -1,6 +1,6 @@
 /* The entry points of NVML that clatune uses, for one GPU. FAKE_NVML_COUNTER names a file with its micro-joules;
  * FAKE_NVML_UUID and FAKE_NVML_PCI are its names (not set: none); FAKE_NVML_STATUS, a number, is the result of asking
- * for its energy. */
+ * for its energy. FAKE_NVML_MHZ is its clock (not set: not supported). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +40,14 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *energy
   fclose(file);
   *energy_mJ = uj / 1000;
   return n == 1 ? SUCCESS : NOT_FOUND;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz) {
+  const char *text = getenv("FAKE_NVML_MHZ");
+  if (device != &n_open || kind != 1) return NOT_FOUND;
+  if (text == NULL) return NOT_SUPPORTED;
+  *mhz = (unsigned)strtoul(text, NULL, 10);
+  return SUCCESS;
 }
 
 const char *nvmlErrorString(int status) {

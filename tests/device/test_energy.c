@@ -1,4 +1,4 @@
-/* Energy counters: a powercap folder and an NVML of the test's own making. */
+/* Energy counters and clocks: a powercap folder, a sysfs and an NVML of the test's own making. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +33,7 @@ static int set_up(void **state) {
   (void)state;
   folder = make_folder();
   setenv("CLATUNE_POWERCAP", folder, 1);
+  setenv("CLATUNE_SYSFS", folder, 1);
   setenv("CLATUNE_NVML", FAKE_NVML, 1);
   return 0;
 }
@@ -43,6 +44,7 @@ static int tear_down(void **state) {
   unsetenv("FAKE_NVML_UUID");
   unsetenv("FAKE_NVML_PCI");
   unsetenv("FAKE_NVML_STATUS");
+  unsetenv("FAKE_NVML_MHZ");
   return 0;
 }
 
@@ -201,6 +203,75 @@ static void without_the_library_it_is_told(void **state) {
   expect_refusal(&device, "only CPUs");
 }
 
+/* --- clocks --- */
+
+static void expect_clock(const clt_device_info *device, double expected_mhz) {
+  clt_frequency_meter *meter = clt_frequency_open(device);
+  const double mhz = clt_frequency_read(meter);
+  if (isnan(expected_mhz) ? meter != NULL : !(fabs(mhz - expected_mhz) < 1e-9)) fail_msg("%g MHz", mhz);
+  clt_frequency_close(meter);
+}
+
+/* A file below the folder; makes the folders of its path. */
+static void write_below(const char *path, const char *text) {
+  char whole[700];
+  snprintf(whole, sizeof whole, "%s/%s", folder, path);
+  char *last = strrchr(whole, '/');
+  for (char *slash = whole + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+    *slash = '\0';
+    mkdir(whole, 0700);
+    *slash = '/';
+  }
+  *last = '\0';
+  write_text(whole, last + 1, text);
+}
+
+#define PCI "bus/pci/devices/0000:3b:00.0/"
+
+static void each_driver_has_its_file(void **state) {
+  (void)state;
+  clt_device_info device = make_gpu();
+  snprintf(device.vendor, sizeof device.vendor, "Somebody");
+  expect_clock(&device, NAN);
+  write_below(PCI "tile0/gt0/freq0/act_freq", "0\n"); /* xe, asleep */
+  expect_clock(&device, NAN);
+  write_below(PCI "tile0/gt0/freq0/cur_freq", "600\n");
+  expect_clock(&device, 600);
+  write_below(PCI "drm/card1/gt_cur_freq_mhz", "350\n");
+  write_below(PCI "drm/card1/gt_act_freq_mhz", "0\n");
+  expect_clock(&device, 350);
+  write_below(PCI "drm/card1/gt_act_freq_mhz", "1100\n");
+  expect_clock(&device, 1100);
+  write_below(PCI "pp_dpm_sclk", "0: 500Mhz\n1: 1700Mhz *\n2: 2500Mhz\n");
+  expect_clock(&device, 1700);
+  write_below(PCI "hwmon/hwmon2/freq1_input", "2105000000\n");
+  expect_clock(&device, 2105);
+  write_below(PCI "hwmon/hwmon2/freq1_input", "nonsense\n");
+  expect_clock(&device, 1700);
+}
+
+static void of_a_cpu_the_fastest_processor_counts(void **state) {
+  (void)state;
+  clt_device_info device = make_device();
+  device.pci_address[0] = '\0';
+  expect_clock(&device, NAN);
+  write_below("devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1200000\n");
+  write_below("devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3400000\n");
+  write_below("devices/system/cpu/cpu12/cpufreq/scaling_cur_freq", "9900000\n");
+  expect_clock(&device, 3400);
+}
+
+static void nvml_states_the_clock_of_its_gpu(void **state) {
+  (void)state;
+  clt_device_info device = make_gpu();
+  setenv("FAKE_NVML_PCI", "0000:3b:00.0", 1);
+  expect_clock(&device, NAN);
+  setenv("FAKE_NVML_MHZ", "1755", 1);
+  expect_clock(&device, 1755);
+  setenv("CLATUNE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
+  expect_clock(&device, NAN);
+}
+
 int main(void) {
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -208,6 +279,8 @@ int main(void) {
       WITH_FOLDER(without_a_range_it_is_an_error),       WITH_FOLDER(a_system_without_zones_is_told),
       WITH_FOLDER(a_zone_that_may_not_be_read_is_told),  WITH_FOLDER(a_gpu_is_found_by_uuid_or_pci_address),
       WITH_FOLDER(a_gpu_that_does_not_count_is_told),    WITH_FOLDER(without_the_library_it_is_told),
+      WITH_FOLDER(each_driver_has_its_file),             WITH_FOLDER(of_a_cpu_the_fastest_processor_counts),
+      WITH_FOLDER(nvml_states_the_clock_of_its_gpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

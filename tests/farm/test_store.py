@@ -118,6 +118,17 @@ class Shared(SimulatedTest):
         self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
         self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))
 
+    def test_a_database_before_the_newest_column(self):
+        self.sample(self.owner)
+        self.server.query("alter table clatune.measurement drop column state", self.database)
+        self.refused(self.url, "older clatune", "clatune store init")
+        self.clatune("store", "init", self.owner)
+        self.assertEqual(self.clatune_json("store", "list", "--store", self.url)[0]["records"], 20)
+        self.sample(self.url, seed=2)
+        (n, n_with), = self.server.query("select count(*), count(state) from clatune.measurement", self.database)
+        self.assertGreater(int(n_with), 0)
+        self.assertEqual(int(n), 20 + int(n_with))
+
     def test_roles(self):
         self.sample(self.url)
         self.server.query("do $$ begin create role looker login password 'x' in role clatune_reader; exception when duplicate_object then end $$")

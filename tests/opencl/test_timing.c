@@ -46,6 +46,15 @@ static void runs_are_recorded_and_the_shortest_counts(void **state) {
   if (clt_executor_device(b->executor)->timer_resolution_s == 0) assert_int_equal(b->m.clock, CLT_CLOCK_HOST);
 }
 
+static void a_run_is_no_longer_than_the_host_saw(void **state) {
+  (void)state;
+  assert_true(clt_clock_possible(12e-6, 12e-6));
+  assert_true(clt_clock_possible(1.04, 1)); /* clocks may differ in speed */
+  assert_false(clt_clock_possible(60e-6, 12e-6));
+  assert_false(clt_clock_possible(1.1, 1));
+  assert_false(clt_clock_possible(0, 12e-6));
+}
+
 static void more_work_takes_longer(void **state) {
   bench *b = *state;
   slow_copy(b, 500);
@@ -458,7 +467,7 @@ static void impossible_clocks_are_told_apart(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       BENCH_TEST(runs_are_recorded_and_the_shortest_counts),
-      BENCH_TEST(more_work_takes_longer),
+      BENCH_TEST(a_run_is_no_longer_than_the_host_saw), BENCH_TEST(more_work_takes_longer),
       BENCH_TEST(runs_of_a_second_call_are_appended),
       BENCH_TEST(a_slow_configuration_is_not_repeated),
       BENCH_TEST(a_warm_up_that_takes_all_the_time_is_the_run),

@@ -64,7 +64,9 @@ class SimulatedTest(CliTest):
         (self.folder / "copy.json").write_text(json.dumps(problem(n_a, n_b)))
 
     def simulate(self, *devices, **device):
-        described = {"devices": [*devices, device] if device else list(devices)}
+        self.write_devices({"devices": [*devices, device] if device else list(devices)})
+
+    def write_devices(self, described):
         (self.folder / "devices.json").write_text(json.dumps(described))
         self.environment["CLATUNE_SIMULATED"] = str(self.folder / "devices.json")
 

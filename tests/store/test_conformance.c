@@ -49,6 +49,8 @@ static void assert_same(const clt_measurement *a, const clt_measurement *b) {
   for (size_t i = 0; i < a->n_runs; i++) assert_true(a->runs_s[i] == b->runs_s[i]);
   const double *x = &a->phases.build_s, *y = &b->phases.build_s;
   for (size_t i = 0; i < sizeof(clt_phases) / sizeof *x; i++) assert_true(x[i] == y[i]);
+  x = &a->state.launch_s, y = &b->state.launch_s;
+  for (size_t i = 0; i < sizeof(clt_device_state) / sizeof *x; i++) assert_true(same_number(x[i], y[i]));
   assert_int_equal(a->log == NULL, b->log == NULL);
   if (a->log) assert_string_equal(a->log, b->log);
 }
@@ -70,6 +72,7 @@ static void everything_of_a_measurement_comes_back_in_order(void **state) {
   in[0].max_abs_error = INFINITY;
   in[0].energy_J = 0.1 + 0.7;
   in[0].figure = 1e300;
+  in[0].state = (clt_device_state){4.8e-6, 1e-8, 0.9e-8, 1755, 0, NAN};
   in[1] = make_measurement(0, 5e-324);
   for (in[1].n_runs = 0; in[1].n_runs < CLT_MAX_RUNS; in[1].n_runs++)
     in[1].runs_s[in[1].n_runs] = 1.0 / (1.0 + in[1].n_runs);

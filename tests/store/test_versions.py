@@ -99,6 +99,37 @@ class Versions(CliTest):
     def test_version_2(self):
         self.check(2)
 
+    def make_without_state(self):
+        """Of version 3, before it got the column."""
+        self.make(2)
+        self.clatune("store", "import", "s.sqlite", "--store", "new.sqlite")
+        with contextlib.closing(sqlite3.connect(self.folder / "new.sqlite")) as store:
+            store.execute("alter table measurement drop column state")
+        (self.folder / "new.sqlite").rename(self.folder / "s.sqlite")
+        return self.rows()
+
+    def test_the_first_of_version_3(self):
+        before = self.make_without_state()
+        self.assertGreater(len(before), 40)
+        self.assertEqual(sum(key["records"] for key in self.clatune_json("store", "list", "--store", "s.sqlite")), len(before))
+        self.assertNotIn(("state",), self.ask("select name from pragma_table_info('measurement')"))  # reading changes nothing
+        self.clatune("store", "import", "s.sqlite", "--store", "other.sqlite")
+        self.clatune("store", "import", "other.sqlite", "--store", "s.sqlite")
+        for store in ("s.sqlite", "other.sqlite"):
+            self.assertEqual(self.rows(store), before)
+            self.assertEqual(self.ask("select count(*), count(state) from measurement", store), [(len(before), 0)])
+
+    def test_a_damaged_first_of_version_3_is_repaired(self):
+        before = self.make_without_state()
+        content = bytearray((self.folder / "s.sqlite").read_bytes())
+        page = int.from_bytes(content[16:18], "big") or 65536
+        root, = self.ask("select rootpage from sqlite_master where name = 'measurement_of'")[0]
+        content[(root - 1) * page:root * page] = bytes(page)
+        (self.folder / "s.sqlite").write_bytes(content)
+        answer = self.clatune_json("store", "repair", "--store", "s.sqlite")
+        self.assertEqual((answer["saved"], answer["lost"]), (len(before), 0))
+        self.assertEqual(self.rows(), before)
+
     def test_identities_that_are_taken_or_wrong(self):
         self.make(2, "update identity set number = -1 where measurement = (select min(measurement) from identity);")
         before = self.old_rows()

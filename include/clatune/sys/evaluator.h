@@ -14,7 +14,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_EVALUATOR_ABI 1 /* increases with each incompatible change of this header */
+#define CLT_EVALUATOR_ABI 2 /* increases with each incompatible change of this header */
 
 struct clt_recording; /* clatune/recording.h */
 struct clt_recipe;    /* checks are clatune's own (src/problem/data.h); other evaluators may ignore them */

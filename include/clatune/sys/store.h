@@ -9,7 +9,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 6 /* increases with each incompatible change of this header */
+#define CLT_STORE_ABI 7 /* increases with each incompatible change of this header */
 
 /* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
  * receiver rejects. */

@@ -12,6 +12,7 @@
 
 #define OVERHEAD_NS 100 /* between two commands */
 #define BYTES_PER_NS 8  /* of copies */
+#define SHORT_S 1e-4    /* such runs always take their time, and a wait for them does not sleep */
 
 /* The queue's commands run one after the other. */
 static void occupy(cl_command_queue queue, double s) {
@@ -25,7 +26,7 @@ static void wait_for_queue(cl_command_queue queue, double until_s) {
   int fd = spins ? open(spins, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
   if (spins && (fd < 0 || write(fd, ".", 1) != 1)) description_wrong("cannot write to '%s'", spins);
   if (fd >= 0) close(fd);
-  while (spins && clt_now_s() < until_s) continue;
+  while ((spins || until_s - clt_now_s() < SHORT_S) && clt_now_s() < until_s) continue;
   wait_until(until_s);
 }
 
@@ -284,7 +285,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   sim_count_energy(&queue->device->simulation, configuration, s);
   queue->queued_s += s;
   const bool fails = configuration->run_fails || (device->watchdog_s > 0 && queue->queued_s > device->watchdog_s);
-  if (device->waits && !fails) occupy(queue, s);
+  if ((device->waits || s < SHORT_S) && !fails) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   /* A runtime that aborts says nothing before. */
   if (status == CL_SUCCESS && event && fails && device->after_fault != SIM_ABORT) (*event)->status = configuration->run_status;

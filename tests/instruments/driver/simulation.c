@@ -66,6 +66,8 @@ static const char *const device_keys[] = {"name",
                                           "warm_s",
                                           "caches",
                                           "exclusive",
+                                          "clock",
+                                          "launch_s",
                                           "device_version",
                                           "opencl_c_version",
                                           "extensions",
@@ -211,6 +213,8 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->spins = description_text(json, "spins", NULL);
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
+  sim_describe_clock(d, json_object_get(json, "clock"));
+  d->launch_s = description_number(json, "launch_s", 0);
   describe_timer(d, json_object_get(json, "timer"));
   describe_failures(d, json);
   describe_energy(d, json_object_get(json, "energy"), folder);
@@ -377,13 +381,13 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
   *out = (sim_configuration){.time_s = NO_TIME_S, .warm_s = NO_TIME_S, .work_group_limit = device->max_work_group_size};
   bool good = defines_read(&d, options, &error) == CLT_OK;
   if (good) out->hash = defines_hash(&d);
-  const bool tuned = d.n > 0; /* a program without options is no configuration: it just works */
+  const bool tuned = out->tuned = d.n > 0; /* a program without options is no configuration: it just works */
   if (good && tuned && device->recording) good = use_recording(device, &d, out, log);
   if (good && tuned) good = use_formulas(device, &d, out, log);
   defines_release(&d);
   fill_caches(device->caches);
-  wait_s(device->build_s);
-  compute_s(device->build_cpu_s);
+  if (tuned) wait_s(device->build_s);
+  if (tuned) compute_s(device->build_cpu_s);
   return good;
 }
 
@@ -412,6 +416,8 @@ double sim_kernel_s(const sim_device *device, const char *options, const char *k
 }
 
 double sim_run_s(const sim_device *device, sim_configuration *c, double kernel_s, bool warm) {
+  const double speed = sim_clock_speed(&device->clock);
+  if (!c->tuned) return device->launch_s + fmax(isfinite(kernel_s) ? kernel_s / speed : 0, LEAST_S);
   if (c->n_runs == 0) c->n_runs = (uint64_t)atomic_fetch_add(&n_noises, 1) << 32;
   const uint64_t key[] = {device->noise_seed, c->hash, c->n_runs++};
   clt_rng rng;
@@ -419,7 +425,7 @@ double sim_run_s(const sim_device *device, sim_configuration *c, double kernel_s
   double s = (isfinite(kernel_s) ? kernel_s : warm ? c->warm_s : c->time_s) * device->scale;
   if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
   if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
-  return fmax(s, LEAST_S);
+  return device->launch_s + fmax(s / speed, LEAST_S);
 }
 
 /* Of always the same length, so that a reader never sees half a number. */

@@ -10,6 +10,14 @@
 /* The state that calls after a fault meet. */
 typedef enum sim_aftermath { SIM_NOTHING, SIM_DEAD_CONTEXT, SIM_HANG, SIM_ABORT, SIM_LOST, SIM_STUCK, SIM_N_AFTERMATHS } sim_aftermath;
 
+/* How fast a device runs at the moment: asleep after idle_s, then rising for wake_s; a wave of drift; throttled for a
+ * part of every interval. */
+typedef struct sim_clock {
+  bool is_simulated;
+  double asleep, idle_s, wake_s, drift, period_s, throttled, throttled_every_s, throttled_for_s, mhz;
+  const char *file; /* gets the clock in Hz; NULL: none */
+} sim_clock;
+
 typedef struct sim_device {
   const char *name;
   const json_t *said; /* its description, for values that are only reported */
@@ -24,6 +32,8 @@ typedef struct sim_device {
   sim_aftermath after_fault;
   const char *lost_file; /* is there once the device is lost, to all processes; while it is locked, who is stuck stays */
   double watchdog_s;     /* commands queued for longer fail; 0: none */
+  sim_clock clock;
+  double launch_s; /* of every launch: what an empty kernel takes */
   double scale, build_s, build_cpu_s;
   bool undescribed_arguments; /* asked for them, it does not build a program with a kernel without parameters */
   size_t stated_group; /* CL_KERNEL_WORK_GROUP_SIZE for every kernel; 0: the limit itself */
@@ -61,6 +71,7 @@ int sim_platform_ids(void);
 typedef struct sim_configuration {
   double time_s, warm_s; /* of a run, without noise; where its first buffer is in the cache */
   double power_w;
+  bool tuned; /* false: a program without options, whose kernels do nothing */
   bool launch_fails, run_fails, fault, wrong, untouched;
   size_t work_group_limit; /* of work-items in a group; more are refused */
   int launch_status, run_status;
@@ -83,5 +94,10 @@ void sim_count_energy(const sim_device *device, const sim_configuration *configu
 /* The time of the next run of a kernel (kernel_s: its own, or NaN). Depends on the description, the configuration, how many runs it had in this process, and
  * whether its first buffer is in the cache. */
 double sim_run_s(const sim_device *device, sim_configuration *configuration, double kernel_s, bool warm);
+
+/* clock.c */
+void sim_describe_clock(sim_device *d, const json_t *json);
+/* The present speed, 1 for the stated times; the device counts as active. */
+double sim_clock_speed(const sim_clock *clock);
 
 #endif
