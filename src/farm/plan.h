@@ -29,7 +29,7 @@ typedef struct clt_sweep_searcher {
 typedef struct clt_sweep_problem {
   clt_problem *problem;
   clt_size *sizes;        /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
-  size_t n_sets, n_sizes; /* n_sizes: 0 if the plan has no "Sizes"; then each device has its defaults */
+  size_t n_sets, n_sizes; /* n_sizes: 0 if each device has its own default sizes */
 } clt_sweep_problem;
 
 /* One tuning, without the device. Everything is borrowed from the sweep. */

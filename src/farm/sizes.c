@@ -218,17 +218,20 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
 void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent) {
   clt_node node = clt_node_member(parent, "Sizes");
   axes a = {.problem = out->problem, .axis = clt_node_new(parent, out->n_sizes, sizeof(axis)), .n = out->n_sizes};
+  bool depends = false;
   if (!clt_node_ok(parent)) return;
+  for (size_t i = 0; i < a.n; i++) depends = depends || out->problem->sizes[i].rule;
   for (size_t i = 0; i < a.n; i++) a.axis[i] = (axis){.name = out->problem->sizes[i].name, .same_as = -1};
-  if (node.json == NULL) {
+  if (node.json == NULL && !depends) {
+    make_sets(out, 1, parent);
+  } else if (node.json == NULL) { /* each device has its own defaults */
     out->n_sizes = 0;
     out->n_sets = 1;
-    return;
-  }
-  if (json_is_array(node.json))
+  } else if (json_is_array(node.json)) {
     read_list(out, &a, &node);
-  else if (json_is_object(node.json))
+  } else if (json_is_object(node.json)) {
     read_combinations(out, &a, &node);
-  else
+  } else {
     clt_node_fail(&node, "needs a list, or an object with \"Values\"");
+  }
 }
