@@ -15,6 +15,16 @@
 #endif
 #undef unroll
 #define UNROLL_ALL _Pragma("unroll") /* an array stays in registers only where the loops over it are unrolled */
+#if window
+#define UNROLL_LINE UNROLL_ALL
+#else
+#define UNROLL_LINE UNROLL_TAPS
+#endif
+#if filter_radius <= 4 /* larger filters would take long to compile */
+#define UNROLL_INPUT_ROWS UNROLL_ALL
+#else
+#define UNROLL_INPUT_ROWS _Pragma("unroll 1")
+#endif
 
 #define FILTER (2 * filter_radius + 1)
 #define MARGIN ((filter_radius + vec - 1) / vec * vec) /* pixels beside a work-item's, in whole vectors */
@@ -105,10 +115,10 @@ __kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void convolution(_
   }
 
 #if reuse_rows
-  UNROLL_ALL
+  UNROLL_INPUT_ROWS
   for (int y = -filter_radius; y < rows + filter_radius; y++) {
     HOLD_LINE(first_y + y);
-    UNROLL_TAPS
+    UNROLL_LINE
     for (int dx = -filter_radius; dx <= filter_radius; dx++) {
       UNROLL_ALL
       for (int v = 0; v < vectors; v++) {
@@ -125,7 +135,7 @@ __kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void convolution(_
     UNROLL_TAPS
     for (int dy = -filter_radius; dy <= filter_radius; dy++) {
       HOLD_LINE(first_y + r + dy);
-      UNROLL_ALL
+      UNROLL_LINE
       for (int dx = -filter_radius; dx <= filter_radius; dx++) {
         UNROLL_ALL
         for (int v = 0; v < vectors; v++) sums[r][v] += WEIGHT(dx, dy) * TAP(v, dx, first_y + r + dy);
