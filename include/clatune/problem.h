@@ -33,7 +33,8 @@ const char *clt_problem_name(const clt_problem *problem);
 
 /* The problem parameters. */
 size_t clt_problem_n_sizes(const clt_problem *problem);
-clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default; index < n_sizes */
+/* With its default for an unknown device; clt_instance_size has the device's. index < n_sizes */
+clt_size clt_problem_size(const clt_problem *problem, size_t index);
 
 /* A metric of a problem file (docs/reference/objectives.md). unit is "" if the file does not state it. A metric without
  * a goal can be shown, but can be an objective only together with a direction. */

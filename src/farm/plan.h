@@ -28,14 +28,14 @@ typedef struct clt_sweep_searcher {
 
 typedef struct clt_sweep_problem {
   clt_problem *problem;
-  clt_size *sizes; /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
-  size_t n_sets, n_sizes;
+  clt_size *sizes;        /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
+  size_t n_sets, n_sizes; /* n_sizes: 0 if each device has its own default sizes */
 } clt_sweep_problem;
 
 /* One tuning, without the device. Everything is borrowed from the sweep. */
 typedef struct clt_sweep_cell {
   const clt_problem *problem;
-  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order */
+  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order, or none */
   size_t n_sizes;
   size_t size_set; /* cells with the same number have the same problem and sizes; they are adjacent */
   const clt_sweep_searcher *by;

@@ -51,6 +51,13 @@ static void make_sets(clt_sweep_problem *out, size_t n_sets, const clt_node *nod
     out->sizes[i] = clt_problem_size(out->problem, i % out->n_sizes);
 }
 
+/* A set of sizes is the same for all devices, so it must name sizes whose default depends on the device. */
+static void check_named(const axes *a, const clt_node *set) {
+  for (size_t i = 0; i < a->n; i++)
+    if (a->problem->sizes[i].rule && !clt_node_has(set, a->axis[i].name))
+      clt_node_fail(set, "needs \"%s\", because its default depends on the device", a->axis[i].name);
+}
+
 static void read_list(clt_sweep_problem *out, const axes *a, const clt_node *list) {
   size_t n = json_array_size(list->json);
   const char *name;
@@ -60,6 +67,7 @@ static void read_list(clt_sweep_problem *out, const axes *a, const clt_node *lis
   for (size_t set = 0; set < n && clt_node_ok(list); set++) {
     clt_node item = clt_node_item(list, set);
     if (!clt_read_object(&item, NULL, false)) return;
+    check_named(a, &item);
     json_object_foreach((json_t *)item.json, name, value) {
       clt_node here = clt_node_member(&item, name);
       int i = find_size(a, name, true, &here);
@@ -77,6 +85,7 @@ static void read_values(axes *a, const clt_node *values) {
   const char *name;
   json_t *value;
   if (!clt_read_object(values, NULL, false)) return;
+  check_named(a, values);
   json_object_foreach((json_t *)values->json, name, value) {
     clt_node here = clt_node_member(values, name);
     int i = find_size(a, name, true, &here);
@@ -209,14 +218,20 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
 void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent) {
   clt_node node = clt_node_member(parent, "Sizes");
   axes a = {.problem = out->problem, .axis = clt_node_new(parent, out->n_sizes, sizeof(axis)), .n = out->n_sizes};
+  bool depends = false;
   if (!clt_node_ok(parent)) return;
+  for (size_t i = 0; i < a.n; i++) depends = depends || out->problem->sizes[i].rule;
   for (size_t i = 0; i < a.n; i++) a.axis[i] = (axis){.name = out->problem->sizes[i].name, .same_as = -1};
-  if (node.json == NULL)
+  if (node.json == NULL && !depends) {
     make_sets(out, 1, parent);
-  else if (json_is_array(node.json))
+  } else if (node.json == NULL) { /* each device has its own defaults */
+    out->n_sizes = 0;
+    out->n_sets = 1;
+  } else if (json_is_array(node.json)) {
     read_list(out, &a, &node);
-  else if (json_is_object(node.json))
+  } else if (json_is_object(node.json)) {
     read_combinations(out, &a, &node);
-  else
+  } else {
     clt_node_fail(&node, "needs a list, or an object with \"Values\"");
+  }
 }

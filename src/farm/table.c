@@ -21,9 +21,11 @@ static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_
   size_t found = 0, beside = first;
   const char *reason = NULL; /* of the first failure */
   double least = NAN;        /* at these sizes, by any tuning: those are together */
+  json_t *sizes = json_object();
   for (size_t i = first; i < first + n; i++) {
     const farm_row *row = farm_sweep_row(s, device, i);
     n_own += !row->elsewhere;
+    json_object_update(sizes, json_object_get(row->line, "sizes"));
     n_found += row->line && row->code == 0;
     n_failed += row->code != 0;
     if (row->code && reason == NULL) reason = farm_row_reason(row);
@@ -35,13 +37,12 @@ static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_
     scratch[FRACTION * n + found] = cost;
     found++;
   }
-  if (n_own == 0) return NULL;
+  if (n_own == 0) return json_decref(sizes), NULL;
   while (beside > 0 && cells[beside - 1].size_set == cell->size_set) beside--;
   for (; beside < s->n_cells && cells[beside].size_set == cell->size_set; beside++) {
     const farm_row *row = farm_sweep_row(s, device, beside);
     if (farm_row_found(row)) least = fmin(least, farm_row_cost(row, false));
   }
-  json_t *sizes = json_object();
   for (size_t i = 0; i < cell->n_sizes; i++)
     json_object_set_new(sizes, cell->sizes[i].name, json_integer(cell->sizes[i].value));
   json_t *out =

@@ -160,6 +160,34 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
   return CLT_OK;
 }
 
+int clt_default_size(int64_t *out, const clt_problem *problem, const clt_problem_parameter *size,
+                     const clt_device_info *device, clt_error *error) {
+  static const clt_device_info unknown;
+  const clt_place place = {&problem->source, size->key};
+  const size_t n = clt_device_n_properties();
+  clt_value value = {.type = CLT_INT, .integer = size->default_value};
+  clt_expr *expr = NULL;
+  clt_error cause = {0};
+  int rc = CLT_OK;
+  if (size->rule) {
+    clt_symbol *symbols = clt_new_array(n, sizeof *symbols);
+    if (symbols == NULL) return clt_fail_memory(error);
+    for (size_t i = 0; i < n; i++)
+      symbols[i] = constant(clt_device_property_name(i), clt_device_property(device ? device : &unknown, i));
+    rc = clt_expr_compile_at(&expr, size->rule, &place, symbols, n, error);
+    if (rc == CLT_OK) rc = clt_expr_eval(expr, NULL, &value, error);
+    free(symbols);
+    if (rc == CLT_OK && clt_value_fit(&value, "int64", &cause) != CLT_OK)
+      rc = clt_key_wrap(&problem->source, size->key, CLT_E_EXPRESSION, error, &cause);
+  }
+  if (rc == CLT_OK && (value.integer < size->min || value.integer > size->max))
+    rc = clt_key_fail(&problem->source, size->key, CLT_E_FORMAT, error,
+                      "must be between \"Min\" and \"Max\", but is %lld", (long long)value.integer);
+  if (rc == CLT_OK) *out = value.integer;
+  clt_expr_free(expr);
+  return rc;
+}
+
 /* --- evaluating --- */
 
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id) {

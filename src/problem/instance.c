@@ -91,7 +91,8 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
   instance->compiled = clt_arena_array(&instance->arena, problem->n_expressions + 1, sizeof *instance->compiled);
   instance->parameters = clt_arena_array(&instance->arena, problem->n_parameters, sizeof *instance->parameters);
   int rc = clt_arena_check(&instance->arena, error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].default_value;
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++)
+    rc = clt_default_size(&instance->sizes[i], problem, &problem->sizes[i], device, error);
   for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
   if (rc == CLT_OK) rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {

@@ -65,15 +65,16 @@ static void load_sizes(clt_problem *problem, const clt_node *root, const clt_nod
   size_t n = clt_read_list(&list);
   problem->sizes = clt_node_new(root, n + json_object_size(benchmark_config->json), sizeof *problem->sizes);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node node = clt_node_item(&list, i);
-    clt_problem_parameter size;
+    clt_node node = clt_node_item(&list, i), stated = clt_node_member(&node, "Default");
+    clt_problem_parameter size = {.rule = json_string_value(stated.json)};
     if (!clt_read_object(&node, CLT_NAMES("Name", "Default", "Min", "Max", "Macro"), true)) return;
     if (!clt_node_has(&node, "Default")) clt_node_fail(&node, "needs a \"Default\"");
-    size.default_value = clt_read_integer(&node, "Default", 0);
+    size.key = clt_load_key(&stated);
+    if (size.rule == NULL) size.default_value = clt_read_integer(&node, "Default", 0);
     size.min = clt_read_integer(&node, "Min", INT64_MIN);
     size.max = clt_read_integer(&node, "Max", INT64_MAX);
-    if (size.default_value < size.min || size.default_value > size.max)
-      clt_member_fail(&node, "Default", "must be between \"Min\" and \"Max\"");
+    if (clt_node_ok(root))
+      root->reading->rc = clt_default_size(&size.default_value, problem, &size, NULL, root->reading->error);
     size.name = load_name(problem, &node);
     size.no_macro = !clt_read_flag(&node, "Macro", true);
     if (clt_node_ok(root)) problem->sizes[problem->n_sizes++] = size;

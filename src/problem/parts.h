@@ -32,9 +32,10 @@ typedef struct clt_extent {
 } clt_extent;
 
 typedef struct clt_problem_parameter {
-  const char *name;
-  int64_t default_value, min, max;
-  bool no_macro; /* not passed to the kernel as a macro, so that one build serves all sizes */
+  const char *name, *key;          /* key: of "Default" */
+  const char *rule;                /* Nullable: "Default" as an expression of the device's properties */
+  int64_t default_value, min, max; /* default_value: that of an unknown device */
+  bool no_macro;                   /* not passed to the kernel as a macro, so that one build serves all sizes */
 } clt_problem_parameter;
 
 /* values: the T1 text; NULL: the file has a JSON list (list). */
@@ -175,6 +176,11 @@ struct clt_problem {
   struct clt_command *command; /* NULL: the problem is a kernel, described by the members above (problem/command.h) */
   clt_guidance guidance;
 };
+
+/* Computes the default of a size on a device; NULL: an unknown one, whose properties are 0 and '' and its type 'cpu'.
+ * Fails if it is not a whole number from min to max, with the place in the file. */
+int clt_default_size(int64_t *out, const clt_problem *problem, const clt_problem_parameter *size,
+                     const clt_device_info *device, clt_error *error);
 
 /* --- looking things up (problem.c) --- */
 

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, SimulatedTest, main  # noqa: E402
+from simulation import CLATUNE, SimulatedTest, main, problem  # noqa: E402
 
 PROGRAM = """#include "copy.h"
 
@@ -125,6 +125,21 @@ class Lookup(SimulatedTest):
         self.assertEqual((answer["tier"], answer["measured_at"]), ("nearest-size", "n=1024"))
         self.assertIsNone(answer["expected_time_s"])
         self.assertIn("-Dn=2048", answer["options"])
+
+    def test_a_default_size_may_depend_on_the_device(self):
+        described = problem(4, 3)
+        described["ProblemParameters"][0]["Default"] = "2048 if device.type == 'gpu' else 512"
+        (self.folder / "copy.json").write_text(json.dumps(described))
+        for kind, n in ("gpu", 2048), ("cpu", 512):
+            self.simulate(name=f"Simulated {kind}", type=kind, time_s="1e-5 * (1 + a + b)")
+            tuned = self.clatune_json("tune", *self.subject, "--budget", "6", "--store", "s.sqlite")
+            self.assertEqual(tuned["sizes"], {"n": n})
+            answer = self.on_device("--store", "s.sqlite")
+            self.assertEqual((answer["tier"], answer["sizes_text"]), ("exact", f"n={n}"))
+            self.assertIn(f"-Dn={n}", answer["options"])
+        report = self.clatune("report", "s.sqlite", "--text").stdout
+        self.assertIn("n=2048", report)
+        self.assertIn("n=512", report)
 
     def test_a_changed_problem_file_is_named_as_the_cause(self):
         self.tuned(1024)

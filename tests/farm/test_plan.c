@@ -55,6 +55,21 @@ static void the_least_plan_is_one_tuning_with_the_defaults(void **state) {
   clt_sweep_free(sweep);
 }
 
+static void default_sizes_that_depend_on_the_device_are_left_to_it(void **state) {
+  (void)state;
+  static const char stated[] = "\"Default\": 64, \"Min\": 8",
+                    rule[] = "\"Default\": \"64 if device.type == 'cpu' else 512\", \"Min\": 8";
+  const char *at = strstr(problem_json, stated);
+  char *text = clt_format("%.*s%s%s", (int)(at - problem_json), problem_json, rule, at + strlen(stated));
+  scratch_write("ruled.json", text);
+  free(text);
+  clt_sweep *sweep = load("{\"Problems\": [\"ruled.json\", {\"Problem\": \"ruled.json\", \"Sizes\": [{\"R\": 8}]}]}");
+  assert_int_equal(sweep->n_cells, 2);
+  expect_cell(sweep, 0, "bank " CLT_DEFAULT_SEARCHER " seed=1");
+  expect_cell(sweep, 1, "bank R=8 C=64 H=3 F=4 " CLT_DEFAULT_SEARCHER " seed=1");
+  clt_sweep_free(sweep);
+}
+
 static void cells_are_all_combinations_with_seeds_fastest(void **state) {
   (void)state;
   clt_sweep *sweep = load(
@@ -170,7 +185,8 @@ static void settings_are_the_plans(void **state) {
       "{\"Problems\": \"bank.json\", \"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"samples\": 30}}],\n"
       "\"Budgets\": 40, \"Seeds\": [6], \"Evaluator\": {\"Evaluator\": \"opencl\", \"Options\": {\"workers\": 2, "
       "\"lock\": false}},\n"
-      "\"Tuning\": {\"Finalists\": 2, \"Time\": \"1.5m\", \"Transfer\": true, \"SkipDefault\": 1, \"Tolerance\": 0.1}}");
+      "\"Tuning\": {\"Finalists\": 2, \"Time\": \"1.5m\", \"Transfer\": true, \"SkipDefault\": 1, \"Tolerance\": "
+      "0.1}}");
   clt_sweep_cell cell;
   clt_instance *instance = instance_of(sweep, 0, &cell, 0);
   clt_tune_settings s;
@@ -362,7 +378,8 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Searchers\": [3]}", 2, "Searchers[0]", "needs an object");
   expect_mistake(P "\"Searchers\": [{}]}", 2, "Searchers[0]",
                  "needs exactly one of \"Searcher\", \"Configurations\" and \"Grid\"");
-  expect_mistake(P "\"Searchers\": [{\"Searcher\": \"random\", \"Grid\": {}}]}", 2, "Searchers[0]", "needs exactly one of");
+  expect_mistake(P "\"Searchers\": [{\"Searcher\": \"random\", \"Grid\": {}}]}", 2, "Searchers[0]",
+                 "needs exactly one of");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"xyzzy\"}]}", 2, "Searchers[0].Searcher", "there is no searcher");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"sample\": 3}}]}", 2,
                  "Searchers[0].Options", "did you mean 'samples'?");
@@ -392,6 +409,11 @@ static void mistakes_in_sizes(void **state) {
   expect_mistake(S "[{\"R\": 4}]}}", 2, "Problems.Sizes[0].R", "must be at least 8");
   expect_mistake(S "[{\"R\": 4097}]}}", 2, "Problems.Sizes[0].R", "must be at most 4096");
   expect_mistake(S "[{\"R\": \"8\"}]}}", 2, "Problems.Sizes[0].R", "needs a whole number");
+  const char *const unnamed = "needs \"R\", because its default depends on the device";
+  expect_mistake("{\"Problems\": {\"Problem\": \"ruled.json\",\n\"Sizes\": [{\"C\": 8}]}}", 2, "Problems.Sizes[0]",
+                 unnamed);
+  expect_mistake("{\"Problems\": {\"Problem\": \"ruled.json\",\n\"Sizes\": {\"Values\": {\"C\": 8}}}}", 2,
+                 "Problems.Sizes.Values", unnamed);
   expect_mistake(S "{\"Where\": \"R < 8\"}}}", 2, "Problems.Sizes", "needs \"Values\"");
   expect_mistake(S "{\"Values\": {\"C\": \"R\"}}}}", 2, "Problems.Sizes.Values.C", "\"R\" needs its own values");
   expect_mistake(S "{\"Values\": {\"C\": \"width\"}}}}", 2, "Problems.Sizes.Values.C", "there is no size \"width\"");
@@ -415,6 +437,7 @@ static void mistakes_in_sizes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_least_plan_is_one_tuning_with_the_defaults),
+      cmocka_unit_test(default_sizes_that_depend_on_the_device_are_left_to_it),
       cmocka_unit_test(cells_are_all_combinations_with_seeds_fastest),
       cmocka_unit_test(sizes_may_be_a_grid_with_conditions),
       cmocka_unit_test(drawn_sizes_satisfy_the_conditions_and_differ),

@@ -74,6 +74,30 @@ static const trial trials[] = {
       "maxrreg=unlimited fast_math=0",
       "block_h=4 block_w=32 n_filter_rows=2 n_output_4s=2 spill=0 imul_fast=1 pad_shared=0 use_tex1d=0 "
       "maxrreg=unlimited fast_math=1"}},
+    {"gemm",
+     {{{"m", 37}, {"n", 45}, {"k", 29}}, {{"m", 64}, {"n", 64}, {"k", 64}}, {{"m", 1}, {"n", 1}, {"k", 1}}},
+     3,
+     2,
+     {"wg_x=4 wg_y=4 rows=4 vectors=2 vec=4 vec_a=4 tile_k=16 unroll=4 stage_a=1 stage_b=1 buffers=2 pad=1 "
+      "interleave_x=1 "
+      "interleave_y=1",
+      "wg_x=2 wg_y=8 rows=2 vectors=4 vec=2 vec_a=2 tile_k=8 unroll=2 stage_a=1 stage_b=0 buffers=2 pad=4 "
+      "interleave_x=0 "
+      "interleave_y=0",
+      "wg_x=8 wg_y=2 rows=8 vectors=1 vec=16 vec_a=1 tile_k=32 unroll=8 stage_a=0 stage_b=1 buffers=1 pad=0 "
+      "interleave_x=0 "
+      "interleave_y=1",
+      "wg_x=1 wg_y=1 rows=16 vectors=1 vec=8 vec_a=1 tile_k=16 unroll=1 stage_a=0 stage_b=0 buffers=1 pad=0 "
+      "interleave_x=0 "
+      "interleave_y=0"}},
+    {"convolution_wide",
+     {{{"width", 101}, {"height", 61}}, {{"width", 128}, {"height", 64}}, {{"width", 1}, {"height", 1}}},
+     2,
+     2,
+     {"wg_x=4 wg_y=4 vec=4 vectors=2 rows=4 use_local=1 pad=1 window=1 reuse_rows=1 unroll=1",
+      "wg_x=8 wg_y=2 vec=8 vectors=1 rows=8 use_local=0 pad=1 window=0 reuse_rows=1 unroll=0",
+      "wg_x=1 wg_y=16 vec=16 vectors=4 rows=1 use_local=0 pad=0 window=1 reuse_rows=0 unroll=0",
+      "wg_x=2 wg_y=2 vec=2 vectors=4 rows=2 use_local=1 pad=0 window=0 reuse_rows=0 unroll=1"}},
     /* Rows of a length that vectors of all lengths divide, and of one that none does. */
     {"polybench/gemm", {{{"ni", 37}, {"nj", 48}, {"nk", 29}}, {{"ni", 23}, {"nj", 19}, {"nk", 31}}}, 3, 1, {0}},
     {"polybench/2mm",

@@ -17,6 +17,8 @@
 
 int structured_image(const clt_module_call *call);
 int box_filter(const clt_module_call *call);
+int weighted_filter(const clt_module_call *call);
+int matrix_product(const clt_module_call *call);
 int nested_shells(const clt_module_call *call);
 int transfer_function(const clt_module_call *call);
 int camera(const clt_module_call *call);
@@ -98,6 +100,49 @@ static void the_box_filter_is_the_mean_of_the_window(void **state) {
       for (int d = -R; d <= R; d++) sum += rows[y + d < 0 ? 0 : y + d >= H ? H - 1 : y + d][x];
       assert_true(fabs(sum / 25 - result[y * W + x]) < 1e-6);
     }
+  scene_release(&s);
+}
+
+/* The weights of one pixel at a time: each moves the image. */
+static void the_weighted_filter_moves_and_adds(void **state) {
+  (void)state;
+  enum { W = 19, H = 13, R = 1 };
+  scene s;
+  scene_init(&s, 1);
+  scene_scalar(&s, "filter_radius", R);
+  const float *image = scene_array(&s, "input", sizeof(float), W, H, 1);
+  float *weights = scene_array(&s, "filter", sizeof(float), 9, 1, 1);
+  const float *result = scene_array(&s, "output", sizeof(float), W, H, 1);
+  assert_int_equal(scene_call(&s, structured_image, "input"), 0);
+  weights[2] = 2;  /* above and right */
+  weights[4] = -1; /* the pixel itself */
+  assert_int_equal(scene_call(&s, weighted_filter, NULL), 0);
+  for (int y = 0; y < H; y++)
+    for (int x = 0; x < W; x++) {
+      const float other = image[(y > 0 ? y - 1 : 0) * W + (x + 1 < W ? x + 1 : W - 1)];
+      assert_true(fabsf(2 * other - image[y * W + x] - result[y * W + x]) < 1e-6f);
+    }
+  scene_release(&s);
+}
+
+static void the_matrix_product_sums_over_k(void **state) {
+  (void)state;
+  enum { M = 19, N = 5, K = 7 }; /* more rows than are computed at a time, and a rest */
+  scene s;
+  scene_init(&s, 1);
+  scene_scalar(&s, "m", M);
+  scene_scalar(&s, "n", N);
+  scene_scalar(&s, "k", K);
+  float *a = scene_array(&s, "a", sizeof(float), K, M, 1), *b = scene_array(&s, "b", sizeof(float), N, K, 1);
+  const float *c = scene_array(&s, "c", sizeof(float), N, M, 1);
+  for (int i = 0; i < M * K; i++) a[i] = (float)(i % 11 - 5);
+  for (int i = 0; i < K * N; i++) b[i] = (float)(i % 13 - 6);
+  assert_int_equal(scene_call(&s, matrix_product, NULL), 0);
+  for (int i = 0; i < M * N; i++) {
+    float sum = 0;
+    for (int p = 0; p < K; p++) sum += a[i / N * K + p] * b[p * N + i % N];
+    assert_true(c[i] == sum);
+  }
   scene_release(&s);
 }
 
@@ -339,6 +384,8 @@ int main(void) {
       cmocka_unit_test(inputs_depend_on_the_seed_alone),
       cmocka_unit_test(the_image_has_structure),
       cmocka_unit_test(the_box_filter_is_the_mean_of_the_window),
+      cmocka_unit_test(the_weighted_filter_moves_and_adds),
+      cmocka_unit_test(the_matrix_product_sums_over_k),
       cmocka_unit_test(a_uniform_volume_is_as_opaque_as_rays_are_long),
       cmocka_unit_test(pictures_too_long_for_fixed_point_are_refused),
       cmocka_unit_test(the_picture_shows_shells),

@@ -38,6 +38,8 @@ static const shipped all[] = {
     {KERNELS_FOLDER "/raycasting.json", "raycasting", 655360, 54 * 54 * 32 * 5},
     {KERNELS_FOLDER "/stereo.json", "stereo", 2359296, 54 * 54 * 16 * 36},
     {KERNELS_FOLDER "/filterbank.json", "filterbank", 72576, 72576},
+    {KERNELS_FOLDER "/gemm.json", "gemm-tiled", 12441600, 9564480},
+    {KERNELS_FOLDER "/convolution_wide.json", "convolution-wide", 8 * 6 * 5 * 3 * 4 * 32, 86016},
 };
 enum { N_SHIPPED = sizeof all / sizeof *all };
 
@@ -58,10 +60,12 @@ static void spaces_are_complete(void **state) {
   for (size_t i = 0; i < N_SHIPPED; i++) is_complete(&all[i]);
 }
 
-/* Products of matrices: 42 work-groups, of 20 shapes of sums the 19 of at most 64, 4 depths of tiles and 4 of unrolling, less
- * those of 512 columns or more. Fields: 10 pairs of rows and unrolling. Vectors: 7^4 work-groups, or 7^2. */
+/* Products of matrices: 42 work-groups, of 20 shapes of sums the 19 of at most 64, 4 depths of tiles and 4 of
+ * unrolling, less those of 512 columns or more. Fields: 10 pairs of rows and unrolling. Vectors: 7^4 work-groups, or
+ * 7^2. */
 static const shipped polybench[] = {
-#define POLYBENCH(name, cartesian, valid) {KERNELS_FOLDER "/polybench/" name ".json", name, cartesian, valid}
+#define POLYBENCH(name, cartesian, valid) \
+  { KERNELS_FOLDER "/polybench/" name ".json", name, cartesian, valid }
     POLYBENCH("2mm", 13440, 11808),
     POLYBENCH("3mm", 13440, 11808),
     POLYBENCH("gemm", 13440, 11808),
@@ -86,7 +90,8 @@ static void polybench_is_complete(void **state) {
 }
 
 static const shipped families[] = {
-#define VARIANT(file, name, cartesian, valid) {KERNELS_FOLDER "/families/" file ".json", name, cartesian, valid}
+#define VARIANT(file, name, cartesian, valid) \
+  { KERNELS_FOLDER "/families/" file ".json", name, cartesian, valid }
     VARIANT("spmv/csr_scalar", "csr-scalar", 7 * 4 * 2 * 4 * 3, 672),
     VARIANT("spmv/csr_vector", "csr-vector", 7 * 6 * 4 * 4 * 2, (7 * 6 - 3) * 4 * 4 * 2), /* 16 < 32 and 64, 32 < 64 */
     VARIANT("spmv/ell", "ell", 7 * 5 * 3 * 2 * 3 * 2, (7 * 5 * 3 - 1) * 2 * 3 * 2),
@@ -141,15 +146,21 @@ static bool allowed(const char *path, const clt_device_info *device, const char 
 static void tiles_must_fit_into_local_memory(void **state) {
   (void)state;
   /* convolution: 4 (16 + 4)^2; raycasting: 256 float4; stereo: (16 + 6 + 16 + 6 + 31) (16 + 6);
-   * filterbank: (8 + 1) rows of 8 depths of (16 + 4 + 1), and a place for each of 8 x 1 work-items, padded */
-  static const uint64_t needs[N_SHIPPED] = {1600, 4096, 1650, 4 * (9 * 8 * 21 + 8 * 2)};
+   * filterbank: (8 + 1) rows of 8 depths of (16 + 4 + 1), and a place for each of 8 x 1 work-items, padded;
+   * gemm: two buffers of 16 columns of 17 and rows of 32; convolution_wide: (64 + 8) (8 + 4) */
+  static const uint64_t needs[N_SHIPPED] = {1600,       4096, 1650, 4 * (9 * 8 * 21 + 8 * 2), 4 * 2 * 16 * (17 + 32),
+                                            4 * 72 * 12};
   static const char *const configs[N_SHIPPED] = {
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 use_image=0 use_local=1 pad=0 interleave=0 unroll=0",
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_data=0 image_tf=0 local_tf=1 constant_tf=0 interleave=0 unroll=1",
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_left=1 image_right=1 local_left=1 local_right=1 unroll_disparity=1 "
       "unroll_dx=1 unroll_dy=1",
       "block_h=8 block_w=16 n_filter_rows=2 n_output_4s=1 spill=1 imul_fast=0 pad_shared=1 use_tex1d=0 "
-      "maxrreg=unlimited fast_math=0"};
+      "maxrreg=unlimited fast_math=0",
+      "wg_x=8 wg_y=4 rows=4 vectors=1 vec=4 vec_a=1 tile_k=16 unroll=1 stage_a=1 stage_b=1 buffers=2 pad=1 "
+      "interleave_x=0 "
+      "interleave_y=0",
+      "wg_x=8 wg_y=4 vec=4 vectors=2 rows=2 use_local=1 pad=0 window=0 reuse_rows=0 unroll=0"};
   for (size_t i = 0; i < N_SHIPPED; i++) {
     const clt_device_info enough = device_with_local_memory(needs[i]), less = device_with_local_memory(needs[i] - 1);
     assert_true(allowed(all[i].path, &enough, configs[i]));

@@ -87,6 +87,38 @@ static void expect_violation(const clt_instance *instance, const char *text, con
   assert_int_equal(origin, CLT_DEVICE_LIMIT);
 }
 
+static void default_sizes_may_depend_on_the_device(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": \"256 * device.compute_units if device.type == 'gpu' "
+      "else 64\","
+      " \"Max\": 1024}], \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Values\": \"[n // "
+      "64]\"}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"none.cl\", \"GlobalSize\": \"n\"}}");
+  clt_device_info gpu = small_device(), cpu = {.type = CLT_DEVICE_CPU, .compute_units = 3};
+  const clt_size typed = {"n", 128};
+  gpu.compute_units = 2;
+  const struct {
+    const clt_device_info *device;
+    size_t n_typed;
+    int64_t expected;
+  } cases[] = {{NULL, 0, 64}, {&cpu, 0, 64}, {&gpu, 0, 512}, {&gpu, 1, 128}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_instance *instance = scratch_instance(problem, &typed, cases[i].n_typed, cases[i].device);
+    assert_int_equal(clt_instance_size(instance, 0).value, cases[i].expected);
+    assert_int_equal(clt_space_parameter(clt_instance_space(instance), 0)->values[0].integer, cases[i].expected / 64);
+    clt_instance_free(instance);
+  }
+  assert_int_equal(clt_problem_size(problem, 0).value, 64);
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  gpu.compute_units = 5;
+  assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, &gpu, &error), CLT_E_FORMAT);
+  assert_string_equal(error.key, "ProblemParameters[0].Default");
+  assert_non_null(strstr(error.message, "between \"Min\" and \"Max\", but is 1280"));
+  clt_problem_free(problem);
+}
+
 static void a_device_brings_its_limits_with_messages(void **state) {
   (void)state;
   clt_device_info device = small_device();
@@ -95,8 +127,10 @@ static void a_device_brings_its_limits_with_messages(void **state) {
   clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
   assert_string_equal(clt_instance_device(instance)->extensions, "cl_khr_fp64");
   expect_violation(instance, "wg_x=4 wg_y=2 use_local=1", NULL);
-  expect_violation(instance, "wg_x=1 wg_y=8 use_local=0", "work-group size in y at most 4 (KernelSpecification.LocalSize[1]: wg_y)");
-  expect_violation(instance, "wg_x=8 wg_y=2 use_local=0", "work-group size at most 8 (KernelSpecification: (wg_x) * (wg_y))");
+  expect_violation(instance, "wg_x=1 wg_y=8 use_local=0",
+                   "work-group size in y at most 4 (KernelSpecification.LocalSize[1]: wg_y)");
+  expect_violation(instance, "wg_x=8 wg_y=2 use_local=0",
+                   "work-group size at most 8 (KernelSpecification: (wg_x) * (wg_y))");
   assert_int_equal(clt_space_valid(clt_instance_space(instance)), 2 * (3 + 3 + 2 + 1));
   clt_instance_free(instance);
   instance = scratch_instance(problem, &width, 1, &device);
@@ -111,7 +145,8 @@ static void a_device_brings_its_limits_with_messages(void **state) {
   device.max_allocation_bytes = 1000;
   instance = scratch_instance(problem, NULL, 0, &device);
   expect_violation(instance, "wg_x=1 wg_y=1 use_local=0", "image 'in': the device does not support images");
-  expect_violation(instance, "wg_x=1 wg_y=1 use_local=1", "argument 'in' takes 4 * (width) * (width) bytes; '': allocated memory at most 1000 bytes");
+  expect_violation(instance, "wg_x=1 wg_y=1 use_local=1",
+                   "argument 'in' takes 4 * (width) * (width) bytes; '': allocated memory at most 1000 bytes");
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -309,7 +344,8 @@ static void an_image_of_a_buffer_has_so_many_elements(void **state) {
   device.max_allocation_bytes = 16 * 100;
   instance = scratch_instance(problem, NULL, 0, &device);
   expect_violation(instance, "b=0", NULL);
-  expect_violation(instance, "b=1", "argument 'in' takes 16 * ((9) + 2 * (b)) * (10) bytes; '': allocated memory at most 1600 bytes");
+  expect_violation(instance, "b=1",
+                   "argument 'in' takes 16 * ((9) + 2 * (b)) * (10) bytes; '': allocated memory at most 1600 bytes");
   clt_instance_free(instance);
   device.images = false;
   instance = scratch_instance(problem, NULL, 0, &device);
@@ -353,18 +389,18 @@ static void what_launches_rule_out_is_a_constraint(void **state) {
       " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"tile\", \"Values\": [4, 8, 16, 20]},"
       "  {\"Name\": \"work\", \"Values\": [1, 4, 8]}, {\"Name\": \"twice\", \"Values\": [0, 1]}]},"
       " \"KernelSpecification\": {\"KernelFile\": \"k.cl\", \"Launches\": ["
-      "  {\"KernelName\": \"a\", \"GlobalSize\": {\"X\": \"n / tile\", \"Y\": \"tile // work\"}, \"LocalSize\": \"tile / work\"},"
+      "  {\"KernelName\": \"a\", \"GlobalSize\": {\"X\": \"n / tile\", \"Y\": \"tile // work\"}, \"LocalSize\": \"tile "
+      "/ work\"},"
       "  {\"KernelName\": \"b\", \"GlobalSize\": \"n // tile\", \"LocalSize\": \"work\", \"When\": \"twice\"}]}}");
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   const clt_space *space = clt_instance_space(instance);
   static const struct {
     const char *config, *message;
-  } cases[] = {
-      {"tile=8 work=4 twice=1", NULL},
-      {"tile=16 work=4 twice=0", NULL},
-      {"tile=4 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
-      {"tile=20 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
-      {"tile=16 work=4 twice=1", "Launches[1].GlobalSize: n // tile must be above 0"}};
+  } cases[] = {{"tile=8 work=4 twice=1", NULL},
+               {"tile=16 work=4 twice=0", NULL},
+               {"tile=4 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
+               {"tile=20 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
+               {"tile=16 work=4 twice=1", "Launches[1].GlobalSize: n // tile must be above 0"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     clt_constraint_origin origin = CLT_DEVICE_LIMIT;
     const char *violation = clt_space_violation(space, scratch_config(instance, cases[i].config), &origin);
@@ -398,6 +434,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_device_only_the_conditions_apply),
       cmocka_unit_test(sizes_change_the_space_and_are_checked),
+      cmocka_unit_test(default_sizes_may_depend_on_the_device),
       cmocka_unit_test(a_device_brings_its_limits_with_messages),
       cmocka_unit_test(conditions_may_ask_the_device),
       cmocka_unit_test(unknown_limits_do_not_limit),

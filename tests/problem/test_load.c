@@ -1,8 +1,8 @@
 /* Loading problem files: every kind of mistake is reported with its line, its key and the fix. */
 #include "scratch.h"
 
-#include "problem/parts.h"
 #include "problem/guidance.h"
+#include "problem/parts.h"
 
 /* A good file in lines, into which mistakes are put. */
 static const char *const good[] = {
@@ -117,6 +117,14 @@ static void mistakes_in_problem_parameters(void **state) {
                  "ProblemParameters[0].Default", "needs a whole number");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 1, \"Min\": 2}],", CLT_E_FORMAT, 2,
                  "ProblemParameters[0].Default", "between \"Min\" and \"Max\"");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": \"8 if device.typ == 'gpu' else 4\"}],",
+                 CLT_E_EXPRESSION, 2, "ProblemParameters[0].Default", "did you mean 'device.type'?");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": \"1 / 2\"}],", CLT_E_EXPRESSION, 2,
+                 "ProblemParameters[0].Default", "0.5");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": \"device.name\"}],", CLT_E_EXPRESSION,
+                 2, "ProblemParameters[0].Default", "");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": \"8 // device.compute_units\"}],",
+                 CLT_E_RANGE, 2, "ProblemParameters[0].Default", "division");
   expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"wg\", \"Default\": 1}],", CLT_E_FORMAT, 5,
                  "ConfigurationSpace.TuningParameters[0].Name", "two parameters named \"wg\"");
 }
@@ -197,8 +205,9 @@ static void arguments_may_lack_size_and_content(void **state) {
   (void)state;
   clt_plan *plan = NULL;
   clt_error error = {0};
-  char *json = with_line(17, "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\"},"
-                             "{\"Name\": \"c\", \"Type\": \"float\", \"MemoryType\": \"Vector\"}],");
+  char *json = with_line(17,
+                         "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\"},"
+                         "{\"Name\": \"c\", \"Type\": \"float\", \"MemoryType\": \"Vector\"}],");
   clt_problem *problem = scratch_problem(json);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   assert_int_equal(clt_problem_check_kernel(problem, &error), CLT_E_FORMAT);
@@ -289,8 +298,7 @@ static void mistakes_in_references_and_budget(void **state) {
                  "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Quality\": {\"Function\": \"q\", "
                  "\"Name\": \"n\"}}",
                  CLT_E_FORMAT, 20, "Reference.Quality", "needs a \"Module\"");
-  expect_mistake(20,
-                 "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Verify\": {\"Function\": \"v\"}}",
+  expect_mistake(20, "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Verify\": {\"Function\": \"v\"}}",
                  CLT_E_FORMAT, 20, "Reference.Verify", "needs a \"Module\"");
   expect_mistake(20, "\"Reference\": {\"KernelName\": \"g\"}", CLT_E_FORMAT, 20, "Reference", "needs a \"GlobalSize\"");
   expect_mistake(20, "\"ReferenceArguments\": [{\"Name\": \"r\", \"TargetName\": \"c\", \"FillType\": \"BinaryRaw\"}]",

@@ -133,8 +133,12 @@ static clt_interval interval_of(const collection *c, const clt_instance *instanc
 }
 
 static bool has_usual_sizes(const clt_instance *instance) {
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++)
-    if (clt_instance_size(instance, i).value != clt_problem_size(clt_instance_problem(instance), i).value) return false;
+  const clt_problem *problem = clt_instance_problem(instance);
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    int64_t usual;
+    cli_check(clt_default_size(&usual, problem, &problem->sizes[i], clt_instance_device(instance), &cli_error));
+    if (clt_instance_size(instance, i).value != usual) return false;
+  }
   return true;
 }
 
