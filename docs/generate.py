@@ -1,9 +1,9 @@
-"""Copies the pages into a MkDocs project and fills the parts that are generated: a line '<!-- generated: NAME -->' is replaced by
-the text that the function of that name returns. Arguments: the program clatune, the folder to write."""
+"""Renews the parts of the pages that are generated, from help texts, schemas and headers: what is between the lines
+'<!-- generated: NAME -->' and '<!-- generated: end -->' becomes the text that the function of that name returns.
+Argument: the program clatune (default: build/src/cli/clatune)."""
 import json
 import pathlib
 import re
-import shutil
 import sys
 import textwrap
 
@@ -12,7 +12,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS / "man"))
 import help as clatune_help  # noqa: E402
 
-MARKER = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.M)
+PART = re.compile(r"^(<!-- generated: (?!end)([\w-]+) -->\n)((?:(?!<!-- generated:).)*)(^<!-- generated: end -->$)", re.M | re.S)
 PARTS = {}
 NAMES = re.compile(r"'(clatune [^'\n]*)'|(?<![\w-])(--[a-z][\w-]*|CLT_E_\.\.\.|[A-Z][A-Z0-9]*_[A-Z0-9_]+|clt_\w+|\w+/\w+\.h)(?![\w*])")
 
@@ -332,29 +332,24 @@ def headers(_):
     return out
 
 
-# --- the project ---
+# --- the pages ---
 
 def fill(text, program):
-    return MARKER.sub(lambda match: PARTS[match[1]](program).rstrip("\n"), text)
+    return PART.sub(lambda match: f"{match[1]}\n{PARTS[match[2]](program).strip()}\n\n{match[4]}", text)
 
 
 def pages():
     return sorted(p for p in DOCS.rglob("*.md") if "site" not in p.relative_to(DOCS).parts)
 
 
-def main(program, folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(DOCS / "site", folder, ignore=shutil.ignore_patterns("__pycache__"))
+def main(program):
     for page in pages():
-        copy = folder / "docs" / page.relative_to(DOCS)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(fill(page.read_text(), program))
-    for picture in [*DOCS.rglob("*.svg"), *DOCS.rglob("*.png")]:
-        if "site" not in picture.relative_to(DOCS).parts:
-            copy = folder / "docs" / picture.relative_to(DOCS)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(picture, copy)
+        text = page.read_text()
+        filled = fill(text, program)
+        if filled != text:
+            page.write_text(filled)
+            print(page.relative_to(ROOT))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]))
+    main(sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/src/cli/clatune"))

@@ -10,7 +10,7 @@ HEAD = """clatune(1) "" "clatune"
 
 # NAME
 
-clatune - finds the fastest configuration of an OpenCL kernel or of any program
+clatune - searches for the fastest configuration of an OpenCL kernel or of any program
 
 # SYNOPSIS
 

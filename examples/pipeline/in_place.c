@@ -65,7 +65,7 @@ static int tune(application *a, cl_device_id device, const clt_instance *instanc
   clt_kernel_tuned tuned;
   clt_error error = {0};
   if (clt_tune_kernel(&tuned, &tuning, &error)) return fail(error.message);
-  printf("%d configurations were right, %d were not\nthe fastest: %s\n", (int)tuned.n_right, (int)tuned.n_failed,
+  printf("%d configurations were correct, %d failed\nthe fastest: %s\n", (int)tuned.n_right, (int)tuned.n_failed,
          tuned.options);
   clt_kernel_tuned_release(&tuned);
   return 0;

@@ -1,4 +1,4 @@
-/* What is right: one work-item, in double precision. */
+/* The reference: one work-item, in double precision. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 __kernel void naive(__global const float *in, __global float *out) {
   double sum = 0;

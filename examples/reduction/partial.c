@@ -1,4 +1,4 @@
-/* Partial sums, of which each configuration writes as many as it has work-groups: no element has one right value, but
+/* Partial sums, of which each configuration writes as many as it has work-groups: no element has one correct value, but
  * all together do. */
 #include <clatune/module.h>
 #include <math.h>

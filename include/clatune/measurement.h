@@ -18,7 +18,7 @@ CLT_BEGIN_C
 /* Failure reasons: enumerator, invalidity, name, meaning. An abandoned configuration is only known to be slow; it is
  * not known whether its result is correct. */
 #define CLT_REASON_TABLE(X)                                                                                  \
-  X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                   \
+  X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the correct result")                                 \
   X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")               \
   X(CLT_REASON_DEVICE_LIMIT, CLT_CONSTRAINTS, "device-limit", "exceeds a limit of the device")               \
   X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "does not compile")                              \

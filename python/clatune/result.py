@@ -124,7 +124,7 @@ class Result:
     def best(self) -> Configuration:
         """The winner. Raises NoValidConfiguration if there is none."""
         if self.json["best"] is None:
-            raise command.NoValidConfiguration("no configuration gave a right result", 4, self.json)
+            raise command.NoValidConfiguration("no configuration gave a correct result", 4, self.json)
         return Configuration(self.json["best"])
 
     @property

@@ -25,7 +25,7 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
          compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None,
          device: str | None = None, budget: int | None = None, searcher: str | None = None, objective: str | None = None,
          store: StoreLike = None, seed: int | None = None, progress: Progress = None, **options: object) -> Result:
-    """Finds the fastest configuration of a kernel. Configurations that are in the store are not measured again.
+    """Searches for the fastest configuration of a kernel. Configurations that are in the store are not measured again.
 
     problem    a Problem, or the path of a problem file. With `kernel`: the kernel's text or file, and `space`, `arguments`,
                `global_size` to `more` as for Problem

@@ -80,9 +80,9 @@ const cli_command *const *cli_commands(size_t *n);
       "quantity to optimise: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
       "'minimise EXPRESSION' of time_s, energy_J, sizes and parameters")
 #define CLI_FLAG_LEARN_FROM \
-  CLI_FLAG("learn-from", "FILE...", "recordings of the same kernel on other devices, used as prior data")
+  CLI_FLAG("learn-from", "FILE...", "recordings of the same kernel on other devices, used as sources")
 #define CLI_FLAG_NO_TRANSFER \
-  CLI_FLAG("no-transfer", NULL, "uses no measurements of other devices, sizes or drivers as prior data")
+  CLI_FLAG("no-transfer", NULL, "uses no measurements of other devices, sizes or drivers as sources")
 #define CLI_FLAG_SEED CLI_FLAG("seed", "N", "seed of all random choices (default 1)")
 #define CLI_FLAG_JSON CLI_FLAG("json", NULL, "prints the answer as JSON")
 #define CLI_FLAG_EVENTS                                                                                             \

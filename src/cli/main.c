@@ -115,7 +115,7 @@ static void print_commands(void) {
   const cli_program *programs = cli_programs(&n, true);
   puts(
       "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
-      "Finds the fastest configuration of an OpenCL kernel or of any program.\n\ncommands:");
+      "Searches for the fastest configuration of an OpenCL kernel or of any program.\n\ncommands:");
   for (size_t i = 0; i < N_COMMANDS; i++) cli_print_help_line(commands[i]->name, commands[i]->summary);
   for (size_t i = 0; i < n; i++)
     if (programs[i].is_installed) cli_print_help_line(programs[i].command.name, programs[i].command.summary);

@@ -308,15 +308,13 @@ static const cli_flag flags[] = {
 
 const cli_command cli_tune = {
     .name = "tune",
-    .summary = "finds the fastest configuration of a kernel or a program",
+    .summary = "searches for the fastest configuration of a kernel or a program",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--budget N] [OPTION...]",
     .description =
-        "Finds the fastest configuration of the kernel or program of a problem file. Every candidate is built, run "
-        "and\n"
-        "verified in a process of its own, and every measurement is stored at once, so that the same command continues "
-        "an\n"
-        "interrupted search. The first limit that is reached ends the search: --budget, --space-fraction, --time,\n"
-        "--target or --stagnation.",
+        "Searches for the fastest configuration of the kernel or program of a problem file. Every candidate is built,\n"
+        "run and verified in a process of its own, and every measurement is stored at once, so that the same command\n"
+        "continues an interrupted search. The first limit that is reached ends the search: --budget,\n"
+        "--space-fraction, --time, --target or --stagnation.",
     CLI_FLAGS(flags),
     .examples =
         "  clatune tune my.json                                 200 evaluations, or the problem's Budget\n"

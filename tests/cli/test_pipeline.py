@@ -41,7 +41,7 @@ class Pipeline(CliTest):
         run = subprocess.run([os.environ["IN_PLACE"], str(FOLDER)], text=True, capture_output=True, timeout=280,
                              env={**self.environment, "CLATUNE_DEVICE": "pocl"})
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        self.assertRegex(run.stdout, "^20 configurations were right, 0 were not\nthe fastest: -Dwg_x=[0-9]")
+        self.assertRegex(run.stdout, "^20 configurations were correct, 0 failed\nthe fastest: -Dwg_x=[0-9]")
         # clatune itself cannot run a kernel that is tuned without sizes and content of arguments.
         refused = self.clatune("tune", FOLDER / "in_place.json", "--device", "pocl", expect=1)
         self.assertIn('in_place.json:22: KernelSpecification.Arguments[0]: needs a "Size"', refused.stderr)

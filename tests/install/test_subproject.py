@@ -5,7 +5,7 @@ import unittest
 from tree import MESON, SOURCE, TreeTest, main
 
 MESON_BUILD = """project('host', 'c', default_options: ['c_std=c11'])
-clatune = dependency('clatune', version: '>=0.1')
+clatune = dependency('clatune', version: '>=0.1', fallback: ['clatune', 'clatune_dep'])
 host = executable('host', 'host.c', dependencies: clatune)
 test('host', host, args: files('problem.json'))
 """
@@ -22,8 +22,6 @@ class Subproject(TreeTest):
         self.host = self.folder / "host"
         (self.host / "subprojects").mkdir(parents=True)
         (self.host / "subprojects/clatune").symlink_to(SOURCE)
-        # The wrap file that users copy; the sources that it speaks of are here.
-        (self.host / "subprojects/clatune.wrap").write_text((SOURCE / "packaging/clatune.wrap").read_text())
         (self.host / "meson.build").write_text(MESON_BUILD)
         (self.host / "host.c").write_text((SOURCE / "tests/install/host.c").read_text())
         (self.host / "problem.json").write_text(PROBLEM)

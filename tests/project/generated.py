@@ -1,9 +1,8 @@
-"""docs/generate.py runs, and fills each marker of the pages; links to headings of the filled pages lead somewhere; the site's menu has
-every page. Arguments: the root, the program clatune."""
+"""The generated parts of the pages are what docs/generate.py writes; the site's menu has every page. Arguments: the root, the program
+clatune."""
 import pathlib
 import re
 import sys
-import tempfile
 
 ROOT, PROGRAM = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 sys.dont_write_bytecode = True
@@ -12,26 +11,22 @@ import generate  # noqa: E402
 import links  # noqa: E402
 
 
-def main(folder):
+def main():
     faults, used = [], []
-    generate.main(PROGRAM, folder)
     for page in generate.pages():
-        name = page.relative_to(ROOT / "docs")
-        marked, filled = page.read_text(), folder / "docs" / name
-        used += generate.MARKER.findall(marked)
-        text = filled.read_text()
-        if "<!-- generated:" in text:
-            faults.append(f"{name}: {re.search('<!-- generated:.*', text)[0]} is not filled")
-        if marked == text:
-            continue
-        faults += [f"{name}: 'The {kind} have options'" for kind in re.findall(r"The \[?(\w+).* have options of their own", text)
-                   if kind not in ("searchers", "evaluators", "models")]
-        twice = {anchor for anchor in links.anchors(filled) if re.search(r"-\d+$", anchor) and re.sub(r"-\d+$", "", anchor) in links.anchors(filled)}
-        faults += [f"{name}: two headings have the anchor '{re.sub('-[0-9]+$', '', anchor)}'" for anchor in sorted(twice)]
-        for number, line in links.lines(filled):
-            for link in links.LINK.findall(line):
-                if link.startswith("#") and (why := links.fault(filled, link)):
-                    faults.append(f"{name}, filled, line {number}: '{link}': {why[:100]}")
+        name, text = page.relative_to(ROOT / "docs"), page.read_text()
+        parts = [match[2] for match in generate.PART.finditer(text)]
+        used += parts
+        if text.count("<!-- generated:") != 2 * len(parts):
+            faults.append(f"{name}: '<!-- generated: NAME -->' and '<!-- generated: end -->' must take turns")
+        elif generate.fill(text, PROGRAM) != text:
+            faults.append(f"{name}: a generated part is out of date: python3 docs/generate.py {PROGRAM}")
+        if parts:
+            faults += [f"{name}: 'The {kind} have options'" for kind in re.findall(r"The \[?(\w+).* have options of their own", text)
+                       if kind not in ("searchers", "evaluators", "models")]
+            anchors = links.anchors(page)
+            twice = sorted(anchor for anchor in anchors if re.search(r"-\d+$", anchor) and re.sub(r"-\d+$", "", anchor) in anchors)
+            faults += [f"{name}: two headings have the anchor '{re.sub('-[0-9]+$', '', anchor)}'" for anchor in twice]
     menu = re.findall(r"- (\S+\.md)$", (ROOT / "docs/site/mkdocs.yml").read_text(), re.M)
     there = [page.relative_to(ROOT / "docs").as_posix() for page in generate.pages()]
     faults += [f"docs/site/mkdocs.yml: the menu lacks {name}" for name in there if name not in menu]
@@ -42,5 +37,4 @@ def main(folder):
     return 1 if faults or not used else 0
 
 
-with tempfile.TemporaryDirectory() as temporary:
-    sys.exit(main(pathlib.Path(temporary) / "site"))
+sys.exit(main())
