@@ -1,7 +1,9 @@
 /* A device's clock that drifts, sleeps and is throttled, in real time. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "common/description.h"
@@ -37,8 +39,11 @@ double sim_clock_speed(const sim_clock *c) {
   double speed = c->asleep + (1 - c->asleep) * fmin((now_s - awake_since_s) / c->wake_s, 1);
   speed *= 1 + c->drift * sin(2 * M_PI * now_s / c->period_s);
   if (fmod(now_s, c->throttled_every_s) < c->throttled_for_s) speed *= c->throttled;
-  FILE *file = c->file ? fopen(c->file, "we") : NULL;
-  if (file) fprintf(file, "%.0f\n", 1e6 * c->mhz * speed);
-  if (file) fclose(file);
+  /* Other processes read it meanwhile, so it is never empty: one write, of the same length each time. */
+  const int fd = c->file ? open(c->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+  char text[32];
+  const int n = snprintf(text, sizeof text, "%012.0f\n", 1e6 * c->mhz * speed);
+  if (fd >= 0 && write(fd, text, (size_t)n) != n) description_wrong("cannot write to '%s'", c->file);
+  if (fd >= 0) close(fd);
   return speed;
 }
