@@ -43,7 +43,7 @@ static uint64_t hash_key(const clt_store_key *key) {
 /* --- to the database --- */
 
 static int know_file(clt_shipper *s, clt_store *file, clt_error *error) {
-  static const char ask[] = "SELECT upto FROM shipper WHERE file = $1";
+  static const char ask[] = "SELECT upto FROM shipper WHERE file = $1 AND login = session_user";
   char id[CLT_ORIGIN_BYTES];
   clt_pq_rows *rows = NULL;
   int rc = clt_store_file_id(id, file, error);
@@ -100,8 +100,7 @@ static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_erro
 /* Notes in the database how far the file was sent. If the database does not know the file, the whole file is sent
  * again. It may be another or a restored database at any time, so an update must match the previous state. */
 static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
-  static const char add[] = "INSERT INTO shipper(file, upto) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                    move[] = "UPDATE shipper SET upto = $2 WHERE file = $1 AND upto = $3 RETURNING 1::bigint";
+  static const char add[] = "SELECT ship($1, $2, NULL)", move[] = "SELECT ship($1, $2, $3)";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   bool noted = true;
@@ -114,12 +113,24 @@ static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
     if (rc == CLT_OK) rc = ended;
   } else if (upto > s->upto) {
     rc = clt_pq_run(s->pq, &rows, move, error, "tww", s->file, upto, s->upto);
-    noted = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+    noted = rc == CLT_OK && clt_pq_whole(rows, 0, 0);
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
   if (rc || !noted) s->file[0] = '\0'; /* ask for the state again */
   s->whole = false;
   s->upto = upto;
+  return rc;
+}
+
+/* Sends a piece of the file's records after *last, and moves that. */
+static int ship_piece(clt_shipper *s, clt_store *file, int64_t *last, bool *full, clt_error *error) {
+  taking t = {.shipper = s, .last = *last, .error = error};
+  clt_pq_records_forget(&s->records);
+  int rc = clt_store_each_identified(file, NULL, *last, take_record, &t, error);
+  *full = clt_pq_records_full(&s->records);
+  if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
+  clt_map_release(&t.keys);
+  *last = t.last;
   return rc;
 }
 
@@ -129,19 +140,22 @@ int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_er
   do {
     forget_what_may_be_gone(s);
     rc = know_file(s, file, error);
-    taking t = {.shipper = s, .last = s->upto, .error = error};
-    clt_pq_records_forget(&s->records);
-    if (rc == CLT_OK) rc = clt_store_each_identified(file, NULL, s->upto, take_record, &t, error);
-    full = clt_pq_records_full(&s->records);
-    if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
+    int64_t last = s->upto;
+    if (rc == CLT_OK) rc = ship_piece(s, file, &last, &full, error);
     if (rc == CLT_OK && s->whole && full)
-      s->upto = t.last;
+      s->upto = last;
     else if (rc == CLT_OK)
-      rc = note_file(s, t.last, error);
-    clt_map_release(&t.keys);
+      rc = note_file(s, last, error);
     full = full || s->file[0] == '\0' || s->connection != clt_pq_connection(s->pq);
   } while (rc == CLT_OK && full && !one_piece);
   if (more) *more = full;
+  return rc;
+}
+
+int clt_ship_again(clt_shipper *s, clt_store *file, clt_error *error) {
+  int64_t last = 0;
+  int rc = CLT_OK;
+  for (bool full = true; rc == CLT_OK && full;) rc = ship_piece(s, file, &last, &full, error);
   return rc;
 }
 

@@ -27,6 +27,9 @@ void clt_shipper_release(clt_shipper *shipper);
  * whether there may be more. */
 int clt_ship(clt_shipper *shipper, clt_store *file, bool one_piece, bool *more, clt_error *error);
 
+/* Sends all records of a file, whatever the database says that it has received. */
+int clt_ship_again(clt_shipper *shipper, clt_store *file, clt_error *error);
+
 /* Fetches other agents' records of a problem piece by piece, so that threads which share the connection can use it
  * between two pieces. To be zeroed before the first call. */
 typedef struct clt_pull {

@@ -48,9 +48,6 @@ static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_
 static const char keys[] = KEYS("0", ""), keys_of_problem[] = KEYS("0", " WHERE p.hash=$1"),
                   keys_counted[] = KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", "");
 
-static const char describe_problem[] = CLT_DESCRIBE_PROBLEM, describe_device[] = CLT_DESCRIBE_DEVICE,
-                  describe_tuning[] = CLT_DESCRIBE_TUNING;
-
 /* $1: the oldest running transaction at the previous call. */
 static const char news[] =
     "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
@@ -117,18 +114,11 @@ static int check_writable(const postgresql_store *store, clt_error *error) {
 }
 
 static int describe(postgresql_store *store, const clt_store_description *d, clt_error *error) {
-  const clt_store_key *key = &d->key;
+  static const char ask[] = "SELECT FROM describe($1, $2, $3, $4, $5, $6, $7, $8, $9)";
   const char *kernel = d->kernel && d->kernel[0] ? d->kernel : NULL;
-  int rc = clt_pq_add_key(store->pq, key, error);
-  if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes || kernel))
-    rc = clt_pq_run(store->pq, NULL, describe_problem, error, "ttttt", d->problem_name, d->problem_path, d->sizes,
-                    kernel, key->problem);
-  if (rc == CLT_OK && d->device_json)
-    rc = clt_pq_run(store->pq, NULL, describe_device, error, "ttt", d->device_json, key->device, key->driver);
-  if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
-    rc = clt_pq_run(store->pq, NULL, describe_tuning, error, "tttt", d->tuning_json, key->problem, key->device,
-                    key->driver);
-  return rc;
+  const char *tuning = d->tuning_json && d->tuning_json[0] ? d->tuning_json : NULL;
+  return clt_pq_run(store->pq, NULL, ask, error, "ttttttttt", d->key.problem, d->key.device, d->key.driver,
+                    d->problem_name, d->problem_path, d->sizes, kernel, d->device_json, tuning);
 }
 
 static bool add_identity(clt_map *there, const char *origin, int64_t sequence, int *rc) {

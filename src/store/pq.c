@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "store/pq_values.h"
 #include "store/schema.h"
@@ -30,7 +32,7 @@ struct clt_pq {
   const char *known[MOST_STATEMENTS]; /* statements that were run; the index is the name */
   bool prepared[MOST_STATEMENTS];     /* on this connection */
   size_t n_known;
-  char state[6];
+  char state[6], agent[160];
 };
 
 /* --- errors --- */
@@ -422,12 +424,21 @@ static const char *find_unknown_key(size_t *n, const char *shown) {
   return NULL;
 }
 
+static int name_agent(clt_pq *pq, clt_error *error) {
+  char host[65] = "", drawn[7];
+  if (gethostname(host, sizeof host - 1)) return clt_fail_errno(error, CLT_E_IO, "read", "the host name");
+  if (!clt_draw_hex(drawn, sizeof drawn - 1)) return clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
+  snprintf(pq->agent, sizeof pq->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
+  return CLT_OK;
+}
+
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {
   clt_pq *pq = calloc(1, sizeof *pq);
   if (pq == NULL) return clt_fail_memory(error);
   *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
   int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_libpq_load(error);
+  if (rc == CLT_OK) rc = name_agent(pq, error);
   PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? libpq.PQconninfoParse(url, NULL) : NULL;
   if (rc == CLT_OK && options == NULL) {
     size_t n = 0;
@@ -455,6 +466,8 @@ void clt_pq_free(clt_pq *pq) {
 const char *clt_pq_url(const clt_pq *pq) { return pq->shown; }
 
 const char *clt_pq_user(const clt_pq *pq) { return pq->conn ? libpq.PQuser(pq->conn) : ""; }
+
+const char *clt_pq_agent(const clt_pq *pq) { return pq->agent; }
 
 uint64_t clt_pq_connection(const clt_pq *pq) { return pq->connection; }
 
