@@ -301,7 +301,10 @@ void cli_farm_forget_past(cli_farm_lane *l) {
  * piece is written, so that other lanes can continue. */
 static int fetch(cli_farm *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
   clt_pull all = {0};
-  int rc = CLT_OK;
+  clt_error why = {0};
+  pthread_mutex_lock(&f->lock);
+  int rc = cli_farm_is_away(f) ? CLT_E_AGAIN : cli_farm_note(f, clt_pull_revoked(s, into, &why), &why);
+  pthread_mutex_unlock(&f->lock);
   for (bool more = true; rc == CLT_OK && more;) {
     clt_store *piece = NULL;
     clt_error error = {0};

@@ -29,6 +29,7 @@ static void forget_what_may_be_gone(clt_shipper *s) {
   if (s->connection == clt_pq_connection(s->pq)) return;
   s->connection = clt_pq_connection(s->pq);
   s->file[0] = '\0';
+  s->revoked = 0;
   clt_map_release(&s->described);
   clt_map_release(&s->seen);
 }
@@ -236,6 +237,27 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
     clt_store_free(now.into);
   else
     *piece = now.into;
+  return rc;
+}
+
+int clt_pull_revoked(clt_shipper *s, clt_store *store, clt_error *error) {
+  static const char ask[] =
+      "SELECT origin, number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT origin, number FROM"
+      " revoked WHERE gone >= $1 UNION ALL SELECT '', -1) AS r ORDER BY number";
+  clt_pq_rows *rows = NULL;
+  forget_what_may_be_gone(s);
+  int rc = clt_pq_run(s->pq, &rows, ask, error, "w", s->revoked);
+  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  if (n > 1) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && n > 1 && i < n; i++)
+    rc = clt_store_forget(store, clt_pq_text(rows, i, 0), clt_pq_whole(rows, i, 1), error);
+  if (n > 1) {
+    const clt_store_step step = rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT;
+    const int ended = store->type->transaction(store->state, step, NULL, error);
+    if (rc == CLT_OK) rc = ended;
+  }
+  if (rc == CLT_OK) s->revoked = clt_pq_whole(rows, 0, 2);
+  clt_pq_rows_free(rows);
   return rc;
 }
 

@@ -17,6 +17,7 @@ typedef struct clt_shipper {
   int64_t upto;                /* its last record that the database has */
   bool whole;                  /* the database does not know the file: send imported records, too */
   clt_map described, seen;     /* by hashes of keys: described in the database; last record fetched */
+  int64_t revoked;             /* the oldest running transaction when revoked records were read last */
 } clt_shipper;
 
 /* plan: as in clt_store_over. */
@@ -45,6 +46,9 @@ typedef struct clt_pull {
 int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const clt_store_key *key,
                   const char *problem_name, clt_error *error);
 void clt_pull_release(clt_pull *pull);
+
+/* Deletes the records from a store that were revoked since the previous call over this connection. */
+int clt_pull_revoked(clt_shipper *shipper, clt_store *store, clt_error *error);
 
 /* --- the files --- */
 

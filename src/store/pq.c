@@ -159,7 +159,7 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
         "'%.64s' lacks the rights to prepare the store '%s' (%s); use the database's owner, who may create roles",
         libpq.PQuser(pq->conn), url, said);
   if (strcmp(state, "42501") == 0) {
-    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes;
+    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes || strstr(said, "function revoke");
     return clt_fail(error, CLT_E_STORE,
                     "'%.64s' lacks rights in the store '%s' (%s); its owner can grant them: GRANT %s TO \"%.64s\"%s",
                     libpq.PQuser(pq->conn), url, said,

@@ -434,7 +434,7 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clatune FROM PUBLIC;
 GRANT USAGE ON SCHEMA clatune TO clatune_reader, clatune_worker, clatune_owner;
 GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.measurement, clatune.agent,
   clatune.plan, clatune.target, clatune.origin, clatune.shipper TO clatune_reader, clatune_worker;
-GRANT SELECT (origin, number, gone) ON clatune.revoked TO clatune_reader, clatune_worker;
+GRANT SELECT (origin, number, gone, agent, received) ON clatune.revoked TO clatune_reader, clatune_worker;
 GRANT SELECT (target, n, text, state, agent, login, lease, began, finished, progress, attempts, best, line, output, code,
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
