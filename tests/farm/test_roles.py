@@ -105,6 +105,44 @@ class Roles(FarmTest):
         answer = json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=1).stdout)
         self.assertEqual(answer["tunings"]["found"], 0, "a result of another tuning counts")
 
+    # --- lying ---
+
+    def every_configuration(self):
+        """Measured by the agents' login: {configuration: seconds}, the fastest first."""
+        self.finish_farm(2)
+        found = self.server.query("select configuration, min(time_s) from clatune.measurement where reason = 'none' group by 1 order by 2", self.database)
+        return {configuration: float(time_s) for configuration, time_s in found}
+
+    def test_one_row_that_is_too_good_to_be_true_is_no_answer(self):
+        known = self.every_configuration()
+        subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
+        before = self.clatune_json(*subject)
+        self.assertTrue(before["unconfirmed"])
+        self.assertIn("from one agent, not confirmed", self.clatune(*subject).stdout)
+        self.record(f"'{list(known)[-1]}'")
+        self.record(f"'{list(known)[-1]}'", kind="finalist", number=2, comparison=2)
+        self.record(f"'{list(known)[0]}'", kind="finalist", reason="wrong-output", number=3, comparison=2)
+        self.assertEqual(self.clatune_json(*subject), before)
+        # Nor in the comparison of another agent.
+        origin, comparison = (self.server.query("select origin, comparison from clatune.measurement where comparison > 0 limit 1", self.database) or [["a" * 16, 1]])[0]
+        self.record(f"'{list(known)[-1]}'", kind="finalist", origin=f"'{origin}'", number=99999, comparison=comparison)
+        self.assertEqual(self.clatune_json(*subject), before)
+        # A tuning measures it, and then it is out for good.
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        tuned = self.tune("--searcher", "random", "--budget", "20", "--seed", "1", "--store", self.url_of("alice"))
+        self.assertGreater(tuned["best"]["time_s"], 1e-7)
+        after = self.clatune_json(*subject)
+        self.assertGreater(after["expected_time_s"], 1e-7)
+
+    def test_configurations_that_one_agent_calls_wrong_are_measured(self):
+        known = self.every_configuration()
+        self.server.query("delete from clatune.measurement", self.database)
+        for number, configuration in enumerate(known, 1):
+            self.record(f"'{configuration}'", time_s="null::float8", reason="wrong-output", number=number)
+        tuned = self.tune("--searcher", "exhaustive", "--store", self.url)
+        self.assertGreater(tuned["evaluations"]["correct"], 5)
+        self.assertEqual(tuned["evaluations"]["correct"], tuned["evaluations"]["total"])
+
     # --- rights ---
 
     def test_what_no_role_may_do(self):
