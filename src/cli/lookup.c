@@ -77,9 +77,10 @@ static json_t *answer_json(const clt_instance *instance, const clt_objective *ob
       "configuration", cli_json_configuration_text(instance, found->configuration), "text",
       clt_json_text(found->configuration), "options", found->options, "uses_options",
       clt_problem_has_options(clt_instance_problem(instance)), "expected_time_s", clt_json_real(found->expected_time_s),
-      "stale", found->stale, "unconfirmed", found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device), "device_name",
-      device_name, "measured_at", clt_json_text(at), "objective", clt_json_objective(objective), "expected_value",
-      clt_json_real(found->expected_value), "launches", clt_json_launches(found->launches, found->n_launches));
+      "stale", found->stale, "unconfirmed", found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on",
+      clt_json_text(device), "device_name", device_name, "measured_at", clt_json_text(at), "objective",
+      clt_json_objective(objective), "expected_value", clt_json_real(found->expected_value), "launches",
+      clt_json_launches(found->launches, found->n_launches));
   free(sizes);
   return out;
 }

@@ -77,7 +77,8 @@ static bool is_problem_file(const char *typed) { return strchr(typed, '/') || cl
 /* The URL of --store, which must be a database's. */
 static const char *database_url(const cli_arguments *arguments, const char *what) {
   const char *url = cli_text(arguments, "store");
-  if (!clt_pq_is_url(url)) cli_usage("%s needs --store postgresql://HOST/DATABASE: files do not say who delivered what", what);
+  if (!clt_pq_is_url(url))
+    cli_usage("%s needs --store postgresql://HOST/DATABASE: files do not say who delivered what", what);
   return url;
 }
 
@@ -87,8 +88,10 @@ static int show_agents(const cli_arguments *arguments) {
     cli_usage("'clatune store show' needs a problem, or --by agent");
   cli_check(clt_store_agents(&agents, database_url(arguments, "--by agent"), &cli_error));
   return answer_list(arguments, agents,
-                     &(clt_line){"{measurements:7}", "  [{login}|unknown] [{agent}]: {tunings:n} tuning{tunings:s}"
-                                                     "[{?revoked}, {revoked} revoked]", "."});
+                     &(clt_line){"{measurements:7}",
+                                 "  [{login}|unknown] [{agent}]: {tunings:n} tuning{tunings:s}"
+                                 "[{?revoked}, {revoked} revoked]",
+                                 "."});
 }
 
 static int run_revoke(const cli_arguments *arguments) {
@@ -439,7 +442,7 @@ static const cli_flag flags[] = {
     {"size", "NAME=N", "import --of: a problem parameter that the recording does not state; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: only measurements older than this"},
     {"by", "agent", "show: who delivered how many measurements to a database, the latest first"},
-    {"agent", "NAME", "revoke: an agent, or all of a login or host"},
+    {"agent", "NAME", "revoke: an agent, or all of a login or host; LOGIN/NAME if several logins have such"},
     {"since", "TIME", "revoke: only what was delivered since then, in UTC: 2026-01-31T18:00"},
     {"dry-run", NULL, "prune: counts what would be deleted; deletes nothing"},
     CLI_FLAG_JSON,
@@ -460,7 +463,8 @@ const cli_command cli_store = {
         "duplicates are skipped. import --of PROBLEM: adds recordings: T4 results, cache files of Kernel Tuner, "
         "results\n"
         "of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'.\n"
-        "prune: deletes the selected measurements permanently. revoke: sets the measurements of an agent in a database\n"
+        "prune: deletes the selected measurements permanently. revoke: sets the measurements of an agent in a "
+        "database\n"
         "apart, and lists the tunings that rested on them.\n"
         "check: whether the store's file is intact (exit code 6 if not). repair: copies all readable measurements "
         "into\n"

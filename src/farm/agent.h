@@ -57,7 +57,7 @@ typedef struct cli_farm_lane {
   cli_row row;
   int64_t begun, renewed; /* progress at the claim's beginning and at the last renewal */
   double renewed_s;
-  size_t lost; /* the device that was lost; SIZE_MAX: none */
+  size_t lost;            /* the device that was lost; SIZE_MAX: none */
   const clt_store *store; /* borrowed: receives the claim's measurements */
   bool works, idle;
   clt_store *past; /* sources of a plan with a fixed time of "Transfer"; NULL: none */
@@ -69,7 +69,7 @@ typedef struct cli_farm {
   cli_sweep *sweep;
   const cli_farm_options *options;
   char *text;           /* of the plan; NULL: --serve */
-  pthread_mutex_t lock;   /* protects the members below */
+  pthread_mutex_t lock; /* protects the members below */
   clt_pq *pq;
   clt_shipper shipper;
   clt_outbox outbox, leftover; /* leftover: of a killed agent */

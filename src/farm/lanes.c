@@ -255,8 +255,7 @@ static void forget_claim(cli_farm_lane *l) {
  * URL. */
 static void put_away(cli_farm *f, cli_farm_lane *l, const cli_farm_plan *p) {
   clt_error error = {0};
-  int rc = p ? clt_queue_reject(f->pq, p->id, &error)
-             : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
+  int rc = p ? clt_queue_reject(f->pq, p->id, &error) : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
   cli_farm_note(f, rc, &error);
   forget_claim(l);
 }

@@ -53,8 +53,8 @@ static bool is_valid_elsewhere(void *user, clt_config config) {
 }
 
 /* elsewhere: nullable. */
-static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key, const clt_space *space,
-                     const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
+static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key,
+                     const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
   const clt_best_query query = {.objective = objective,
                                 .accepts = elsewhere ? is_valid_elsewhere : NULL,
                                 .user = elsewhere,

@@ -10,22 +10,22 @@
 /* What is known of those who gave answers (clt_store_record's voice). */
 typedef struct clt_known_voice {
   int64_t id;
-  double fastest_s;             /* of its correct answers; INFINITY: none */
-  bool is_confirmed, is_wrong;  /* a failure that it gave was confirmed; an answer was not */
+  double fastest_s;            /* of its correct answers; INFINITY: none */
+  bool is_confirmed, is_wrong; /* a failure that it gave was confirmed; an answer was not */
 } clt_known_voice;
 
 /* Zeroed before use.
  *
  * The answer of another agent is not taken, and so measured here, where it must not count on its word alone: if it is a
  * failure, or faster than half of what anybody else has measured, and no other agent gave the same answer. As most
- * failures are true, those of a voice are taken once one was confirmed, except one in a hundred evaluations, those of the
- * default configuration, and all if an answer of the voice was not confirmed. Answers of others that contradict each other
- * are none. */
+ * failures are true, those of a voice are taken once one was confirmed, except one in a hundred evaluations, those of
+ * the default configuration, and all if an answer of the voice was not confirmed. Answers of others that contradict
+ * each other are none. */
 typedef struct clt_known {
   clt_map index; /* configuration to index in entries */
   struct clt_known_entry *entries;
   size_t n, capacity;
-  int64_t newest; /* number of the newest record that was read; 0: none */
+  int64_t newest;      /* number of the newest record that was read; 0: none */
   clt_config insisted; /* its failure is always measured here; CLT_CONFIG_NONE: set by clt_known_load */
   bool insists;
   clt_known_voice voices[CLT_KNOWN_VOICES]; /* the first: this machine */

@@ -11,9 +11,9 @@
 int clt_store_agents(json_t **out, const char *url, clt_error *error);
 
 /* Sets the measurements apart that an agent, or all agents of a login or host (who), delivered since a Unix time (NaN:
- * ever). They remain in the table clatune.revoked. A new JSON object: revoked (their number), tunings (finished ones that
- * rested on revoked measurements: plan, device, tuning, agent). CLT_E_NOT_FOUND: there is no such agent. CLT_E_STORE: the
- * user lacks the owner's role. */
+ * ever). They remain in the table clatune.revoked. A new JSON object: revoked (their number), tunings (finished ones
+ * that rested on revoked measurements: plan, device, tuning, agent). CLT_E_NOT_FOUND: there is no such agent.
+ * CLT_E_STORE: the user lacks the owner's role. */
 int clt_store_revoke(json_t **out, const char *url, const char *who, double since_s, clt_error *error);
 
 #endif

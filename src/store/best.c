@@ -23,8 +23,8 @@ typedef struct known_record {
   double cost;       /* NaN: failed, or without a value */
   int64_t number, voice;
   int64_t doubted_by; /* a voice that says otherwise; 0: none */
-  size_t contest; /* of a finalist: the comparison that it belongs to */
-  size_t before;  /* the next older record of the comparison: its index + 1; 0: none */
+  size_t contest;     /* of a finalist: the comparison that it belongs to */
+  size_t before;      /* the next older record of the comparison: its index + 1; 0: none */
 } known_record;
 
 typedef struct known_records {
@@ -55,8 +55,8 @@ typedef struct best_view {
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
 
-/* Whether a record decides about its configuration instead of an older one. Another voice alone can neither call it wrong
- * nor undo that it failed here. */
+/* Whether a record decides about its configuration instead of an older one. Another voice alone can neither call it
+ * wrong nor undo that it failed here. */
 static bool decides(known_record *older, const clt_store_record *record, const clt_measurement *m) {
   const bool fails = !clt_measurement_correct(m), failed = !clt_measurement_correct(&older->m);
   if (record->voice == 0 || record->voice == older->voice || fails == failed || (failed && older->voice)) return true;
@@ -260,7 +260,10 @@ static bool is_confirmed(const best_view *v) {
 static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
                           const clt_store_key *key, const clt_space *space, const clt_best_query *query,
                           clt_error *error) {
-  best_view v = {.query = query, .without = without, .n_without = n_without, .by_time = clt_objective_ranks_by_time(query->objective)};
+  best_view v = {.query = query,
+                 .without = without,
+                 .n_without = n_without,
+                 .by_time = clt_objective_ranks_by_time(query->objective)};
   const clt_store_order order = v.by_time ? CLT_STORE_BEST_FIRST : CLT_STORE_OLDEST_FIRST;
   clt_measurement_init(&out->measurement, CLT_CONFIG_NONE);
   clt_measurement_init(&out->beside, CLT_CONFIG_NONE);

@@ -24,8 +24,9 @@
 
 /* A row: the columns of its place and its number, who delivered it, the record's columns, and those of its key. A login
  * can pose as several machines, so only those of the reader's own login are told apart. */
-#define RECORDS                                                                                                     \
-  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST " - 1)), CASE WHEN a.login=session_user"                 \
+#define RECORDS                                            \
+  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
+  " - 1)), CASE WHEN a.login=session_user"                 \
   " THEN a.login || '/' || a.host ELSE a.login END" CLT_FIELDS(CLT_FIELD_SELECT)
 #define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
 enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
@@ -41,9 +42,9 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
                   fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
-                                      " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
-                  by_number[] = RECORDS CLT_KEY_COLUMNS
-                  FROM_MEASUREMENT " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES " WHERE true" FORWARDS;
+                  " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
+                  by_number[] = RECORDS CLT_KEY_COLUMNS FROM_MEASUREMENT " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
+                                                                         " WHERE true" FORWARDS;
 
 #define KEYS(count, where)                                                                                         \
   "SELECT " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES                                                   \

@@ -3,7 +3,8 @@
  * clt_pq_new fails.
  *
  * Each statement runs in its own transaction. After a lost connection it is not known whether it was carried out, so it
- * is run again; therefore it must be repeatable, as the functions of schema.sql are. Names are searched in the schemas pg_catalog and clatune only. */
+ * is run again; therefore it must be repeatable, as the functions of schema.sql are. Names are searched in the schemas
+ * pg_catalog and clatune only. */
 #ifndef CLT_STORE_PQ_H
 #define CLT_STORE_PQ_H
 

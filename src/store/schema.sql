@@ -123,8 +123,9 @@ CREATE UNIQUE INDEX IF NOT EXISTS shipper_of ON clatune.shipper(login, file);
 
 -- --- functions for all: parts of statements ---
 
+-- who: a login, an agent, a host, or the latter two with their login before a slash.
 CREATE OR REPLACE FUNCTION clatune.is_of(agent clatune.agent, who text) RETURNS boolean LANGUAGE sql AS
-$$ SELECT who IN (agent.login, agent.name, agent.host) $$;
+$$ SELECT who IN (agent.login, agent.name, agent.host, agent.login || '/' || agent.name, agent.login || '/' || agent.host) $$;
 
 -- A lease only counts as expired if the server has run for a whole lease: before, agents could not renew it.
 CREATE OR REPLACE FUNCTION clatune.lease_end(lease timestamptz, lease_s float8) RETURNS timestamptz LANGUAGE sql AS
@@ -194,7 +195,8 @@ END $$;
 
 -- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Under the
 -- origin of another login's they are added with an origin of the caller's own: nobody can use up the numbers of
--- others, or take part in their comparisons. Those of a claim must be of the device that the tuning is for.
+-- others, or take part in their comparisons. None is from the future, whatever the agent's clock says: the last
+-- comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
@@ -209,7 +211,7 @@ BEGIN
   INSERT INTO origin(name, login) SELECT DISTINCT u.origin, session_user FROM json_to_recordset(_records) AS u(origin text)
     WHERE NOT EXISTS(SELECT FROM origin WHERE name = u.origin) ORDER BY 1 ON CONFLICT DO NOTHING;
   WITH r AS (
-    SELECT u.*, k.id AS of, CASE WHEN o.login = session_user THEN u.origin
+    SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint) AS made_s, k.id AS of, CASE WHEN o.login = session_user THEN u.origin
         ELSE left(md5(session_user || ' ' || u.origin), 16) END AS known_as
       FROM json_to_recordset(_records) AS u(place bigint, problem text, device text, driver text, origin text,
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,
@@ -225,12 +227,12 @@ BEGIN
         first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed,
         comparison)
       SELECT deliverer, r.of, known_as, number, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,
-        verify_s, wait_s, max_abs_error, log, created_s, runs, energy_j, figures, use, confirmed, comparison FROM r
+        verify_s, wait_s, max_abs_error, log, made_s, runs, energy_j, figures, use, confirmed, comparison FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin IN (r.known_as, r.origin) AND g.number = r.number)
         AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
-            AND m.created_s = r.created_s))
+            AND m.created_s = r.made_s))
       ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)
   SELECT count(*) INTO n FROM a;
   RETURN n;
@@ -414,6 +416,9 @@ CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n b
 #variable_conflict use_column
 DECLARE moved bigint;
 BEGIN
+  IF (SELECT count(DISTINCT a.login) FROM agent AS a WHERE is_of(a, _who)) > 1 THEN -- anyone can call an agent anything
+    RAISE EXCEPTION 'agents of several logins are called ''%''; write LOGIN/%', _who, _who USING ERRCODE = '22023';
+  END IF;
   WITH gone AS (DELETE FROM measurement AS m USING agent AS a WHERE m.agent = a.id AND is_of(a, _who)
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
     INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;

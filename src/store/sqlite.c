@@ -186,7 +186,8 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
       d.n_records = (uint64_t)sqlite3_column_int64(s, 0);
       rc = visit(user, &d, NULL);
     } else {
-      const clt_store_record known = {.number = sqlite3_column_int64(s, 0), .own = sqlite3_column_int64(s, 1) == 1,
+      const clt_store_record known = {.number = sqlite3_column_int64(s, 0),
+                                      .own = sqlite3_column_int64(s, 1) == 1,
                                       .voice = sqlite3_column_int64(s, 1) > 1 ? sqlite3_column_int64(s, 1) : 0};
       rc = clt_row_visit(&row_type, s, FIRST_FIELD, known, with_key, visit, user);
     }

@@ -24,13 +24,14 @@ class Roles(FarmTest):
             with self.subTest(sql), self.assertRaisesRegex(RuntimeError, words):
                 self.attack(sql, login)
 
-    def record(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0):
+    def record(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
+               agent="evil:1:000000"):
         """One that mallory delivers for the problem that was tuned last."""
         self.attack(f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
             'driver', d.driver, 'origin', {origin}, 'number', {number}, 'kind', '{kind}', 'configuration', {configuration}, 'reason', '{reason}',
             'time_s', {time_s}, 'clock', 'device', 'created_s', 4000000000, 'runs', array[{time_s}], 'confirmed', 1,
             'comparison', {comparison})) from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d
-            on d.id = k.device order by k.id desc limit 1), 'evil:1:000000')""")
+            on d.id = k.device order by k.id desc limit 1), '{agent}')""")
 
     def finish_farm(self, n=N):
         self.write_plan(n)
@@ -122,7 +123,9 @@ class Roles(FarmTest):
         self.record(f"'{list(known)[-1]}'")
         self.record(f"'{list(known)[-1]}'", kind="finalist", number=2, comparison=2)
         self.record(f"'{list(known)[0]}'", kind="finalist", reason="wrong-output", number=3, comparison=2)
+        self.record(f"'{list(known)[-1]}'", number=4, agent="another:1:000000")  # under another name, which is still the same login
         self.assertEqual(self.clatune_json(*subject), before)
+        self.assertEqual(self.value("select count(*) from clatune.measurement where created_s > extract(epoch from now()) + 9"), "0")
         # Nor in the comparison of another agent.
         origin, comparison = (self.server.query("select origin, comparison from clatune.measurement where comparison > 0 limit 1", self.database) or [["a" * 16, 1]])[0]
         self.record(f"'{list(known)[-1]}'", kind="finalist", origin=f"'{origin}'", number=99999, comparison=comparison)
@@ -180,10 +183,12 @@ class Roles(FarmTest):
                                     "on c.target = o.target and c.n = o.n"), str(n))
         self.assertIn("GRANT clatune_owner", self.clatune("store", "revoke", "--agent", "agent", "--store", self.url, expect=6).stderr)
         boss = self.url_of("boss")
-        self.assertEqual(self.clatune_json("store", "revoke", "--agent", agent["host"], "--since", "2099-01-01", "--store", boss)["revoked"], 0)
+        self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
+        self.attack(f"select clatune.greet('{agent['agent']}', '', '')")  # another login poses as the agent
+        self.assertIn("write LOGIN/", self.clatune("store", "revoke", "--agent", agent["host"], "--store", boss, expect=6).stderr)
         self.assertIn("no agent", self.clatune("store", "revoke", "--agent", "nobody", "--store", boss, expect=1).stderr)
         self.assertIn("2026-01-31", self.clatune("store", "revoke", "--agent", "x", "--since", "now", "--store", boss, expect=2).stderr)
-        answer = self.clatune_json("store", "revoke", "--agent", agent["agent"], "--store", boss)
+        answer = self.clatune_json("store", "revoke", "--agent", "agent/" + agent["agent"], "--store", boss)
         self.assertEqual((answer["revoked"], len(answer["tunings"])), (n, N))
         self.assertIn("copy n=", answer["tunings"][0]["tuning"])
         [agent] = self.clatune_json("store", "show", "--by", "agent", "--store", boss)

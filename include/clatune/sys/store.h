@@ -26,8 +26,8 @@ typedef struct clt_store_record {
   const char *origin;
   int64_t sequence;
   bool own; /* added here, not by a merge */
-  /* Who delivered it to a shared database, as a number above 1: a login, or a machine of the reader's own login. 0: added
-   * on this machine, or unknown. */
+  /* Who delivered it to a shared database, as a number above 1: a login, or a machine of the reader's own login. 0:
+   * added on this machine, or unknown. */
   int64_t voice;
   /* Of finalists: the sequence of the first record of their comparison, which the records of one origin share that were
    * measured in turns with each other; 0: none. */
