@@ -1,10 +1,10 @@
 """What each login may do to whom (docs/explanation/trust.md): attacks with psql, as a worker, a reader and an owner, on a farm of others."""
 import json
 
-from farm import CLATUNE, FarmTest, run, until  # noqa: F401
-from server import PASSWORD  # noqa: F401
+from farm import FarmTest, run, until
+from server import Session
 
-N = 4
+N = 4  # tunings
 
 
 class Roles(FarmTest):
@@ -86,6 +86,21 @@ class Roles(FarmTest):
         there = self.records()
         for identity, measured in self.agents[0].records().items():
             self.assertEqual(there[identity], measured)
+
+    def test_a_transaction_left_open_delays_only(self):
+        self.finish_farm(1)
+        psql = Session(self.url_of("mallory"))
+        psql.ask("begin; select clatune.describe(md5('x'), d.key, d.driver, 'x', '', '', '', '', '') from clatune.device d; "
+                 "select clatune.describe(p.hash, d.key, d.driver, 'x', '', '', '', '', '') from clatune.problem p, clatune.device d")
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.agents[0].start()
+        self.assertTrue(until(lambda: int(self.value("select count(*) from clatune.cell")) == 4))
+        psql.close()
+        self.until_finished()
+        self.stop_agents()
+        self.assertEqual(self.states(), {"done": 4})
+        self.check_union()
 
     # --- forging ---
 
