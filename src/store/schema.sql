@@ -195,8 +195,8 @@ END $$;
 
 -- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Under the
 -- origin of another login's they are added with an origin of the caller's own: nobody can use up the numbers of
--- others, or take part in their comparisons. None is from the future, whatever the agent's clock says: the last
--- comparison decides. Those of a claim must be of the device that the tuning is for.
+-- others, or take part in their comparisons. None is from the future, except for a minute, whatever the agent's clock
+-- says: the last comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
@@ -211,7 +211,7 @@ BEGIN
   INSERT INTO origin(name, login) SELECT DISTINCT u.origin, session_user FROM json_to_recordset(_records) AS u(origin text)
     WHERE NOT EXISTS(SELECT FROM origin WHERE name = u.origin) ORDER BY 1 ON CONFLICT DO NOTHING;
   WITH r AS (
-    SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint) AS made_s, k.id AS of, CASE WHEN o.login = session_user THEN u.origin
+    SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint + 60) AS made_s, k.id AS of, CASE WHEN o.login = session_user THEN u.origin
         ELSE left(md5(session_user || ' ' || u.origin), 16) END AS known_as
       FROM json_to_recordset(_records) AS u(place bigint, problem text, device text, driver text, origin text,
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,

@@ -115,6 +115,17 @@ class Shared(SimulatedTest):
         self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
                                            self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
+        # Version 3 gave workers rights to change tables.
+        self.server.query("alter table clatune.measurement drop column agent, drop column received; drop table clatune.agent, clatune.origin, clatune.revoked cascade;"
+                          "create table clatune.agent(name text primary key); grant insert, update on clatune.shipper, clatune.agent to clatune_worker;"
+                          "grant insert(target, n, text), update(state, line) on clatune.cell to clatune_worker; update clatune.about set version = 3",
+                          self.database)
+        self.clatune("store", "init", self.owner)
+        self.assertEqual(self.server.query("select table_name, privilege_type from information_schema.column_privileges where grantee = 'clatune_worker' and "
+                                           "table_schema = 'clatune' and privilege_type <> 'SELECT'", self.database), [])
+        self.assertEqual(self.clatune_json("store", "list", "--store", self.owner)[0]["records"], 20)
+        [unknown] = self.clatune_json("store", "show", "--by", "agent", "--store", self.owner)
+        self.assertEqual((unknown["login"], unknown["measurements"], unknown["first_s"]), ("", 20, None))
         self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
         self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))
 
