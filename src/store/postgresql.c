@@ -27,7 +27,7 @@
 #define RECORDS                                            \
   "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
   " - 1)), CASE WHEN a.login=session_user"                 \
-  " THEN a.login || '/' || a.host ELSE a.login END" CLT_FIELDS(CLT_FIELD_SELECT)
+  " THEN '/' || a.host ELSE ' ' || a.login END" CLT_FIELDS(CLT_FIELD_SELECT)
 #define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
 enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 
@@ -261,10 +261,10 @@ static const clt_row_type row_type = {row_text, row_whole, row_number, row_numbe
 
 /* A record that was delivered from this machine, by this login, counts as one from here. */
 static int64_t read_voice(const postgresql_store *store, const char *voice) {
-  char own[256];
   const char *agent = clt_pq_agent(store->pq);
-  snprintf(own, sizeof own, "%s/%.*s", clt_pq_user(store->pq), (int)strcspn(agent, ":"), agent);
-  return strcmp(voice, own) == 0 ? 0 : (int64_t)(clt_hash64(voice, strlen(voice)) >> 1 | 2);
+  const size_t n = strcspn(agent, ":");
+  const bool is_own = voice[0] == '/' && strncmp(voice + 1, agent, n) == 0 && voice[1 + n] == '\0';
+  return is_own ? 0 : (int64_t)(clt_hash64(voice, strlen(voice)) >> 1 | 2);
 }
 
 /* Pages grow, so that a caller that only needs the first rows does not wait for many. */
