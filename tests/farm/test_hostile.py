@@ -71,7 +71,10 @@ class Fuzz:
 
     def row(self):
         if self.draw.random() < 0.5:
-            members = ", ".join(f"'{name}', {self.value(kind)}" for name, kind in RECORD.items())
+            values = {name: self.value(kind) for name, kind in RECORD.items()}
+            if self.draw.random() < 0.5:
+                values |= {name: self.draw.randrange(1 << 40) for name in ("number", "created_s", "confirmed", "comparison")}  # of a new record
+            members = ", ".join(f"'{name}', {value}" for name, value in values.items())
             return f"select clatune.deliver(json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key, 'driver', d.driver, " \
                 f"{members})), {self.value('t')}) {KEY}"
         return "select clatune." + re.sub(r"\{(\w)\}", lambda found: self.value(found[1]), self.draw.choice(CALLS))
