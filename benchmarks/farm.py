@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The figures of a farm, with a private PostgreSQL and simulated devices. Nothing else may run on the machine meanwhile.
 
-    benchmarks/farm.py [network] [agents] [scaling] [records] [--build build] [--turns 3] [--agents 100] [--records 1000000]
+    benchmarks/farm.py [network] [agents] [scaling] [records] [confirmation]
+                       [--build build] [--turns 3] [--agents 100] [--records 1000000]
 
 network: evaluations a second of an agent, directly, with 200 ms and 1 % loss to the server, and next to a reader of one row per second;
 agents: 100 agents with evaluations of 0.05 s, and the time of claims in the server and for a client;
 scaling: 8 agents against 1 with evaluations of 0.5 s; records:
-looking up and starting a search with a million records. One tuning on several devices: benchmarks/several_devices.py.
+looking up and starting a search with a million records; confirmation: the share of evaluations that agents with logins of their own repeat
+because an answer is not believed, beyond what the same agents repeat with one login; a quarter of the configurations fail. One tuning on several devices: benchmarks/several_devices.py.
 """
 import argparse
 import math
@@ -19,7 +21,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CLAIM = "SET state = 'running'"
+CLAIM = "FROM claim("
 
 
 def parse():
@@ -124,7 +126,7 @@ def in_log(farm, at):
     """The time of claims in the server, by its log after a position: parsing, planning and carrying out, in milliseconds; and their text."""
     claims, under_way, text = [], {}, ""
     for line in farm.server.log()[at:].splitlines():
-        found = re.search(r"\[(\d+)\] .* duration: ([0-9.]+) ms  (parse|bind|execute) [^:]*: (WITH .*)", line)
+        found = re.search(r"\[(\d+)\] .* duration: ([0-9.]+) ms  (parse|bind|execute) [^:]*: (SELECT .*)", line)
         if not found or CLAIM not in found[4]:
             continue
         pid, took = found[1], under_way.pop(found[1], 0) + float(found[2])
@@ -139,11 +141,11 @@ def in_log(farm, at):
 def by_psql(farm, claim):
     """The time of claims for a client that waits for a processor as every agent does, in milliseconds; each is given back at once."""
     n = 200
-    targets = farm.value("select string_agg(id::text, ',') from clatune.target")
-    release = "update clatune.cell set state = 'open', lease = null where claim = 'probe %d';"
-    script = ["set search_path = pg_catalog, clatune;", f"prepare claim(text, text, bigint[]) as {claim};", "\\timing on"]
+    targets = farm.value("select json_agg(id) from clatune.target")
+    release = "update clatune.cell set state = 'open', lease = null where claim = '%032d';"
+    script = ["set search_path = pg_catalog, clatune;", f"prepare claim(text, text, json) as {claim};", "\\timing on"]
     for i in range(n):
-        script += [f"execute claim('probe {i}', 'probe', array[{targets}]);", release % i]
+        script += [f"execute claim('{i:032}', 'probe', '{targets}');", release % i]
     said = farm.server.psql("\n".join(script), farm.server.local_url(farm.database))
     return [float(took) for took in re.findall(r"^Time: ([0-9.]+) ms", said, re.M)[::2]]
 
@@ -233,9 +235,36 @@ def records():
             figure(name, f"{beside - alone:.1f} ms longer than beside its own records, {beside:.0f} ms with the program's start", f"at most {limit}")
 
 
+def confirmation():
+    """One agent after the other has begun, so that all have something to believe."""
+    wrong = {"time_s": "1e-5 * (1 + a / 10) * (1 + b / 25) * (1 + c / 4)", "wrong": "(a * 7 + b * 3 + c) % 4 == 0", "noise": {"sigma": 0.05, "seed": 1}}
+    parameters = ", ".join(f'{{"Name": "{name}", "Type": "int", "Values": "range(1, {n + 1})"}}' for name, n in (("a", 10), ("b", 10), ("c", 6)))
+    shares = {}
+    for logins in ("one login", "six logins"):
+        with Farm() as farm:
+            problem = (farm.folder / "copy.json").read_text()
+            problem = re.sub(r'"TuningParameters": \[.*?\]\s*([,}])', lambda found: f'"TuningParameters": [{parameters}]{found[1]}', problem, flags=re.S)
+            (farm.folder / "copy.json").write_text(re.sub(r'"(Constraints|Default)": *(\[.*?\]|\{.*?\}),?', "", problem, flags=re.S))
+            farm.write_plan(30, Budgets=100, Searchers=["random", "surrogate"], Tuning={"Finalists": 3})
+            farm.submit(lease_s=60)
+            for i in range(6):
+                login = f"agent{i}" if logins == "six logins" else "agent"
+                if login != "agent":
+                    farm.server.login(login, "clatune_worker")
+                farm.agent(url=farm.server.url(farm.database, login), **wrong)
+            until(farm.finished, limit_s=1000)
+            evaluations, failed = farm.server.query("select sum((line::json->'evaluations'->>'total')::int), count(*) filter (where state = 'failed')"
+                                                    " from clatune.cell", farm.database)[0]
+            repeated, of = farm.server.query("select count(*) - count(distinct (key, configuration)), count(*) from clatune.measurement"
+                                             " where kind = 'search'", farm.database)[0]
+            shares[logins] = 100 * int(repeated) / int(evaluations)
+            print(f"{logins}: {evaluations} evaluations, {of} measured, {repeated} of them repeated: {shares[logins]:.2f} %; {failed} tunings failed")
+    figure("evaluations repeated because of a single agent's word", f"{shares['six logins'] - shares['one login']:.2f} %", "at most 2 %")
+
+
 def main():
     need()
-    known = {"network": network, "agents": agents, "scaling": scaling, "records": records}
+    known = {"network": network, "agents": agents, "scaling": scaling, "records": records, "confirmation": confirmation}
     try:
         for name in OPTIONS.what or known:
             known[name]()

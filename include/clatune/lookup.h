@@ -44,6 +44,7 @@ typedef struct clt_lookup_result {
   clt_launch_sizes *launches; /* n_launches, at the requested sizes (clt_instance_launches); NULL: the problem runs
                                  programs, or its expressions give no sizes */
   size_t n_launches;
+  bool unconfirmed; /* only one agent of a shared database, another than this machine, has measured it */
 } clt_lookup_result;
 void clt_lookup_result_release(clt_lookup_result *found); /* frees its members */
 

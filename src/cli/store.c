@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 #include "space/space.h"
+#include "store/agents.h"
 #include "store/pq.h"
 #include "store/schema.h"
 
@@ -72,10 +74,46 @@ static int add_result(void *user, const clt_instance *instance, const clt_lookup
 /* Whether an argument is a problem file; otherwise it is a problem's name. */
 static bool is_problem_file(const char *typed) { return strchr(typed, '/') || clt_ends_with(typed, ".json"); }
 
+/* The URL of --store, which must be a database's. */
+static const char *database_url(const cli_arguments *arguments, const char *what) {
+  const char *url = cli_text(arguments, "store");
+  if (!clt_pq_is_url(url))
+    cli_usage("%s needs --store postgresql://HOST/DATABASE: files do not say who delivered what", what);
+  return url;
+}
+
+static int show_agents(const cli_arguments *arguments) {
+  json_t *agents = NULL;
+  if (strcmp(cli_text(arguments, "by"), "agent") != 0 || arguments->n_positional > 1)
+    cli_usage("'clatune store show' needs a problem, or --by agent");
+  cli_check(clt_store_agents(&agents, database_url(arguments, "--by agent"), &cli_error));
+  return answer_list(arguments, agents,
+                     &(clt_line){"{measurements:7}",
+                                 "  [{login}|unknown] [{agent}]: {tunings:n} tuning{tunings:s}"
+                                 "[{?revoked}, {revoked} revoked]",
+                                 "."});
+}
+
+static int run_revoke(const cli_arguments *arguments) {
+  static const clt_line lines[] = {{"revoked", "{revoked} measurements"},
+                                   {"rested on them", "{plan}: {device}: {tuning}", .each = "tunings"}};
+  const char *who = cli_text(arguments, "agent"), *since = cli_text(arguments, "since"), *end;
+  struct tm when = {0};
+  json_t *answer = NULL;
+  if (who == NULL) cli_usage("'clatune store revoke' needs --agent NAME: an agent, host or login that delivered");
+  end = since ? strptime(since, "%Y-%m-%d", &when) : "";
+  if (end && *end == 'T') end = strptime(end, "T%H:%M", &when);
+  if (end == NULL || *end) cli_usage("option '--since' needs a time in UTC such as 2026-01-31T18:00, not '%s'", since);
+  cli_check(clt_store_revoke(&answer, database_url(arguments, "revoke"), who, since ? (double)timegm(&when) : NAN,
+                             &cli_error));
+  return cli_answer(arguments, answer, &(clt_text_layout){.width = 18, .n = 2, .lines = lines});
+}
+
 static int run_show(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "store");
   clt_catalog *catalog = NULL;
   clt_store *store = NULL;
+  if (cli_given(arguments, "by")) return show_agents(arguments);
   if (arguments->n_positional < 2)
     cli_usage("'clatune store show' needs a problem: its file, or a name that 'clatune store list' shows");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
@@ -379,11 +417,12 @@ static int run_init(const cli_arguments *arguments) {
 static const cli_action actions[] = {{"where", 1, " ", run_where},
                                      {"init", 2, " ", run_init},
                                      {"list", 1, " ", run_list},
-                                     {"show", 2, " ", run_show},
+                                     {"show", 2, " by ", run_show},
                                      {"export", 1, " output" SELECTION, run_export},
                                      {"import", 64, " of size as-device" SELECTION, run_import},
                                      {"merge", 64, SELECTION, run_import},
                                      {"prune", 1, " dry-run" SELECTION, run_prune},
+                                     {"revoke", 1, " agent since ", run_revoke},
                                      {"check", 1, " ", run_check},
                                      {"repair", 1, " ", run_repair}};
 
@@ -402,6 +441,9 @@ static const cli_flag flags[] = {
     {"of", "FILE", "import: the problem file of the recordings"},
     {"size", "NAME=N", "import --of: a problem parameter that the recording does not state; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: only measurements older than this"},
+    {"by", "agent", "show: who delivered how many measurements to a database, the latest first"},
+    {"agent", "NAME", "revoke: an agent, or all of a login or host; LOGIN/NAME if several logins have such"},
+    {"since", "TIME", "revoke: only what was delivered since then, in UTC: 2026-01-31T18:00"},
     {"dry-run", NULL, "prune: counts what would be deleted; deletes nothing"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -410,7 +452,8 @@ const cli_command cli_store = {
     .name = "store",
     .summary = "lists, copies, deletes and repairs stored measurements",
     .synopsis =
-        "where|init URL|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|check|repair [OPTION...]",
+        "where|init URL|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|revoke|check|repair "
+        "[OPTION...]",
     .description =
         "where: prints the store's path. init: prepares a PostgreSQL database that several machines share.\n"
         "list: the problems, sizes and devices with measurements. show: the best configuration of each device and "
@@ -420,7 +463,9 @@ const cli_command cli_store = {
         "duplicates are skipped. import --of PROBLEM: adds recordings: T4 results, cache files of Kernel Tuner, "
         "results\n"
         "of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'.\n"
-        "prune: deletes the selected measurements permanently.\n"
+        "prune: deletes the selected measurements permanently. revoke: sets the measurements of an agent in a "
+        "database\n"
+        "apart, and lists the tunings that rested on them.\n"
         "check: whether the store's file is intact (exit code 6 if not). repair: copies all readable measurements "
         "into\n"
         "a new file and keeps the damaged one next to it; no other program may use the store meanwhile.",

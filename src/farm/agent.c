@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "farm/agent.h"
 
 #define SHIP_S 2.0        /* between two pieces of records, or after */
@@ -76,7 +75,7 @@ static int greet(farm_agent *f, clt_error *error) {
       if (f->lanes[i].lost == d) clt_text_printf(&lost, "%s%s", lost.n ? "; " : "", f->sweep->devices[d].name);
   }
   const char *all = devices.n ? devices.bytes : "", *quarantined = lost.n ? lost.bytes : "";
-  int rc = clt_queue_greet(f->pq, f->agent, all, quarantined, error);
+  int rc = clt_queue_greet(f->pq, clt_pq_agent(f->pq), all, quarantined, error);
   clt_text_release(&devices);
   clt_text_release(&lost);
   if (rc == CLT_OK) f->greet_s = clt_now_s() + GREET_S;
@@ -156,14 +155,6 @@ static void wait_for_others(farm_agent *f) {
   pthread_mutex_unlock(&f->lock);
 }
 
-static void name_agent(farm_agent *f) {
-  char host[65] = "";
-  char drawn[7];
-  if (gethostname(host, sizeof host - 1) || !clt_draw_hex(drawn, sizeof drawn - 1))
-    cli_failure("cannot name this agent: the machine has no host name or no source of random numbers");
-  snprintf(f->agent, sizeof f->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
-}
-
 /* --submit: adds the plan and prints its status. */
 static int submit_alone(farm_agent *f) {
   int64_t id = 0, submitted_s = 0;
@@ -182,7 +173,6 @@ static void open_farm(farm_agent *f) {
   clt_error why = {0};
   const double until_s = clt_now_s() + CLT_PQ_PATIENCE_S;
   cli_check(clt_outbox_open(&f->outbox, f->options->outbox, 0, &cli_error));
-  name_agent(f);
   int rc = clt_pq_new(&f->pq, f->options->url, CLT_PQ_SCHEMA, 0, &why);
   if (f->pq == NULL) cli_report(&why);
   cli_check(clt_shipper_init(&f->shipper, f->pq, 0, &cli_error));
@@ -265,7 +255,7 @@ int farm_run(farm_sweep *sweep, const farm_agent_options *options) {
   clt_error error = {0};
   if (!farm_is_away(f)) {
     const int sent = clt_ship(&f->shipper, f->outbox.store, false, NULL, &error);
-    farm_note(f, sent ? sent : clt_queue_leave(f->pq, f->agent, &error), &error);
+    farm_note(f, sent ? sent : clt_queue_leave(f->pq, clt_pq_agent(f->pq), &error), &error);
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
   if (rc == 0 && f->text) farm_collect(sweep, options->url, f->text, true);

@@ -57,7 +57,8 @@ typedef struct farm_agent_lane {
   farm_row row;
   int64_t begun, renewed; /* progress at the claim's beginning and at the last renewal */
   double renewed_s;
-  size_t lost; /* the device that was lost; SIZE_MAX: none */
+  size_t lost;            /* the device that was lost; SIZE_MAX: none */
+  const clt_store *store; /* borrowed: receives the claim's measurements */
   bool works, idle;
   clt_store *past; /* sources of a plan with a fixed time of "Transfer"; NULL: none */
   clt_shipper past_shipper;
@@ -67,8 +68,8 @@ typedef struct farm_agent_lane {
 typedef struct farm_agent {
   farm_sweep *sweep;
   const farm_agent_options *options;
-  char agent[160], *text; /* text: of the plan; NULL: --serve */
-  pthread_mutex_t lock;   /* protects the members below */
+  char *text;           /* of the plan; NULL: --serve */
+  pthread_mutex_t lock; /* protects the members below */
   clt_pq *pq;
   clt_shipper shipper;
   clt_outbox outbox, leftover; /* leftover: of a killed agent */

@@ -185,7 +185,7 @@ static int take_row(farm_agent *f, farm_agent_lane *l, bool *found, clt_error *e
   for (size_t i = 0; i < f->n_plans; i++)
     for (size_t d = 0; d < f->sweep->n_devices; d++)
       if (f->plans[i]->id && f->plans[i]->targets[d] && is_of_lane(l, d)) targets[n++] = f->plans[i]->targets[d];
-  int rc = n ? clt_queue_claim(f->pq, &l->claim, found, f->agent, targets, n, error) : CLT_OK;
+  int rc = n ? clt_queue_claim(f->pq, &l->claim, found, clt_pq_agent(f->pq), targets, n, error) : CLT_OK;
   free(targets);
   return rc;
 }
@@ -217,7 +217,7 @@ static int say_waits(farm_agent *f, clt_error *error) {
   running = json_object_get(status, "running");
   for (size_t i = 0; i < json_array_size(running); i++) { /* the oldest tuning of another agent */
     row = json_array_get(running, i);
-    if (strcmp(clt_json_string(row, "agent"), f->agent) != 0) break;
+    if (strcmp(clt_json_string(row, "agent"), clt_pq_agent(f->pq)) != 0) break;
     row = NULL;
   }
   if (row) snprintf(what, sizeof what, "%s: %s", clt_json_string(row, "agent"), clt_json_string(row, "tuning"));
@@ -238,7 +238,7 @@ int farm_look_for_end(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
   if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
-  rc = clt_queue_reject(f->pq, f->plans[0]->id, f->plans[0]->sweep.n_cells, error);
+  rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
   f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
@@ -255,8 +255,7 @@ static void forget_claim(farm_agent_lane *l) {
  * URL. */
 static void put_away(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *p) {
   clt_error error = {0};
-  int rc = p ? clt_queue_reject(f->pq, p->id, p->sweep.n_cells, &error)
-             : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
+  int rc = p ? clt_queue_reject(f->pq, p->id, &error) : clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, &error);
   farm_note(f, rc, &error);
   forget_claim(l);
 }
@@ -301,7 +300,10 @@ void farm_forget_past(farm_agent_lane *l) {
  * piece is written, so that other lanes can continue. */
 static int fetch(farm_agent *f, clt_shipper *s, clt_store *into, const clt_store_key *key, const char *name) {
   clt_pull all = {0};
-  int rc = CLT_OK;
+  clt_error why = {0};
+  pthread_mutex_lock(&f->lock);
+  int rc = farm_is_away(f) ? CLT_E_AGAIN : farm_note(f, clt_pull_revoked(s, into, &why), &why);
+  pthread_mutex_unlock(&f->lock);
   for (bool more = true; rc == CLT_OK && more;) {
     clt_store *piece = NULL;
     clt_error error = {0};
@@ -376,6 +378,11 @@ static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep
   int what = take_tuning(f, l, &plan, &device);
   pthread_mutex_unlock(&f->lock);
   if (what != FARM_WORK) return what;
+  if (strcmp(store->origin, l->claim.origin) != 0) { /* each claim's measurements have an origin of their own */
+    snprintf(store->origin, sizeof store->origin, "%s", l->claim.origin);
+    store->sequence = store->comparison = 0;
+  }
+  l->store = store;
   if (farm_sweep_prepare(t, &plan->sweep, device, (size_t)l->claim.n, &l->row)) {
     if (!pull(f, l, plan, store, t)) return FARM_WAIT; /* the claim is kept and resumed */
     *row = &l->row;
@@ -395,17 +402,25 @@ static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep
 
 /* --- finishing them --- */
 
-/* Under the lock. Measurements are sent first, so that a finished row has its records. */
+/* Under the lock. Measurements are sent first, and all of the file once more if the database lacks some. */
 static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, int how, clt_error *error) {
+  static const char unfounded[] = "the database has no measurement that its result rests on";
+  clt_queue_ending ending = CLT_QUEUE_DONE;
   int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
-  if (rc) return rc;
-  if (row->line) {
+  if (rc == CLT_OK && row->line) {
     char *line = farm_result_text(row->line);
-    rc = line ? clt_queue_finish(f->pq, &l->claim, line, error) : clt_fail_memory(error);
+    rc = line ? clt_queue_finish(f->pq, &l->claim, line, l->store->sequence, &ending, error) : clt_fail_memory(error);
+    if (rc == CLT_OK && ending == CLT_QUEUE_INCOMPLETE) {
+      rc = clt_ship_again(&f->shipper, f->outbox.store, error);
+      if (rc == CLT_OK) rc = clt_queue_finish(f->pq, &l->claim, line, 0, &ending, error);
+    }
     free(line);
-    return rc;
+    if (rc || ending != CLT_QUEUE_UNFOUNDED) return rc;
   }
-  if (how != CLT_E_DEVICE) return clt_queue_fail(f->pq, &l->claim, row->reason, row->code, false, error);
+  if (rc) return rc;
+  if (how != CLT_E_DEVICE)
+    return clt_queue_fail(f->pq, &l->claim, row->line ? unfounded : row->reason, row->line ? CLI_FAILURE : row->code,
+                          false, error);
   f->greet_s = 0; /* report the lost device at once */
   return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
 }

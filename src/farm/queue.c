@@ -12,40 +12,20 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-/* A lease only counts as expired if the server has run for a whole lease: before, agents could not renew it. */
-#define LEASE "make_interval(secs => t.lease_s)"
-#define RAN_OUT                                                \
-  "(cell.state = 'running' AND cell.lease < clock_timestamp()" \
-  " AND clock_timestamp() > pg_postmaster_start_time() + " LEASE ")"
-#define DEATHS "CASE WHEN cell.progress > cell.best THEN 1 ELSE least(cell.attempts + 1, 100) END"
-/* If many tunings of a target end without a report, for example because machines are switched off, the tuning itself is
- * probably not the cause: it gets up to three more attempts. */
-#define USED_UP                                                                  \
-  "(CASE WHEN " DEATHS " < " ATTEMPTS " THEN false ELSE " DEATHS " >= " ATTEMPTS \
-  " + least(3, (SELECT count(*) FROM"                                            \
-  " cell o WHERE o.target = cell.target AND o.attempts > 0 AND o.n <> cell.n) / 4) END)"
-#define IS_OURS "cell.target = u.target AND cell.n = u.n AND cell.claim = u.claim AND cell.state = 'running'"
-#define ATTEMPTS CLT_TEXT_OF(CLT_QUEUE_ATTEMPTS)
+#define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, t.lease_s) < clock_timestamp())"
 #define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
 
 /* --- plans and their rows --- */
 
 int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *name, const char *text, double *lease_s,
                      bool again, clt_error *error) {
-  static const char add[] =
-      "WITH made AS (INSERT INTO plan(name, text, lease_s) SELECT $1, $2, $3 WHERE NOT EXISTS"
-      " (SELECT FROM plan WHERE hash = md5($2)) ON CONFLICT DO NOTHING RETURNING id, submitted, lease_s)"
-      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM made UNION ALL"
-      " SELECT id, floor(extract(epoch FROM submitted))::bigint, lease_s FROM plan WHERE hash = md5($2)";
-  static const char open[] =
-      "UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target t"
-      " WHERE t.plan = $1 AND cell.target = t.id AND cell.state = 'failed'";
+  static const char add[] = "SELECT * FROM submit($1, $2, $3, $4::bigint <> 0)";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, "ttn", name, text, *lease_s);
+    rc = clt_pq_run(pq, &rows, add, error, "ttnw", name, text, *lease_s, (int64_t)again);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);
@@ -56,7 +36,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   }
   if (rc == CLT_OK && !found)
     return clt_fail(error, CLT_E_STORE, "another machine is adding the same plan; run the command again");
-  return rc == CLT_OK && again ? clt_pq_run(pq, NULL, open, error, "w", *id) : rc;
+  return rc;
 }
 
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
@@ -125,9 +105,7 @@ int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
 #define AT_ONCE 10000 /* rows per statement */
 
 static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t first, size_t n, clt_error *error) {
-  static const char add[] =
-      "INSERT INTO cell(target, n, text) SELECT $1, $2 + i - 1, text FROM json_array_elements_text($3) WITH ORDINALITY"
-      " AS u(text, i) ON CONFLICT DO NOTHING";
+  static const char add[] = "SELECT FROM add_cells($1, $2, $3)";
   json_t *texts = json_array();
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
@@ -142,11 +120,7 @@ static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t f
 
 int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
                    clt_error *error) {
-  static const char add[] =
-      "WITH made AS (INSERT INTO target(plan, device, driver, name, lease_s) SELECT id, $2, $3, $4, lease_s FROM plan"
-      " WHERE id = $1 ON CONFLICT DO NOTHING RETURNING id) SELECT id, 0::bigint FROM made UNION ALL"
-      " SELECT id, (SELECT count(*) FROM cell WHERE target = t.id AND n >= 0 AND n < $5) FROM target t"
-      " WHERE plan = $1 AND device = $2 AND driver = $3";
+  static const char add[] = "SELECT * FROM join_plan($1, $2, $3, $4, $5)";
   clt_store_key key;
   clt_pq_rows *rows = NULL;
   int rc = clt_store_key_of_device(&key, device, error);
@@ -169,25 +143,7 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
 
 int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent, const int64_t *targets, size_t n,
                     clt_error *error) {
-  /* If a call with the same id is still running in a lost connection, both may take a row: the id is unique, so the
-   * later one fails. */
-  static const char take[] =
-      "WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target t CROSS JOIN LATERAL"
-      " (SELECT target, n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND ((cell.state ="
-      " 'open' AND (cell.agent IS DISTINCT FROM $2 OR cell.lease IS NULL OR cell.lease < clock_timestamp())) OR "
-      "(" RAN_OUT " AND NOT " USED_UP
-      ")) ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o"
-      " WHERE t.id = ANY(ARRAY(SELECT value::bigint FROM json_array_elements_text($3))) AND NOT EXISTS (SELECT FROM "
-      "cell WHERE claim = $1) LIMIT 1),"
-      " taken AS (UPDATE cell SET state = 'running', claim = $1, agent = $2, began = clock_timestamp(),"
-      " attempts = CASE cell.state WHEN 'running' THEN " DEATHS
-      " ELSE cell.attempts END,"
-      " best = CASE cell.state WHEN 'running' THEN greatest(cell.best, cell.progress) ELSE cell.best END,"
-      " progress = 0, lease = clock_timestamp() + make_interval(secs => c.lease_s)"
-      " FROM c WHERE cell.target = c.target AND cell.n = c.n RETURNING cell.target, cell.n,"
-      " c.lease_s), s AS (SELECT * FROM taken UNION ALL SELECT cell.target, cell.n, t.lease_s FROM cell"
-      " JOIN target t ON t.id = cell.target WHERE claim = $1 AND state = 'running')"
-      " SELECT *, extract(epoch FROM clock_timestamp())::float8 FROM s";
+  static const char take[] = "SELECT * FROM claim($1, $2, $3)";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   if (claim->id[0] == '\0' && !clt_draw_hex(claim->id, sizeof claim->id - 1))
@@ -212,6 +168,7 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
     claim->n = clt_pq_whole(rows, 0, 1);
     claim->lease_s = clt_pq_number(rows, 0, 2);
     claim->ahead_s = clt_pq_number(rows, 0, 3) - clt_now_s();
+    snprintf(claim->origin, sizeof claim->origin, "%s", clt_pq_text(rows, 0, 4));
     claim->progress = 0;
     claim->lost = false;
     *found = true;
@@ -221,10 +178,6 @@ int clt_queue_claim(clt_pq *pq, clt_claim *claim, bool *found, const char *agent
   clt_pq_rows_free(rows);
   return rc;
 }
-
-#define CLAIMS                                                                                                    \
-  " FROM json_to_recordset($1) AS u(target bigint, n bigint, claim text, progress bigint, output text), target t" \
-  " WHERE t.id = cell.target AND " IS_OURS
 
 static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_claim *const *claims, size_t n,
                          clt_error *error) {
@@ -242,8 +195,7 @@ static int run_of_claims(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_cl
 }
 
 int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
-  static const char renew[] = "UPDATE cell SET lease = clock_timestamp() + " LEASE
-                              ", progress = u.progress, output = u.output" CLAIMS " RETURNING cell.claim";
+  static const char renew[] = "SELECT renew($1)";
   clt_pq_rows *rows = NULL;
   int rc = run_of_claims(pq, &rows, renew, claims, n, error);
   for (size_t i = 0; rows && i < n; i++) {
@@ -256,63 +208,43 @@ int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *e
 }
 
 int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error) {
-  static const char release[] = "UPDATE cell SET state = 'open', lease = NULL" CLAIMS;
-  return run_of_claims(pq, NULL, release, claims, n, error);
+  return run_of_claims(pq, NULL, "SELECT FROM give_back($1)", claims, n, error);
 }
 
-int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error) {
-  /* The second part finds a row that an earlier call finished, if its answer was lost. */
-  static const char finish[] =
-      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim), f AS (UPDATE cell SET state ="
-      " 'done', line = $4, finished = clock_timestamp() FROM u WHERE " IS_OURS
-      " RETURNING 1) SELECT 1::bigint FROM f"
-      " UNION ALL SELECT 1 FROM cell WHERE target = $1 AND n = $2 AND claim = $3 AND state = 'done'";
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, clt_queue_ending *ending,
+                     clt_error *error) {
+  static const char *const names[] = {"done", "lost", "incomplete", "unfounded"};
   clt_pq_rows *rows = NULL;
-  int rc = clt_pq_run(pq, &rows, finish, error, "wwtt", claim->target, claim->n, claim->id, line);
-  if (rc == CLT_OK) claim->lost = clt_pq_n_rows(rows) == 0;
-  if (rc == CLT_OK) clt_pq_rows_free(rows);
-  return rc;
+  int rc = clt_pq_run(pq, &rows, "SELECT finish($1, $2, $3, $4, $5)", error, "wwttw", claim->target, claim->n,
+                      claim->id, line, n_made);
+  if (rc) return rc;
+  *ending = CLT_QUEUE_DONE;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(clt_pq_text(rows, 0, 0), names[i]) == 0) *ending = (clt_queue_ending)i;
+  claim->lost = *ending == CLT_QUEUE_LOST;
+  clt_pq_rows_free(rows);
+  return CLT_OK;
 }
 
 int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error) {
-  static const char fail[] =
-      "WITH u AS (SELECT $1::bigint AS target, $2::bigint AS n, $3::text AS claim) UPDATE cell SET state = CASE WHEN"
-      " $6::bigint <> 0 OR attempts + 1 >= " ATTEMPTS
-      " THEN 'failed' ELSE 'open' END, attempts = least(attempts + 1, 100),"
-      " output = $4, code = $5, finished = clock_timestamp(), lease = clock_timestamp() +"
-      " make_interval(secs => least(t.lease_s, 10)) FROM u, target t WHERE " IS_OURS " AND t.id = cell.target";
-  return clt_pq_run(pq, NULL, fail, error, "wwttww", claim->target, claim->n, claim->id, output, (int64_t)code,
-                    (int64_t)for_good);
+  return clt_pq_run(pq, NULL, "SELECT FROM fail($1, $2, $3, $4, $5, $6::bigint <> 0)", error, "wwttww", claim->target,
+                    claim->n, claim->id, output, (int64_t)code, (int64_t)for_good);
 }
 
-int clt_queue_expire(clt_pq *pq, clt_error *error) {
-  static const char expire[] = "UPDATE cell SET state = 'failed', attempts = " DEATHS
-                               ", finished = clock_timestamp(),"
-                               " output = concat('ended without a report, ', " DEATHS
-                               ", ' times', ': ' || nullif(output, '')) FROM target t"
-                               " WHERE t.id = cell.target AND " RAN_OUT " AND " USED_UP;
-  return clt_pq_run(pq, NULL, expire, error, "");
-}
+int clt_queue_expire(clt_pq *pq, clt_error *error) { return clt_pq_run(pq, NULL, "SELECT FROM expire()", error, ""); }
 
-int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error) {
-  static const char reject[] =
-      "UPDATE cell SET state = 'failed', output = 'the plan has no such tuning', finished = clock_timestamp()"
-      " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND (cell.n < 0 OR cell.n >= $2)"
-      " AND cell.state IN ('open', 'running')";
-  return clt_pq_run(pq, NULL, reject, error, "ww", plan, (int64_t)n_cells);
+int clt_queue_reject(clt_pq *pq, int64_t plan, clt_error *error) {
+  return clt_pq_run(pq, NULL, "SELECT FROM reject($1)", error, "w", plan);
 }
 
 /* --- results --- */
 
 int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
-  static const char greet[] =
-      "INSERT INTO agent(name, devices, lost) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE"
-      " SET devices = excluded.devices, lost = excluded.lost, seen = clock_timestamp()";
-  return clt_pq_run(pq, NULL, greet, error, "ttt", agent, devices, lost);
+  return clt_pq_run(pq, NULL, "SELECT FROM greet($1, $2, $3)", error, "ttt", agent, devices, lost);
 }
 
 int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error) {
-  return clt_pq_run(pq, NULL, "UPDATE agent SET seen = 'epoch' WHERE name = $1", error, "t", agent);
+  return clt_pq_run(pq, NULL, "SELECT FROM leave($1)", error, "t", agent);
 }
 
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error) {
@@ -333,8 +265,8 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 /* Converted before the subtraction, because a worker may have written infinite times. */
 #define NOW_S "extract(epoch FROM clock_timestamp())::float8"
 #define SINCE NOW_S " - extract(epoch FROM "
-#define FREE_S "extract(epoch FROM greatest(cell.lease, pg_postmaster_start_time() + " LEASE "))::float8 - " NOW_S
-#define OF_AGENT " LEFT JOIN agent a ON a.name = cell.agent AND cell.state = 'running'"
+#define FREE_S "extract(epoch FROM lease_end(cell.lease, t.lease_s))::float8 - " NOW_S
+#define OF_AGENT " LEFT JOIN agent a ON a.login = cell.login AND a.name = cell.agent AND cell.state = 'running'"
 #define IS_SILENT \
   "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
 #define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
@@ -417,7 +349,7 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
   static const char of_agents[] =
       "SELECT name, devices, lost, " SINCE
       "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
-      " OR name IN (SELECT agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
+      " OR (login, name) IN (SELECT login, agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
       " AND $1 IN (0, t.plan)) ORDER BY name LIMIT 10000";
   static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
   json_t *status = *out = json_object(), *object;

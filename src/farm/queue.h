@@ -3,7 +3,8 @@
  * A plan (clt_sweep_share) has a *target* for each kind of device (key and driver) that an agent has, and a row for
  * each of its cells on each target. An agent with such a device claims a row with a lease, timed by the server's clock,
  * and renews the lease while its tuning makes progress. A claim has a random id, which is needed to finish the row: if
- * the lease expired and another agent has claimed the row, the old id no longer matches.
+ * the lease expired and another agent has claimed the row, the old id no longer matches. The rules are in the functions
+ * of store/schema.sql.
  *
  * Each function is one statement that can be repeated if it is not known whether it was carried out. Functions return
  * the error codes of clt_pq_run. Texts in rows are not trusted. */
@@ -13,7 +14,7 @@
 #include "farm/plan.h"
 #include "store/pq.h"
 
-#define CLT_QUEUE_ATTEMPTS 3
+#define CLT_QUEUE_ATTEMPTS 3     /* as in schema.sql */
 #define CLT_QUEUE_SILENT_S 45    /* an agent that was not seen for longer is shown as silent */
 #define CLT_MAX_LINE_BYTES 65536 /* of a row's result */
 
@@ -42,6 +43,7 @@ int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *s
 typedef struct clt_claim {
   char id[33]; /* "": none */
   int64_t target, n;
+  char origin[17]; /* of its measurements */
   double lease_s;
   double ahead_s;   /* the server's clock minus clt_now_s */
   int64_t progress; /* of the tuning: grows with its evaluations */
@@ -61,15 +63,25 @@ int clt_queue_renew(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *e
 /* Releases rows at once; this does not count as an attempt. */
 int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error *error);
 
-/* Finishes a row with its result. Sets claim->lost, and changes nothing, if the claim does not own the row any more. */
-int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, clt_error *error);
+/* What the database says to a result. */
+typedef enum clt_queue_ending {
+  CLT_QUEUE_DONE,
+  CLT_QUEUE_LOST,       /* the claim does not own the row any more; claim->lost is set, too */
+  CLT_QUEUE_INCOMPLETE, /* fewer than n_made measurements of the claim were received: send them again */
+  CLT_QUEUE_UNFOUNDED   /* no measurement on the device has the result's time */
+} clt_queue_ending;
+
+/* Finishes a row with its result; changes nothing unless *ending is CLT_QUEUE_DONE. n_made: the measurements of its
+ * origin (claim->origin) that were made. */
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, clt_queue_ending *ending,
+                     clt_error *error);
 
 /* Reports that the tuning ended with an error. Other agents, and later this one, try again; after the last attempt, or
  * if for_good, the row fails with this output and exit code. */
 int clt_queue_fail(clt_pq *pq, clt_claim *claim, const char *output, int code, bool for_good, clt_error *error);
 
-/* Fails rows that are none of the plan's n_cells cells. */
-int clt_queue_reject(clt_pq *pq, int64_t plan, size_t n_cells, clt_error *error);
+/* Fails rows that are none of the plan's cells. */
+int clt_queue_reject(clt_pq *pq, int64_t plan, clt_error *error);
 
 /* Fails rows whose last attempt's lease expired. */
 int clt_queue_expire(clt_pq *pq, clt_error *error);

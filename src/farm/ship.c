@@ -29,6 +29,7 @@ static void forget_what_may_be_gone(clt_shipper *s) {
   if (s->connection == clt_pq_connection(s->pq)) return;
   s->connection = clt_pq_connection(s->pq);
   s->file[0] = '\0';
+  s->revoked = 0;
   clt_map_release(&s->described);
   clt_map_release(&s->seen);
 }
@@ -43,7 +44,7 @@ static uint64_t hash_key(const clt_store_key *key) {
 /* --- to the database --- */
 
 static int know_file(clt_shipper *s, clt_store *file, clt_error *error) {
-  static const char ask[] = "SELECT upto FROM shipper WHERE file = $1";
+  static const char ask[] = "SELECT upto FROM shipper WHERE file = $1 AND login = session_user";
   char id[CLT_ORIGIN_BYTES];
   clt_pq_rows *rows = NULL;
   int rc = clt_store_file_id(id, file, error);
@@ -100,8 +101,7 @@ static int send_piece(clt_shipper *s, clt_store *file, const taking *t, clt_erro
 /* Notes in the database how far the file was sent. If the database does not know the file, the whole file is sent
  * again. It may be another or a restored database at any time, so an update must match the previous state. */
 static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
-  static const char add[] = "INSERT INTO shipper(file, upto) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                    move[] = "UPDATE shipper SET upto = $2 WHERE file = $1 AND upto = $3 RETURNING 1::bigint";
+  static const char add[] = "SELECT ship($1, $2, NULL)", move[] = "SELECT ship($1, $2, $3)";
   clt_pq_rows *rows = NULL;
   int rc = CLT_OK;
   bool noted = true;
@@ -114,12 +114,24 @@ static int note_file(clt_shipper *s, int64_t upto, clt_error *error) {
     if (rc == CLT_OK) rc = ended;
   } else if (upto > s->upto) {
     rc = clt_pq_run(s->pq, &rows, move, error, "tww", s->file, upto, s->upto);
-    noted = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+    noted = rc == CLT_OK && clt_pq_whole(rows, 0, 0);
     if (rc == CLT_OK) clt_pq_rows_free(rows);
   }
   if (rc || !noted) s->file[0] = '\0'; /* ask for the state again */
   s->whole = false;
   s->upto = upto;
+  return rc;
+}
+
+/* Sends a piece of the file's records after *last, and moves that. */
+static int ship_piece(clt_shipper *s, clt_store *file, int64_t *last, bool *full, clt_error *error) {
+  taking t = {.shipper = s, .last = *last, .error = error};
+  clt_pq_records_forget(&s->records);
+  int rc = clt_store_each_identified(file, NULL, *last, take_record, &t, error);
+  *full = clt_pq_records_full(&s->records);
+  if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
+  clt_map_release(&t.keys);
+  *last = t.last;
   return rc;
 }
 
@@ -129,19 +141,22 @@ int clt_ship(clt_shipper *s, clt_store *file, bool one_piece, bool *more, clt_er
   do {
     forget_what_may_be_gone(s);
     rc = know_file(s, file, error);
-    taking t = {.shipper = s, .last = s->upto, .error = error};
-    clt_pq_records_forget(&s->records);
-    if (rc == CLT_OK) rc = clt_store_each_identified(file, NULL, s->upto, take_record, &t, error);
-    full = clt_pq_records_full(&s->records);
-    if (rc == CLT_OK) rc = send_piece(s, file, &t, error);
+    int64_t last = s->upto;
+    if (rc == CLT_OK) rc = ship_piece(s, file, &last, &full, error);
     if (rc == CLT_OK && s->whole && full)
-      s->upto = t.last;
+      s->upto = last;
     else if (rc == CLT_OK)
-      rc = note_file(s, t.last, error);
-    clt_map_release(&t.keys);
+      rc = note_file(s, last, error);
     full = full || s->file[0] == '\0' || s->connection != clt_pq_connection(s->pq);
   } while (rc == CLT_OK && full && !one_piece);
   if (more) *more = full;
+  return rc;
+}
+
+int clt_ship_again(clt_shipper *s, clt_store *file, clt_error *error) {
+  int64_t last = 0;
+  int rc = CLT_OK;
+  for (bool full = true; rc == CLT_OK && full;) rc = ship_piece(s, file, &last, &full, error);
   return rc;
 }
 
@@ -222,6 +237,27 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
     clt_store_free(now.into);
   else
     *piece = now.into;
+  return rc;
+}
+
+int clt_pull_revoked(clt_shipper *s, clt_store *store, clt_error *error) {
+  static const char ask[] =
+      "SELECT origin, number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM (SELECT origin, number FROM"
+      " revoked WHERE gone >= $1 UNION ALL SELECT '', -1) AS r ORDER BY number";
+  clt_pq_rows *rows = NULL;
+  forget_what_may_be_gone(s);
+  int rc = clt_pq_run(s->pq, &rows, ask, error, "w", s->revoked);
+  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  if (n > 1) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && n > 1 && i < n; i++)
+    rc = clt_store_forget(store, clt_pq_text(rows, i, 0), clt_pq_whole(rows, i, 1), error);
+  if (n > 1) {
+    const clt_store_step step = rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT;
+    const int ended = store->type->transaction(store->state, step, NULL, error);
+    if (rc == CLT_OK) rc = ended;
+  }
+  if (rc == CLT_OK) s->revoked = clt_pq_whole(rows, 0, 2);
+  clt_pq_rows_free(rows);
   return rc;
 }
 

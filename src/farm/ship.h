@@ -17,6 +17,7 @@ typedef struct clt_shipper {
   int64_t upto;                /* its last record that the database has */
   bool whole;                  /* the database does not know the file: send imported records, too */
   clt_map described, seen;     /* by hashes of keys: described in the database; last record fetched */
+  int64_t revoked;             /* the oldest running transaction when revoked records were read last */
 } clt_shipper;
 
 /* plan: as in clt_store_over. */
@@ -26,6 +27,9 @@ void clt_shipper_release(clt_shipper *shipper);
 /* Sends the records of a file that the database lacks, in pieces. one_piece: only the next piece; *more (nullable):
  * whether there may be more. */
 int clt_ship(clt_shipper *shipper, clt_store *file, bool one_piece, bool *more, clt_error *error);
+
+/* Sends all records of a file, whatever the database says that it has received. */
+int clt_ship_again(clt_shipper *shipper, clt_store *file, clt_error *error);
 
 /* Fetches other agents' records of a problem piece by piece, so that threads which share the connection can use it
  * between two pieces. To be zeroed before the first call. */
@@ -42,6 +46,9 @@ typedef struct clt_pull {
 int clt_pull_next(clt_store **piece, clt_pull *pull, clt_shipper *shipper, const clt_store_key *key,
                   const char *problem_name, clt_error *error);
 void clt_pull_release(clt_pull *pull);
+
+/* Deletes the records from a store that were revoked since the previous call over this connection. */
+int clt_pull_revoked(clt_shipper *shipper, clt_store *store, clt_error *error);
 
 /* --- the files --- */
 

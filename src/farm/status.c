@@ -8,14 +8,34 @@
 
 /* --- the results of a plan --- */
 
+/* Whether a result is of this tuning: whoever holds a claim can write any line. */
+static bool is_of_cell(const json_t *line, const clt_device_info *device, const clt_sweep_cell *cell) {
+  const json_t *sizes = json_object_get(line, "sizes");
+  bool is = strcmp(clt_json_string(line, "device"), device->name) == 0 &&
+            strcmp(clt_json_string(line, "driver"), device->driver_version) == 0 &&
+            strcmp(clt_json_string(line, "problem"), clt_problem_name(cell->problem)) == 0 &&
+            strcmp(clt_json_string(line, "searcher"), cell->by->label) == 0 &&
+            json_integer_value(json_object_get(line, "budget")) == (json_int_t)cell->budget &&
+            json_integer_value(json_object_get(line, "seed")) == (json_int_t)cell->seed;
+  for (size_t i = 0; is && i < cell->n_sizes; i++)
+    is = json_integer_value(json_object_get(sizes, cell->sizes[i].name)) == cell->sizes[i].value;
+  return is;
+}
+
 /* Sets the row's line, or the reason why it has none. */
-static void read_row(farm_row *row, const clt_pq_rows *rows, size_t i) {
+static void read_row(farm_row *row, const clt_pq_rows *rows, size_t i, const clt_device_info *device,
+                     const clt_sweep_cell *cell) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
   row->now = true;
   if (strcmp(state, "done") == 0) {
     row->line = farm_result_read(line, strlen(line));
     why = row->line ? "no configuration gave a correct result" : "its result in the database cannot be read";
+    if (row->line && !is_of_cell(row->line, device, cell)) {
+      json_decref(row->line);
+      row->line = NULL;
+      why = "its result in the database is of another tuning";
+    }
     if (row->line && farm_row_found(row)) return;
     row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
   } else if (strcmp(state, "failed") == 0) {
@@ -35,7 +55,7 @@ static void read_rows(farm_sweep *sweep, clt_pq *pq, size_t device, int64_t targ
     for (size_t i = 0; i < n; i++) {
       after = clt_pq_whole(rows, i, 0);
       if (after >= 0 && after < (int64_t)sweep->n_cells)
-        read_row(farm_sweep_row(sweep, device, (size_t)after), rows, i);
+        read_row(farm_sweep_row(sweep, device, (size_t)after), rows, i, &sweep->devices[device], &sweep->cells[after]);
     }
     clt_pq_rows_free(rows);
   }

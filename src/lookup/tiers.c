@@ -53,12 +53,16 @@ static bool is_valid_elsewhere(void *user, clt_config config) {
 }
 
 /* elsewhere: nullable. */
-static int find_best(clt_measurement *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                     const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
-  const clt_best_query query = {objective, elsewhere ? is_valid_elsewhere : NULL, elsewhere, CLT_CONFIG_NONE};
+static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key,
+                     const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
+  const clt_best_query query = {.objective = objective,
+                                .accepts = elsewhere ? is_valid_elsewhere : NULL,
+                                .user = elsewhere,
+                                .beside = CLT_CONFIG_NONE};
   clt_best_known best;
   int rc = clt_store_best(&best, store, key, space, &query, error);
   if (rc == CLT_OK) *out = best.measurement;
+  if (rc == CLT_OK) *alone = best.alone;
   return rc;
 }
 
@@ -67,7 +71,7 @@ static int find_best(clt_measurement *out, clt_store *store, const clt_store_key
 /* The record that an answer is based on; texts are borrowed. */
 typedef struct answer_basis {
   clt_tier tier;
-  bool stale;
+  bool stale, alone;
   clt_measurement best; /* config CLT_CONFIG_NONE: none */
   const char *device, *sizes;
 } answer_basis;
@@ -86,6 +90,7 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
   *out = (clt_lookup_result){
       .tier = basis->tier,
       .stale = basis->stale,
+      .unconfirmed = basis->alone,
       .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, m) : NAN,
       .expected_value = known_here ? clt_objective_value(objective, m) : NAN,
       .configuration = clt_config_string(clt_instance_space(instance), m->config),
@@ -139,11 +144,11 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
     related->all[i].tier = tier_of(&related->all[i], clt_instance_device(instance));
   if (related->n) qsort(related->all, related->n, sizeof *related->all, by_nearness);
   for (const clt_related *r = related->all; rc == CLT_OK && r < related->all + related->n && r->tier <= last; r++) {
-    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel;
+    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_kernel, alone = false;
     clt_measurement best;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
-    rc = find_best(&best, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
+    rc = find_best(&best, &alone, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
     if (rc || best.config == CLT_CONFIG_NONE) continue;
     /* Stores of older versions lack the kernel key: the text is the current one if the problem has the same key at
      * these sizes. */
@@ -154,7 +159,7 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
       clt_instance_free(there);
     }
     if (rc == CLT_OK && (!found || present))
-      *out = (answer_basis){r->tier, !present || !r->same_driver, best, r->d.key.device, r->d.sizes};
+      *out = (answer_basis){r->tier, !present || !r->same_driver, alone, best, r->d.key.device, r->d.sizes};
     if (present) break;
   }
   return rc;
@@ -183,7 +188,8 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
-      rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, NULL, error);
+      rc = find_best(&basis.best, &basis.alone, catalog->stores[i].store, &key, clt_instance_space(instance), objective,
+                     NULL, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
     rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
                             objective, &related, error);
@@ -255,7 +261,7 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
       elsewhere.sizes[i] = other + (other == 0);
     }
     if (!is_another || (!own && !clt_problem_allows(clt_instance_problem(*instance), elsewhere.sizes))) continue;
-    rc = find_best(&basis.best, place->store, &place->d.key, clt_instance_space(*instance), objective,
+    rc = find_best(&basis.best, &basis.alone, place->store, &place->d.key, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;
     if (rc || basis.best.config == CLT_CONFIG_NONE) continue;

@@ -279,10 +279,10 @@ static bool asks_store(const clt_session *s) {
 
 static int find_champion(clt_config *out, const clt_session *s, clt_error *error) {
   const clt_search_loop *l = &s->loop;
-  const clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
+  const clt_best_query query = {.objective = l->objective, .believes = true, .beside = CLT_CONFIG_NONE};
   clt_best_known best;
   int rc = asks_store(s) ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
-  if (rc == CLT_OK && asks_store(s) && best.compared) *out = best.measurement.config;
+  if (rc == CLT_OK && asks_store(s) && (best.compared || best.alone)) *out = best.measurement.config;
   return rc;
 }
 

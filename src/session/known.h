@@ -5,12 +5,32 @@
 #include "base/map.h"
 #include "store/store.h"
 
-/* Zeroed before use. */
+#define CLT_KNOWN_VOICES 64 /* more are not told apart */
+
+/* What is known of those who gave answers (clt_store_record's voice). */
+typedef struct clt_known_voice {
+  int64_t id;
+  double fastest_s;            /* of its correct answers; INFINITY: none */
+  bool is_confirmed, is_wrong; /* a failure that it gave was confirmed; an answer was not */
+} clt_known_voice;
+
+/* Zeroed before use.
+ *
+ * The answer of another agent is not taken, and so measured here, where it must not count on its word alone: if it is a
+ * failure, or faster than half of what anybody else has measured, and no other agent gave the same answer. As most
+ * failures are true, those of a voice are taken once one was confirmed, except one in a hundred evaluations, those of
+ * the default configuration, and all if an answer of the voice was not confirmed. Answers of others that contradict
+ * each other are none. */
 typedef struct clt_known {
   clt_map index; /* configuration to index in entries */
   struct clt_known_entry *entries;
   size_t n, capacity;
-  int64_t newest; /* number of the newest record that was read; 0: none */
+  int64_t newest;      /* number of the newest record that was read; 0: none */
+  clt_config insisted; /* its failure is always measured here; CLT_CONFIG_NONE: set by clt_known_load */
+  bool insists;
+  clt_known_voice voices[CLT_KNOWN_VOICES]; /* the first: this machine */
+  size_t n_voices;
+  int64_t n_taken, n_repeated; /* answers that were asked for, and of these measured here again */
 } clt_known;
 
 void clt_known_release(clt_known *known);
@@ -26,6 +46,8 @@ typedef enum clt_origin { CLT_NOT_KNOWN, CLT_FROM_STORE, CLT_FROM_SESSION } clt_
 /* Fills *out, owned by the caller, unless nothing is known. The first time, an answer from the store has all its runs,
  * and the configuration then counts as answered in this session; later answers have reason, time and energy only. */
 clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out);
+/* The failure of this configuration is never taken on another's word alone. */
+void clt_known_insist(clt_known *known, clt_config config);
 /* Adds an answer of this session, or replaces one. */
 int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error);
 bool clt_known_has(const clt_known *known, clt_config config);

@@ -34,6 +34,7 @@ int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error)
   if (clt_grow(&l->queue, &l->queue_capacity, l->n_list, sizeof *l->queue)) return clt_fail_memory(error);
   for (; l->n_queue < l->n_list; l->n_queue++) l->queue[l->n_queue] = l->list[l->n_queue];
   for (size_t i = 0; i < l->n_initial; i++) l->evaluated[i] = clt_space_canonical(l->space, l->initial[i]);
+  if (l->n_initial > 0 && l->has_default) clt_known_insist(&l->known, l->evaluated[0]);
   setup.space = l->space;
   setup.budget = l->budget;
   setup.evaluated = l->evaluated;
@@ -276,6 +277,7 @@ int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *
     if (!waits) rc = claim_or_take(l, canonical, &origin, &known, &claimed, error);
     if (rc) return rc;
     l->n_begun++;
+    l->known.n_taken++;
     if (origin != CLT_NOT_KNOWN) {
       rc = answer_one(l, asked, initial, &known, origin, error);
       clt_measurement_release(&known);

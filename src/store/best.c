@@ -21,9 +21,10 @@
 typedef struct known_record {
   clt_measurement m; /* without its log */
   double cost;       /* NaN: failed, or without a value */
-  int64_t number;
-  size_t contest; /* of a finalist: the comparison that it belongs to */
-  size_t before;  /* the next older record of the comparison: its index + 1; 0: none */
+  int64_t number, voice;
+  int64_t doubted_by; /* a voice that says otherwise; 0: none */
+  size_t contest;     /* of a finalist: the comparison that it belongs to */
+  size_t before;      /* the next older record of the comparison: its index + 1; 0: none */
 } known_record;
 
 typedef struct known_records {
@@ -41,6 +42,8 @@ typedef struct known_contest {
 
 typedef struct best_view {
   const clt_best_query *query;
+  const int64_t *without; /* n_without voices that do not count */
+  size_t n_without;
   bool by_time;
   known_records finalists;
   known_records searched; /* by_time: at most one, the fastest that may be the best */
@@ -52,11 +55,22 @@ typedef struct best_view {
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
 
+/* Whether a record decides about its configuration instead of an older one. Another voice alone can neither call it
+ * wrong nor undo that it failed here. */
+static bool decides(known_record *older, const clt_store_record *record, const clt_measurement *m) {
+  const bool fails = !clt_measurement_correct(m), failed = !clt_measurement_correct(&older->m);
+  if (record->voice == 0 || record->voice == older->voice || fails == failed || (failed && older->voice)) return true;
+  if (fails && older->doubted_by && older->doubted_by != record->voice) return true;
+  older->doubted_by = record->voice;
+  return false;
+}
+
 static int add_known(known_records *known, const clt_store_record *record, const clt_measurement *m, double cost) {
-  uint64_t *newest = clt_map_add(&known->newest, m->config, NULL);
+  bool is_new = false;
+  uint64_t *newest = clt_map_add(&known->newest, m->config, &is_new);
   if (newest == NULL || clt_grow(&known->all, &known->capacity, known->n + 1, sizeof *known->all)) return CLT_E_MEMORY;
-  *newest = known->n;
-  known->all[known->n] = (known_record){.m = *m, .cost = cost, .number = record->number};
+  if (is_new || decides(&known->all[*newest], record, m)) *newest = known->n;
+  known->all[known->n] = (known_record){.m = *m, .cost = cost, .number = record->number, .voice = record->voice};
   known->all[known->n++].m.log = NULL; /* borrowed */
   return CLT_OK;
 }
@@ -192,6 +206,8 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
   if (record->kind == CLT_RECORD_ATTEMPT) return 0;
+  for (size_t i = 0; i < v->n_without; i++)
+    if (record->voice == v->without[i]) return 0;
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))
     return is_search ? 0 : add_finalist(v, record, m, NAN, true);
   const bool correct = clt_measurement_correct(m);
@@ -232,20 +248,38 @@ static void find_beside(clt_best_known *out, const best_view *v) {
   }
 }
 
-int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                   const clt_best_query *query, clt_error *error) {
-  best_view v = {.query = query, .by_time = clt_objective_ranks_by_time(query->objective)};
+/* Whether another voice has measured the champion, too. */
+static bool is_confirmed(const best_view *v) {
+  for (size_t i = 0; i < v->finalists.n; i++) {
+    const known_record *r = &v->finalists.all[i];
+    if (r->m.config == v->champion->m.config && r->voice != v->champion->voice && !isnan(r->cost)) return true;
+  }
+  return false;
+}
+
+static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
+                          const clt_store_key *key, const clt_space *space, const clt_best_query *query,
+                          clt_error *error) {
+  best_view v = {.query = query,
+                 .without = without,
+                 .n_without = n_without,
+                 .by_time = clt_objective_ranks_by_time(query->objective)};
   const clt_store_order order = v.by_time ? CLT_STORE_BEST_FIRST : CLT_STORE_OLDEST_FIRST;
   clt_measurement_init(&out->measurement, CLT_CONFIG_NONE);
   clt_measurement_init(&out->beside, CLT_CONFIG_NONE);
-  out->compared = false;
+  out->compared = out->alone = false;
+  out->voice = 0;
   int rc = clt_store_walk(store, order, key, space, add_record, &v, error);
   if (rc == CLT_OK && !v.is_chosen && choose_champion(&v)) rc = clt_fail_memory(error);
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
   if (rc == CLT_OK && v.is_replaced) {
     out->measurement = v.searched.all[0].m;
+    out->voice = v.searched.all[0].voice;
+    out->alone = out->voice != 0;
   } else if (rc == CLT_OK && v.champion) {
     out->compared = true;
+    out->voice = v.champion->voice;
+    out->alone = out->voice != 0 && !is_confirmed(&v);
     out->measurement = v.champion->m;
     find_beside(out, &v);
   }
@@ -255,5 +289,27 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
   free(v.finalists.all);
   free(v.searched.all);
   free(v.contests);
+  return rc;
+}
+
+#define MOST_DOUBTED 16
+
+int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                   const clt_best_query *query, clt_error *error) {
+  int64_t without[MOST_DOUBTED];
+  int rc = choose_without(out, NULL, 0, store, key, space, query, error);
+  for (size_t n = 0; rc == CLT_OK && out->alone && !query->believes && n < MOST_DOUBTED;) {
+    clt_best_known other;
+    without[n++] = out->voice;
+    rc = choose_without(&other, without, n, store, key, space, query, error);
+    if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
+    const double cost = clt_objective_cost(query->objective, &out->measurement),
+                 theirs = clt_objective_cost(query->objective, &other.measurement);
+    const bool same = other.measurement.config == out->measurement.config, doubtful = cost < CLEARLY * theirs;
+    if (same && !doubtful) out->alone = false;
+    if (!doubtful) break;
+    other.alone = other.alone && !same;
+    *out = other;
+  }
   return rc;
 }

@@ -8,9 +8,9 @@
 #include "store/rows.h"
 
 /* One row per measurement; arrays of numbers are blobs of IEEE doubles in the machine's order, which is little-endian
- * on all supported machines. origin and number identify a record in all stores; own: it was added here, not by a merge.
- * comparison: see clt_store_record. state was added later, so it is the last column. file: a random id of the file, and
- * the highest measurement id before the last deletion, so that ids are not reused. */
+ * on all supported machines. origin and number identify a record in all stores; own: 1 if it was added here, else
+ * clt_store_record's voice. comparison: see clt_store_record. state was added later, so it is the last column. file: a
+ * random id of the file, and the highest measurement id before the last deletion, so that ids are not reused. */
 #define SCHEMA(temporary, in)                                                                                         \
   "CREATE " temporary                                                                                                 \
   "TABLE problem("                                                                                                    \

@@ -22,24 +22,29 @@
 /* The oldest running transaction, as this statement sees it. */
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
 
-/* A row: the columns of its place and its number, the record's columns, and those of its key. */
-#define RECORDS "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST " - 1))" CLT_FIELDS(CLT_FIELD_SELECT)
-enum { TXID, ID, NUMBER, FIRST_FIELD };
+/* A row: the columns of its place and its number, who delivered it, the record's columns, and those of its key. A login
+ * can pose as several machines, so only those of the reader's own login are told apart. */
+#define RECORDS                                            \
+  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
+  " - 1)), CASE WHEN a.login=session_user"                 \
+  " THEN '/' || a.host ELSE ' ' || a.login END" CLT_FIELDS(CLT_FIELD_SELECT)
+#define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
+enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 
 /* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
  * records that were visible when this plan was submitted (0: all). */
-#define RECORDS_OF_KEY RECORDS " FROM measurement AS m" CLT_OF_KEY
+#define RECORDS_OF_KEY RECORDS FROM_MEASUREMENT CLT_OF_KEY
 #define SEEN_BY_PLAN " AND ($8=0 OR pg_visible_in_snapshot(m.txid::text::xid8, (SELECT seen FROM plan WHERE id=$8)))"
 #define SINCE " AND m.txid > $7 AND m.txid < CASE WHEN $7=0 THEN 9223372036854775807 ELSE " OLDEST " END"
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
 static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
-                  finalists[] = RECORDS " FROM measurement AS m" CLT_FINALISTS FORWARDS,
-                  fastest[] = RECORDS " FROM measurement AS m" CLT_CORRECT_ONES
-                                      " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
-                  by_number[] = RECORDS CLT_KEY_COLUMNS
-                  " FROM measurement AS m JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES " WHERE true" FORWARDS;
+                  finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
+                  fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
+                  " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
+                  by_number[] = RECORDS CLT_KEY_COLUMNS FROM_MEASUREMENT " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
+                                                                         " WHERE true" FORWARDS;
 
 #define KEYS(count, where)                                                                                         \
   "SELECT " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES                                                   \
@@ -48,13 +53,10 @@ static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_
 static const char keys[] = KEYS("0", ""), keys_of_problem[] = KEYS("0", " WHERE p.hash=$1"),
                   keys_counted[] = KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", "");
 
-static const char describe_problem[] = CLT_DESCRIBE_PROBLEM, describe_device[] = CLT_DESCRIBE_DEVICE,
-                  describe_tuning[] = CLT_DESCRIBE_TUNING;
-
 /* $1: the oldest running transaction at the previous call. */
 static const char news[] =
     "SELECT " OLDEST ", EXISTS(SELECT FROM measurement AS m WHERE m.txid >= $1 AND m.txid < " OLDEST
-    " AND m.origin <> $2)";
+    " AND m.origin <> $2) OR EXISTS(SELECT FROM revoked WHERE gone >= $1 AND gone < " OLDEST ")";
 
 static const char count_selected[] = CLT_COUNT_SELECTED;
 static const char remove_selected[] =
@@ -117,18 +119,11 @@ static int check_writable(const postgresql_store *store, clt_error *error) {
 }
 
 static int describe(postgresql_store *store, const clt_store_description *d, clt_error *error) {
-  const clt_store_key *key = &d->key;
+  static const char ask[] = "SELECT FROM describe($1, $2, $3, $4, $5, $6, $7, $8, $9)";
   const char *kernel = d->kernel && d->kernel[0] ? d->kernel : NULL;
-  int rc = clt_pq_add_key(store->pq, key, error);
-  if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes || kernel))
-    rc = clt_pq_run(store->pq, NULL, describe_problem, error, "ttttt", d->problem_name, d->problem_path, d->sizes,
-                    kernel, key->problem);
-  if (rc == CLT_OK && d->device_json)
-    rc = clt_pq_run(store->pq, NULL, describe_device, error, "ttt", d->device_json, key->device, key->driver);
-  if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
-    rc = clt_pq_run(store->pq, NULL, describe_tuning, error, "tttt", d->tuning_json, key->problem, key->device,
-                    key->driver);
-  return rc;
+  const char *tuning = d->tuning_json && d->tuning_json[0] ? d->tuning_json : NULL;
+  return clt_pq_run(store->pq, NULL, ask, error, "ttttttttt", d->key.problem, d->key.device, d->key.driver,
+                    d->problem_name, d->problem_path, d->sizes, kernel, d->device_json, tuning);
 }
 
 static bool add_identity(clt_map *there, const char *origin, int64_t sequence, int *rc) {
@@ -264,6 +259,14 @@ static size_t row_numbers(const void *row, int column, double *out, size_t most)
 
 static const clt_row_type row_type = {row_text, row_whole, row_number, row_numbers};
 
+/* A record that was delivered from this machine, by this login, counts as one from here. */
+static int64_t read_voice(const postgresql_store *store, const char *voice) {
+  const char *agent = clt_pq_agent(store->pq);
+  const size_t n = strcspn(agent, ":");
+  const bool is_own = voice[0] == '/' && strncmp(voice + 1, agent, n) == 0 && voice[1 + n] == '\0';
+  return is_own ? 0 : (int64_t)(clt_hash64(voice, strlen(voice)) >> 1 | 2);
+}
+
 /* Pages grow, so that a caller that only needs the first rows does not wait for many. */
 static int walk_records(postgresql_store *store, const char *sql, const clt_store_key *key, int64_t after,
                         clt_store_walk_visit visit, void *user, clt_error *error) {
@@ -278,7 +281,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     const size_t n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
-      const clt_store_record known = {.number = clt_pq_whole(rows, i, NUMBER)};
+      const clt_store_record known = {.number = clt_pq_whole(rows, i, NUMBER),
+                                      .voice = read_voice(store, clt_pq_text(rows, i, VOICE))};
       rc = clt_row_visit(&row_type, &row, FIRST_FIELD, known, key == NULL, visit, user);
     }
     more = n == (size_t)page;

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "store/pq_values.h"
 #include "store/schema.h"
@@ -30,7 +32,7 @@ struct clt_pq {
   const char *known[MOST_STATEMENTS]; /* statements that were run; the index is the name */
   bool prepared[MOST_STATEMENTS];     /* on this connection */
   size_t n_known;
-  char state[6];
+  char state[6], agent[160];
 };
 
 /* --- errors --- */
@@ -157,7 +159,7 @@ static int fail_statement(clt_pq *pq, const PGresult *result, clt_error *error) 
         "'%.64s' lacks the rights to prepare the store '%s' (%s); use the database's owner, who may create roles",
         libpq.PQuser(pq->conn), url, said);
   if (strcmp(state, "42501") == 0) {
-    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes;
+    const bool looks = strstr(said, "for schema") != NULL, removes = pq->removes || strstr(said, "function revoke");
     return clt_fail(error, CLT_E_STORE,
                     "'%.64s' lacks rights in the store '%s' (%s); its owner can grant them: GRANT %s TO \"%.64s\"%s",
                     libpq.PQuser(pq->conn), url, said,
@@ -254,22 +256,17 @@ static const char session_text[] =
 
 static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void)notice; }
 
-/* Settings and schema version go in one request, because short-lived commands connect, too. A database that lacks the
- * newest column counts as of the version before, so that its owner is asked to add it. */
-#define FIND_VERSION                                                                                        \
-  "version - CASE WHEN EXISTS(SELECT FROM pg_attribute WHERE attrelid='clatune.measurement'::regclass AND " \
-  "attname='state') THEN 0 ELSE 1 END FROM clatune.about"
-
+/* Settings and schema version go in one request, because short-lived commands connect, too. */
 static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
-  char text[sizeof session_text + sizeof FIND_VERSION];
+  char text[sizeof session_text + 40];
   const char *encoding = libpq.PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' has the encoding %.32s; create one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "unknown");
   snprintf(text, sizeof text, "%s%s", session_text,
-           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : FIND_VERSION);
+           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
   int rc = send_text(pq, text, &rows, false, error);
   if (rc) return rc;
   const long version = libpq.PQntuples(rows) == 1 ? strtol(libpq.PQgetvalue(rows, 0, 0), NULL, 10) : 0;
@@ -427,12 +424,21 @@ static const char *find_unknown_key(size_t *n, const char *shown) {
   return NULL;
 }
 
+static int name_agent(clt_pq *pq, clt_error *error) {
+  char host[65] = "", drawn[7];
+  if (gethostname(host, sizeof host - 1)) return clt_fail_errno(error, CLT_E_IO, "read", "the host name");
+  if (!clt_draw_hex(drawn, sizeof drawn - 1)) return clt_fail_errno(error, CLT_E_IO, "read", "getrandom");
+  snprintf(pq->agent, sizeof pq->agent, "%s:%ld:%s", host, (long)getpid(), drawn);
+  return CLT_OK;
+}
+
 int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patience_s, clt_error *error) {
   clt_pq *pq = calloc(1, sizeof *pq);
   if (pq == NULL) return clt_fail_memory(error);
   *pq = (clt_pq){.url = strdup(url), .schema = schema, .patience_s = patience_s};
   int rc = pq->url ? clt_pq_shown(&pq->shown, url, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_libpq_load(error);
+  if (rc == CLT_OK) rc = name_agent(pq, error);
   PQconninfoOption *options = rc == CLT_OK && clt_pq_is_url(url) ? libpq.PQconninfoParse(url, NULL) : NULL;
   if (rc == CLT_OK && options == NULL) {
     size_t n = 0;
@@ -463,6 +469,8 @@ void clt_pq_free(clt_pq *pq) {
 const char *clt_pq_url(const clt_pq *pq) { return pq->shown; }
 
 const char *clt_pq_user(const clt_pq *pq) { return pq->conn ? libpq.PQuser(pq->conn) : ""; }
+
+const char *clt_pq_agent(const clt_pq *pq) { return pq->agent; }
 
 uint64_t clt_pq_connection(const clt_pq *pq) { return pq->connection; }
 

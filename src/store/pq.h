@@ -3,8 +3,8 @@
  * clt_pq_new fails.
  *
  * Each statement runs in its own transaction. After a lost connection it is not known whether it was carried out, so it
- * is run again; therefore it must be repeatable: INSERT ... ON CONFLICT DO NOTHING, or an UPDATE that recognises its
- * own work. Names are searched in the schemas pg_catalog and clatune only. */
+ * is run again; therefore it must be repeatable, as the functions of schema.sql are. Names are searched in the schemas
+ * pg_catalog and clatune only. */
 #ifndef CLT_STORE_PQ_H
 #define CLT_STORE_PQ_H
 
@@ -54,6 +54,9 @@ void clt_pq_free(clt_pq *pq); /* NULL does nothing */
 
 const char *clt_pq_url(const clt_pq *pq);  /* without a password */
 const char *clt_pq_user(const clt_pq *pq); /* the user on the server; "" while not connected */
+
+/* This process in the database, "host:process:random digits"; drawn by clt_pq_new. */
+const char *clt_pq_agent(const clt_pq *pq);
 
 /* Counts connections, from 1. If it changes, data read before may be out of date. */
 uint64_t clt_pq_connection(const clt_pq *pq);

@@ -15,6 +15,7 @@ int clt_pq_new(clt_pq **out, const char *url, clt_pq_schema schema, double patie
 void clt_pq_free(clt_pq *pq) { (void)pq; }
 const char *clt_pq_url(const clt_pq *pq) { return (void)pq, ""; }
 const char *clt_pq_user(const clt_pq *pq) { return (void)pq, ""; }
+const char *clt_pq_agent(const clt_pq *pq) { return (void)pq, ""; }
 uint64_t clt_pq_connection(const clt_pq *pq) { return (void)pq, 0; }
 const char *clt_pq_state(const clt_pq *pq) { return (void)pq, ""; }
 

@@ -28,7 +28,4 @@ void clt_pq_records_forget(clt_pq_records *records);
  * that were visible when it was submitted. */
 int clt_store_over(clt_store **out, clt_pq *pq, int64_t plan, clt_error *error);
 
-/* Creates the rows of a key, which its records and descriptions refer to. */
-int clt_pq_add_key(clt_pq *pq, const clt_store_key *key, clt_error *error);
-
 #endif

@@ -6,36 +6,35 @@
 
 #include "store/store.h"
 
-/* The columns of a measurement: name, expression in a query, and PostgreSQL's type. Rows are not trusted, so the
- * lengths of texts are limited. runs, figures (first the summary, then those of the runs), use and state are
- * arrays of numbers. comparison: see clt_store_record. state came later: files and databases of this version may lack
- * it. */
-#define CLT_FIELDS(X)                                           \
-  X(origin, "m.origin", "text")                                 \
-  X(number, "m.number", "bigint")                               \
-  X(kind, "m.kind", "text")                                     \
-  X(configuration, "substr(m.configuration, 1, 65536)", "text") \
-  X(reason, "m.reason", "text")                                 \
-  X(time_s, "m.time_s", "float8")                               \
-  X(clock, "m.clock", "text")                                   \
-  X(build_s, "m.build_s", "float8")                             \
-  X(first_launch_s, "m.first_launch_s", "float8")               \
-  X(runs_s, "m.runs_s", "float8")                               \
-  X(verify_s, "m.verify_s", "float8")                           \
-  X(wait_s, "m.wait_s", "float8")                               \
-  X(max_abs_error, "m.max_abs_error", "float8")                 \
-  X(log, "substr(m.log, 1, 16384)", "text")                     \
-  X(created_s, "m.created_s", "bigint")                         \
-  X(runs, "m.runs", "float8[]")                                 \
-  X(energy_j, "m.energy_j", "float8")                           \
-  X(figures, "m.figures", "float8[]")                           \
-  X(use, "m.use", "float8[]")                                   \
-  X(confirmed, "m.confirmed", "bigint")                         \
-  X(comparison, "m.comparison", "bigint")                       \
-  X(state, "m.state", "float8[]")
-#define CLT_FIELD_ENUM(name, expression, type) CLT_FIELD_##name,
-#define CLT_FIELD_NAME(name, expression, type) ", " #name
-#define CLT_FIELD_SELECT(name, expression, type) ", " expression
+/* The columns of a measurement: name and expression in a query. Rows are not trusted, so the lengths of texts are
+ * limited. runs, figures (first the summary, then those of the runs), use and state are
+ * arrays of numbers. comparison: see clt_store_record. state came later: files of this version may lack it. */
+#define CLT_FIELDS(X)                                   \
+  X(origin, "m.origin")                                 \
+  X(number, "m.number")                                 \
+  X(kind, "m.kind")                                     \
+  X(configuration, "substr(m.configuration, 1, 65536)") \
+  X(reason, "m.reason")                                 \
+  X(time_s, "m.time_s")                                 \
+  X(clock, "m.clock")                                   \
+  X(build_s, "m.build_s")                               \
+  X(first_launch_s, "m.first_launch_s")                 \
+  X(runs_s, "m.runs_s")                                 \
+  X(verify_s, "m.verify_s")                             \
+  X(wait_s, "m.wait_s")                                 \
+  X(max_abs_error, "m.max_abs_error")                   \
+  X(log, "substr(m.log, 1, 16384)")                     \
+  X(created_s, "m.created_s")                           \
+  X(runs, "m.runs")                                     \
+  X(energy_j, "m.energy_j")                             \
+  X(figures, "m.figures")                               \
+  X(use, "m.use")                                       \
+  X(confirmed, "m.confirmed")                           \
+  X(comparison, "m.comparison")                         \
+  X(state, "m.state")
+#define CLT_FIELD_ENUM(name, expression) CLT_FIELD_##name,
+#define CLT_FIELD_NAME(name, expression) ", " #name
+#define CLT_FIELD_SELECT(name, expression) ", " expression
 enum { CLT_FIELDS(CLT_FIELD_ENUM) CLT_N_FIELDS };
 
 /* --- SQL --- */

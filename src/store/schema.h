@@ -2,11 +2,11 @@
 #ifndef CLT_STORE_SCHEMA_H
 #define CLT_STORE_SCHEMA_H
 
-#define CLT_SCHEMA_VERSION 3
+#define CLT_SCHEMA_VERSION 4
 
 #define CLT_ROLE_READER "clatune_reader" /* looks */
-#define CLT_ROLE_WORKER "clatune_worker" /* adds measurements, and changes nothing that is finished */
-#define CLT_ROLE_OWNER "clatune_owner"   /* removes, too */
+#define CLT_ROLE_WORKER "clatune_worker" /* adds measurements and works on plans, by functions only */
+#define CLT_ROLE_OWNER "clatune_owner"   /* removes and revokes, too */
 
 #include <clatune/error.h>
 

@@ -49,6 +49,7 @@
   ROW(VERSION, "PRAGMA data_version")                                                                                 \
   ROW(COUNT, CLT_COUNT_SELECTED)                                                                                      \
   ROW(REMEMBER_HIGHEST, "UPDATE file SET highest=max(highest, ifnull((SELECT max(id) FROM measurement), 0))")         \
+  ROW(FORGET, "DELETE FROM measurement WHERE origin=$1 AND number=$2")                                                \
   ROW(REMOVE, "DELETE FROM measurement WHERE id IN (SELECT m.id FROM measurement AS m" CLT_SELECTED ")")              \
   ROW(LACKS_NUMBERS, "SELECT EXISTS(SELECT 1 FROM measurement WHERE origin='' AND number<0)")                         \
   ROW(WITHOUT_NUMBER, RECORDS CLT_KEY_COLUMNS " FROM measurement AS m JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES      \
@@ -185,7 +186,9 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
       d.n_records = (uint64_t)sqlite3_column_int64(s, 0);
       rc = visit(user, &d, NULL);
     } else {
-      const clt_store_record known = {.number = sqlite3_column_int64(s, 0), .own = sqlite3_column_int64(s, 1) != 0};
+      const clt_store_record known = {.number = sqlite3_column_int64(s, 0),
+                                      .own = sqlite3_column_int64(s, 1) == 1,
+                                      .voice = sqlite3_column_int64(s, 1) > 1 ? sqlite3_column_int64(s, 1) : 0};
       rc = clt_row_visit(&row_type, s, FIRST_FIELD, known, with_key, visit, user);
     }
   }
@@ -319,7 +322,7 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
   clt_store_record known = *record;
   if (record->origin == NULL && clt_record_identify(&known, key, &store->counts)) return clt_fail_memory(error);
   clt_record_row_make(&row, &known);
-  int rc = run_statement(store, ADD_RECORD, NULL, error, "kwr", key, (int64_t)record->own, &row);
+  int rc = run_statement(store, ADD_RECORD, NULL, error, "kwr", key, record->own ? 1 : record->voice, &row);
   if (rc == CLT_OK && is_new) *is_new = sqlite3_changes(store->db) > 0;
   return rc;
 }
@@ -355,6 +358,14 @@ static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t bef
   if (rc == CLT_OK) rc = run_statement(store, REMEMBER_HIGHEST, NULL, error, "");
   if (rc == CLT_OK) rc = run_statement(store, REMOVE, NULL, error, "kw", key, before_s);
   return end_writing(store, rc, error);
+}
+
+int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, clt_error *error) {
+  int rc = begin_writing(store->state, error);
+  if (rc) return rc;
+  rc = run_statement(store->state, REMEMBER_HIGHEST, NULL, error, "");
+  if (rc == CLT_OK) rc = run_statement(store->state, FORGET, NULL, error, "tw", origin, sequence);
+  return end_writing(store->state, rc, error);
 }
 
 #define FUNCTIONS                                                                                      \

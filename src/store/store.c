@@ -387,6 +387,11 @@ typedef struct answer_walk {
   clt_store_answers found;
 } answer_walk;
 
+bool clt_answers_agree(const clt_measurement *a, const clt_measurement *b) {
+  if (clt_measurement_correct(a) != clt_measurement_correct(b)) return false;
+  return !(clt_measurement_correct(a) && fmin(a->time_s, b->time_s) < 0.5 * fmax(a->time_s, b->time_s));
+}
+
 static int keep_newest(void *user, const clt_store_record *record, const clt_measurement *m) {
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
@@ -397,9 +402,17 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
   if (place == NULL || clt_grow(&found->all, &found->capacity, found->n + 1, sizeof *found->all)) return CLT_E_MEMORY;
   if (is_new) found->all[ *place = found->n++] = (clt_store_answer){.config = m->config};
   clt_store_answer *answer = &found->all[*place];
-  if (is_attempt) return answer->n_attempts++, 0;
-  if (answer->is_answered) return 0; /* by a newer record */
-  answer->is_answered = true;
+  if (is_attempt) return answer->n_attempts += record->voice == 0, 0;
+  if (answer->is_answered && (answer->voice == 0 || answer->voice == record->voice)) return 0; /* by a newer record */
+  if (answer->is_answered && record->voice != 0) {
+    const bool agrees = answer->newest == NULL || clt_answers_agree(answer->newest, m);
+    answer->confirmed = answer->confirmed || agrees;
+    answer->doubted = answer->doubted || !agrees;
+    return 0;
+  }
+  free(answer->newest);
+  *answer = (clt_store_answer){
+      .config = m->config, .n_attempts = answer->n_attempts, .is_answered = true, .voice = record->voice};
   if (w->with_energy && correct && !(m->energy_J > 0)) return 0;
   answer->newest = malloc(sizeof *answer->newest);
   if (answer->newest == NULL) return CLT_E_MEMORY;

@@ -130,6 +130,9 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
  * a file are never reused. CLT_E_STORE: the store has another type. */
 int clt_store_file_id(char out[CLT_ORIGIN_BYTES], clt_store *store, clt_error *error);
 
+/* Deletes a record from a store in a file or in memory. */
+int clt_store_forget(clt_store *store, const char *origin, int64_t sequence, clt_error *error);
+
 /* --- repair.c: a damaged file --- */
 
 /* Whether a store's file is intact (SQLite's integrity check). path NULL: the standard place. CLT_E_STORE: it cannot be
@@ -164,9 +167,14 @@ int clt_store_describe_instance(clt_store *store, const clt_store_key *key, cons
 typedef struct clt_store_answer {
   clt_config config;
   clt_measurement *newest; /* without its log; NULL: none, or it lacks the energy */
-  unsigned n_attempts;     /* attempts in which the process died */
+  unsigned n_attempts;     /* attempts on this machine in which the process died */
   bool is_answered;        /* also if the answer lacks the energy */
+  int64_t voice;           /* who gave it (clt_store_record); an answer from here takes precedence over newer ones */
+  bool confirmed, doubted; /* another voice's newest answer agrees, or differs */
 } clt_store_answer;
+
+/* Whether two answers agree: both failed, or neither time is more than twice the other. */
+bool clt_answers_agree(const clt_measurement *a, const clt_measurement *b);
 
 typedef struct clt_store_answers {
   clt_store_answer *all;         /* sorted by configuration */

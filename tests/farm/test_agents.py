@@ -315,7 +315,7 @@ class Agents(SimulatedTest):
         taken.terminate()
         taken.wait()
         self.server.query("update clatune.cell set state = 'running', agent = 'vm:1:x', line = null, lease = now() + interval '2 hours';"
-                          "insert into clatune.agent(name, devices, lost, seen) values ('vm:1:x', 'Simulated device', '', now() - interval '69 s')",
+                          "insert into clatune.agent(login, name, devices, lost, seen) values ('agent', 'vm:1:x', 'Simulated device', '', now() - interval '69 s')",
                           self.database)
         waits = self.start("waits", "plan.json", "--store", self.url)
         self.wait_for(waits, lambda: "waiting for" in self.said("waits"), "it waits without a word")

@@ -3,6 +3,7 @@ written outside; harmless rows are worked on all the same."""
 import json
 import os
 import random
+import re
 import subprocess
 
 from farm import CLATUNE, FarmTest, run, until
@@ -20,19 +21,19 @@ TEXTS = ("", "'", "\"", "\\", "$(touch outside/x)", "; touch outside/x", "`touch
 NUMBERS = ("0", "-1", "1", "9223372036854775807", "-9223372036854775808", "4294967296", "'NaN'", "'Infinity'", "'-Infinity'", "1e300", "1e-300",
            "1e-5", "null")
 ARRAYS = ("'{}'", "'{1e-5,2e-5}'", "'{{1,2},{3,4}}'", "'[5:6]={1,2}'", "'{NULL,1}'", "'{NaN,Infinity,-1}'", "array_fill(1e-5::float8, array[20000])")
-TABLES = {  # the values that a worker may add: t a text, w a whole number, r a real one, a an array, or an expression
-    "problem": {"hash": "t"}, "device": {"key": "t", "driver": "t"},
-    "key": {"problem": "(select id from clatune.problem order by random() limit 1)", "device": "(select id from clatune.device order by random() limit 1)"},
-    "measurement": {"origin": "t", "number": "w", "key": "(select id from clatune.key order by random() limit 1)", "kind": "t", "configuration": "t",
-                    "reason": "t", "time_s": "r", "clock": "t", "build_s": "r", "wait_s": "r", "log": "t", "created_s": "w", "runs": "a", "energy_J": "r",
-                    "figures": "a", "use": "a", "confirmed": "w", "comparison": "w"},
-    "plan": {"name": "t", "text": "p", "lease_s": "r"},
-    "target": {"plan": "(select id from clatune.plan order by random() limit 1)", "device": "t", "driver": "t", "name": "t", "lease_s": "r"},
-    "cell": {"target": "(select id from clatune.target order by random() limit 1)", "n": "w", "text": "t"},
-    "agent": {"name": "t", "devices": "t", "lost": "t"}, "shipper": {"file": "t", "upto": "w"}}
-CHANGES = {"problem": {"name": "t", "path": "t", "sizes": "t", "kernel": "t"}, "device": {"description": "t"}, "key": {"tuning": "t"},
-           "cell": {"state": "s", "claim": "t", "agent": "t", "lease": "l", "began": "l", "finished": "l", "attempts": "w", "progress": "w", "best": "w",
-                    "line": "t", "output": "t", "code": "w"}}
+KEY = "from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device order by random() limit 1"
+RECORD = {"origin": "t", "number": "w", "kind": "t", "configuration": "t", "reason": "t", "time_s": "r", "clock": "t", "build_s": "r", "wait_s": "r",
+          "log": "t", "created_s": "w", "runs": "a", "energy_j": "r", "figures": "a", "use": "a", "confirmed": "w", "comparison": "w"}
+CLAIMS = [f"'{digit * 32}'" for digit in "123"]
+TARGET, PLAN = "(select id from clatune.target order by random() limit 1)", "(select id from clatune.plan order by random() limit 1)"
+FOREIGN = "(select id from clatune.target where id > (select min(id) from clatune.target) order by random() limit 1)"  # the good plan's stays as it is
+CLAIM = f"json_build_array(json_build_object('target', {FOREIGN}, 'n', 0, 'claim', {{c}}, 'progress', {{w}}, 'output', {{t}}))"
+CALLS = (  # of the functions that a worker may call: t a text, w a whole number, r a real one, p a plan, c a claim
+    "describe(p.hash, d.key, d.driver, {t}, {t}, {t}, {t}, {t}, {t}) " + KEY, "ship({t}, {w}, {w})", "submit({t}, {p}, {r}, {w} > 0)",
+    f"join_plan({PLAN}, {{t}}, {{t}}, {{t}}, {{w}})", f"add_cells({TARGET}, {{w}}, json_build_array({{t}}, {{t}}))",
+    f"add_cells({TARGET}, 0, json_build_array({{t}}, {{t}}))", f"claim({{c}}, {{t}}, json_build_array({FOREIGN}))", f"renew({CLAIM})", f"give_back({CLAIM})",
+    f"finish({FOREIGN}, 0, {{c}}, {{t}}, 0)", f"fail({FOREIGN}, 0, {{c}}, {{t}}, {{w}}, true)", "greet({t}, {t}, {t})", "leave({t})", "expire()",
+    f"reject({PLAN})")
 FUNCTION = """create function pg_temp.try(text) returns void language plpgsql as $f$ begin execute $1; exception when others then null; end $f$;"""
 
 
@@ -66,22 +67,17 @@ class Fuzz:
             return self.quoted(self.text())
         if kind == "p":
             return self.quoted(self.plan_text())
-        if kind == "s":
-            return self.draw.choice(("'open'", "'running'", "'failed'", "'done'"))
-        if kind == "l":
-            return self.draw.choice(("null", "'infinity'", "'-infinity'", "now()", "'4713-01-01 BC'", "'294276-01-01'"))
-        return self.draw.choice({"w": NUMBERS, "r": NUMBERS, "a": ARRAYS}[kind]) if kind in "wra" else kind
+        return self.draw.choice({"w": NUMBERS, "r": NUMBERS, "a": ARRAYS, "c": CLAIMS}[kind])
 
     def row(self):
-        table = self.draw.choice([*TABLES, "measurement", "measurement", "plan", "cell"])
-        if table in CHANGES and self.draw.random() < 0.5:
-            changes = {name: kind for name, kind in CHANGES[table].items() if self.draw.random() < 0.6}
-            where = "id" if table != "cell" else "ctid"
-            own = "" if table != "cell" else " where target <> (select min(id) from clatune.target)"  # the good plan's rows stay as they are
-            return f"update clatune.{table} set " + ", ".join(f"{name} = {self.value(kind)}" for name, kind in changes.items()) + \
-                f" where {where} = (select {where} from clatune.{table}{own} order by random() limit 1)" if changes else "select 1"
-        columns = TABLES[table]
-        return f"insert into clatune.{table}({', '.join(columns)}) values ({', '.join(self.value(kind) for kind in columns.values())})"
+        if self.draw.random() < 0.5:
+            values = {name: self.value(kind) for name, kind in RECORD.items()}
+            if self.draw.random() < 0.5:
+                values |= {name: self.draw.randrange(1 << 40) for name in ("number", "created_s", "confirmed", "comparison")}  # of a new record
+            members = ", ".join(f"'{name}', {value}" for name, value in values.items())
+            return f"select clatune.deliver(json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key, 'driver', d.driver, " \
+                f"{members})), {self.value('t')}) {KEY}"
+        return "select clatune." + re.sub(r"\{(\w)\}", lambda found: self.value(found[1]), self.draw.choice(CALLS))
 
 
 class Hostile(FarmTest):
@@ -142,7 +138,7 @@ class Hostile(FarmTest):
         device = "select (select max(id) from clatune.plan), device, driver, name, lease_s from clatune.target"
         self.server.psql(f"insert into clatune.target(plan, device, driver, name, lease_s) {device};"
                          "insert into clatune.cell(target, n, text) select max(id), n, 'x' from clatune.target, (values (-1), (2), (4), (99)) as v(n) "
-                         "group by n; update clatune.cell set state = 'running', lease = 'infinity' where n = 99", self.url)
+                         "group by n; update clatune.cell set state = 'running', lease = 'infinity' where n = 99", self.server.local_url(self.database))
         agent.start()
         _, found = self.collect()
         self.assertEqual(agent.stop(), 143, agent.said[-3000:])
@@ -160,11 +156,10 @@ class Hostile(FarmTest):
                     "delete from clatune.cell", "delete from clatune.plan", "update clatune.plan set text = ''", "drop table clatune.cell",
                     "insert into clatune.measurement(origin, number, txid, key, kind, configuration, reason, clock, created_s) "
                     "values ('x', 1, 1, 1, '', '', '', '', 0)", "copy clatune.plan from program 'touch outside'",
-                    "alter table clatune.cell disable row level security", "insert into clatune.cell(target, n, text, state) values (1, 99, '', 'done')"):
+                    "alter table clatune.cell disable row level security", "insert into clatune.cell(target, n, text, state) values (1, 99, '', 'done')", "update clatune.cell set line = 'x', state = 'open'"):
             with self.assertRaises(RuntimeError, msg=sql) as caught:
                 self.server.psql(sql, self.url)
             self.assertRegex(str(caught.exception), "permission denied|must be owner|must be superuser|violates", sql)
-        self.server.psql("update clatune.cell set line = 'x', state = 'open'", self.url)  # rows that it may not change are not there for it
         self.assertEqual((self.server.query("select * from clatune.cell", self.database), self.records()), before)
 
     def test_who_is_not_the_server_is_refused_in_one_line(self):

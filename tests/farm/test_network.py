@@ -5,7 +5,7 @@ from farm import FarmTest, run, until
 from proxy import POINTS, Proxy
 
 DOWN_S = [float(text) for text in os.environ.get("CLATUNE_DOWN", "0.3").split()]
-CLAIM, FINISH, RECORDS = "SET state = 'running'", "state = 'done'|'done', line", "INTO (clatune.)?measurement"
+CLAIM, FINISH, RECORDS = r"FROM claim\(", r"SELECT finish\(", r"SELECT deliver\("
 DEVICE = {"build_s": 0.05}
 
 

@@ -94,7 +94,7 @@ static int teardown(void **state) {
 static int empty(void **state) {
   (void)state;
   run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.agent, clatune.shipper, clatune.measurement,"
-      " clatune.key, clatune.device, clatune.problem");
+      " clatune.origin, clatune.revoked, clatune.key, clatune.device, clatune.problem");
   return 0;
 }
 
@@ -109,7 +109,9 @@ static void end_leases(void) { run("UPDATE clatune.cell SET lease = clock_timest
 
 static void finish(clt_claim *claim, bool lost) {
   clt_error error = {0};
-  check(clt_queue_finish(pq, claim, "{\"tuning\":\"x\"}", &error), &error);
+  clt_queue_ending ending;
+  check(clt_queue_finish(pq, claim, "{\"tuning\":\"x\"}", 0, &ending, &error), &error);
+  assert_int_equal(ending, lost ? CLT_QUEUE_LOST : CLT_QUEUE_DONE);
   assert_int_equal(claim->lost, lost);
 }
 
@@ -148,7 +150,8 @@ static int work(void *user, size_t index, clt_error *error) {
     snprintf(name, sizeof name, "agent %zu", index);
     int rc = clt_queue_claim(own, &claim, &found, name, &target, 1, error);
     if (rc == 0 && found) agents->rows[index][agents->n[index]++] = claim.n;
-    if (rc == 0 && found) rc = clt_queue_finish(own, &claim, "{}", error);
+    clt_queue_ending ending;
+    if (rc == 0 && found) rc = clt_queue_finish(own, &claim, "{}", 0, &ending, error);
     if (rc) return rc;
   }
   clt_pq_free(own);
@@ -413,7 +416,6 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
 
 static void workers_change_nothing_that_is_done(void **state) {
   (void)state;
-  clt_error error = {0};
   submit("range(1, 3)", 60);
   clt_claim claim = {0}, other = {0};
   run("SET ROLE clatune_worker");
@@ -421,7 +423,7 @@ static void workers_change_nothing_that_is_done(void **state) {
   renew(&claim, 1, false);
   finish(&claim, false);
   assert_true(take(&other, "b"));
-  assert_int_equal(clt_pq_run_text(pq, "UPDATE clatune.cell SET line = 'forged' WHERE state = 'done'", &error), 0);
+  assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.cell SET line = 'forged' WHERE state = 'done'", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "DELETE FROM clatune.cell", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "TRUNCATE clatune.cell", NULL), 0);
   assert_int_not_equal(clt_pq_run_text(pq, "UPDATE clatune.plan SET text = 'forged'", NULL), 0);
@@ -438,11 +440,11 @@ static void rows_that_are_no_cells_have_failed(void **state) {
   submit("range(1, 3)", 60);
   run("INSERT INTO clatune.cell(target, n, text) SELECT id, n, 'x' FROM clatune.target, (VALUES (-3), (2), (99)) AS v(n)");
   run("UPDATE clatune.cell SET state = 'running', lease = 'infinity' WHERE n = 99");
-  check(clt_queue_reject(pq, plan, 2, &error), &error);
+  check(clt_queue_reject(pq, plan, &error), &error);
   assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'failed' AND n NOT IN (0, 1)"), 3);
   assert_true(take(&claim, "a"));
   assert_int_equal(claim.n, 0);
-  check(clt_queue_reject(pq, plan, 2, &error), &error);
+  check(clt_queue_reject(pq, plan, &error), &error);
   finish(&claim, false);
 }
 

@@ -111,23 +111,30 @@ class Shared(SimulatedTest):
         self.server.query("update clatune.about set version = 2", self.database)
         self.server.query("update clatune.measurement set kind = 'finalist' where number in (4, 5, 9)", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 3))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 4))
         self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
                                            self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
-        self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
-        self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))
-
-    def test_a_database_before_the_newest_column(self):
-        self.sample(self.owner)
-        self.server.query("alter table clatune.measurement drop column state", self.database)
+        # Version 3 gave workers rights to change tables. Its first databases have no state.
+        self.server.query("alter table clatune.measurement drop column state, drop column agent, drop column received; drop table clatune.agent, clatune.origin, clatune.revoked cascade;"
+                          "create table clatune.agent(name text primary key); grant insert, update on clatune.shipper, clatune.agent to clatune_worker;"
+                          "grant insert(target, n, text), update(state, line) on clatune.cell to clatune_worker; update clatune.about set version = 3",
+                          self.database)
         self.refused(self.url, "older clatune", "clatune store init")
         self.clatune("store", "init", self.owner)
-        self.assertEqual(self.clatune_json("store", "list", "--store", self.url)[0]["records"], 20)
+        self.assertEqual(self.server.query("select table_name, privilege_type from information_schema.column_privileges where grantee = 'clatune_worker' and "
+                                           "table_schema = 'clatune' and privilege_type <> 'SELECT'", self.database), [])
+        self.assertEqual(self.clatune_json("store", "list", "--store", self.owner)[0]["records"], 20)
+        [unknown] = self.clatune_json("store", "show", "--by", "agent", "--store", self.owner)
+        self.assertEqual((unknown["login"], unknown["measurements"], unknown["first_s"]), ("", 20, None))
         self.sample(self.url, seed=2)
-        (n, n_with), = self.server.query("select count(*), count(state) from clatune.measurement", self.database)
-        self.assertGreater(int(n_with), 0)
-        self.assertEqual(int(n), 20 + int(n_with))
+        of_seed_2 = "select count(*), count(state), count(log), count(created_s) from clatune.%s where agent is not null"
+        [made] = self.server.query(of_seed_2 % "measurement", self.database)
+        self.assertGreater(int(made[1]), 0)
+        self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--store", self.owner)["revoked"], int(made[0]))
+        self.assertEqual(self.server.query(of_seed_2 % "revoked", self.database), [made])  # each column in its place
+        self.assertIn("GRANT clatune_worker", self.clatune("store", "init", "--store", self.owner).stdout)
+        self.refused(self.url, "'agent' lacks the rights to prepare", action=("init",))
 
     def test_roles(self):
         self.sample(self.url)

@@ -174,6 +174,50 @@ static void neighbours_are_a_comparison(void **state) {
   expect(f, 1, 1, true); /* it met 0 in the first only */
 }
 
+/* A record of another agent; number: unique. */
+static void add_of(const fixture *f, int64_t voice, int64_t number, clt_record_kind kind, clt_config config, double time_s) {
+  clt_measurement m = make_measurement(config, time_s);
+  clt_error error = {0};
+  char *text = NULL;
+  if (isnan(time_s)) {
+    clt_measurement_init(&m, config);
+    m.reason = CLT_REASON_WRONG_OUTPUT;
+  }
+  if (clt_config_text(&text, f->space, config, &error)) fail_msg("%s", error.message);
+  const clt_store_record record = {.kind = kind, .configuration = text, .created_s = 2000000000, .measurement = &m, .origin = "0123456789abcdef",
+                                   .sequence = number, .comparison = kind == CLT_RECORD_FINALIST, .voice = voice};
+  if (f->store->type->add(f->store->state, &(clt_store_description){.key = f->key}, &record, NULL, &error)) fail_msg("%s", error.message);
+  free(text);
+}
+
+static void expect_alone(const fixture *f, clt_config config, int64_t voice, bool alone) {
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .beside = CLT_CONFIG_NONE});
+  assert_int_equal(best.measurement.config, config);
+  assert_int_equal(best.voice, voice);
+  assert_int_equal(best.alone, alone);
+}
+
+/* The voices of a database are those of its logins. */
+static void nobodys_word_counts_alone(void **state) {
+  const fixture *f = *state;
+  if (f->store->type == &clt_store_postgresql) skip();
+  add_of(f, 7, 1, CLT_RECORD_SEARCH, 3, 0.1);
+  expect_alone(f, 3, 7, true); /* there is nothing else */
+  compare(f, 5, 1, 0, 0);
+  expect_alone(f, 1, 0, false);
+  add_of(f, 7, 2, CLT_RECORD_FINALIST, 3, 0.1);
+  add_of(f, 7, 3, CLT_RECORD_FINALIST, 1, NAN); /* calls the best one wrong */
+  expect_alone(f, 1, 0, false);
+  assert_int_equal(ask(f, &(clt_best_query){.objective = f->time, .believes = true, .beside = CLT_CONFIG_NONE}).measurement.config, 3);
+  add_of(f, 8, 4, CLT_RECORD_FINALIST, 3, 0.11);
+  expect_alone(f, 3, 8, false); /* another one confirms it */
+  add(f, CLT_RECORD_FINALIST, 3, NAN);
+  expect_alone(f, 1, 0, false); /* it fails here, whatever others say */
+  add_of(f, 7, 5, CLT_RECORD_FINALIST, 3, 0.1);
+  add_of(f, 9, 6, CLT_RECORD_FINALIST, 1, NAN); /* the second that calls it wrong */
+  expect_alone(f, 0, 0, false);
+}
+
 int main(void) {
   static const struct {
     const char *name;
@@ -184,7 +228,8 @@ int main(void) {
              {"others", a_comparison_whose_winner_does_not_count_decides_little},
              {"beside", what_was_beside_it_is_of_the_same_comparison},
              {"energy", another_objective_reads_all},
-             {"neighbours", neighbours_are_a_comparison}};
+             {"neighbours", neighbours_are_a_comparison},
+             {"others' words", nobodys_word_counts_alone}};
   enum { N = sizeof all / sizeof *all };
   int failed = 0;
   for (size_t t = 0; clt_stores.types[t]; t++) {
