@@ -418,9 +418,8 @@ static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, 
     if (rc || ending != CLT_QUEUE_UNFOUNDED) return rc;
   }
   if (rc) return rc;
-  if (how != CLT_E_DEVICE)
-    return clt_queue_fail(f->pq, &l->claim, row->line ? unfounded : row->reason, row->line ? CLI_FAILURE : row->code,
-                          false, error);
+  if (how != CLT_E_DEVICE && row->line) return clt_queue_fail(f->pq, &l->claim, unfounded, CLI_FAILURE, false, error);
+  if (how != CLT_E_DEVICE) return clt_queue_fail(f->pq, &l->claim, row->reason, row->code, false, error);
   f->greet_s = 0; /* report the lost device at once */
   return clt_queue_release(f->pq, &(clt_claim *){&l->claim}, 1, error);
 }

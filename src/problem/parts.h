@@ -140,10 +140,8 @@ struct clt_problem {
   clt_source source;
   const char *folder; /* absolute */
   const char *name, *cold_name;
-
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;
-
   clt_problem_parameter *sizes; /* the first n_passed are problem parameters; the others are for expressions only */
   size_t n_sizes, n_passed;
   clt_tuning_parameter *parameters;
@@ -183,11 +181,8 @@ int clt_default_size(int64_t *out, const clt_problem *problem, const clt_problem
                      const clt_device_info *device, clt_error *error);
 
 /* --- looking things up (problem.c) --- */
-
-/* The index of a tuning parameter, or -1. */
-int clt_problem_parameter_index(const clt_problem *problem, const char *name);
-bool clt_is_declared(const clt_problem *problem, const char *name); /* a tuning parameter or a size */
-
+int clt_problem_parameter_index(const clt_problem *problem, const char *name); /* of a tuning parameter; -1: none */
+bool clt_is_declared(const clt_problem *problem, const char *name);            /* a tuning parameter or a size */
 bool clt_holds_data(const clt_argument *argument); /* a vector in global or constant memory, or an image */
 
 /* The combined properties of all argument entries with one name, which are the same data. */

@@ -90,7 +90,8 @@ typedef struct formatted {
 
 static void put_digits(clt_text *out, const formatted *f) {
   const bool is_share = f->rest[1] == '%';
-  clt_text_printf(out, "%.*g%s", f->rest[0] - '0', is_share ? 100 * f->x : f->x, is_share ? " %" : "");
+  clt_text_printf(out, "%.*g", f->rest[0] - '0', is_share ? 100 * f->x : f->x);
+  if (is_share) clt_text_add(out, " %");
 }
 
 static void put_columns(clt_text *out, const formatted *f) { clt_text_printf(out, "%7.0f", f->x); }

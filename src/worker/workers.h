@@ -44,8 +44,7 @@ typedef enum clt_stage {
   CLT_STAGE_REFUSED /* the device accepts no more processes: this worker is not started again */
 } clt_stage;
 
-/* How a request in flight disturbs timing. On devices other than CPUs compiling does not, so only the launch must wait.
- */
+/* How a request in flight disturbs timing. On devices other than CPUs compiling does not: only the launch must wait. */
 typedef enum clt_request_load {
   CLT_LOAD_NONE,
   CLT_LOAD_GATED,   /* compiles, and will wait at the gate before it launches */
@@ -147,8 +146,7 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
 void clt_job_finish(clt_pool *pool, clt_job *job);
 /* Makes a configuration that ended its workers a failure; it was alone in the last of them. */
 void clt_job_give_up(clt_pool *pool, clt_job *job);
-/* Records that it may have ended its worker or the device, at once, so that the count survives the end of this tuner.
- */
+/* Records that it may have ended its worker or the device, at once: the count survives the end of this tuner. */
 void clt_job_suspect(clt_pool *pool, const clt_job *job);
 /* Puts it at the front of the queue, because it has waited longest. From now on it needs `company`, or stricter
  * isolation. lost: it may have ended its worker. */
