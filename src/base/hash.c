@@ -33,8 +33,16 @@ void clt_hasher_hex(const clt_hasher *hasher, char out[33]) {
 uint64_t clt_hash64(const void *bytes, size_t n) { return XXH3_64bits(bytes, n); }
 
 /* As in OpenCL C. */
-__extension__ typedef unsigned __int128 wide;
-static uint64_t mul_hi(uint64_t a, uint64_t b) { return (uint64_t)((wide)a * b >> 64); }
+static uint64_t mul_hi(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+  __extension__ typedef unsigned __int128 wide;
+  return (uint64_t)((wide)a * b >> 64);
+#else
+  const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+  const uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+  return a1 * b1 + (middle >> 32) + (other >> 32);
+#endif
+}
 
 uint64_t clt_sum64(const void *bytes, size_t n, uint64_t first) {
   const unsigned char *in = bytes;

@@ -14,9 +14,9 @@
 #include "device/device.h"
 #include "problem/guidance.h"
 
-enum { CACHE_SHARE = 8, RETIRED_SHARE = 64 }; /* of the device's memory */
-enum { ANSWER_S = 5 };                        /* a device that takes longer for an empty kernel is considered dead */
-#define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005     /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
+enum { CACHE_SHARE = 8, RETIRED_SHARE = 128 }; /* of the device's memory; each worker retires its own buffers */
+enum { ANSWER_S = 5 };                         /* a device that takes longer for an empty kernel is considered dead */
+#define DEVICE_KERNEL_EXEC_TIMEOUT 0x4005      /* cl_nv_device_attribute_query: CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV */
 #define CACHE_MIN_BYTES ((size_t)64 << 20)
 
 /* --- executors --- */
@@ -210,7 +210,10 @@ int clt_run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *e
   executor->run.phase_s = NULL;
   if (rc == CLT_OK) rc = clt_bindings_verify(bindings, executor, true, m);
   /* Releases the arguments first: if memory is short, querying the device needs some, too. */
-  if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) clt_bindings_release(bindings, executor);
+  if (rc == CLT_REJECTED && m->reason == CLT_REASON_OUT_OF_MEMORY) {
+    clt_bindings_release(bindings, executor);
+    clt_objects_drop(executor);
+  }
   if (rc == CLT_REJECTED) clt_executor_fault(executor, bindings, m);
   return rc;
 }

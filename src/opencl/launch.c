@@ -224,6 +224,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
   *least_s = 0;
   for (size_t i = 0; rc == CLT_OK && i < plan->n_launches; i = end_of_group(plan, i)) {
     batch b = {.most = executor->watchdog ? 1 : BATCH};
+    double began_s = 0;
     for (unsigned r = 0; rc == CLT_OK && r < plan->launches[i].repeat; r++)
       for (size_t j = i; rc == CLT_OK && j < end_of_group(plan, i); j++) {
         if (r == 0) clt_executor_announce(executor, CLT_PHASE_LAUNCH);
@@ -233,13 +234,16 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
         if (status == CL_SUCCESS) status = clt_cl_await(b.events[0], CL_RUNNING);
         if (status < 0) rc = reject_run(executor, status, m);
         clt_executor_announce(executor, CLT_PHASE_RUNNING);
-        double began_s = clt_now_s();
+        began_s = clt_now_s();
         b.device_s = 0;
         const int ended = harvest_batch(&b, executor, rc ? NULL : m);
         *least_s += fmax(0, fmin(b.device_s, clt_now_s() - began_s));
         if (rc == CLT_OK) rc = ended;
+        began_s = clt_now_s();
+        b.device_s = 0; /* of the repetitions that follow */
       }
     const int ended = harvest_batch(&b, executor, rc ? NULL : m);
+    *least_s += fmax(0, fmin(b.device_s, clt_now_s() - began_s));
     if (rc == CLT_OK) rc = ended;
   }
   return rc;

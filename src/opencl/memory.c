@@ -119,6 +119,13 @@ static cl_int move_bands(clt_executor *executor, const clt_object *object, unsig
   return status;
 }
 
+static cl_int write_bands(clt_executor *executor, const clt_object *object) {
+  unsigned char *bands = make_bands(object);
+  const cl_int status = bands ? move_bands(executor, object, bands, true) : CL_OUT_OF_HOST_MEMORY;
+  free(bands);
+  return status;
+}
+
 static size_t band_bytes_of(const clt_executor *executor, const clt_plan_arg *arg) {
   size_t align = (size_t)executor->info.base_address_align_bits / 8;
   if (align < MIN_BAND_BYTES) align = MIN_BAND_BYTES; /* alignments are powers of two */
@@ -145,22 +152,22 @@ static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_pla
   if (out->whole == NULL) return status;
   out->memory = clCreateSubBuffer(out->whole, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
   if (out->memory == NULL) return status;
-  unsigned char *bands = make_bands(out);
-  status = bands ? move_bands(executor, out, bands, true) : CL_OUT_OF_HOST_MEMORY;
-  free(bands);
-  return status;
+  return write_bands(executor, out);
 }
 
 /* --- retired ones --- */
 
+static size_t whole_bytes(const clt_object *object) { return object->bytes + 2 * object->band_bytes; }
+
 /* A buffer of this kind that an earlier configuration had. */
 static bool take_retired(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   clt_object *found;
+  if (arg->kind == CLT_ARG_IMAGE1D_BUFFER) return false; /* never a sub-buffer: see make_buffer */
   DL_FOREACH(executor->retired.first, found)
   if (found->bytes == arg->bytes && found->flags == flags && found->band_bytes == band_bytes_of(executor, arg)) break;
   if (found == NULL) return false;
   DL_DELETE(executor->retired.first, found);
-  executor->retired.bytes -= found->bytes;
+  executor->retired.bytes -= whole_bytes(found);
   *out = *found;
   out->prev = out->next = NULL;
   free(found);
@@ -171,7 +178,7 @@ static void drop_retired(clt_executor *executor, size_t limit_bytes) {
   while (executor->retired.bytes > limit_bytes) {
     clt_object *oldest = executor->retired.first->prev;
     DL_DELETE(executor->retired.first, oldest);
-    executor->retired.bytes -= oldest->bytes;
+    executor->retired.bytes -= whole_bytes(oldest);
     oldest->prev = NULL;
     clt_object_release(oldest, executor);
     free(oldest);
@@ -191,15 +198,16 @@ void clt_object_retire(clt_object *object, clt_executor *executor) {
   *copy = *object;
   *object = (clt_object){0};
   DL_PREPEND(executor->retired.first, copy);
-  executor->retired.bytes += copy->bytes;
-  drop_retired(executor, executor->retired.limit_bytes);
+  executor->retired.bytes += whole_bytes(copy);
 }
 
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   for (bool again = false;; again = true) {
     bool is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
-    const bool makes = !is_image && !take_retired(out, executor, arg, flags); /* images are made below */
-    cl_int status = makes ? make_buffer(out, executor, arg, flags) : CL_SUCCESS;
+    const bool retired = !is_image && take_retired(out, executor, arg, flags); /* images are made below */
+    drop_retired(executor, executor->retired.limit_bytes);
+    cl_int status = CL_SUCCESS;
+    if (!is_image) status = retired ? write_bands(executor, out) : make_buffer(out, executor, arg, flags);
     if (status == CL_SUCCESS && clt_arg_is_image(arg->kind)) status = make_image(out, executor, arg, flags);
     if (status == CL_SUCCESS) {
       out->name = arg->name;

@@ -154,7 +154,7 @@ static void note_step(clt_executor *executor, double step_s, bool remains) {
 }
 
 void clt_state_begin(clt_executor *executor, const clt_timing_policy *policy) {
-  const bool knows_launch = policy->launch_s > 0 || executor->probe.launch_s > 0;
+  const bool knows_launch = policy->launch_s > 0 || executor->probe.launch_s != 0; /* NaN: it cannot be measured */
   if (policy->launch_s > 0) executor->probe.launch_s = policy->launch_s;
   if (policy->usual_step_s > 0) executor->probe.usual_step_s = policy->usual_step_s;
   clt_state_prepare(executor, !knows_launch || executor->info.type != CLT_DEVICE_CPU);

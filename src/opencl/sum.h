@@ -9,6 +9,7 @@ typedef struct clt_sum {
   bool tried;
   cl_kernel kernel; /* NULL: the host makes all hashes */
   cl_mem parts;
+  cl_ulong turn; /* sums so far */
 } clt_sum;
 
 /* Builds the device's kernel if contents of so many bytes are worth it and the device is no CPU. The functions below do

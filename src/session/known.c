@@ -212,5 +212,6 @@ int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error)
 
 unsigned clt_known_attempts(const clt_known *known, clt_config config) {
   const struct clt_known_entry *entry = find_entry(known, config);
-  return entry ? entry->attempts : 0;
+  /* A correct first result was no attempt that failed. */
+  return entry && (entry->answered || entry->stored == NULL) ? entry->attempts : 0;
 }

@@ -89,6 +89,7 @@ int clt_loop_doubt(clt_search_loop *l, clt_measurement *m, double best_cost, boo
   *again = false;
   if (clt_known_take_first(&l->known, m->config, &first)) {
     const bool worse = clt_measurement_correct(m) && cost_of(l, &first) > cost_of(l, m);
+    m->use = first.use; /* a driver that finds the program in its cache does not say it again */
     clt_measurement_release(worse ? m : &first);
     if (worse) *m = first;
     return CLT_OK;

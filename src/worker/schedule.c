@@ -125,7 +125,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   }
   if (m.reason == CLT_REASON_WRONG_OUTPUT || m.reason == CLT_REASON_OUT_OF_MEMORY) worker->doubtful = true;
   /* If the clock jumped meanwhile, neither a time nor a missed deadline means anything: try once more. */
-  const bool again = worker->process.jumped && !job->was_late && (timed || m.reason != CLT_REASON_NONE);
+  const bool again = worker->process.jumped && !job->was_late;
   clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(pool, job, worker, outcome, &m);
   if (timed) {
     const clt_phases *before = &job->measurement.phases;
@@ -136,7 +136,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     if (outcome->reply) pool->setbacks = 0;
     m.phases.first_launch_s = fmax(0, m.phases.first_launch_s - job->gate_s);
     m.phases.wait_s = job->gate_s;
-    if (m.reason == CLT_REASON_NONE) {
+    if (m.reason == CLT_REASON_NONE && !again) {
       job->measurement = m;
       job->ready_s = clt_now_s();
       job->state = CLT_JOB_READY;
@@ -155,9 +155,13 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       return CLT_OK;
     }
   }
-  const bool tainted = outcome->reply && clt_pool_taints(m.reason), doubtful = tainted && !pool->setup.quiet_builds;
+  const bool taints = clt_pool_taints(m.reason);
+  const bool doubtful =
+      taints && !pool->setup.quiet_builds && (outcome->reply || worker->process.phase == CLT_PHASE_RUNNING);
   /* A failing run may make the device fail, and then the tuner; the next worker will show that. Of those that fail at
-   * the same time, any may be the cause. */
+   * the same time, any may be the cause, so each is tried once more with nothing else running. */
+  for (clt_job *other = pool->jobs; doubtful && pool->in_doubt && other < pool->jobs + pool->capacity; other++)
+    if (other->state == CLT_JOB_IN_DOUBT) clt_job_requeue(pool, other, CLT_UNDISTURBED, false);
   const bool fatal = doubtful && m.reason == CLT_REASON_RUN_ERROR && !is_dead(outcome);
   if (again || proof > job->company) {
     job->was_late = job->was_late || again;
@@ -176,7 +180,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     }
   }
   if (doubtful) pool->in_doubt = true;
-  if (tainted) clt_pool_replace(pool, worker);
+  if (taints && outcome->reply) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
 

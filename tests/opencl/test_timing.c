@@ -65,6 +65,17 @@ static void more_work_takes_longer(void **state) {
   assert_true(b->m.time_s > 5 * little); /* 40 times the work */
 }
 
+/* A first run that takes the whole time for runs is the only one: its time must not leave out repetitions. */
+static void a_first_run_has_all_repetitions(void **state) {
+  bench *b = *state;
+  slow_copy(b, 5000);
+  b->launches[0].repeat = 8;
+  bench_prepare(b, CLT_REASON_NONE);
+  const double first_s = b->prepared->first_run_s;
+  bench_time(b, 3, 3, CLT_REASON_NONE);
+  if (b->m.clock == CLT_CLOCK_DEVICE) assert_true(first_s > 0.6 * b->m.time_s);
+}
+
 static void runs_of_a_second_call_are_appended(void **state) {
   bench *b = *state;
   slow_copy(b, 100);
@@ -468,6 +479,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BENCH_TEST(runs_are_recorded_and_the_shortest_counts),
       BENCH_TEST(a_run_is_no_longer_than_the_host_saw), BENCH_TEST(more_work_takes_longer),
+      BENCH_TEST(a_first_run_has_all_repetitions),
       BENCH_TEST(runs_of_a_second_call_are_appended),
       BENCH_TEST(a_slow_configuration_is_not_repeated),
       BENCH_TEST(a_warm_up_that_takes_all_the_time_is_the_run),

@@ -223,9 +223,8 @@ static void copy(cl_kernel kernel) {
 /* clatune's own checksum of the first buffer, which a device makes so that contents need not travel. */
 static void sum(cl_kernel kernel) {
   const cl_mem from = first_buffer(kernel), to = last_buffer(kernel);
-  const cl_ulong total = clt_sum64(from->bytes, from->size / 16 * 16, 0);
-  memset(to->bytes, 0, to->size);
-  memcpy(to->bytes, &total, sizeof total);
+  const cl_ulong salt = kernel->number[2], first = salt + clt_sum64(from->bytes, 16 * kernel->number[1], 0);
+  for (size_t at = 0; at < to->size; at += sizeof salt) memcpy(to->bytes + at, at ? &salt : &first, sizeof salt);
 }
 
 /* Whether a kernel's first buffer is still in the cache; all of its buffers are there afterwards. */

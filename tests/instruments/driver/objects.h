@@ -77,6 +77,7 @@ struct _cl_kernel {
   char *name;
   double time_s; /* of its own; NaN: the program's */
   cl_mem memory[SIM_MOST_ARGUMENTS]; /* NULL: not set, or no memory object */
+  cl_ulong number[SIM_MOST_ARGUMENTS]; /* the value of an argument of eight bytes */
   cl_uint n_arguments;               /* the highest set, plus one */
 };
 

@@ -167,7 +167,7 @@ cl_int clReleaseKernel(cl_kernel kernel) {
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
   const void *address = NULL;
   if (index >= SIM_MOST_ARGUMENTS) return CL_INVALID_ARG_INDEX;
-  if (value && size == sizeof address) memcpy(&address, value, sizeof address);
+  if (value && size == sizeof address) memcpy(&address, value, sizeof address), memcpy(&kernel->number[index], value, size);
   kernel->memory[index] = address ? sim_find_memory(address) : NULL;
   if (index >= kernel->n_arguments) kernel->n_arguments = index + 1;
   return CL_SUCCESS;
