@@ -54,7 +54,7 @@ class Optimizer:
     budget     the number of configurations (default: the problem's Budget, or 200)
     searcher   the search algorithm (default: "surrogate")
     objective  "time", "maximise ..." or "minimise ..." with an expression over times and parameters; or your own metric, whose values
-               are above 0 and are told instead of seconds: ``{"name": "throughput", "unit": "images/s", "goal": "maximise"}``
+               are told instead of seconds: ``{"name": "throughput", "unit": "images/s", "goal": "maximise"}``
     seed       seed of all random choices (default 1)
     store      keeps the results for later searches with the same space, name and seed (default: none)
     name       the name of the problem in the store

@@ -374,7 +374,7 @@ static void put_best(document_draft *d, json_t **json) {
   const clt_report_row *standard = d->t->standard == SIZE_MAX ? NULL : &t->rows.items[d->t->standard];
   clt_json_set(json, "default", standard ? row_json(d, d->t->standard) : json_null());
   clt_json_set(json, "default_value", cost_json(d, t->default_cost));
-  clt_json_set(json, "gain_over_default", clt_json_real(t->default_cost / cost));
+  clt_json_set(json, "gain_over_default", clt_json_real(clt_cost_ratio(t->default_cost, cost)));
   if (best) put_use(d, json, best, as_finalist);
   clt_json_set(json, "fastest", list);
 }
