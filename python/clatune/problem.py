@@ -128,8 +128,10 @@ class Space:
         return f"Space({', '.join(self.names)})"
 
 
-def _size_entries(sizes: Sizes | None, fixed: bool = False) -> list[dict[str, Any]]:
-    return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {})}
+def _size_entries(sizes: Sizes | None, fixed: bool = False, source: str = "") -> list[dict[str, Any]]:
+    """A name that the source declares itself, as an argument or a variable, does not become a macro."""
+    return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {}),
+             **({"Macro": False} if re.search(rf"(?!return)\b[A-Za-z_]\w*[ *]+{name}\s*[,);=[]", source) else {})}
             for name, value in (sizes or {}).items()]
 
 
@@ -262,7 +264,7 @@ class Problem:
             "GlobalSize": _extent(global_size), "LocalSize": _extent(local_size),
             "Arguments": [_write_argument(at, name, one) for name, one in named.items()],
         }
-        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data),
+        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
                                     "ConfigurationSpace": self.space.to_json(),
                                     "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
         if answer is not None:
