@@ -89,12 +89,12 @@ static void add_evaluations(json_t *out, const cli_tuning *tuning, const clt_tun
 
 static json_t *model_json(const clt_search_report *s) {
   if (!s->has_model) return json_null();
-  return json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error",
-                   clt_json_real(s->model.mean_relative_error), "rows", (json_int_t)s->model.n_rows, "failed_rows",
-                   (json_int_t)s->model.n_failed, "correct_rows", (json_int_t)(s->model.n_rows - s->model.n_failed),
-                   "log_error_sd", clt_json_real(s->model.log_error_sd), "fit_s",
-                   clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")), "predict_s",
-                   clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s")));
+  return json_pack(
+      "{s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "useless", clt_model_useless(&s->model), "mean_relative_error",
+      clt_json_real(s->model.mean_relative_error), "rows", (json_int_t)s->model.n_rows, "failed_rows",
+      (json_int_t)s->model.n_failed, "correct_rows", (json_int_t)(s->model.n_rows - s->model.n_failed), "log_error_sd",
+      clt_json_real(s->model.log_error_sd), "fit_s", clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")),
+      "predict_s", clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s")));
 }
 
 /* A program's figure, in its own unit; null if it is the time. */
@@ -235,7 +235,8 @@ static const clt_line search_lines[] = {
     {"", "{?reasons}('clatune verify PROBLEM --configuration \"...\"' shows why)"},
     {"machine was busy", "{?machine_busy}{machine_busy} time limits were extended"},
     {"model",
-     "mean relative error [{model.mean_relative_error:.3%}|not known] on measurements not trained on"
+     "[{?model.useless}useless: no better than the mean of the measurements"
+     "|mean relative error [{model.mean_relative_error:.3%}|not known]] on measurements not trained on"
      " ({model.correct_rows} in all)"},
     {"second stage",
      "{?model}{?second_stage.measured}{second_stage.measured} measured, {second_stage.failed} of them"

@@ -223,7 +223,10 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
     clt_text_release(&text);
     if (root == NULL)
-      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text)
+      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL,
+                                       "not JSON (%s); recordings are T4 results, cache files of Kernel Tuner, and "
+                                       "JSON of CLTune, CLBlast's tuners and KTT",
+                                       cause.text)
                          : clt_fail_memory(error);
     if (rc == CLT_OK && json_object_get(root, "Problems"))
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,

@@ -106,7 +106,10 @@ static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_line
 
 static const clt_line model_lines[] = {
     {.form = "\nA model of these [{?objective.name=time}times|values]"},
-    {.form = "mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
+    {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
+             "{model.predicted_rows}"
+             " rows not used for training"
+             "|mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};

@@ -55,6 +55,16 @@ class Messages(CliTest):
         self.clatune("init", "k.cl", *POCL, "-o", "k.json")
         self.assertIs(json.loads((self.folder / "k.json").read_text())["ProblemParameters"][0]["Macro"], False)
 
+    def test_who_chose_the_work_group_is_said_if_results_are_wrong(self):
+        root = json.loads((self.folder / "scale.json").read_text())
+        self.edit("scale.cl", "= 2 *", "= 3 *")
+        for stated in (True, False):
+            if not stated:
+                del root["KernelSpecification"]["LocalSize"]
+            (self.folder / "scale.json").write_text(json.dumps(root))
+            log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
+            self.assertEqual("the driver chose the size of the work-groups" in log, not stated, log)
+
     def test_a_wrong_kernel_name(self):
         self.edit("scale.json", '"KernelName": "scale"', '"KernelName": "scael"')
         log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
