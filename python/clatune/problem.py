@@ -42,6 +42,8 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if callable(value):
+        raise TypeError("a function cannot be written to a problem file; write an expression as text, such as 'a * b <= 512'")
     return value
 
 
@@ -94,7 +96,7 @@ class Space:
             entries.append(entry)
         self._json: dict[str, Any] = {"TuningParameters": entries}
         if constraints:
-            self._json["Conditions"] = [{"Expression": str(one)} for one in constraints]
+            self._json["Conditions"] = [{"Expression": str(_plain(one))} for one in constraints]
         if aliases:
             self._json["Aliases"] = [{"When": when, "Parameter": name, "Value": _plain(value)} for when, name, value in aliases]
 
@@ -307,7 +309,7 @@ class Problem:
 def _extent(extent: Extent | None) -> list[Expression] | None:
     if extent is None:
         return None
-    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) else extent)]
+    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) or callable(extent) else extent)]
 
 
 def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str], kernel: str) -> str:

@@ -173,3 +173,10 @@ def test_a_size_called_like_an_argument_is_no_macro():
     problem = clatune.Problem(text, "k", space={"a": [1, 2]}, arguments={"x": np.zeros(4, np.float32), "n": np.int32(4)}, global_size=4,
                               sizes={"n": 4, "m": 2})
     assert [one.get("Macro", True) for one in problem.document["ProblemParameters"]] == [False, True]
+
+
+def test_functions_are_answered_with_expressions(scale):
+    with pytest.raises(TypeError, match="write an expression as text"):
+        clatune.Space({"a": [1, 2]}, constraints=[lambda a: a > 1])
+    with pytest.raises(TypeError, match="write an expression as text"):
+        scale(global_size=lambda p: 1000)
