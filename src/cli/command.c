@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 
-#define TEXT_COLUMN 28
+#define TEXT_COLUMN 24
 #define WIDTH 80
 
 /* Prints n bytes of text from a column on, and breaks it at single spaces; further lines begin at `indent`. */
