@@ -33,7 +33,7 @@ def command(program, name):
     for section in sections:
         title, *lines = section.splitlines()
         parts.append((title, lines) if title.endswith(":") else (section, []))
-    return usage.removeprefix("usage: "), description, parts
+    return " ".join(usage.removeprefix("usage: ").split()), description, parts
 
 
 def lists_plug_ins(title):

@@ -43,7 +43,12 @@ typedef struct clt_model_accuracy {
   double calibrated_error;    /* mean_relative_error after removing each size's common factor: the error that matters
                                  when configurations of one size are compared */
   double fit_s;               /* wall seconds of the fit */
+  double log_cost_sd;         /* standard deviation of the rows' log costs, what a model that always says their mean is
+                                 off by; 0: read from a file, which lacks it */
 } clt_model_accuracy;
+
+/* Whether a model predicts the rows that it was not trained on no better than their mean does. */
+bool clt_model_useless(const clt_model_accuracy *accuracy);
 
 /* Fits a model of the named type, with settings as in `clatune help NAME`. The same rows and seed give the same model,
  * whatever the number of threads (0: one per processor). space and instances must outlive the model.

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
+import math
+import numbers
 import os
 import threading
 import weakref
@@ -37,6 +39,17 @@ def _finish(process: command.Process) -> None:
     process.wait()
 
 
+def _check_outcome(outcome: Any, is_time: bool) -> None:
+    values: Any = [outcome] if isinstance(outcome, (str, numbers.Number)) else list(outcome) or [None]
+    for one in values:
+        if isinstance(one, numbers.Real) and not math.isfinite(one):
+            raise ValueError(f"the outcome is {one}; give a finite number, or reason=\"run-error\" if the configuration failed")
+        if isinstance(one, bool) or not isinstance(one, numbers.Real):
+            raise TypeError(f"the outcome must be a number, not {one!r}")
+        if is_time and one <= 0:
+            raise ValueError(f"the outcome {one} is not a time: seconds are above 0; for scores, give the Optimizer an objective of your own")
+
+
 def _configurations(answer: Mapping[str, Any]) -> list[Configuration]:
     return [Configuration({"configuration": one, **{key: answer[key][i] for key in ("options", "launches") if key in answer}})
             for i, one in enumerate(answer.get("configurations", []))]
@@ -54,7 +67,7 @@ class Optimizer:
     budget     the number of configurations (default: the problem's Budget, or 200)
     searcher   the search algorithm (default: "surrogate")
     objective  "time", "maximise ..." or "minimise ..." with an expression over times and parameters; or your own metric, whose values
-               are above 0 and are told instead of seconds: ``{"name": "throughput", "unit": "images/s", "goal": "maximise"}``
+               are told instead of seconds: ``{"name": "throughput", "unit": "images/s", "goal": "maximise"}``
     seed       seed of all random choices (default 1)
     store      keeps the results for later searches with the same space, name and seed (default: none)
     name       the name of the problem in the store
@@ -147,8 +160,24 @@ class Optimizer:
         if (outcome is None) == (reason is None):
             raise TypeError("give either the outcome of the configuration or the reason why it failed")
         told = {"configuration": dict(configuration), self.json["tell"]: outcome, "reason": reason, "log": log, "energy_J": energy_J}
-        answer = self._request({"tell": {key: value for key, value in told.items() if value is not None}})
+        try:
+            if outcome is not None:
+                _check_outcome(outcome, self.json["tell"] == "time_s")
+            answer = self._request({"tell": {key: value for key, value in told.items() if value is not None}})
+        except (TypeError, ValueError, command.Error):
+            if self._end.alive and configuration in self.pending():
+                self._ask_again(configuration)
+            raise
+        with self._lock:
+            self._left = [one for one in self._left if one != configuration]
         return bool(answer["best"])
+
+    def _ask_again(self, configuration: Mapping[str, Value]) -> None:
+        """It has no result, so the next ask() hands it out again."""
+        with self._lock:
+            if configuration not in self._left:
+                self._left.append(configuration if isinstance(configuration, Configuration) else
+                                  Configuration({"configuration": dict(configuration)}))
 
     def run(self, measure: Callable[..., Outcome], *, workers: int = 1) -> Configuration | None:
         """Calls ``measure(**configuration)`` in `workers` threads until the search is over, and returns the best configuration. If `measure`
@@ -159,7 +188,7 @@ class Optimizer:
             except Failed as failed:
                 self.tell(configuration, reason=failed.reason, log=failed.log)
             except BaseException:
-                self._left.append(configuration)
+                self._ask_again(configuration)
                 raise
 
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:

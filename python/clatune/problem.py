@@ -42,6 +42,8 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if callable(value):
+        raise TypeError("a function cannot be written to a problem file; write an expression as text, such as 'a * b <= 512'")
     return value
 
 
@@ -94,7 +96,7 @@ class Space:
             entries.append(entry)
         self._json: dict[str, Any] = {"TuningParameters": entries}
         if constraints:
-            self._json["Conditions"] = [{"Expression": str(one)} for one in constraints]
+            self._json["Conditions"] = [{"Expression": str(_plain(one))} for one in constraints]
         if aliases:
             self._json["Aliases"] = [{"When": when, "Parameter": name, "Value": _plain(value)} for when, name, value in aliases]
 
@@ -128,8 +130,10 @@ class Space:
         return f"Space({', '.join(self.names)})"
 
 
-def _size_entries(sizes: Sizes | None, fixed: bool = False) -> list[dict[str, Any]]:
-    return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {})}
+def _size_entries(sizes: Sizes | None, fixed: bool = False, source: str = "") -> list[dict[str, Any]]:
+    """A name that the source declares itself, as an argument or a variable, does not become a macro."""
+    return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {}),
+             **({"Macro": False} if re.search(rf"(?!return)\b[A-Za-z_]\w*[ *]+{name}\s*[,);=[]", source) else {})}
             for name, value in (sizes or {}).items()]
 
 
@@ -262,7 +266,7 @@ class Problem:
             "GlobalSize": _extent(global_size), "LocalSize": _extent(local_size),
             "Arguments": [_write_argument(at, name, one) for name, one in named.items()],
         }
-        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data),
+        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
                                     "ConfigurationSpace": self.space.to_json(),
                                     "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
         if answer is not None:
@@ -305,7 +309,7 @@ class Problem:
 def _extent(extent: Extent | None) -> list[Expression] | None:
     if extent is None:
         return None
-    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) else extent)]
+    return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) or callable(extent) else extent)]
 
 
 def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str], kernel: str) -> str:

@@ -22,6 +22,12 @@ static int parse(clt_source *source, size_t n, clt_error *error) {
   source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
   if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
   /* The parser only mentions the bracket. */
+  const char *at = source->text + clt_min((size_t)(mistake.position > 0 ? mistake.position : 0), n);
+  while (source->root == NULL && at > source->text && strchr(" \t\r\n]}", at[-1])) at--;
+  if (source->root == NULL && at > source->text && at[-1] == ',' && at[strspn(at, " \t\r\n")] &&
+      strchr("]}", at[strspn(at, " \t\r\n")]))
+    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL,
+                       "trailing comma: remove the ',' before the '%c'", at[strspn(at, " \t\r\n")]);
   const bool ends = clt_starts_with(mistake.text, "'}' expected") || clt_starts_with(mistake.text, "']' expected");
   if (source->root == NULL)
     return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s%s", ends ? "',' or " : "",

@@ -3,12 +3,60 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/command.h"
 
-#define TEXT_COLUMN 28
-#define WIDTH 100
+#define TEXT_COLUMN 24
+#define WIDTH 80
 
-/* The text begins at TEXT_COLUMN and is broken at spaces. */
+/* Prints n bytes of text from a column on, and breaks it at single spaces; further lines begin at `indent`. */
+static void put_wrapped(const char *text, size_t n, int column, int indent) {
+  for (const char *end = text + n; text < end;) {
+    const int length = (int)clt_min(strcspn(text, " "), (size_t)(end - text));
+    if (column + length > WIDTH && column > indent) column = printf("\n%*s", indent, "") - 1;
+    column += printf("%.*s", length, text);
+    text += length;
+    const char *word = text + strspn(text, " ");
+    if (word < end && column + (int)(word - text) + (int)strcspn(word, " \n") <= WIDTH)
+      column += printf("%.*s", (int)(word - text), text);
+    else if (word < end)
+      column = WIDTH;
+    text = word;
+  }
+  putchar('\n');
+}
+
+/* A text whose single line breaks mean nothing, and whose indented lines and empty lines stand. */
+static void put_paragraphs(const char *text) {
+  while (*text) {
+    size_t n = strcspn(text, "\n");
+    char *joined = cli_new(strlen(text) + 1, 1);
+    const bool is_plain = *text != ' ';
+    memcpy(joined, text, n);
+    while (is_plain && n > 0 && text[n] == '\n' && text[n + 1] && !strchr(" \n", text[n + 1])) {
+      joined[n] = ' ';
+      const size_t more = strcspn(text + n + 1, "\n");
+      memcpy(joined + n + 1, text + n + 1, more);
+      n += 1 + more;
+    }
+    put_wrapped(joined, n, 0, is_plain ? 0 : 4);
+    text += n + (text[n] == '\n');
+  }
+}
+
+/* Commands with explanations next to them; under them if a line would be too long. */
+static void put_examples(const char *text) {
+  for (; *text; text += *text == '\n') {
+    const size_t n = strcspn(text, "\n");
+    const char *gap = n > WIDTH ? memmem(text + 2, n - 2, "  ", 2) : NULL;
+    const size_t n_left = gap ? (size_t)(gap - text) : n, n_gap = gap ? strspn(gap, " ") : 0;
+    printf("%.*s%s", (int)n_left, text, gap ? "\n      " : "\n");
+    if (gap) put_wrapped(gap + n_gap, n - n_left - n_gap, 6, 6);
+    text += n;
+  }
+}
+
+/* The text begins at TEXT_COLUMN. */
 void cli_print_help_line(const char *left, const char *text) {
   int column = printf("  %s ", left);
   if (column > TEXT_COLUMN) {
@@ -16,22 +64,16 @@ void cli_print_help_line(const char *left, const char *text) {
     column = 0;
   }
   printf("%*s", TEXT_COLUMN - column, "");
-  for (column = TEXT_COLUMN; *text;) {
-    int length = (int)strcspn(text, " ");
-    if (column + length > WIDTH && column > TEXT_COLUMN) {
-      printf("\n%*s", TEXT_COLUMN, "");
-      column = TEXT_COLUMN;
-    }
-    printf("%.*s%s", length, text, text[length] ? " " : "");
-    column += length + 1;
-    text += length + (text[length] != '\0');
-  }
-  putchar('\n');
+  put_wrapped(text, strlen(text), TEXT_COLUMN, TEXT_COLUMN);
 }
 
 static void print_help(const cli_arguments *arguments) {
   const cli_command *command = arguments->command;
-  printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
+  const int column = printf("usage: clatune %s ", command->name);
+  put_wrapped(command->synopsis, strlen(command->synopsis), column, column);
+  putchar('\n');
+  put_paragraphs(command->description);
+  puts("\noptions:");
   for (size_t i = 0; i < command->n_flags; i++) {
     const cli_flag *flag = &command->flags[i];
     char left[96];
@@ -45,7 +87,10 @@ static void print_help(const cli_arguments *arguments) {
     for (size_t i = 0; i < clt_n_plugins(*kind); i++)
       cli_print_help_line(clt_plugin_name(*kind, i), clt_plugin_summary(*kind, i));
   }
-  if (command->examples) printf("\nexamples:\n%s", command->examples);
+  if (command->examples) {
+    puts("\nexamples:");
+    put_examples(command->examples);
+  }
 }
 
 int cli_run_command(const cli_command *command, int argc, char **argv) {

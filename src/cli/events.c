@@ -46,9 +46,11 @@ void cli_event_started(const cli_events *e, const clt_instance *instance, const 
 json_t *cli_json_evaluation(const cli_events *e, const clt_progress *now) {
   const clt_measurement *m = now->last;
   bool correct = clt_measurement_correct(m);
-  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:b}", "configuration", clt_json_configuration(e->space, m->config),
-                   "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
-                   cli_json_metrics(e->objective, m), "value",
+  json_t *runs = json_array();
+  for (size_t i = 0; correct && i < m->n_runs; i++) json_array_append_new(runs, clt_json_real(m->runs_s[i]));
+  return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:b}", "runs_s", runs, "configuration",
+                   clt_json_configuration(e->space, m->config), "time_s", clt_json_real(m->time_s), "reason",
+                   clt_reason_name(m->reason), "metrics", cli_json_metrics(e->objective, m), "value",
                    clt_json_real(correct ? clt_objective_value(e->objective, m) : NAN), "known",
                    now->so_far->measured == e->measured);
 }

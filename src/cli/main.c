@@ -34,10 +34,12 @@ static void print_option_help(const clt_option *option) {
   cli_print_help_line(left, text);
 }
 
+static const clt_plugins *const kinds[] = {&clt_searchers, &clt_evaluators, &clt_models};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
 /* Explains all plug-ins with this name. found: other text was printed before. Returns whether any text was printed. */
 static bool print_plugin_help(const char *name, bool found) {
-  static const clt_plugins *const kinds[] = {&clt_searchers, &clt_evaluators, &clt_models};
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+  for (size_t k = 0; k < N_KINDS; k++) {
     const size_t i = clt_plugin_index(kinds[k], name);
     if (i == clt_n_plugins(kinds[k])) continue;
     const clt_option_table t = clt_plugin_table(kinds[k], i);
@@ -95,19 +97,25 @@ static const cli_command *find_command(const char *name) {
   return NULL;
 }
 
-static int refuse_command(const char *name) {
-  size_t n;
+/* helps: a searcher, an evaluator or a model may be meant, too. */
+static int refuse_command(const char *name, bool helps) {
+  size_t n, n_names, n_plugins = 0;
   const cli_program *programs = cli_programs(&n, false);
-  const char **names = cli_new(N_COMMANDS + n, sizeof *names);
+  for (size_t k = 0; helps && k < N_KINDS; k++) n_plugins += clt_n_plugins(kinds[k]);
+  const char **names = cli_new(N_COMMANDS + n + n_plugins, sizeof *names);
   char guess[CLI_GUESS_BYTES];
+  n_names = N_COMMANDS + n;
+  for (size_t k = 0; helps && k < N_KINDS; k++)
+    for (size_t i = 0; i < clt_n_plugins(kinds[k]); i++) names[n_names++] = clt_plugin_name(kinds[k], i);
   for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
   for (size_t i = 0; i < n; i++) {
     names[N_COMMANDS + i] = programs[i].command.name;
     if (strcmp(programs[i].command.name, name) == 0)
       cli_usage("'clatune %s' is not installed; install the package %s", name, programs[i].package);
   }
-  cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
-            cli_guess(guess, "", name, names, N_COMMANDS + n));
+  cli_guess(guess, "", name, names, n_names);
+  if (helps) cli_usage("there is no command, searcher, evaluator or model '%s'%s (see 'clatune --help')", name, guess);
+  cli_usage("there is no command '%s'%s (see 'clatune --help')", name, guess);
 }
 
 static void print_commands(void) {
@@ -125,7 +133,7 @@ static void print_commands(void) {
     cli_print_help_line(programs[i].command.name, programs[i].package);
   }
   puts(
-      "\n'clatune COMMAND --help' explains a command, 'clatune help NAME' a searcher, an evaluator or a model.\n"
+      "\n'clatune COMMAND --help' explains a command, 'clatune help NAME' a searcher, an\nevaluator or a model. "
       "'clatune --version' or -V prints the version. A first try:\n"
       "  clatune devices");
   /* As installed, and in the build folder. */
@@ -145,7 +153,7 @@ static int explain(const char *name) {
   if (command) cli_run_command(command, 2, words);
   if (print_plugin_help(name, command)) return CLI_FOUND;
   cli_exec_program(name, words);
-  return refuse_command(name);
+  return refuse_command(name, true);
 }
 
 static int choose_command(int argc, char **argv) {
@@ -159,7 +167,7 @@ static int choose_command(int argc, char **argv) {
   const cli_command *command = find_command(name);
   if (command) return cli_run_command(command, argc - 1, argv + 1);
   cli_exec_program(name, argv + 1);
-  return refuse_command(name);
+  return refuse_command(name, false);
 }
 
 int main(int argc, char **argv) {

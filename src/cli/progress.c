@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "session/session.h"
 
@@ -87,9 +88,15 @@ void cli_progress_end(cli_progress *progress) {
 
 static volatile int received;
 
+/* A terminal and `timeout` may both signal, or one of them twice; at once, that is one request. */
+#define SAME_REQUEST_S 1.0
+
 static void on_signal(int number) {
-  if (received) _exit(128 + number);
-  received = number;
+  static double received_s; /* signals are not handled within a handler */
+  const double now_s = clt_now_s();
+  if (received && now_s - received_s > SAME_REQUEST_S) _exit(128 + number);
+  if (received == 0) received_s = now_s;
+  if (received == 0) received = number;
 }
 
 /* A signal that is ignored from the start (nohup) stays ignored. */

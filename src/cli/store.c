@@ -243,8 +243,9 @@ static clt_instance *instantiate_for(const clt_problem *problem, const clt_recor
 static uint64_t result_hash(const clt_measurement *m) {
   struct {
     uint64_t config, reason;
-    double time_s;
-  } result = {m->config, (uint64_t)m->reason, clt_measurement_correct(m) ? m->time_s : 0};
+    double value;
+  } result = {m->config, (uint64_t)m->reason, 0};
+  if (clt_measurement_correct(m)) result.value = isnan(m->time_s) ? m->figure : m->time_s;
   return clt_hash64(&result, sizeof result);
 }
 

@@ -25,7 +25,8 @@ static int compare_importance(const void *a, const void *b) {
 static const clt_line train_lines[] = {
     {"trained on", "{rows} measurements at {sizes} size{sizes:s}, {failed_rows} of them failed"},
     {"mean relative error",
-     "[{mean_relative_error:.3%}|not known] on measurements not trained on"
+     "[{?useless}useless: no better than the mean of the measurements|{mean_relative_error:.3%}|not known] on "
+     "measurements not trained on"
      "[{?sizes>1}; {calibrated_error:.3%} between configurations of one size]"},
     {"importance", "[*ranking:{parameter} {importance:%}]"},
     {"took", "{fit_s:time}"},
@@ -66,9 +67,9 @@ static int run_train(const cli_arguments *arguments) {
   }
   return cli_answer(
       arguments,
-      json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "model", clt_json_text(path), "rows",
-                (json_int_t)a.n_rows, "failed_rows", (json_int_t)a.n_failed, "sizes", (json_int_t)n_sizes,
-                "mean_relative_error", clt_json_real(a.mean_relative_error), "calibrated_error",
+      json_pack("{s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "useless", clt_model_useless(&a), "model",
+                clt_json_text(path), "rows", (json_int_t)a.n_rows, "failed_rows", (json_int_t)a.n_failed, "sizes",
+                (json_int_t)n_sizes, "mean_relative_error", clt_json_real(a.mean_relative_error), "calibrated_error",
                 clt_json_real(a.calibrated_error), "log_error_sd", clt_json_real(a.log_error_sd), "fit_s",
                 clt_json_real(a.fit_s), "importance", importance, "ranking", ranking),
       &train_layout);

@@ -30,10 +30,12 @@ static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_t *out = finalist_json(tuning, r, &r->best);
   const clt_objective *o = tuning->objective;
   double best = clt_objective_default_cost(o, &r->best);
-  double over_default = r->has_default ? clt_objective_default_cost(o, &r->default_measurement) / best : NAN;
-  double over_median = clt_objective_is_default(o) ? r->median_cost / r->least_cost : r->median_s / r->least_s;
+  double over_default =
+      r->has_default ? clt_cost_ratio(clt_objective_default_cost(o, &r->default_measurement), best) : NAN;
+  double over_median =
+      clt_objective_is_default(o) ? clt_cost_ratio(r->median_cost, r->least_cost) : r->median_s / r->least_s;
   const bool sampled = r->timed_beside.config != CLT_CONFIG_NONE;
-  const double over_sample = sampled ? clt_objective_default_cost(o, &r->timed_beside) / best : NAN;
+  const double over_sample = sampled ? clt_cost_ratio(clt_objective_default_cost(o, &r->timed_beside), best) : NAN;
   json_object_update_new(out, json_pack("{s:o, s:o, s:o, s:o, s:b}", "speedup_over_default",
                                         clt_json_real(over_default), "speedup_over_median", clt_json_real(over_median),
                                         "speedup_over_first_stage", clt_json_real(over_sample), "spread",
@@ -47,12 +49,13 @@ static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) 
   double best = r->best.config == CLT_CONFIG_NONE ? NAN : clt_objective_cost(o, &r->best);
   double standard = r->has_default ? clt_objective_cost(o, &r->default_measurement) : NAN;
   json_object_update_new(
-      out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "value", clt_json_real(clt_objective_exchange(o, best)),
-                     "default", clt_json_real(clt_objective_exchange(o, standard)), "median",
-                     clt_json_real(clt_objective_exchange(o, r->median_cost)), "best_in_search",
-                     clt_json_real(clt_objective_exchange(o, r->least_cost)), "improvement_over_default",
-                     clt_json_real(standard / best), "improvement_over_median",
-                     clt_json_real(r->median_cost / r->least_cost), "without_value", (json_int_t)r->n_without_value));
+      out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "value", clt_json_real(clt_objective_value_of(o, best)),
+                     "default", clt_json_real(clt_objective_value_of(o, standard)), "median",
+                     clt_json_real(clt_objective_value_of(o, r->median_cost)), "best_in_search",
+                     clt_json_real(clt_objective_value_of(o, r->least_cost)), "improvement_over_default",
+                     clt_json_real(clt_cost_ratio(standard, best)), "improvement_over_median",
+                     clt_json_real(clt_cost_ratio(r->median_cost, r->least_cost)), "without_value",
+                     (json_int_t)r->n_without_value));
   return out;
 }
 
@@ -86,12 +89,12 @@ static void add_evaluations(json_t *out, const cli_tuning *tuning, const clt_tun
 
 static json_t *model_json(const clt_search_report *s) {
   if (!s->has_model) return json_null();
-  return json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error",
-                   clt_json_real(s->model.mean_relative_error), "rows", (json_int_t)s->model.n_rows, "failed_rows",
-                   (json_int_t)s->model.n_failed, "correct_rows", (json_int_t)(s->model.n_rows - s->model.n_failed),
-                   "log_error_sd", clt_json_real(s->model.log_error_sd), "fit_s",
-                   clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")), "predict_s",
-                   clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s")));
+  return json_pack(
+      "{s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "useless", clt_model_useless(&s->model), "mean_relative_error",
+      clt_json_real(s->model.mean_relative_error), "rows", (json_int_t)s->model.n_rows, "failed_rows",
+      (json_int_t)s->model.n_failed, "correct_rows", (json_int_t)(s->model.n_rows - s->model.n_failed), "log_error_sd",
+      clt_json_real(s->model.log_error_sd), "fit_s", clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")),
+      "predict_s", clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s")));
 }
 
 /* A program's figure, in its own unit; null if it is the time. */
@@ -232,7 +235,8 @@ static const clt_line search_lines[] = {
     {"", "{?reasons}('clatune verify PROBLEM --configuration \"...\"' shows why)"},
     {"machine was busy", "{?machine_busy}{machine_busy} time limits were extended"},
     {"model",
-     "mean relative error [{model.mean_relative_error:.3%}|not known] on measurements not trained on"
+     "[{?model.useless}useless: no better than the mean of the measurements"
+     "|mean relative error [{model.mean_relative_error:.3%}|not known]] on measurements not trained on"
      " ({model.correct_rows} in all)"},
     {"second stage",
      "{?model}{?second_stage.measured}{second_stage.measured} measured, {second_stage.failed} of them"

@@ -1,6 +1,7 @@
 #include "cli/tuning.h"
 #include "session/session.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ void cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *
   s->time_s = cli_seconds(a, "time", 0, 0.001, 1e9);
   s->stagnation = cli_integer(a, "stagnation", 0, 1, INT64_MAX);
   s->space_fraction = cli_real_number(a, "space-fraction", 0, 1e-12, 1);
-  s->target = cli_real_number(a, "target", 0, 1e-30, 1e30);
+  s->target = cli_real_number(a, "target", 0, -1e30, 1e30);
+  if (s->target == 0 && cli_text(a, "target")) s->target = DBL_MIN; /* 0 is no target, and this has the cost of 0 */
   s->tolerance = cli_real_number(a, "tolerance", s->tolerance, 1e-6, 1);
   s->confidence = cli_real_number(a, "confidence", s->confidence, 0.01, 0.9999);
   s->learn_from = (const clt_recording *const *)cli_load_sources(&s->n_learn_from, a);

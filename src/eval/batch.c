@@ -182,14 +182,14 @@ static void read_answers(clt_command_state *s, bool complete) {
     bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
     if (!repeated && clt_batch_answer(line, n, s->setup.space, b->queue, s->n_submitted, &i, &number)) {
       clt_evaluation *e = &b->queue[i];
-      if (clt_figure_scale(&figure, &s->command->figure, number)) {
+      if (number >= 0 && clt_figure_scale(&figure, &s->command->figure, number)) {
         clt_evaluation_put_run(e, figure, NAN);
         e->stage = CLT_EVALUATION_BUILT;
         b->n_answered++;
       } else if (number < 0) {
         put_failure(s, e, CLT_REASON_REFUSED, "the program answered with a negative time");
       } else {
-        put_failure(s, e, CLT_REASON_BAD_FIGURE, "the program's answer is not a positive number");
+        put_failure(s, e, CLT_REASON_BAD_FIGURE, "the program's answer is not a number that can be used");
       }
     }
     line += n + (line[n] != 0);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "eval/command.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 26)
@@ -191,10 +192,12 @@ static double summarise_runs(clt_statistic statistic, bool larger_is_better, con
 
 bool clt_figure_scale(double *out, const clt_figure *figure, double number) {
   *out = figure->larger_is_better ? number : number * figure->scale;
-  return isfinite(*out) && *out > 0 && isfinite(1 / *out);
+  return isfinite(*out) && (*out > 0 || !clt_figure_is_time(figure));
 }
 
-double clt_figure_cost(const clt_figure *figure, double value) { return figure->larger_is_better ? 1 / value : value; }
+double clt_figure_cost(const clt_figure *figure, double value) {
+  return clt_goal_cost(figure->larger_is_better ? CLT_MAXIMISE : CLT_MINIMISE, value);
+}
 
 void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double value, double wall_s) {
   bool is_time = clt_figure_is_time(figure);
@@ -205,7 +208,7 @@ void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double val
   m->figure = is_time ? NAN : summarise_runs(figure->statistic, figure->larger_is_better, m->figures, m->n_runs);
 }
 
-/* Sets *out to the figure, positive, in seconds or in its own unit. If there is none, returns the failure reason,
+/* Sets *out to the figure, in seconds, above 0, or in its own unit. If there is none, returns the failure reason,
  * with an explanation in why. */
 static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_program_end *end, char *why,
                               size_t capacity) {
@@ -235,7 +238,8 @@ static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_pr
     case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, printed, why, capacity); break;
   }
   if (reason != CLT_REASON_NONE || clt_figure_scale(out, figure, number)) return reason;
-  clt_snprintf(why, capacity, "the figure %g is not a positive number", number);
+  clt_snprintf(why, capacity, clt_figure_is_time(figure) ? "the time %g is not above 0" : "the figure %g is not finite",
+               number);
   return CLT_REASON_BAD_FIGURE;
 }
 

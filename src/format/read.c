@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "format/recording.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "space/space.h"
 
@@ -48,8 +49,6 @@ typedef struct recording_reader {
   const char *quantity; /* the objective: name of a T4 measurement, or of a field of an entry */
 } recording_reader;
 
-/* --- texts, values, times and reasons --- */
-
 static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_LINE_BYTES; }
 
 /* Reads a number, a boolean or a text, which is borrowed. It becomes a build option only if a problem lists it, too. */
@@ -57,11 +56,14 @@ static bool read_value(clt_value *out, const json_t *json) {
   return clt_json_to_value(out, json) && (out->type != CLT_STRING || strlen(out->text) < MAX_TEXT_BYTES);
 }
 
-/* A finite number of at least 0; 0 for anything else. */
-static double read_number(const json_t *json) {
+/* A finite number; NaN for anything else. */
+static double read_any_number(const json_t *json) {
   double x;
-  return clt_json_read_number(&x, json) && x >= 0 ? x : 0;
+  return clt_json_read_number(&x, json) ? x : NAN;
 }
+
+/* A finite number of at least 0; 0 for anything else. */
+static double read_number(const json_t *json) { return fmax(read_any_number(json), 0); /* NaN: 0 */ }
 
 /* A time in seconds; 0: it is not a time, or a failure. */
 static double read_time(const json_t *json, double unit_s) {
@@ -116,17 +118,30 @@ static int set_quantity(recording_reader *r, const char *name, const char *unit,
   return rc ? rc : copy_line((char **)&figure->unit, unit, r->error);
 }
 
+/* Whether a result has this value of the objective; times and energies are above 0. */
+static bool has_value(const recording_reader *r, double value) {
+  return r->recording->figure.name ? isfinite(value) : value > 0;
+}
+
 /* Sets the result of a measurement, or its failure: a result without a value and without a reason failed for an unknown
- * one. value: of the objective, in seconds or joules if it is a time or energy. */
-static void set_outcome(const recording_reader *r, clt_measurement *m, clt_reason reason, double time_s, double value) {
-  if (reason != CLT_REASON_NONE || !(value > 0)) {
+ * one. value: of the objective, in seconds or joules if it is a time or energy; judged: the same in the file. One below
+ * 0 is a score, or some tool's mark of failures, which is not guessed; 0 is a failure. */
+static int set_outcome(const recording_reader *r, clt_measurement *m, clt_reason reason, double time_s,
+                       const json_t *judged, double value) {
+  if (reason == CLT_REASON_NONE && r->recording->figure.name == NULL && read_any_number(judged) < 0)
+    return FAIL(r->key,
+                "a result has the %s %g, which is below 0; if it is a score, give it another name and state that as "
+                "the objective; if it marks a failure, write the failure in its place",
+                r->recording->by_energy ? "energy" : "time", json_number_value(judged));
+  if (reason != CLT_REASON_NONE || !has_value(r, value)) {
     clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
-    return;
+    return CLT_OK;
   }
   if (time_s > 0) m->time_s = time_s;
   if (r->recording->by_energy) m->energy_J = value;
   if (r->recording->figure.name) m->figure = value;
   for (size_t i = 0; r->recording->figure.name && i < m->n_runs; i++) m->figures[i] = NAN;
+  return CLT_OK;
 }
 
 /* --- parameters --- */
@@ -164,7 +179,7 @@ static int add_parameter(recording_reader *r, const char *name, const json_t *li
 /* Reads a list of results, each with its configuration as an object {name: value}. Adds the parameters if there are
  * none yet. read_outcome reads everything except the configuration. */
 static int read_results(recording_reader *r, const json_t *results, const char *member,
-                        void (*read_outcome)(const recording_reader *r, clt_measurement *m, const json_t *result)) {
+                        int (*read_outcome)(const recording_reader *r, clt_measurement *m, const json_t *result)) {
   json_t *first = json_object_get(json_array_get(results, 0), member);
   int rc = CLT_OK;
   if (r->n == 0 && json_object_size(first) == 0)
@@ -185,36 +200,13 @@ static int read_results(recording_reader *r, const json_t *results, const char *
       return FAIL(r->key, "all results must have the same %zu parameters; result %zu has %zu", r->n, i,
                   json_object_size(configuration));
     clt_measurement_init(&m, config);
-    read_outcome(r, &m, result);
-    rc = clt_recording_add(r->recording, &m, r->error);
+    rc = read_outcome(r, &m, result);
+    if (rc == CLT_OK) rc = clt_recording_add(r->recording, &m, r->error);
   }
   return rc;
 }
 
 /* --- Kernel Tuner --- */
-
-/* Reads value i of the n values in a key such as "16,1,2", as Python prints them. False: the key has another number of
- * values. A text is borrowed from token. */
-static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const char *key, size_t i, size_t n) {
-  const char *begin = key;
-  size_t n_commas = 0;
-  for (const char *c = key; *c; c++)
-    if (*c == ',' && ++n_commas == i) begin = c + 1;
-  size_t length = strcspn(begin, ",");
-  if (n_commas + 1 != n || length >= MAX_TEXT_BYTES) return false;
-  memcpy(token, begin, length);
-  token[length] = '\0';
-  char *end;
-  long long integer = strtoll(token, &end, 10);
-  bool is_true = strcmp(token, "True") == 0, is_false = strcmp(token, "False") == 0;
-  json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* jansson does not depend on the locale */
-  *out = (clt_value){CLT_STRING, .text = token};
-  if (json_is_real(real)) *out = (clt_value){CLT_REAL, .real = json_real_value(real)};
-  if (is_true || is_false) *out = (clt_value){CLT_BOOL, .integer = is_true};
-  if (length && *end == '\0') *out = (clt_value){CLT_INT, .integer = integer};
-  json_decref(real);
-  return true;
-}
 
 static int read_cache_entry(recording_reader *r, const char *key, const json_t *entry) {
   clt_config config = 0;
@@ -227,7 +219,7 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
     const json_t *field = json_object_get(entry, name);
     char token[MAX_TEXT_BYTES];
     clt_value value;
-    if (!(field ? read_value(&value, field) : read_key_value(&value, token, key, i, r->n)))
+    if (!(field ? read_value(&value, field) : clt_entry_key_value(&value, token, sizeof token, key, i, r->n)))
       return FAIL("cache", "the entry '%.64s' needs a number, true, false or a string for '%s'", key, name);
     if (!clt_space_builder_extend(r->builder, &config, i, value))
       return FAIL("cache", "the entry '%.64s' has a value of '%s' that is not listed in 'tune_params'", key, name);
@@ -236,9 +228,11 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
   const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
   double time_s = read_time(time, SECONDS_PER_MS);
-  double value = is_by_time(r) ? time_s : read_number(json_object_get(entry, r->quantity));
-  if (value > 0 && failure == NULL) {
-    set_outcome(r, &m, CLT_REASON_NONE, time_s, value);
+  const json_t *judged = is_by_time(r) ? time : json_object_get(entry, r->quantity);
+  double value = is_by_time(r) ? time_s : read_any_number(judged);
+  int rc = CLT_OK;
+  if (failure == NULL && (has_value(r, value) || read_any_number(judged) < 0)) {
+    rc = set_outcome(r, &m, CLT_REASON_NONE, time_s, judged, value);
   } else { /* the kind of failure is in place of the time, in an object there, or in "__error__" */
     const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
     const char *text = json_string_value(said ? said : time);
@@ -253,7 +247,7 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
   m.phases.build_s = read_number(json_object_get(entry, "compile_time")) * SECONDS_PER_MS;
   m.phases.runs_s = read_number(json_object_get(entry, "benchmark_time")) * SECONDS_PER_MS;
   m.phases.verify_s = read_number(json_object_get(entry, "verification_time")) * SECONDS_PER_MS;
-  return clt_recording_add(r->recording, &m, r->error);
+  return rc ? rc : clt_recording_add(r->recording, &m, r->error);
 }
 
 static int read_kernel_tuner(recording_reader *r, const json_t *root) {
@@ -280,8 +274,9 @@ static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   const char *objective = json_string_value(json_is_array(stated) ? json_array_get(stated, 0) : stated);
   bool is_there = false;
   for (void *i = json_object_iter(cache); objective && i && !is_there; i = json_object_iter_next(cache, i))
-    is_there = read_number(json_object_get(json_object_iter_value(i), objective)) > 0;
+    is_there = json_is_number(json_object_get(json_object_iter_value(i), objective));
   if (is_there && strcmp(objective, "time") != 0) rc = set_quantity(r, objective, "", "");
+  r->key = "cache";
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
   return rc;
@@ -303,7 +298,7 @@ static double read_measured(const json_t *result, const char *name, bool of_ener
   return read_number(json_object_get(quantity, "value")) * (own > 0 ? own : unit);
 }
 
-static void read_t4_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
+static int read_t4_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const json_t *times = json_object_get(result, "times");
   const clt_metric *figure = &r->recording->figure;
   read_runs(m, json_object_get(times, "runtimes"), r->unit_s);
@@ -327,16 +322,18 @@ static void read_t4_outcome(const recording_reader *r, clt_measurement *m, const
   const bool by_energy = r->recording->by_energy;
   const double energy_J = read_measured(result, by_energy ? r->quantity : "energy", true, 1);
   double value = by_energy ? energy_J : time_s;
-  if (!by_energy && figure->name) value = read_number(json_object_get(find_quantity(result, r->quantity), "value"));
-  set_outcome(r, m, reason, time_s, value);
+  if (!by_energy && figure->name) value = read_any_number(json_object_get(find_quantity(result, r->quantity), "value"));
+  const json_t *judged = json_object_get(find_quantity(result, r->quantity), "value");
+  const int rc = set_outcome(r, m, reason, time_s, judged, value);
   if (clt_measurement_correct(m) && energy_J > 0) m->energy_J = energy_J;
-  if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return;
+  if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return rc;
   /* "figure" is clatune's name for the figure of a program; its costs are stored in place of times. */
   for (size_t i = 0; i < m->n_runs; i++) {
-    m->figures[i] = figure->goal == CLT_MAXIMISE ? 1 / m->runs_s[i] : m->runs_s[i];
+    m->figures[i] = clt_goal_value(figure->goal, m->runs_s[i]);
     m->runs_s[i] = NAN;
   }
   m->time_s = NAN;
+  return rc;
 }
 
 /* Chooses the measurement that is the objective, and the unit of "times" if the file does not state it: the unit of the
@@ -417,9 +414,9 @@ static int read_kernel_of_all(recording_reader *r, const json_t *results, const 
   return read_names(r, json_object_get(json_array_get(results, 0), member), device);
 }
 
-static void read_cltune_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
-  double time_s = read_time(json_object_get(result, "time"), r->unit_s);
-  set_outcome(r, m, CLT_REASON_NONE, time_s, time_s);
+static int read_cltune_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
+  const json_t *time = json_object_get(result, "time");
+  return set_outcome(r, m, CLT_REASON_NONE, read_time(time, r->unit_s), time, read_time(time, r->unit_s));
 }
 
 static int read_cltune(recording_reader *r, json_t *root) {
@@ -446,13 +443,15 @@ static int read_cltune(recording_reader *r, json_t *root) {
 /* --- KTT --- */
 
 /* KTT runs a configuration once. */
-static void read_ktt_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
+static int read_ktt_outcome(const recording_reader *r, clt_measurement *m, const json_t *result) {
   const char *status = clt_json_string(result, "Status");
-  double time_s = read_time(json_object_get(result, "TotalDuration"), r->unit_s);
+  const json_t *total = json_object_get(result, "TotalDuration");
+  double time_s = read_time(total, r->unit_s);
   m->phases.build_s = read_time(json_object_get(result, "CompilationOverhead"), r->unit_s);
   m->phases.verify_s = read_time(json_object_get(result, "ValidationOverhead"), r->unit_s);
   if (time_s > 0) m->phases.runs_s = m->runs_s[m->n_runs++] = time_s;
-  set_outcome(r, m, strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : clt_entry_reason(status), time_s, time_s);
+  clt_reason reason = strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : clt_entry_reason(status);
+  return set_outcome(r, m, reason, time_s, total, time_s);
 }
 
 static int read_ktt(recording_reader *r, const json_t *root) {

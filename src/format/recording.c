@@ -182,6 +182,27 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
   return CLT_OK;
 }
 
+bool clt_entry_key_value(clt_value *out, char *token, size_t capacity, const char *key, size_t i, size_t n) {
+  const char *begin = key;
+  size_t n_commas = 0;
+  for (const char *c = key; *c; c++)
+    if (*c == ',' && ++n_commas == i) begin = c + 1;
+  size_t length = strcspn(begin, ",");
+  if (n_commas + 1 != n || length >= capacity) return false;
+  memcpy(token, begin, length);
+  token[length] = '\0';
+  char *end;
+  long long integer = strtoll(token, &end, 10);
+  bool is_true = strcmp(token, "True") == 0, is_false = strcmp(token, "False") == 0;
+  json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* jansson does not depend on the locale */
+  *out = (clt_value){CLT_STRING, .text = token};
+  if (json_is_real(real)) *out = (clt_value){CLT_REAL, .real = json_real_value(real)};
+  if (is_true || is_false) *out = (clt_value){CLT_BOOL, .integer = is_true};
+  if (length && *end == '\0') *out = (clt_value){CLT_INT, .integer = integer};
+  json_decref(real);
+  return true;
+}
+
 /* --- loading --- */
 
 int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
@@ -202,7 +223,10 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
     clt_text_release(&text);
     if (root == NULL)
-      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text)
+      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL,
+                                       "not JSON (%s); recordings are T4 results, cache files of Kernel Tuner, and "
+                                       "JSON of CLTune, CLBlast's tuners and KTT",
+                                       cause.text)
                          : clt_fail_memory(error);
     if (rc == CLT_OK && json_object_get(root, "Problems"))
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,

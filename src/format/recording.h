@@ -43,6 +43,10 @@ const char *clt_entry_error(clt_reason reason);
 /* The failure reason for a name used by Kernel Tuner, T4 or KTT; CLT_REASON_UNKNOWN for other names and NULL. */
 clt_reason clt_entry_reason(const char *text);
 
+/* Reads value i of the n values in an entry's key such as "16,1,2", as Python prints them. False: the key has another
+ * number of values. A text is borrowed from token, which has the capacity. */
+bool clt_entry_key_value(clt_value *out, char *token, size_t capacity, const char *key, size_t i, size_t n);
+
 /* Makes the objective that text names, which may use the recording's sizes and figure (clt_objective_new_for). text
  * NULL: the objective that the file states; CLT_E_ARGUMENT: its goal is not stated. The recording must outlive the
  * objective. */

@@ -332,13 +332,19 @@ static void add_key(clt_text *out, const writer *w, clt_config config) {
 
 static void put_entry(writer *w, const clt_measurement *m, const clt_measurement *as_time) {
   const char *word = clt_entry_error(m->reason);
+  if (word == NULL && w->quantity == NULL && !isfinite(as_time->time_s)) {
+    w->rc = clt_fail(w->error, CLT_E_ARGUMENT,
+                     "a cache file of Kernel Tuner has times, and the figure %g cannot be one; write T4 results",
+                     m->figure);
+    return;
+  }
   json_t *entry = json_object();
   clt_text key = {0};
   add_key(&key, w, m->config);
   set_configuration(w, &entry, m->config);
   if (word || isfinite(as_time->time_s))
     clt_json_set(&entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
-  const double judged = w->quantity && w->from.recording->by_energy ? m->energy_J : m->figure;
+  const double judged = w->from.recording && w->from.recording->by_energy ? m->energy_J : m->figure;
   if (w->quantity && isfinite(judged)) clt_json_set(&entry, w->quantity, json_real(judged));
   clt_json_set(&entry, "times", runs_json(as_time));
   if (word) clt_json_set(&entry, "__error__", json_string(word));

@@ -83,8 +83,10 @@ static json_t *sizes_json(clt_draft *d) {
     if (!is_size(d, a)) continue;
     const int usual = clt_draft_usual_size(d, a->name, d->n_sizes);
     clt_snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, CLT_DRAFT_PREFIX "%s", a->name);
-    json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:s}", "Name", d->sizes[d->n_sizes++], "Default", usual,
-                                          "Min", usual > 0, "// Default", "a guess: write a size that you use"));
+    const bool clashes = clt_next_word(d->plain, d->plain, d->sizes[d->n_sizes]); /* a name of the kernel's own */
+    json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:s, s:o*}", "Name", d->sizes[d->n_sizes++], "Default",
+                                          usual, "Min", usual > 0, "// Default", "a guess: write a size that you use",
+                                          "Macro", clashes ? json_false() : NULL));
   }
   for (const clt_draft_macro *m = d->macros; m < d->macros + d->n_macros; m++) {
     if (!m->is_size) continue;

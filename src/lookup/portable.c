@@ -235,8 +235,8 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
                                    .driver = strdup(p->key.driver),
                                    .sizes = strdup(p->sizes),
                                    .relative = cost / p->best,
-                                   .value = clt_objective_exchange(p->objective, cost),
-                                   .best_value = clt_objective_exchange(p->objective, p->best)};
+                                   .value = clt_objective_value_of(p->objective, cost),
+                                   .best_value = clt_objective_value_of(p->objective, p->best)};
     no_memory = no_memory || !answer->device || !answer->driver || !answer->sizes;
     if (open.configuration && isnan(p->costs[open.number]))
       clt_text_printf(&missing, "%s%s%s%s", missing.n ? "; " : "", p->key.device, p->sizes[0] ? ", " : "", p->sizes);

@@ -93,7 +93,7 @@ const double *clt_measurement_runs(const clt_measurement *m) { return isnan(m->f
 
 double clt_spread(const clt_measurement *m) {
   const double *runs = clt_measurement_runs(m);
-  return m->n_runs ? clt_mad(runs, m->n_runs) / clt_median(runs, m->n_runs) : NAN;
+  return m->n_runs ? clt_mad(runs, m->n_runs) / fabs(clt_median(runs, m->n_runs)) : NAN;
 }
 
 int clt_by_number(const void *a, const void *b) {

@@ -233,7 +233,7 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   if (o->n_built_ins > FIGURE && isnan(figure)) {
     /* Older records, from before clt_measurement.figure existed, hold the cost of the figure in time_s: the figure
      * itself if it is minimised, its reciprocal if it is maximised. Only this function reads them. */
-    figure = o->metrics[FIGURE].goal == CLT_MAXIMISE ? 1 / time_s : time_s;
+    figure = clt_goal_value(o->metrics[FIGURE].goal, time_s);
     time_s = NAN;
   }
   if (index == TIME) return time_s;
@@ -264,15 +264,38 @@ double clt_objective_value(const clt_objective *o, const clt_measurement *m) {
   return clt_objective_metric_value(o, o->chosen, m);
 }
 
-static double exchange_by(clt_goal goal, double x) {
-  if (!(x > 0) || isinf(x)) return NAN;
-  return goal == CLT_MAXIMISE ? 1 / x : x;
+/* Values of at least LEAST are costs themselves. 0 has a cost below theirs, and a negative value a cost below that. */
+#define LEAST 1e-80 /* values nearer to 0 have the cost of 0 */
+#define MOST 1e80   /* larger magnitudes have the cost of this one */
+#define OF_ZERO 1e-100
+#define BELOW_ZERO 1e-110 /* the costs of negative values: from 1e-280 to 1e-120 */
+#define OF_MINUS_ONE 1e-200
+
+double clt_goal_cost(clt_goal goal, double value) {
+  double rising = OF_ZERO;
+  if (!isfinite(value)) return NAN;
+  if (value >= LEAST) rising = fmin(value, MOST);
+  if (value <= -LEAST) rising = OF_MINUS_ONE / fmin(-value, MOST);
+  return goal == CLT_MAXIMISE ? 1 / rising : rising;
 }
 
-double clt_objective_exchange(const clt_objective *o, double x) { return exchange_by(o->goal, x); }
+double clt_goal_value(clt_goal goal, double cost) {
+  if (!(cost > 0) || isinf(cost)) return NAN;
+  const double rising = goal == CLT_MAXIMISE ? 1 / cost : cost;
+  if (rising > LEAST / 2) return rising; /* 1 / (1 / x) may be below x */
+  return rising < BELOW_ZERO ? -OF_MINUS_ONE / rising : 0;
+}
+
+double clt_cost_ratio(double cost, double other) {
+  const double ratio = cost / other;
+  return ratio > LEAST && ratio < MOST ? ratio : NAN;
+}
+
+double clt_objective_cost_of(const clt_objective *o, double value) { return clt_goal_cost(o->goal, value); }
+double clt_objective_value_of(const clt_objective *o, double cost) { return clt_goal_value(o->goal, cost); }
 
 double clt_objective_cost(const clt_objective *o, const clt_measurement *m) {
-  return clt_objective_exchange(o, clt_objective_value(o, m));
+  return clt_goal_cost(o->goal, clt_objective_value(o, m));
 }
 
 const char *clt_objective_value_text(char out[96], const clt_objective *o, double value) {
@@ -285,14 +308,15 @@ const char *clt_objective_value_text(char out[96], const clt_objective *o, doubl
 
 double clt_objective_default_cost(const clt_objective *o, const clt_measurement *m) {
   size_t own = clt_objective_default(o);
-  return exchange_by(o->metrics[own].goal, clt_objective_metric_value(o, own, m));
+  return clt_goal_cost(o->metrics[own].goal, clt_objective_metric_value(o, own, m));
 }
 
 void clt_objective_figure_as_time(const clt_objective *o, const clt_measurement *m, clt_measurement *out) {
   *out = *m;
   if (o->n_built_ins <= FIGURE || isnan(m->figure)) return;
-  clt_goal goal = o->metrics[FIGURE].goal;
-  out->time_s = exchange_by(goal, m->figure);
-  for (size_t i = 0; i < m->n_runs; i++) out->runs_s[i] = exchange_by(goal, m->figures[i]);
-  out->figure = NAN;
+  const clt_goal goal = o->metrics[FIGURE].goal;
+  const bool has_times = m->figure > 0;
+  out->time_s = has_times ? clt_goal_cost(goal, m->figure) : NAN;
+  for (size_t i = 0; i < m->n_runs; i++) out->runs_s[i] = has_times ? clt_goal_cost(goal, m->figures[i]) : NAN;
+  if (has_times) out->figure = NAN;
 }

@@ -47,12 +47,18 @@ bool clt_objective_ranks_as_usual(const clt_objective *objective); /* ranks by t
  * measured, or the expression cannot be evaluated (CLT_E_RANGE of the expressions in clatune/space.h). */
 double clt_objective_value(const clt_objective *objective, const clt_measurement *measurement);
 
-/* The cost that searchers minimise: the value if it is minimised, 1 / value if it is maximised. So a ratio of costs
- * equals a ratio of values in either direction, and the logarithm is defined. Above 0; NaN if there is no value, or
- * if it is not above 0 and finite. Values become costs only here. */
+/* The cost that searchers minimise, above 0, for any finite value. For a value above 0 it is the value itself if it is
+ * minimised, 1 / value if it is maximised: a ratio of costs equals a ratio of values in either direction, and the
+ * logarithm is defined. Values of 0 and below are better (minimised) or worse (maximised) than all of these by orders
+ * of magnitude; among negative values a ratio of costs equals a ratio of values, too. NaN: no finite value. Magnitudes
+ * outside 1e-80 to 1e80 are not told apart. Values become costs only here. */
 double clt_objective_cost(const clt_objective *objective, const clt_measurement *measurement);
-/* Converts a value to its cost, or a cost to its value; the conversion is its own inverse. */
-double clt_objective_exchange(const clt_objective *objective, double value_or_cost);
+double clt_objective_cost_of(const clt_objective *objective, double value);
+double clt_objective_value_of(const clt_objective *objective, double cost); /* the inverse */
+double clt_goal_cost(clt_goal goal, double value);
+double clt_goal_value(clt_goal goal, double cost);
+/* How many times as high a cost is as another; NaN if one of them is NaN, or their values have different signs. */
+double clt_cost_ratio(double cost, double other);
 /* Prints a value: "25.9 ms", "1.2 GFLOP/s"; "-" if it is not finite. Returns out. */
 const char *clt_objective_value_text(char out[96], const clt_objective *objective, double value);
 
@@ -66,7 +72,8 @@ double clt_objective_metric_value(const clt_objective *objective, size_t index, 
 double clt_objective_default_cost(const clt_objective *objective, const clt_measurement *measurement);
 
 /* For files of other tools, which hold only times: if the program reports a figure, *out is m with the costs of the
- * figures in place of seconds, as older records have it; otherwise *out is m. log remains m's. */
+ * figures in place of seconds, as older records have it. A figure that is not above 0 stays, without
+ * any time. Otherwise *out is m. log remains m's. */
 void clt_objective_figure_as_time(const clt_objective *objective, const clt_measurement *m, clt_measurement *out);
 
 /* --- names of quantities and units in files of other tools --- */

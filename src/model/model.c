@@ -73,6 +73,10 @@ void clt_model_measure_accuracy(clt_model *model) {
   model->accuracy.log_error_sd = n > 1 ? sqrt(fmax(0, (squares - sum * sum / n) / (n - 1))) : NAN;
 }
 
+bool clt_model_useless(const clt_model_accuracy *accuracy) {
+  return accuracy->log_cost_sd > 0 && accuracy->log_error_sd >= accuracy->log_cost_sd;
+}
+
 /* The mean relative error once each size's mean residual is taken out. */
 static int measure_calibrated_error(clt_model *model, const clt_rows *correct, clt_error *error) {
   size_t n_sizes = correct->n_instances > 1 ? correct->n_instances : 1;
@@ -130,6 +134,10 @@ int clt_model_new(clt_model **out, const char *type_name, const clt_setting *set
   if (rows->n_instances > 1) model->level = clt_baseline_at(&model->baseline, rows->instances[0]);
   model->accuracy = (clt_model_accuracy){.n_rows = rows->n, .n_failed = rows->n - correct.n};
   clt_model_measure_accuracy(model);
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < correct.n; i++) sum += correct.log_cost[i], squares += pow(correct.log_cost[i], 2);
+  if (correct.n > 1)
+    model->accuracy.log_cost_sd = sqrt(fmax(0, (squares - sum * sum / (double)correct.n) / (double)(correct.n - 1)));
   rc = measure_calibrated_error(model, &correct, error);
   model->accuracy.fit_s = clt_now_s() - start_s;
 done:

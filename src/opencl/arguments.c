@@ -193,6 +193,7 @@ int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan 
   int rc = CLT_OK;
   *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn, plan->config, data};
   if (out->items == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < plan->n_launches; i++) out->driver_chooses |= !plan->launches[i].has_local;
   for (; rc == CLT_OK && out->n < plan->n_args; out->n++) {
     out->items[out->n].arg = &plan->args[out->n];
     rc = bind_argument(&out->items[out->n], executor, data, verify, lender ? &lender->items[out->n] : NULL, m, error);

@@ -57,32 +57,32 @@ static uint64_t device_number(cl_device_id device, cl_device_info what) {
   return n == sizeof value.wide ? value.wide : 0;
 }
 
-static bool has_extension(const clt_device_info *info, const char *name) {
+bool clt_cl_has_extension(const clt_device_info *info, const char *name) {
   size_t n = strlen(name);
   for (const char *at = strstr(info->extensions, name); at; at = strstr(at + 1, name))
     if ((at == info->extensions || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0)) return true;
   return false;
 }
 
-bool clt_cl_is_nvidia(const clt_device_info *device) { return has_extension(device, "cl_nv_compiler_options"); }
+bool clt_cl_is_nvidia(const clt_device_info *device) { return clt_cl_has_extension(device, "cl_nv_compiler_options"); }
 
 /* The device's UUID and PCI address, if an extension provides them. */
 static void describe_hardware(clt_device_info *out, cl_device_id device) {
   unsigned char uuid[16];
   uint32_t pci[4];            /* domain, bus, device, function */
   unsigned char topology[24]; /* the last three bytes are bus, device and function */
-  if (has_extension(out, "cl_khr_device_uuid") &&
+  if (clt_cl_has_extension(out, "cl_khr_device_uuid") &&
       clGetDeviceInfo(device, DEVICE_UUID, sizeof uuid, uuid, NULL) == CL_SUCCESS)
     for (int i = 0; i < 16; i++) snprintf(out->uuid + 2 * i, 3, "%02x", uuid[i]);
-  if (has_extension(out, "cl_khr_pci_bus_info")) {
+  if (clt_cl_has_extension(out, "cl_khr_pci_bus_info")) {
     if (clGetDeviceInfo(device, DEVICE_PCI_BUS_INFO, sizeof pci, pci, NULL) != CL_SUCCESS) return;
-  } else if (has_extension(out, "cl_nv_device_attribute_query")) {
+  } else if (clt_cl_has_extension(out, "cl_nv_device_attribute_query")) {
     uint32_t slot = (uint32_t)device_number(device, NV_PCI_SLOT_ID);
     pci[0] = (uint32_t)device_number(device, NV_PCI_DOMAIN_ID);
     pci[1] = (uint32_t)device_number(device, NV_PCI_BUS_ID);
     pci[2] = slot >> 3;
     pci[3] = slot & 7;
-  } else if (has_extension(out, "cl_amd_device_attribute_query")) {
+  } else if (clt_cl_has_extension(out, "cl_amd_device_attribute_query")) {
     if (clGetDeviceInfo(device, AMD_TOPOLOGY, sizeof topology, topology, NULL) != CL_SUCCESS) return;
     pci[0] = 0;
     for (int i = 1; i < 4; i++) pci[i] = topology[20 + i];
@@ -95,9 +95,10 @@ static void describe_hardware(clt_device_info *out, cl_device_id device) {
 static void describe_sub_groups(clt_device_info *out, cl_device_id device) {
   size_t sizes[16], bytes = 0, used = 0;
   out->preferred_work_group_multiple = device_number(device, DEVICE_PREFERRED_MULTIPLE);
-  if (has_extension(out, "cl_nv_device_attribute_query")) out->warp_size = device_number(device, NV_WARP_SIZE);
-  if (has_extension(out, "cl_amd_device_attribute_query")) out->warp_size = device_number(device, AMD_WAVEFRONT_WIDTH);
-  if (!has_extension(out, "cl_intel_required_subgroup_size")) return;
+  if (clt_cl_has_extension(out, "cl_nv_device_attribute_query")) out->warp_size = device_number(device, NV_WARP_SIZE);
+  if (clt_cl_has_extension(out, "cl_amd_device_attribute_query"))
+    out->warp_size = device_number(device, AMD_WAVEFRONT_WIDTH);
+  if (!clt_cl_has_extension(out, "cl_intel_required_subgroup_size")) return;
   if (clGetDeviceInfo(device, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS) return;
   for (size_t i = 0; i < bytes / sizeof *sizes && i < 16 && used < sizeof out->sub_group_sizes; i++)
     used += (size_t)snprintf(out->sub_group_sizes + used, sizeof out->sub_group_sizes - used, "%s%zu", i ? " " : "",

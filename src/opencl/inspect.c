@@ -67,8 +67,10 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, clt_executor *execu
   if (rc) goto done;
   if (status) {
     char *log = clt_program_log(program, executor->device);
+    char *explained = log ? clt_explain_build(executor, NULL, text, log) : NULL;
     rc = clt_fail(error, CLT_E_OPENCL, "the kernel does not build (%s): %.*s", clt_cl_status_name(status), SAID_BYTES,
-                  log ? log : "");
+                  explained ? explained : "");
+    free(explained);
     free(log);
     goto done;
   }

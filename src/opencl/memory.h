@@ -92,6 +92,7 @@ typedef struct clt_bindings {
   unsigned turn; /* which poison comes next */
   clt_config config;
   const clt_data *data;   /* nullable */
+  bool driver_chooses;    /* the size of the work-groups of a launch */
   bool checked;           /* the present results were verified */
   bool was_accepted;      /* by the problem's function to verify */
   uint64_t accepted_hash; /* the result that it judged last */

@@ -28,6 +28,9 @@ int clt_program_build_described(cl_program *out, cl_int *status, clt_executor *e
                                 const char *options, clt_error *error);
 /* A kernel from a text of clatune's own; NULL: see *status. */
 cl_kernel clt_own_kernel(const clt_executor *executor, const char *text, const char *name, cl_int *status);
+/* A build's log after lines that say which extensions the device lacks, and which names of the problem (plan nullable)
+ * the source declares itself, so that macros replace them. malloc'ed; NULL when out of memory. */
+char *clt_explain_build(const clt_executor *executor, const clt_plan *plan, const char *source, const char *log);
 /* The driver's log of a build, malloc'ed; NULL if there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
 

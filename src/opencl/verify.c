@@ -143,6 +143,9 @@ static int read_output(clt_binding *binding, clt_executor *executor, bool known_
   return status == CL_SUCCESS ? CLT_OK : reject_reading(executor, binding->arg->name, status, m);
 }
 
+#define NO_LOCAL_SIZE \
+  "the driver chose the size of the work-groups; if the kernel relies on one, state it as \"LocalSize\""
+
 /* turn: the turn of the poison in the output. */
 static int compare_output(const clt_binding *binding, unsigned turn, clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
@@ -237,6 +240,12 @@ int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool mem
   if (rc && !memory)
     clt_check_memory(bindings, executor, m); /* damaged memory is the better explanation of an incorrect result */
   bindings->checked = rc == CLT_OK;
+  char *said = m->log;
+  if (rc && m->reason == CLT_REASON_WRONG_OUTPUT && bindings->driver_chooses && said &&
+      (m->log = clt_format("%s\n%s", said, NO_LOCAL_SIZE)) != NULL)
+    free(said);
+  else
+    m->log = said;
   m->phases.verify_s += clt_now_s() - started;
   return rc;
 }

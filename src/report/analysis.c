@@ -138,11 +138,12 @@ static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt
     free(text);
   }
   clt_model_accuracy_get(&accuracy, model);
-  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows,
-                   "failed_rows", (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken,
-                   "mean_relative_error", clt_json_real(accuracy.mean_relative_error), "log_error_sd",
-                   clt_json_real(accuracy.log_error_sd), "error_factor", clt_json_real(exp(accuracy.log_error_sd)),
-                   "points", "measured", measured, "predicted", predicted, "text", texts);
+  return json_pack("{s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}}", "useless", clt_model_useless(&accuracy),
+                   "rows", (json_int_t)accuracy.n_rows, "failed_rows", (json_int_t)accuracy.n_failed, "predicted_rows",
+                   (json_int_t)taken, "mean_relative_error", clt_json_real(accuracy.mean_relative_error),
+                   "log_error_sd", clt_json_real(accuracy.log_error_sd), "error_factor",
+                   clt_json_real(exp(accuracy.log_error_sd)), "points", "measured", measured, "predicted", predicted,
+                   "text", texts);
 }
 
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {

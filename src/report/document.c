@@ -81,21 +81,23 @@ static json_t *row_json(document_draft *d, size_t index) {
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     clt_json_set(&configuration, clt_space_parameter(space, i)->name,
                  value_json(clt_space_value(space, row->config, i)));
-  double error = NAN, confidence = NAN;
+  double error = NAN, confidence = NAN, low = NAN, high = NAN;
   json_t *value = json_null();
   if (clt_objective_is_default(d->t->objective)) {
     value = cost_json(d, row->final_cost);
     error = clt_interval_error(&row->final_interval, isnan(row->final_figure) ? row->final_s : row->final_figure);
-    if (isfinite(error)) confidence = row->final_interval.confidence;
+    if (isfinite(error))
+      confidence = row->final_interval.confidence, low = row->final_interval.low, high = row->final_interval.high;
   }
   const double time_s = isnan(row->final_s) ? row->time_s : row->final_s;
   const double share = clt_launch_share(&row->state, time_s, d->t->instance, row->config);
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1,
-                   "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
-                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value", value,
-                   "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
-                   "configuration", configuration, "text", config_json(d, row->config), "metrics",
-                   metrics_json(d, row, false), "state", clt_json_state(&row->state, share));
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation",
+                   (json_int_t)index + 1, "time_s", clt_json_real(row->time_s), "value", cost_json(d, row->cost),
+                   "spread", clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
+                   value, "finalist_interval", clt_json_real(error), "finalist_confidence", clt_json_real(confidence),
+                   "finalist_low", clt_json_real(low), "finalist_high", clt_json_real(high), "configuration",
+                   configuration, "text", config_json(d, row->config), "metrics", metrics_json(d, row, false), "state",
+                   clt_json_state(&row->state, share));
 }
 
 /* --- effects of parameters --- */
@@ -374,7 +376,7 @@ static void put_best(document_draft *d, json_t **json) {
   const clt_report_row *standard = d->t->standard == SIZE_MAX ? NULL : &t->rows.items[d->t->standard];
   clt_json_set(json, "default", standard ? row_json(d, d->t->standard) : json_null());
   clt_json_set(json, "default_value", cost_json(d, t->default_cost));
-  clt_json_set(json, "gain_over_default", clt_json_real(t->default_cost / cost));
+  clt_json_set(json, "gain_over_default", clt_json_real(clt_cost_ratio(t->default_cost, cost)));
   if (best) put_use(d, json, best, as_finalist);
   clt_json_set(json, "fastest", list);
 }

@@ -283,7 +283,7 @@ void clt_tuning_release(clt_tuning *tuning) {
 /* --- asking a tuning --- */
 
 double clt_tuning_value(const clt_tuning *tuning, double cost) {
-  return clt_objective_exchange(tuning->objective, cost);
+  return clt_objective_value_of(tuning->objective, cost);
 }
 
 double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {

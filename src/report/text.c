@@ -80,19 +80,27 @@ static const clt_line head_lines[] = {
              "[; load {session.load:.3g} on {session.processors} processors when it began]"}};
 static const clt_text_layout head_layout = CLT_TEXT_LAYOUT(0, 1, head_lines);
 
+/* Half a width says little about an interval that is far from symmetrical. */
+#define INTERVAL(of)                                                                           \
+  "[{!" of "finalist_interval>0.5}{" of "finalist_interval:pm " of                             \
+  "finalist_confidence}"                                                                       \
+  "|, {" of "finalist_low:in objective.unit} to {" of "finalist_high:in objective.unit} ({" of \
+  "finalist_confidence:confidence})]"
+
 /* As 'clatune tune' says it, the speed-up first. */
 static const clt_line best_lines[] = {
     {.form = ""},
     {"[{?objective.name=time}speed-up|gain]",
      "{?best}{?default}{gain_over_default:.3g} over the default configuration ({default_value:in objective.unit}"
-     "[{?best_is_finalist}{default.finalist_interval:pm default.finalist_confidence}]): {default.text}"
-     "|{?best}{?default}none over the default configuration: [{?default.value}they were not timed side by side"
-     "|it failed]"},
+     "[{?best_is_finalist}" INTERVAL("default.") "]): {default.text}"
+                                                 "|{?best}{?default}none over the default configuration: "
+                                                 "[{?default.value}they were not timed side by side"
+                                                 "|it failed]"},
     {"best configuration", "[{best.text}|none: no configuration was correct]"},
     {"[{?objective.name=time}time|{?objective.name=figure}figure|objective]",
      "{?best}[{?objective.name!=time}{?objective.name!=figure}{objective.name}: ]{best_value:in objective.unit}"
-     "[{?best_is_finalist}[{best.finalist_interval:pm best.finalist_confidence}] (median of its interleaved runs;"
-     " {best.value:in objective.unit} in the search)]"},
+     "[{?best_is_finalist}" INTERVAL("best.") " (median of its interleaved runs;"
+                                              " {best.value:in objective.unit} in the search)]"},
     {"options", "{?best}{options}"},
     CLT_STATE_LINES("best.", "{?best.state.launch_share>0.1}"),
     {"{name}", "{value:.4g}[ {unit}]", .each = "metrics"},
@@ -106,7 +114,10 @@ static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_line
 
 static const clt_line model_lines[] = {
     {.form = "\nA model of these [{?objective.name=time}times|values]"},
-    {.form = "mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
+    {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
+             "{model.predicted_rows}"
+             " rows not used for training"
+             "|mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};
@@ -159,7 +170,14 @@ static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_def
   if (isfinite(finalist)) {
     clt_text_add(s->out, "  finalist");
     put_column(s, finalist);
-    clt_draw_form(s->out, row, "{finalist_interval:pm finalist_confidence}");
+    if (clt_json_number(row, "finalist_interval") > 0.5) {
+      clt_text_add(s->out, ",");
+      put_column(s, clt_json_number(row, "finalist_low"));
+      clt_text_add(s->out, " to");
+      put_column(s, clt_json_number(row, "finalist_high"));
+    } else {
+      clt_draw_form(s->out, row, "{finalist_interval:pm finalist_confidence}");
+    }
   }
   clt_text_add(s->out, is_default ? "  (default)\n" : "\n");
 }

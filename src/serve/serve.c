@@ -147,8 +147,7 @@ static int read_told(const clt_served *s, const clt_node *root, clt_measurement 
     return CLT_OK;
   }
   if (value.json && !has_figure) return clt_node_fail(&value, "is not used by this objective; give \"time_s\"");
-  if (value.json && (!clt_json_read_number(&m->figure, value.json) || !(m->figure > 0)))
-    return clt_node_fail(&value, "needs a number above 0");
+  if (value.json && !clt_json_read_number(&m->figure, value.json)) return clt_node_fail(&value, "needs a number");
   if (energy.json && (!clt_json_read_number(&m->energy_J, energy.json) || !(m->energy_J > 0)))
     return clt_node_fail(&energy, "needs a number of joules above 0");
   const char *lacks = NULL;

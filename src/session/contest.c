@@ -177,11 +177,12 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   rc = check_fastest(f, s, &fastest, error);
   if (s->loop.store) clt_store_begin_comparison(s->loop.store);
   for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = record_finalist(f, s, i, error);
-  /* The old leader's time is from other rounds, so it counts only if no other is left and it has not failed. */
-  bool stands = fastest == NULL;
+  /* The old leader's time is from other rounds, so it counts only if no other is left and it has not failed, or if this
+   * comparison was stopped before its winner was checked. */
+  bool stands = fastest == NULL || rc;
   for (size_t i = 0; i < f->n; i++) {
-    stands = stands && (f->measurements[i].config != f->leader.config || lacks_memory(f, i));
-    if (&f->measurements[i] != fastest) clt_measurement_release(&f->measurements[i]);
+    stands = stands && (rc || f->measurements[i].config != f->leader.config || lacks_memory(f, i));
+    if (rc || &f->measurements[i] != fastest) clt_measurement_release(&f->measurements[i]);
   }
   if (stands) return rc;
   clt_measurement_release(&f->leader);
@@ -286,6 +287,27 @@ static int find_champion(clt_config *out, const clt_session *s, clt_error *error
   return rc;
 }
 
+/* Without a comparison the search's best counts, which has all its runs; if it failed since, the next best. That one's
+ * runs are in the store, not in memory. */
+static int believe_search(clt_session *s, clt_error *error) {
+  const clt_search_loop *l = &s->loop;
+  clt_measurement *best = &s->result->best;
+  const clt_ranked *left = best_left(s);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    if (s->ranked[i].config == best->config && !s->ranked[i].rejected) return CLT_OK;
+  clt_measurement_release(best);
+  clt_measurement_init(best, CLT_CONFIG_NONE);
+  if (left == NULL) return CLT_OK;
+  clt_known stored = {0};
+  int rc = l->store
+               ? clt_known_load(&stored, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), error)
+               : CLT_OK;
+  if (rc == CLT_OK && clt_known_take(&stored, left->config, best) == CLT_NOT_KNOWN)
+    clt_known_take(&s->loop.known, left->config, best);
+  clt_known_release(&stored);
+  return rc;
+}
+
 int clt_session_finalists(clt_session *s, clt_error *error) {
   size_t most = s->settings->finalists > MOST_FINALISTS ? s->settings->finalists : MOST_FINALISTS;
   if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
@@ -312,13 +334,9 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
     return rc;
   }
   if (!found && (stopped || f.n_out_of_memory > 0)) {
-    /* The search's best counts, unless it failed since; of the next best only the loop's record is known. */
-    const clt_ranked *left = best_left(s);
-    if (best->config != (left ? left->config : CLT_CONFIG_NONE)) {
-      clt_measurement_release(best);
-      clt_measurement_init(best, CLT_CONFIG_NONE);
-      if (left) clt_known_take(&s->loop.known, left->config, best);
-    }
+    const bool left = best_left(s) != NULL;
+    const int believed = believe_search(s, error);
+    if (believed) return believed;
     if (stopped || left) return rc;
   }
   clt_measurement_release(best);

@@ -106,14 +106,11 @@ clt_measurement clt_session_at_median(const clt_measurement *m) {
 /* Of the runs from the best to the median; negative: too few runs. */
 static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
   const double *runs = runs_of(m), median = clt_median(runs, m->n_runs);
-  double lowest = INFINITY, highest = 0;
+  double best = INFINITY;
   if (m->n_runs < 3 || isnan(median)) return -1;
-  for (size_t i = 0; i < m->n_runs; i++) {
-    lowest = fmin(lowest, runs[i]);
-    highest = fmax(highest, runs[i]);
-  }
-  const bool larger = !isnan(m->figure) && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
-  return larger ? highest / median - 1 : median / lowest - 1;
+  const clt_goal goal = isnan(m->figure) ? CLT_MINIMISE : clt_objective_goal(s->loop.objective);
+  for (size_t i = 0; i < m->n_runs; i++) best = fmin(best, clt_goal_cost(goal, runs[i])); /* NaN: not known */
+  return clt_cost_ratio(clt_goal_cost(goal, median), best) - 1;
 }
 
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
@@ -141,7 +138,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     char name[512];
     clt_config_print(name, sizeof name, s->loop.space, asked);
     clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "the objective '%.200s' has no value above 0 for %s; configurations without a value are ignored",
+            "the objective '%.200s' has no value for %s; configurations without a value are ignored",
             clt_objective_name(s->loop.objective), name);
   }
   if (has_cost && !(s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance)))) {
@@ -192,7 +189,7 @@ int clt_session_note(clt_session *s, clt_error *error, const char *format, ...) 
 }
 
 static const char *cost_text(char out[96], const clt_session *s, double cost) {
-  return clt_objective_value_text(out, s->loop.objective, clt_objective_exchange(s->loop.objective, cost));
+  return clt_objective_value_text(out, s->loop.objective, clt_objective_value_of(s->loop.objective, cost));
 }
 
 /* Explains why the best of the search (fastest) is not the winner. */

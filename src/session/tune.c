@@ -59,8 +59,8 @@ clt_ending clt_session_ending(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
   const clt_measurement *best = &s->result->best;
   if (clt_stop_asked(settings->stop)) return CLT_ENDED_ON_REQUEST;
-  if (settings->target > 0 && best->config != CLT_CONFIG_NONE &&
-      clt_objective_cost(s->loop.objective, best) <= clt_objective_exchange(s->loop.objective, settings->target))
+  if (settings->target != 0 && best->config != CLT_CONFIG_NONE &&
+      clt_objective_cost(s->loop.objective, best) <= clt_objective_cost_of(s->loop.objective, settings->target))
     return CLT_ENDED_BY_TARGET;
   if (s->loop.n_begun >= s->loop.budget) return CLT_ENDED_BY_BUDGET;
   if (settings->stagnation > 0 && s->result->evaluations - s->improved_at >= settings->stagnation)
@@ -428,8 +428,7 @@ static int fail_no_valid(const clt_session *s, clt_error *error) {
   char counts[256] = "";
   size_t used = 0;
   if (result->n_without_value > 0)
-    return clt_fail(error, CLT_E_NO_VALID,
-                    "none of %lld correct evaluations has a value of the objective '%.200s' above 0",
+    return clt_fail(error, CLT_E_NO_VALID, "none of %lld correct evaluations has a value of the objective '%.200s'",
                     (long long)result->n_without_value, clt_objective_name(s->loop.objective));
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
     int64_t n = clt_tune_n_invalid(result, (clt_invalidity)i);

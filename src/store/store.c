@@ -180,13 +180,13 @@ bool clt_record_plausible(const clt_store_record *record) {
   if (record->configuration == NULL || (unsigned)record->kind > CLT_RECORD_COMPARED) return false;
   if (record->kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
-  if (clt_measurement_correct(m) && !usable_number(m->time_s) && !usable_number(m->figure)) return false;
+  if (clt_measurement_correct(m) && !usable_number(m->time_s) && !isfinite(m->figure)) return false;
   if (isinf(m->energy_J) || m->energy_J < 0) return false;
 #define IMPOSSIBLE_USE(member) || isinf(m->use.member) || m->use.member < 0
 #define IMPOSSIBLE_STATE(member) || isinf(m->state.member) || m->state.member < 0
   if (false CLT_KERNEL_USE_TABLE(IMPOSSIBLE_USE) CLT_DEVICE_STATE_TABLE(IMPOSSIBLE_STATE)) return false;
   for (size_t i = 0; i < m->n_runs; i++)
-    if (!usable_number(m->runs_s[i]) && !(isnan(m->runs_s[i]) && usable_number(m->figure))) return false;
+    if (!usable_number(m->runs_s[i]) && !(isnan(m->runs_s[i]) && isfinite(m->figure))) return false;
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "measurement/statistics.h"
 
@@ -227,7 +228,14 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
     outcome.reason = CLT_REASON_OUT_OF_MEMORY;
     if (limit_mib) snprintf(limited, sizeof limited, "a worker may use %lld MiB (--memory-limit); ", limit_mib);
   }
-  const char *what = expired ? "took too long" : "lost";
+  char what[100] = "lost";
+  const bool running = phase == CLT_PHASE_RUNNING;
+  const double limit_s = compiling ? process->limits.compile_s
+                         : running ? process->limits.run_s
+                                   : process->limits.host_s;
+  const char *option = compiling ? "--compile-timeout" : running ? "--run-timeout" : "--host-timeout";
+  if (expired)
+    clt_snprintf(what, sizeof what, "took too long (limit %.3g s, %s%s)", limit_s, option, slow ? "-factor" : "");
   char *text = why ? clt_format("%s%s at phase %s: %s", limited, what, clt_phase_name(phase), why) : NULL;
   outcome.text = text ? text : "out of memory";
   int rc = CLT_OK;

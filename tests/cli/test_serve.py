@@ -145,6 +145,9 @@ class Serve(CliTest):
         best = server(best=True)["best"]
         self.assertEqual(best["value"], value(best["configuration"]))
         self.assertGreater(best["value"], 0.97 * max(value({"block": b, "tile": t}) for b in BLOCKS for t in TILES))
+        loss = self.begin(objective={"name": "loss", "unit": "", "goal": "minimise"}, budget=20)
+        loss.run(measure=lambda c: {"configuration": c, "value": c["tile"] - 2.0})
+        self.assertLessEqual(loss(best=True)["best"]["value"], 0)
         self.assertIn("value", self.begin()(tell={"configuration": {"block": 16, "tile": 1}, "value": 3})["error"])
 
     def test_a_program_with_a_figure(self):

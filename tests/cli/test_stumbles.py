@@ -30,6 +30,29 @@ class WrongFile(SimulatedTest):
         self.assertNotIn("init", self.clatune("space", "broken.json", expect=1).stderr)
 
 
+    def test_a_trailing_comma_is_called_that(self):
+        (self.folder / "broken.json").write_text('{"General": {"BenchmarkName": "x"},\n "Budget": [1, 2,\n]}')
+        self.assertIn("broken.json:3: trailing comma: remove the ',' before the ']'", self.clatune("space", "broken.json", expect=1).stderr)
+
+    def test_plain_text_in_place_of_a_recording(self):
+        (self.folder / "times.txt").write_text("16 32 0.5\n")
+        said = self.clatune("report", "times.txt", expect=1).stderr
+        self.assertIn("recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT", said)
+
+
+class Help(SimulatedTest):
+    def test_it_fits_80_columns(self):
+        commands = [line.split()[0] for line in self.clatune("--help").stdout.split("commands:")[1].split("\n\n")[0].splitlines()
+                    if line.startswith("  ") and line[2] != " "]
+        self.assertIn("tune", commands)
+        for command in commands:
+            for line in self.clatune(command, "--help").stdout.splitlines():
+                self.assertLessEqual(len(line), 80, (command, line))
+
+    def test_a_searcher_is_guessed(self):
+        self.assertIn("did you mean 'surrogate'?", self.clatune("help", "surrogat", expect=2).stderr)
+
+
 class FixedMacros(SimulatedTest):
     """A kernel's own #define wins over -D, and no compiler says so aloud."""
 

@@ -58,11 +58,14 @@ static void json_may_stand_among_other_lines(void **state) {
 static void figures_keep_their_unit(void **state) {
   (void)state;
   double x;
-  const clt_figure ms = {.scale = 1e-3}, larger = {.scale = 1, .larger_is_better = true};
+  const clt_figure ms = {.scale = 1e-3, .unit = "s"}, larger = {.scale = 1, .unit = "", .larger_is_better = true};
   assert_true(clt_figure_scale(&x, &ms, 5) && x == 5e-3 && clt_figure_cost(&ms, x) == 5e-3);
   assert_true(clt_figure_scale(&x, &larger, 4) && x == 4 && clt_figure_cost(&larger, x) == 0.25);
-  const double bad[] = {0, -1, NAN, INFINITY};
-  for (int i = 0; i < 4; i++) assert_false(clt_figure_scale(&x, &ms, bad[i]) || clt_figure_scale(&x, &larger, bad[i]));
+  const clt_figure seconds = {.scale = 1e-3, .unit = "s"}, score = {.scale = 1, .unit = "points"};
+  const double bad[] = {NAN, INFINITY, 0, -1};
+  for (int i = 0; i < 4; i++) assert_false(clt_figure_scale(&x, &seconds, bad[i])); /* only times are above 0 */
+  for (int i = 0; i < 4; i++) assert_int_equal(clt_figure_scale(&x, &score, bad[i]), i >= 2);
+  assert_true(clt_figure_cost(&score, -1) < clt_figure_cost(&score, 0));
 }
 
 /* Runs that took 3 s, 2 s, ... */
@@ -179,7 +182,7 @@ int main(void) {
                                      cmocka_unit_test(json_may_stand_among_other_lines),
                                      cmocka_unit_test(figures_keep_their_unit),
                                      cmocka_unit_test(runs_are_summed_up),
-      cmocka_unit_test(seconds_may_be_unknown),
+                                     cmocka_unit_test(seconds_may_be_unknown),
                                      cmocka_unit_test(a_question_has_positions),
                                      cmocka_unit_test(answers_are_found_in_other_text)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,10 +124,25 @@ static void a_ratio_of_costs_is_a_ratio_of_values(void **state) {
     double costs = clt_objective_cost(o, &b) / clt_objective_cost(o, &a);
     bool maximised = clt_objective_goal(o) == CLT_MAXIMISE;
     assert_true(fabs(costs - (maximised ? x / y : y / x)) < 1e-12 * costs);
-    assert_true(fabs(clt_objective_exchange(o, clt_objective_cost(o, &a)) / x - 1) < 1e-12);
+    assert_true(fabs(clt_objective_value_of(o, clt_objective_cost(o, &a)) / x - 1) < 1e-12);
     clt_objective_free(o);
   }
   drop(&s);
+}
+
+static void any_finite_value_has_a_cost(void **state) {
+  (void)state;
+  const double values[] = {-1e90, -3.5, -0.25, -1e-30, 0, 1e-30, 0.1, 7, 1e30};
+  const clt_goal goals[] = {CLT_MINIMISE, CLT_MAXIMISE};
+  for (int g = 0; g < 2; g++)
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+      const double cost = clt_goal_cost(goals[g], values[i]), x = i ? values[i] : -1e80;
+      assert_true(cost > 0 && isfinite(log(cost)) && fabs(clt_goal_value(goals[g], cost) - x) <= 1e-12 * fabs(x));
+      if (i) assert_true((clt_goal_cost(goals[g], values[i - 1]) < cost) == (goals[g] == CLT_MINIMISE));
+      assert_true(isnan(clt_goal_cost(goals[g], i % 2 ? NAN : -INFINITY)));
+    }
+  assert_true(fabs(clt_cost_ratio(clt_goal_cost(CLT_MINIMISE, -1), clt_goal_cost(CLT_MINIMISE, -4)) - 4) < 1e-12);
+  assert_true(isnan(clt_cost_ratio(clt_goal_cost(CLT_MINIMISE, 1), clt_goal_cost(CLT_MINIMISE, -4))));
 }
 
 static void an_expression_needs_its_goal(void **state) {
@@ -178,10 +193,10 @@ static void which_objectives_rank_by_time(void **state) {
   drop(&s);
 }
 
-static void what_has_no_positive_value_has_no_cost(void **state) {
+static void what_has_no_value_has_no_cost(void **state) {
   (void)state;
   subject s = make(METRICS);
-  const char *const texts[] = {"minimise time_s - 1",           "minimise 1 / (block - 8)", "minimise 'text'", "energy",
+  const char *const texts[] = {"minimise log(time_s - 1)",      "minimise 1 / (block - 8)", "minimise 'text'", "energy",
                                "minimise 10.0 ** 400 * time_s", "minimise log(block - 8)"};
   clt_measurement m = measured(0, 0.5, NAN);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -307,9 +322,10 @@ int main(void) {
       WITH_FOLDER(time_is_the_objective_unless_something_else_is_stated),
       WITH_FOLDER(a_metric_may_use_those_above_it),
       WITH_FOLDER(a_ratio_of_costs_is_a_ratio_of_values),
+      cmocka_unit_test(any_finite_value_has_a_cost),
       WITH_FOLDER(an_expression_needs_its_goal),
       WITH_FOLDER(which_objectives_rank_by_time),
-      WITH_FOLDER(what_has_no_positive_value_has_no_cost),
+      WITH_FOLDER(what_has_no_value_has_no_cost),
       WITH_FOLDER(a_programs_own_figure_is_the_standard_objective),
       WITH_FOLDER(a_recording_has_sizes_and_parameters_but_no_metrics),
       WITH_FOLDER(mistakes_in_a_file_are_told_with_their_place),

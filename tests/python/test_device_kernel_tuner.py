@@ -138,6 +138,14 @@ def test_a_searcher_goes_by_the_objective():
     assert env["best_config"]["slower"] == max(entry["slower"] for entry in results)
 
 
+def test_a_configuration_has_one_time(capsys):
+    results, _ = tune_kernel("copy", COPY, N, ARGUMENTS, PARAMETERS, iterations=7)
+    lines = [line for line in capsys.readouterr().out.split("Best of")[0].splitlines() if "time=" in line]
+    assert len(lines) == len(results)
+    for entry in results:
+        assert any(line.startswith(f"block_size_x={entry['block_size_x']}, ") and f"time={entry['time']:.3f}ms" in line for line in lines), (entry, lines)
+
+
 def test_a_kernel_that_cannot_be_built():
     with pytest.raises(RuntimeError, match="compile-error.*nothing"):
         tune(source=COPY.replace("+ WRONG", "+ nothing"))

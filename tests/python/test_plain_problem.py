@@ -166,3 +166,17 @@ def test_spaces_that_make_no_sense():
 def test_the_shipped_problems_are_in_the_package():
     shared = pathlib.Path(clatune.find_command()).parents[1] / "share/clatune/problems"
     assert clatune.Problem.load(shared / "convolution.json").count() > 90000
+
+
+def test_a_size_called_like_an_argument_is_no_macro():
+    text = "kernel void k(global float *x, const int n) { if (get_global_id(0) < n) x[0] = m; }"
+    problem = clatune.Problem(text, "k", space={"a": [1, 2]}, arguments={"x": np.zeros(4, np.float32), "n": np.int32(4)}, global_size=4,
+                              sizes={"n": 4, "m": 2})
+    assert [one.get("Macro", True) for one in problem.document["ProblemParameters"]] == [False, True]
+
+
+def test_functions_are_answered_with_expressions(scale):
+    with pytest.raises(TypeError, match="write an expression as text"):
+        clatune.Space({"a": [1, 2]}, constraints=[lambda a: a > 1])
+    with pytest.raises(TypeError, match="write an expression as text"):
+        scale(global_size=lambda p: 1000)

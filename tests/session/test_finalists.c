@@ -205,6 +205,36 @@ static void stopped_among_the_finalists_the_search_is_believed(void **state) {
   clt_space_free(space);
 }
 
+/* Stopped at any step, the result is the last complete one: of the search, with its runs, or of a comparison. */
+static void a_stop_at_any_step_leaves_a_complete_result(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n_found[2] = {0, 0};
+  int rc = CLT_E_STOPPED;
+  for (size_t step = 1; rc == CLT_E_STOPPED; step++) {
+    struct stage stage;
+    begin(&stage, space);
+    stage.evaluator.scatters = true;
+    n_script = 0;
+    for (int e = 1; e <= 12; e++) script[n_script++] = of_e(space, e);
+    assert_int_equal(search_stage(&stage, NULL), 0);
+    stage.settings.finalists = 3;
+    fails(&stage, of_e(space, 8), CLT_REASON_WRONG_OUTPUT, 1); /* so there is a second comparison */
+    stage.evaluator.stops_at = step;
+    rc = clt_session_finalists(&stage.session, NULL);
+    assert_int_equal(clt_session_summarise(&stage.session, NULL), 0);
+    const clt_measurement *best = &stage.result->best;
+    assert_true(best->config != CLT_CONFIG_NONE && best->n_runs >= 3 && isfinite(stage.result->best_spread));
+    if (!stage.result->best_is_finalist) assert_true(best->time_s == stage.result->least_s);
+    n_found[stage.result->best_is_finalist]++;
+    assert_true(step < 10000);
+    end(&stage);
+  }
+  assert_int_equal(rc, 0);
+  assert_true(n_found[0] >= 7 && n_found[1] >= 7);
+  clt_space_free(space);
+}
+
 static void keep_text(void *user, clt_log_level level, const char *text) {
   if (level == CLT_LOG_WARNING) snprintf(user, 256, "%s", text);
 }
@@ -422,6 +452,7 @@ int main(void) {
       cmocka_unit_test(where_memory_suffices_for_no_finalist_the_search_is_believed),
       cmocka_unit_test(companions_keep_what_is_known_of_them),
       cmocka_unit_test(stopped_among_the_finalists_the_search_is_believed),
+      cmocka_unit_test(a_stop_at_any_step_leaves_a_complete_result),
       cmocka_unit_test(a_rejected_finalist_is_named_with_the_reason),
       cmocka_unit_test(the_default_is_timed_side_by_side),
       cmocka_unit_test(why_the_fastest_of_the_search_has_not_won_is_said),

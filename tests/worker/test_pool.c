@@ -82,7 +82,8 @@ static void deadlines_are_those_of_the_phase(void **state) {
   expect(&m[1], CLT_REASON_RUN_TIMEOUT);
   expect(&m[2], CLT_REASON_RUN_TIMEOUT);
   expect(&m[3], CLT_REASON_NONE);
-  assert_non_null(strstr(m[0].log, "took too long"));
+  assert_non_null(strstr(m[0].log, "took too long (limit "));
+  assert_non_null(strstr(m[0].log, "-timeout"));
   release_all(m, 4);
   close_pool(pool);
   assert_true(all_gone(f));

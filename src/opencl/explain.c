@@ -1,0 +1,96 @@
+/* Why a program does not build, where the compiler's own words do not say it. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "opencl/internal.h"
+#include "problem/parts.h"
+
+/* What a kernel uses that needs an extension. */
+static const struct {
+  const char *word, *extension;
+} features[] = {{"sub_group_", "cl_khr_subgroups"}, {"half", "cl_khr_fp16"}, {"double", "cl_khr_fp64"}};
+#define N_FEATURES (sizeof features / sizeof *features)
+
+/* Whether a word begins with this, in code. */
+static bool has_word(const char *text, const char *start) {
+  for (const char *at = text; (at = strstr(at, start)) != NULL; at++)
+    if (at == text || !clt_in_word(at[-1])) return true;
+  return false;
+}
+
+/* Whether the code asks for an extension in an #if, and so has another way. */
+static bool is_tested(const char *plain, const char *extension) {
+  for (const char *at = plain; (at = clt_next_word(plain, at, extension)) != NULL; at++)
+    if (!clt_reads_macro_at(plain, at)) return true;
+  return false;
+}
+
+static void explain_features(clt_text *out, const clt_executor *executor, const char *plain, const char *log) {
+  for (size_t i = 0; i < N_FEATURES; i++) {
+    const char *extension = features[i].extension;
+    bool named = strstr(log, extension) || has_word(log, features[i].word) || !is_tested(plain, extension);
+    if (named && has_word(plain, features[i].word) && !clt_cl_has_extension(&executor->info, extension))
+      clt_text_printf(out, "needs %s, which this device does not have\n", extension);
+  }
+  if (!executor->info.images && (has_word(plain, "image2d") || has_word(plain, "image3d")))
+    clt_text_add(out, "needs images, which this device does not have\n");
+}
+
+/* The line of a declaration of the name as an argument or a variable; 0: none. A type is before it, on the same line
+ * but no directive, and the declaration goes on after it. */
+static size_t find_declaration(const char *plain, const char *name) {
+  static const char *const no_types[] = {"return", "case", "goto", "else", "sizeof"};
+  for (const char *at = plain; (at = clt_next_word(plain, at, name)) != NULL; at++) {
+    const char *line = at, *before = at, *after = at + strlen(name);
+    while (line > plain && line[-1] != '\n') line--;
+    while (before > line && (before[-1] == ' ' || before[-1] == '*')) before--;
+    after += strspn(after, " ");
+    const char *type = before;
+    while (type > line && clt_in_word(type[-1])) type--;
+    bool is_type = type < before && (*type < '0' || *type > '9') && *after && strchr(",);=[\r\n", *after);
+    for (size_t i = 0; i < sizeof no_types / sizeof *no_types; i++)
+      is_type = is_type && !(strncmp(type, no_types[i], strlen(no_types[i])) == 0);
+    if (!is_type || line[strspn(line, " \t")] == '#') continue;
+    size_t number = 1;
+    for (const char *c = plain; c < at; c++) number += *c == '\n';
+    return number;
+  }
+  return 0;
+}
+
+static void explain_names(clt_text *out, const clt_plan *plan, const char *plain) {
+  const clt_problem *problem = plan->problem;
+  const char *file = plan->source_file ? plan->source_file : "the kernel";
+  for (size_t i = 0; i < problem->n_passed; i++) {
+    const char *name = problem->sizes[i].name;
+    const size_t line = problem->sizes[i].no_macro ? 0 : find_declaration(plain, name);
+    if (line)
+      clt_text_printf(out,
+                      "%s:%zu declares '%s', and the macro of the problem parameter '%s' replaces it there; add "
+                      "\"Macro\": false to the problem parameter, or rename it\n",
+                      file, line, name, name);
+  }
+  for (size_t i = 0; i < problem->n_parameters; i++) {
+    const char *name = problem->parameters[i].name;
+    const size_t line = find_declaration(plain, name);
+    if (line)
+      clt_text_printf(out,
+                      "%s:%zu declares '%s', and the macro of the tuning parameter '%s' replaces it there; rename the "
+                      "tuning parameter\n",
+                      file, line, name, name);
+  }
+}
+
+char *clt_explain_build(const clt_executor *executor, const clt_plan *plan, const char *source, const char *log) {
+  clt_text out = {0};
+  char *taken = NULL, *plain = clt_plain_source(source);
+  if (plain) {
+    explain_features(&out, executor, plain, log);
+    if (plan && plan->problem) explain_names(&out, plan, plain);
+  }
+  clt_text_add(&out, log);
+  free(plain);
+  return clt_text_take(&taken, &out, NULL) == CLT_OK ? taken : NULL;
+}
