@@ -11,8 +11,8 @@
 /* Whether a result is of this tuning: whoever holds a claim can write any line. */
 static bool is_of_cell(const json_t *line, const clt_device_info *device, const clt_sweep_cell *cell) {
   const json_t *sizes = json_object_get(line, "sizes");
-  bool is = strcmp(clt_json_string(line, "device"), device->name) == 0 &&
-            strcmp(clt_json_string(line, "driver"), device->driver_version) == 0 &&
+  /* Not the device's name: whoever adds the device to the plan first says what it is called. */
+  bool is = strcmp(clt_json_string(line, "driver"), device->driver_version) == 0 &&
             strcmp(clt_json_string(line, "problem"), clt_problem_name(cell->problem)) == 0 &&
             strcmp(clt_json_string(line, "searcher"), cell->by->label) == 0 &&
             json_integer_value(json_object_get(line, "budget")) == (json_int_t)cell->budget &&

@@ -83,7 +83,7 @@ static bool must_repeat(clt_known *known, struct clt_known_entry *entry) {
   if (entry->reason == CLT_REASON_NONE)
     entry->is_repeated = is_incredible(known, entry);
   else
-    entry->is_repeated = voice->is_wrong || !voice->is_confirmed || 100 * known->n_repeated < known->n_taken ||
+    entry->is_repeated = voice->is_wrong || !voice->is_confirmed || 100 * known->n_repeated <= known->n_taken ||
                          (known->insists && known->insisted == entry->config);
   if (!entry->is_repeated) return false;
   known->n_repeated++;

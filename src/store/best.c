@@ -85,7 +85,9 @@ static const known_record *newest_of(const known_records *known, clt_config conf
 static int add_finalist(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost,
                         bool is_other) {
   const int64_t comparison = record->comparison ? record->comparison : -record->number; /* alone */
-  const uint64_t parts[] = {clt_hash64(record->origin, strlen(record->origin)), (uint64_t)comparison};
+  /* With the voice: an origin can be chosen so that it has another's hash. */
+  const uint64_t parts[] = {clt_hash64(record->origin, strlen(record->origin)), (uint64_t)comparison,
+                            (uint64_t)record->voice};
   bool is_new = false;
   uint64_t *index = clt_map_add(&v->contest_indices, clt_hash64(parts, sizeof parts) >> 1, &is_new);
   if (index == NULL || clt_grow(&v->contests, &v->contests_capacity, v->n_contests + 1, sizeof *v->contests))

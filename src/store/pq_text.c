@@ -67,7 +67,7 @@ void clt_pq_restore_text(char *text) {
   for (const char *in = out; in && *in;) {
     uint32_t c = 0;
     const bool is_one = clt_text_character(in, strnlen(in, 4), &c) == 4 && c >= ESCAPED && c < ESCAPED + 256;
-    if (is_one && c > ESCAPED) {
+    if (is_one && c >= ESCAPED + 128) { /* no valid text needs the others */
       *out++ = (char)(c - ESCAPED);
       in += 4;
     } else {

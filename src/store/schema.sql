@@ -227,9 +227,11 @@ BEGIN
     INSERT INTO measurement(agent, key, origin, number, kind, configuration, reason, time_s, clock, build_s,
         first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed,
         comparison, state)
-      SELECT deliverer, r.of, known_as, number, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,
-        verify_s, wait_s, max_abs_error, log, made_s, runs, energy_j, figures, use, confirmed, comparison,
-        state FROM r
+      -- Only what readers can take: a time is a number, and arrays are short.
+      SELECT deliverer, r.of, known_as, number, kind, configuration, reason,
+        CASE WHEN time_s < 'Infinity' THEN time_s END, clock, build_s, first_launch_s, runs_s, verify_s, wait_s,
+        max_abs_error, log, made_s, runs[1:256], energy_j, figures[1:256], use[1:16], confirmed, comparison, state[1:16]
+        FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin IN (r.known_as, r.origin) AND g.number = r.number)
         AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind

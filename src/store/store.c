@@ -389,6 +389,7 @@ typedef struct answer_walk {
 
 bool clt_answers_agree(const clt_measurement *a, const clt_measurement *b) {
   if (clt_measurement_correct(a) != clt_measurement_correct(b)) return false;
+  if (isnan(a->time_s) != isnan(b->time_s)) return false;
   return !(clt_measurement_correct(a) && fmin(a->time_s, b->time_s) < 0.5 * fmax(a->time_s, b->time_s));
 }
 
