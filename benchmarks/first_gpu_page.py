@@ -275,7 +275,8 @@ def main():
         folder = options.results[0] if options.results[0].is_dir() else pathlib.Path(name)
         for path in options.results if folder == pathlib.Path(name) else []:
             with tarfile.open(path) as tar:
-                tar.extractall(folder, filter="data")
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)  # older versions of Python 3.11 have none
+                tar.extractall(folder)
         if not (folder / "device.json").exists():
             raise SystemExit(f"first_gpu_page.py: '{options.results[0]}' holds no results of benchmarks/first_gpu.py")
         r = Results(folder.resolve(), options.build)
