@@ -92,7 +92,7 @@ static void write_pixels(__global float *restrict output, floatv value, int x, i
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void convolution(__global const float *restrict input,
+__kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void convolution_wide(__global const float *restrict input,
                                                                                __constant float *filter,
                                                                                __global float *restrict output) {
   const int local_x = get_local_id(0), local_y = get_local_id(1);

@@ -49,7 +49,8 @@ static void put_examples(const char *text) {
   for (; *text; text += *text == '\n') {
     const size_t n = strcspn(text, "\n");
     const char *gap = n > WIDTH ? memmem(text + 2, n - 2, "  ", 2) : NULL;
-    const size_t n_left = gap ? (size_t)(gap - text) : n, n_gap = gap ? strspn(gap, " ") : 0;
+    const size_t n_left = gap ? (size_t)(gap - text) : n;
+    const size_t n_gap = gap ? strspn(gap, " ") : 0;
     printf("%.*s%s", (int)n_left, text, gap ? "\n      " : "\n");
     if (gap) put_wrapped(gap + n_gap, n - n_left - n_gap, 6, 6);
     text += n;

@@ -386,8 +386,10 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   } else if (rc == CLT_OK) {
     char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
     char *explained = log ? clt_explain_build(executor, plan, plan->source, log) : NULL;
-    rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", explained ? explained : log)
-             : clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building the program");
+    if (log)
+      rc = clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", explained ? explained : log);
+    else
+      rc = clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building the program");
     free(explained);
     free(log);
   }

@@ -230,10 +230,9 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   }
   char what[100] = "lost";
   const bool running = phase == CLT_PHASE_RUNNING;
-  const double limit_s = compiling ? process->limits.compile_s
-                         : running ? process->limits.run_s
-                                   : process->limits.host_s;
-  const char *option = compiling ? "--compile-timeout" : running ? "--run-timeout" : "--host-timeout";
+  double limit_s = running ? process->limits.run_s : process->limits.host_s;
+  const char *option = running ? "--run-timeout" : "--host-timeout";
+  if (compiling) limit_s = process->limits.compile_s, option = "--compile-timeout";
   if (expired)
     clt_snprintf(what, sizeof what, "took too long (limit %.3g s, %s%s)", limit_s, option, slow ? "-factor" : "");
   char *text = why ? clt_format("%s%s at phase %s: %s", limited, what, clt_phase_name(phase), why) : NULL;
