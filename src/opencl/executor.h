@@ -75,8 +75,8 @@ typedef enum clt_build {
                         gives another result */
 } clt_build;
 
-/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
 bool clt_cl_has_extension(const clt_device_info *device, const char *name);
+/* Whether the driver is NVIDIA's, whose build log can report what the kernels use. */
 bool clt_cl_is_nvidia(const clt_device_info *device);
 
 /* clt_executor_plan and clt_executor_prepare; *measurement is initialised here. CLT_E_FORMAT if the kernel's text has

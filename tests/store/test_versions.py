@@ -119,13 +119,17 @@ class Versions(CliTest):
             self.assertEqual(self.rows(store), before)
             self.assertEqual(self.ask("select count(*), count(state) from measurement", store), [(len(before), 0)])
 
-    def test_a_damaged_first_of_version_3_is_repaired(self):
-        before = self.make_without_state()
+    def damage(self):
+        """Empties the first page of an index."""
         content = bytearray((self.folder / "s.sqlite").read_bytes())
         page = int.from_bytes(content[16:18], "big") or 65536
         root, = self.ask("select rootpage from sqlite_master where name = 'measurement_of'")[0]
         content[(root - 1) * page:root * page] = bytes(page)
         (self.folder / "s.sqlite").write_bytes(content)
+
+    def test_a_damaged_first_of_version_3_is_repaired(self):
+        before = self.make_without_state()
+        self.damage()
         answer = self.clatune_json("store", "repair", "--store", "s.sqlite")
         self.assertEqual((answer["saved"], answer["lost"]), (len(before), 0))
         self.assertEqual(self.rows(), before)
@@ -143,11 +147,7 @@ class Versions(CliTest):
             with self.subTest(version=version):
                 self.make(version)
                 before = {row[10:] for row in self.old_rows()}
-                content = bytearray((self.folder / "s.sqlite").read_bytes())
-                page = int.from_bytes(content[16:18], "big") or 65536
-                root, = self.ask("select rootpage from sqlite_master where name = 'measurement_of'")[0]
-                content[(root - 1) * page:root * page] = bytes(page)
-                (self.folder / "s.sqlite").write_bytes(content)
+                self.damage()
                 answer = self.clatune_json("store", "repair", "--store", "s.sqlite")
                 self.assertEqual((answer["saved"], answer["lost"]), (len(before), 0))
                 self.assertEqual({row[10:] for row in self.rows()}, before)
