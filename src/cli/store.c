@@ -466,7 +466,7 @@ const cli_command cli_store = {
         "of CLTune, CLBlast's tuners and KTT, and files of 'clatune record'.\n"
         "prune: deletes the selected measurements permanently. revoke: sets the measurements of an agent in a "
         "database\n"
-        "apart, and lists the tunings that rested on them.\n"
+        "apart, fails the tunings that rested on them, and lists these.\n"
         "check: whether the store's file is intact (exit code 6 if not). repair: copies all readable measurements "
         "into\n"
         "a new file and keeps the damaged one next to it; no other program may use the store meanwhile.",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "device/device.h"
 #include "farm/agent.h"
 
 #define SHIP_S 2.0        /* between two pieces of records, or after */
@@ -67,15 +68,29 @@ static int64_t sum_of_progress(const farm_agent *f) {
   return sum;
 }
 
+/* The devices, without what tells devices of the same kind apart. */
+static json_t *describe_devices(const farm_agent *f) {
+  json_t *list = json_array();
+  for (size_t d = 0; d < f->sweep->n_devices; d++) {
+    clt_device_info device = f->sweep->devices[d];
+    device.platform_index = device.device_index = 0;
+    device.uuid[0] = device.pci_address[0] = '\0';
+    json_array_append_new(list, clt_device_json(&device));
+  }
+  return list;
+}
+
 static int greet(farm_agent *f, clt_error *error) {
   clt_text devices = {0}, lost = {0};
+  json_t *described = describe_devices(f);
   for (size_t d = 0; d < f->sweep->n_devices; d++) {
     clt_text_printf(&devices, "%s%s", devices.n ? "; " : "", f->sweep->devices[d].name);
     for (size_t i = 0; i < f->n_lanes; i++)
       if (f->lanes[i].lost == d) clt_text_printf(&lost, "%s%s", lost.n ? "; " : "", f->sweep->devices[d].name);
   }
   const char *all = devices.n ? devices.bytes : "", *quarantined = lost.n ? lost.bytes : "";
-  int rc = clt_queue_greet(f->pq, clt_pq_agent(f->pq), all, quarantined, error);
+  int rc = clt_queue_greet(f->pq, clt_pq_agent(f->pq), all, quarantined, described, error);
+  json_decref(described);
   clt_text_release(&devices);
   clt_text_release(&lost);
   if (rc == CLT_OK) f->greet_s = clt_now_s() + GREET_S;
@@ -209,6 +224,7 @@ static void close_farm(void *user) {
     if (f->text == NULL) clt_sweep_free(f->plans[i]->sweep.plan);
     free(f->plans[i]->hash);
     free(f->plans[i]->targets);
+    free(f->plans[i]->n_joined);
     free(f->plans[i]);
   }
   for (size_t i = 0; i < f->n_lanes; i++) {

@@ -48,6 +48,7 @@ typedef struct farm_agent_plan {
   char *hash;       /* of its text */
   farm_sweep sweep; /* its cells, on the agent's devices; plan NULL: the agent cannot run it */
   int64_t *targets; /* per device; 0: the plan does not use it */
+  size_t *n_joined; /* per device: the rows that are there; the cells of the plan if it has no target */
 } farm_agent_plan;
 
 typedef struct farm_agent_lane {
@@ -94,7 +95,7 @@ int farm_note(farm_agent *f, int rc, clt_error *error);
 
 farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
 
-/* Updates the plans and their targets if they may have changed. */
+/* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
 int farm_know_plans(farm_agent *f, clt_error *error);
 
 /* Fails rows without attempts left; sets f->done if the plan is finished, otherwise prints the reason for waiting. */

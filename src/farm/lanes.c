@@ -46,9 +46,10 @@ farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash)
   f->plans[f->n_plans++] = p;
   p->hash = strdup(hash);
   p->targets = calloc(f->sweep->n_devices + 1, sizeof *p->targets);
+  p->n_joined = calloc(f->sweep->n_devices + 1, sizeof *p->n_joined);
   p->sweep = (farm_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
   if (plan) p->sweep.cells = plan->cells, p->sweep.n_cells = plan->n_cells;
-  return p->hash && p->targets ? p : NULL;
+  return p->hash && p->targets && p->n_joined ? p : NULL;
 }
 
 /* Program problems run on the host device only, kernels never do. */
@@ -56,17 +57,28 @@ static bool fits(const clt_sweep *plan, const clt_device_info *device) {
   return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
 }
 
+/* Adds some rows of a plan, also if it is new or has come back; id: its own. */
 static int join_plan(farm_agent *f, farm_agent_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
   int rc = CLT_OK;
   clt_sweep *plan = p->sweep.plan;
   if (plan == NULL) return CLT_OK;
-  memset(p->targets, 0, f->sweep->n_devices * sizeof *p->targets);
-  if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
+  if (p->id != id) {
+    memset(p->targets, 0, f->sweep->n_devices * sizeof *p->targets);
+    for (size_t d = 0; d < f->sweep->n_devices; d++)
+      p->n_joined[d] = fits(plan, &f->sweep->devices[d]) ? 0 : plan->n_cells;
+    if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
+  }
   for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++)
-    if (fits(plan, &f->sweep->devices[d]))
-      rc = clt_queue_join(f->pq, &p->targets[d], id, plan, &f->sweep->devices[d], error);
+    if (p->n_joined[d] < plan->n_cells)
+      rc = clt_queue_join(f->pq, &p->targets[d], &p->n_joined[d], id, plan, &f->sweep->devices[d], error);
   if (rc == CLT_OK) p->id = id;
   return rc;
+}
+
+static bool is_joined(const farm_agent *f, const farm_agent_plan *p) {
+  for (size_t d = 0; p->sweep.plan && d < f->sweep->n_devices; d++)
+    if (p->n_joined[d] < p->sweep.plan->n_cells) return false;
+  return true;
 }
 
 /* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
@@ -87,20 +99,22 @@ static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const ch
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* Reads newly submitted plans, page by page, as there may be any number. From time to time all of them, because a new
- * submission reopens failed tunings. */
+/* Reads newly submitted plans, page by page, up to one to work on, as there may be any number. From time to time all of
+ * them, because a new submission reopens failed tunings. */
 static int learn_plans(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+  bool joins = false;
+  for (size_t i = 0; rc == CLT_OK && !joins && i < n; i++) {
     const char *hash = clt_pq_text(rows, i, 3);
     farm_agent_plan *p = NULL;
     const int64_t id = clt_pq_whole(rows, i, 0);
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
-    if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    joins = rc == CLT_OK && p->id != id;
+    if (joins) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
     if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
     if (rc == CLT_OK) f->seen = id;
   }
@@ -120,6 +134,12 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
     f->plans_s = 0;
     f->seen = 0;
   }
+  for (size_t i = 0; i < f->n_plans; i++)
+    if (f->plans[i]->id && !is_joined(f, f->plans[i])) {
+      rc = join_plan(f, f->plans[i], f->plans[i]->id, 0, error);
+      if (rc) return rc;
+      break;
+    }
   if (clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
     rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
@@ -237,7 +257,7 @@ static int say_waits(farm_agent *f, clt_error *error) {
 int farm_look_for_end(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
-  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq)) return rc;
+  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq) || !is_joined(f, f->plans[0])) return rc;
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
@@ -287,6 +307,7 @@ static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan
 void farm_clear_row(farm_row *row) {
   free(row->reason);
   json_decref(row->line);
+  json_decref(row->best);
   *row = (farm_row){0};
 }
 
@@ -409,10 +430,11 @@ static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, 
   int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
   if (rc == CLT_OK && row->line) {
     char *line = farm_result_text(row->line);
-    rc = line ? clt_queue_finish(f->pq, &l->claim, line, l->store->sequence, &ending, error) : clt_fail_memory(error);
+    rc = line ? clt_queue_finish(f->pq, &l->claim, line, l->store->sequence, row->best, &ending, error)
+              : clt_fail_memory(error);
     if (rc == CLT_OK && ending == CLT_QUEUE_INCOMPLETE) {
       rc = clt_ship_again(&f->shipper, f->outbox.store, error);
-      if (rc == CLT_OK) rc = clt_queue_finish(f->pq, &l->claim, line, 0, &ending, error);
+      if (rc == CLT_OK) rc = clt_queue_finish(f->pq, &l->claim, line, 0, row->best, &ending, error);
     }
     free(line);
     if (rc || ending != CLT_QUEUE_UNFOUNDED) return rc;

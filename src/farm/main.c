@@ -69,6 +69,7 @@ static void sweep_release(void *user) {
   for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
     free(s->rows[i].reason);
     json_decref(s->rows[i].line);
+    json_decref(s->rows[i].best);
   }
   json_decref(s->missing);
   if (s->results.fd >= 0) close(s->results.fd);

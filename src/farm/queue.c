@@ -13,6 +13,7 @@
 #include "store/store.h"
 
 #define RAN_OUT "(cell.state = 'running' AND lease_end(cell.lease, t.lease_s) < clock_timestamp())"
+#define PRINTED(name) "regexp_replace(left(" name ", 200), '[[:cntrl:]]', '?', 'g')" /* anyone may have chosen it */
 #define ROWS_OF_PLAN "SELECT FROM target t JOIN cell ON cell.target = t.id WHERE t.plan = "
 
 /* --- plans and their rows --- */
@@ -45,7 +46,8 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       " FROM target t WHERE t.plan = $1 AND cell.target = t.id AND cell.state IN ('open', 'running') RETURNING 1),"
       " empty AS (DELETE FROM target t WHERE t.plan = $1 AND NOT EXISTS (SELECT FROM cell WHERE cell.target = t.id)),"
       " p AS (DELETE FROM plan WHERE id = $1 AND NOT EXISTS (" ROWS_OF_PLAN
-      "$1) RETURNING 1)"
+      "$1) RETURNING 1), w AS (UPDATE plan SET withdrawn = true WHERE id = $1 AND EXISTS (" ROWS_OF_PLAN
+      "$1))"
       " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
@@ -65,23 +67,23 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
   return rc;
 }
 
-int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error) {
-  static const char ask[] = "SELECT id FROM plan WHERE hash = md5($1)";
+int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *text, clt_error *error) {
+  static const char ask[] = "SELECT id, floor(extract(epoch FROM submitted))::bigint FROM plan WHERE hash = md5($1)";
   clt_pq_rows *rows = NULL;
   int rc = clt_pq_run(pq, &rows, ask, error, "t", text);
   if (rc) return rc;
   if (clt_pq_n_rows(rows) == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the plan was not submitted to '%s', or was withdrawn; submit it with --submit", clt_pq_url(pq));
-  else
-    *id = clt_pq_whole(rows, 0, 0);
+  *id = clt_pq_whole(rows, 0, 0);
+  *submitted_s = clt_pq_whole(rows, 0, 1);
   clt_pq_rows_free(rows);
   return rc;
 }
 
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
   static const char ask[] =
-      "SELECT id, floor(extract(epoch FROM submitted))::bigint, left(name, 200), hash FROM plan p WHERE id > $1 AND"
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p WHERE id > $1 AND"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
       "p.id AND cell.state IN ('open', 'running')))"
       " ORDER BY id LIMIT 50";
@@ -118,25 +120,28 @@ static int add_rows(clt_pq *pq, int64_t target, const clt_sweep *sweep, size_t f
   return rc;
 }
 
-int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
-                   clt_error *error) {
+int clt_queue_join(clt_pq *pq, int64_t *target, size_t *n, int64_t plan, const clt_sweep *sweep,
+                   const clt_device_info *device, clt_error *error) {
   static const char add[] = "SELECT * FROM join_plan($1, $2, $3, $4, $5)";
   clt_store_key key;
   clt_pq_rows *rows = NULL;
   int rc = clt_store_key_of_device(&key, device, error);
-  for (int i = 0; rc == CLT_OK && i < 3; i++) {
+  bool found = *n > 0;
+  for (int i = 0; rc == CLT_OK && !found && i < 3; i++) {
     rc =
         clt_pq_run(pq, &rows, add, error, "wtttw", plan, key.device, key.driver, device->name, (int64_t)sweep->n_cells);
     if (rc) return rc;
-    const bool found = clt_pq_n_rows(rows) > 0;
-    const size_t n = found ? (size_t)clt_pq_whole(rows, 0, 1) : 0;
+    found = clt_pq_n_rows(rows) > 0;
     if (found) *target = clt_pq_whole(rows, 0, 0);
+    if (found && clt_pq_whole(rows, 0, 1) == (int64_t)sweep->n_cells) *n = sweep->n_cells;
     clt_pq_rows_free(rows);
-    for (size_t at = 0; found && rc == CLT_OK && n < sweep->n_cells && at < sweep->n_cells; at += AT_ONCE)
-      rc = add_rows(pq, *target, sweep, at, sweep->n_cells - at < AT_ONCE ? sweep->n_cells - at : AT_ONCE, error);
-    if (found) return rc;
   }
-  return rc ? rc : clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+  if (rc == CLT_OK && !found)
+    return clt_fail(error, CLT_E_NOT_FOUND, "the database has no plan %lld any more", (long long)plan);
+  const size_t left = sweep->n_cells - *n, n_now = left < AT_ONCE ? left : AT_ONCE;
+  if (rc == CLT_OK && n_now > 0) rc = add_rows(pq, *target, sweep, *n, n_now, error);
+  if (rc == CLT_OK) *n += n_now;
+  return rc;
 }
 
 /* --- claims --- */
@@ -211,12 +216,12 @@ int clt_queue_release(clt_pq *pq, clt_claim *const *claims, size_t n, clt_error 
   return run_of_claims(pq, NULL, "SELECT FROM give_back($1)", claims, n, error);
 }
 
-int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, clt_queue_ending *ending,
-                     clt_error *error) {
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, const json_t *best,
+                     clt_queue_ending *ending, clt_error *error) {
   static const char *const names[] = {"done", "lost", "incomplete", "unfounded"};
   clt_pq_rows *rows = NULL;
-  int rc = clt_pq_run(pq, &rows, "SELECT finish($1, $2, $3, $4, $5)", error, "wwttw", claim->target, claim->n,
-                      claim->id, line, n_made);
+  int rc = clt_pq_run(pq, &rows, "SELECT finish($1, $2, $3, $4, $5, $6)", error, "wwttwj", claim->target, claim->n,
+                      claim->id, line, n_made, best);
   if (rc) return rc;
   *ending = CLT_QUEUE_DONE;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -239,25 +244,37 @@ int clt_queue_reject(clt_pq *pq, int64_t plan, clt_error *error) {
 
 /* --- results --- */
 
-int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error) {
-  return clt_pq_run(pq, NULL, "SELECT FROM greet($1, $2, $3)", error, "ttt", agent, devices, lost);
+int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, const json_t *described,
+                    clt_error *error) {
+  return clt_pq_run(pq, NULL, "SELECT FROM greet($1, $2, $3, $4)", error, "tttj", agent, devices, lost, described);
 }
 
 int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error) {
   return clt_pq_run(pq, NULL, "SELECT FROM leave($1)", error, "t", agent);
 }
 
+/* Few, because a login can add a hundred to a plan. */
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error) {
   static const char ask[] =
-      "SELECT id, device, driver, name FROM target t WHERE plan = $1 AND EXISTS (SELECT FROM cell WHERE target = t.id)"
-      " ORDER BY device, driver LIMIT 1000";
+      "SELECT id, left(device, 1024), left(driver, 1024), " PRINTED("name") " FROM target t WHERE plan = $1 AND"
+      " EXISTS (SELECT FROM cell WHERE target = t.id) ORDER BY device, driver";
   return clt_pq_run(pq, rows, ask, error, "w", plan);
 }
 
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error) {
   static const char ask[] =
-      "SELECT n, state, line, left(output, 4096), code FROM cell WHERE target = $1 AND n > $2 ORDER BY n LIMIT 1000";
+      "SELECT cell.n, cell.state, line, left(output, 4096), code, a.id, p.hash, left(m.configuration, 65536),"
+      " m.time_s, m.energy_j, m.figures[1] FROM cell LEFT JOIN agent a ON a.login = cell.login AND a.name = cell.agent"
+      " LEFT JOIN measurement m ON m.origin = best_origin AND m.number = best_number LEFT JOIN key k ON k.id = m.key"
+      " LEFT JOIN problem p ON p.id = k.problem WHERE target = $1 AND cell.n > $2 ORDER BY cell.n LIMIT 200";
   return clt_pq_run(pq, rows, ask, error, "ww", target, after);
+}
+
+int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t agent, clt_error *error) {
+  static const char ask[] =
+      "SELECT value::text FROM agent, json_array_elements(described) WHERE id = $2 UNION ALL SELECT left(description, "
+      "65536) FROM device d JOIN target t ON t.device = d.key AND t.driver = d.driver WHERE t.id = $1";
+  return clt_pq_run(pq, rows, ask, error, "ww", target, agent);
 }
 
 /* --- status --- */
@@ -275,6 +292,15 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 /* The mean time of a tuning on a target; of the whole plan until one is finished there. */
 #define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
 
+/* Anyone may have written it. */
+static json_t *shown_text(const char *text) {
+  clt_text shown = {0};
+  clt_text_add_shown(&shown, text, strlen(text), "");
+  json_t *out = clt_json_text(shown.bytes ? shown.bytes : "");
+  clt_text_release(&shown);
+  return out;
+}
+
 /* Adds the rows of a query to out under a name, as objects. A column is a letter for its type ('w' whole number, 'r'
  * real number, 't' text), then its name. */
 static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql, const char *const *columns,
@@ -288,7 +314,7 @@ static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql,
       json_t *value = NULL;
       if (columns[c][0] == 'w') value = json_integer((json_int_t)clt_pq_whole(rows, i, c));
       if (columns[c][0] == 'r') value = clt_json_real(clt_pq_number(rows, i, c));
-      if (columns[c][0] == 't') value = clt_json_text(clt_pq_text(rows, i, c));
+      if (columns[c][0] == 't') value = shown_text(clt_pq_text(rows, i, c));
       json_object_set_new(object, columns[c] + 1, value);
     }
     json_array_append_new(list, object);
@@ -312,7 +338,7 @@ static json_t *needs_of(const char *text) {
       clt_text_printf(&out, "%s%.*s", i ? ", " : out.n ? "; " : "", (int)(p ? strcspn(name, "#") : strlen(name)), name);
     }
   }
-  json_t *needs = clt_json_text(out.bytes ? out.bytes : "");
+  json_t *needs = shown_text(out.bytes ? out.bytes : "");
   clt_text_release(&out);
   json_decref(plan);
   return needs;
@@ -331,8 +357,8 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
       " FILTER (WHERE state = 'done') AS s"
       " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
       " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
-      " p AS (SELECT p.id, p.name, " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
-      ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("withdrawn") ", " WHOLE("lately") ", max(m.s),"
+      " p AS (SELECT p.id, left(p.name, 200), " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("k.withdrawn") ", " WHOLE("lately") ", max(m.s),"
       " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
       " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
       " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id WHERE $1 IN (0, p.id) GROUP BY p.id"
@@ -341,8 +367,9 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
                                              "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
                                              "rtuning_s", "rleft_s", "tneeds",  NULL};
   static const char of_rows[] =
-      "SELECT t.plan, t.name, left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE "cell.began)::float8, " FREE_S
-      ", progress, attempts, " SINCE "a.seen)::float8 FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
+      "SELECT t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE
+      "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
+      "a.seen)::float8 FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
       " WHERE state = 'running' AND $1 IN (0, t.plan) ORDER BY t.plan, cell.began LIMIT 10000";
   static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
                                             "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};

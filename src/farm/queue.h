@@ -29,16 +29,17 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
 int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 
 /* Finds the plan with this text. CLT_E_NOT_FOUND: there is none. */
-int clt_queue_find(clt_pq *pq, int64_t *id, const char *text, clt_error *error);
+int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *text, clt_error *error);
 
 /* Lists at most 50 plans with larger ids than `after` that are unfinished or have no rows yet: id, submitted, name,
  * hash of the text. clt_queue_text: a plan's text, malloc'ed. */
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 
-/* Creates the plan's target for a device, and its rows, if they do not exist. CLT_E_NOT_FOUND: the plan was deleted. */
-int clt_queue_join(clt_pq *pq, int64_t *target, int64_t plan, const clt_sweep *sweep, const clt_device_info *device,
-                   clt_error *error);
+/* Creates the plan's target for a device, and some of its rows, beginning with row *n (0 at first); sets *n to the row
+ * to go on with, n_cells once all exist. CLT_E_NOT_FOUND: the plan was deleted. */
+int clt_queue_join(clt_pq *pq, int64_t *target, size_t *n, int64_t plan, const clt_sweep *sweep,
+                   const clt_device_info *device, clt_error *error);
 
 typedef struct clt_claim {
   char id[33]; /* "": none */
@@ -68,13 +69,14 @@ typedef enum clt_queue_ending {
   CLT_QUEUE_DONE,
   CLT_QUEUE_LOST,       /* the claim does not own the row any more; claim->lost is set, too */
   CLT_QUEUE_INCOMPLETE, /* fewer than n_made measurements of the claim were received: send them again */
-  CLT_QUEUE_UNFOUNDED   /* no measurement on the device has the result's time */
+  CLT_QUEUE_UNFOUNDED   /* there is no such measurement on the device */
 } clt_queue_ending;
 
 /* Finishes a row with its result; changes nothing unless *ending is CLT_QUEUE_DONE. n_made: the measurements of its
- * origin (claim->origin) that were made. */
-int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, clt_queue_ending *ending,
-                     clt_error *error);
+ * origin (claim->origin) that were made. best: the one that the result rests on, an object with problem (of its key),
+ * configuration (as stored), time_s, energy_j and figure; empty: no configuration was correct. */
+int clt_queue_finish(clt_pq *pq, clt_claim *claim, const char *line, int64_t n_made, const json_t *best,
+                     clt_queue_ending *ending, clt_error *error);
 
 /* Reports that the tuning ended with an error. Other agents, and later this one, try again; after the last attempt, or
  * if for_good, the row fails with this output and exit code. */
@@ -86,14 +88,20 @@ int clt_queue_reject(clt_pq *pq, int64_t plan, clt_error *error);
 /* Fails rows whose last attempt's lease expired. */
 int clt_queue_expire(clt_pq *pq, clt_error *error);
 
-/* Records that an agent is alive, its devices, and the lost ones among them ("": none); or that it leaves. */
-int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, clt_error *error);
+/* Records that an agent is alive, its devices (as a text, and described: a list of clt_device_json), and the lost ones
+ * among them ("": none); or that it leaves. */
+int clt_queue_greet(clt_pq *pq, const char *agent, const char *devices, const char *lost, const json_t *described,
+                    clt_error *error);
 int clt_queue_leave(clt_pq *pq, const char *agent, clt_error *error);
 
-/* Lists the targets of a plan, sorted by device and driver: id, device, driver, name; or at most 1,000 rows of a target
- * with larger numbers than `after` (-1: from the first): n, state, line, output, code. */
+/* Lists the targets of a plan, sorted by device and driver: id, device, driver, name; or at most 200 rows of a target
+ * with larger numbers than `after` (-1: from the first): n, state, line, output, code, the agent's id, and what the
+ * result rests on (NULL if it was removed): problem, configuration, time_s, energy_j, figure. */
 int clt_queue_targets(clt_pq *pq, clt_pq_rows **rows, int64_t plan, clt_error *error);
 int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after, clt_error *error);
+
+/* Lists what may describe an agent's device of a target, each as JSON. */
+int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t agent, clt_error *error);
 
 /* The status of a plan (0: of all) as a new JSON object, owned by the caller:
  *   plans: id, name, age_s, tunings, open (including expired leases), running, done, failed, withdrawn (part of

@@ -202,40 +202,19 @@ static void count_row(lane *l, const farm_row *row) {
 
 /* --- a tuning --- */
 
-/* The members that only tunings for another quantity than time have. */
-static void add_values(json_t *line, const farm_sweep_tuning *t, const clt_tune_result *r) {
-  const char *name = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
-  clt_objective *objective = NULL;
-  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
-    return;
-  const double best = clt_objective_value(objective, &r->best);
-  const double otherwise = r->has_default ? clt_objective_value(objective, &r->default_measurement) : NAN;
-  if (!clt_objective_is_time(objective) && isfinite(best))
-    json_object_update_new(line, json_pack("{s:s, s:b, s:o, s:o}", "objective", name, "maximised",
-                                           clt_objective_goal(objective) == CLT_MAXIMISE, "best_value",
-                                           clt_json_real(best), "default_value", clt_json_real(otherwise)));
-  clt_objective_free(objective);
-}
-
 static json_t *result_line(const farm_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
   const bool found = r->best.config != CLT_CONFIG_NONE;
+  json_t *line = farm_sweep_line(t, device, found ? &r->best : NULL);
+  if (json_object_get(line, "best_value"))
+    json_object_set_new(line, "default_value", clt_json_real(farm_sweep_value(t, &r->default_measurement)));
   const double default_s = r->has_default ? r->default_measurement.time_s : NAN;
-  json_t *line = json_pack(
-      "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o}", "tuning", t->key, "device", device->name, "driver",
-      device->driver_version, "problem", clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance),
-      "searcher", t->cell->by->label, "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed,
-      "best_s", clt_json_real(found ? r->best.time_s : NAN), "default_s", clt_json_real(default_s));
-  add_values(line, t, r);
-  json_t *configuration = json_null(), *options = json_null();
-  if (found) configuration = clt_json_configuration(clt_instance_space(t->instance), r->best.config);
-  if (found) options = clt_json_options(t->instance, r->best.config);
   json_object_update_new(
-      line, json_pack("{s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "configuration",
-                      configuration, "options", options, "evaluations", "total", (json_int_t)r->evaluations, "measured",
-                      (json_int_t)r->measured, "reused", (json_int_t)r->reused, "correct", (json_int_t)r->n_correct,
-                      "left_out", (json_int_t)t->n_left_out, "ended_by", clt_ending_name(r->ending), "search_s",
-                      clt_json_real(r->search_s), "wall_s", clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s",
-                      (json_int_t)time(NULL), "version", CLT_VERSION));
+      line,
+      json_pack("{s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "default_s", clt_json_real(default_s),
+                "evaluations", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured, "reused",
+                (json_int_t)r->reused, "correct", (json_int_t)r->n_correct, "left_out", (json_int_t)t->n_left_out,
+                "ended_by", clt_ending_name(r->ending), "search_s", clt_json_real(r->search_s), "wall_s",
+                clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s", (json_int_t)time(NULL), "version", CLT_VERSION));
   return line;
 }
 
@@ -269,6 +248,7 @@ static void tune_row(lane *l, const farm_sweep_tuning *t, clt_store *store, farm
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     row->now = true;
     row->line = result_line(t, &run->sweep->devices[t->device], result);
+    row->best = farm_sweep_best(t, &result->best);
     if (error.code) {
       row->code = cli_exit_code(error.code);
       row->reason = strdup(error.message);

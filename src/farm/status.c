@@ -4,58 +4,137 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "device/device.h"
 #include "farm/agent.h"
+#include "space/space.h"
 
 /* --- the results of a plan --- */
 
-/* Whether a result is of this tuning: whoever holds a claim can write any line. */
-static bool is_of_cell(const json_t *line, const clt_device_info *device, const clt_sweep_cell *cell) {
-  const json_t *sizes = json_object_get(line, "sizes");
-  /* Not the device's name: whoever adds the device to the plan first says what it is called. */
-  bool is = strcmp(clt_json_string(line, "driver"), device->driver_version) == 0 &&
-            strcmp(clt_json_string(line, "problem"), clt_problem_name(cell->problem)) == 0 &&
-            strcmp(clt_json_string(line, "searcher"), cell->by->label) == 0 &&
-            json_integer_value(json_object_get(line, "budget")) == (json_int_t)cell->budget &&
-            json_integer_value(json_object_get(line, "seed")) == (json_int_t)cell->seed;
-  for (size_t i = 0; is && i < cell->n_sizes; i++)
-    is = json_integer_value(json_object_get(sizes, cell->sizes[i].name)) == cell->sizes[i].value;
+typedef struct known_agent {
+  int64_t id;
+  size_t device; /* SIZE_MAX: it has not described this one */
+} known_agent;
+
+/* Reading the rows of a target. Devices of the same kind may differ in what a tuning depends on, so each row is checked
+ * with what its agent says of its own. */
+typedef struct target_reader {
+  farm_sweep sweep; /* the plan's; its devices: the kinds that agents have described */
+  clt_pq *pq;
+  int64_t id;
+  clt_store_key key; /* of the target's device */
+  size_t capacity, n_agents, agents_capacity;
+  known_agent *agents;
+  farm_sweep_tuning tuning;
+} target_reader;
+
+/* The index of a row's device; SIZE_MAX: unknown. */
+static size_t find_device(target_reader *r, int64_t agent) {
+  clt_pq_rows *rows = NULL;
+  size_t found = SIZE_MAX;
+  for (size_t i = r->n_agents; i-- > 0;)
+    if (r->agents[i].id == agent) return r->agents[i].device;
+  cli_check(clt_queue_devices(r->pq, &rows, r->id, agent, &cli_error));
+  for (size_t i = 0; found == SIZE_MAX && i < clt_pq_n_rows(rows); i++) {
+    clt_device_info info;
+    clt_store_key key;
+    if (clt_device_from_json(&info, clt_pq_text(rows, i, 0), NULL) || clt_store_key_of_device(&key, &info, NULL) ||
+        !clt_store_same_key(&key, &r->key))
+      continue;
+    for (found = 0; found < r->sweep.n_devices && memcmp(&r->sweep.devices[found], &info, sizeof info) != 0;) found++;
+    if (found < r->sweep.n_devices) continue;
+    if (clt_grow(&r->sweep.devices, &r->capacity, found + 1, sizeof info)) cli_failure("out of memory");
+    r->sweep.devices[r->sweep.n_devices++] = info;
+  }
+  clt_pq_rows_free(rows);
+  if (clt_grow(&r->agents, &r->agents_capacity, r->n_agents + 1, sizeof *r->agents)) cli_failure("out of memory");
+  r->agents[r->n_agents++] = (known_agent){agent, found};
+  return found;
+}
+
+/* The measurement that a row's result rests on, with the configuration that the result states. False: it is of another
+ * problem or configuration. */
+static bool read_best(clt_measurement *m, const clt_pq_rows *rows, size_t i, const farm_sweep_tuning *t,
+                      const json_t *line) {
+  bool given[CLT_MAX_PARAMETERS];
+  clt_store_key key;
+  char *text = NULL;
+  clt_config config = clt_instance_default(t->instance);
+  const json_t *stated = json_object_get(line, "configuration");
+  if (!json_is_object(stated) || clt_store_key_init(&key, t->instance, NULL) ||
+      clt_config_read_onto(&config, given, clt_instance_space(t->instance), stated, NULL) ||
+      clt_config_text(&text, clt_instance_space(t->instance), config, NULL))
+    return false;
+  clt_measurement_init(m, config);
+  m->reason = CLT_REASON_NONE;
+  m->time_s = clt_pq_number(rows, i, 8);
+  m->energy_J = clt_pq_number(rows, i, 9);
+  m->figure = clt_pq_number(rows, i, 10);
+  const bool is = strcmp(clt_pq_text(rows, i, 6), key.problem) == 0 && strcmp(clt_pq_text(rows, i, 7), text) == 0;
+  free(text);
   return is;
 }
 
+/* Why a result does not count, as whoever holds a claim can write any line; NULL: it is of this tuning, and says what
+ * was measured. */
+static const char *find_fault(target_reader *r, const json_t *line, const clt_pq_rows *rows, size_t i, size_t cell) {
+  const size_t device = find_device(r, clt_pq_whole(rows, i, 5));
+  farm_row unused = {0};
+  clt_measurement best;
+  if (device == SIZE_MAX) return "the agent that finished it has not described its device";
+  const bool ready = farm_sweep_prepare(&r->tuning, &r->sweep, device, cell, &unused);
+  farm_clear_row(&unused);
+  const bool none = json_is_null(json_object_get(line, "configuration"));
+  if (!ready) return "the plan's tuning cannot be prepared for its device";
+  if (!none && clt_pq_is_null(rows, i, 6)) return "the measurement that its result rests on was removed or revoked";
+  if (!none && !read_best(&best, rows, i, &r->tuning, line)) return "its result in the database was not measured";
+  json_t *made = farm_sweep_line(&r->tuning, &r->sweep.devices[device], none ? NULL : &best), *value;
+  char *text = farm_result_text(made); /* as the line: with as many digits */
+  json_t *expected = text ? json_loads(text, 0, NULL) : NULL;
+  const char *name;
+  bool same = expected != NULL;
+  json_object_foreach(expected, name, value) same = same && json_equal(value, json_object_get(line, name));
+  same = same && (json_object_get(made, "best_value") || !json_object_get(line, "best_value"));
+  json_decref(expected);
+  json_decref(made);
+  free(text);
+  return same ? NULL : "its result in the database is of another tuning";
+}
+
 /* Sets the row's line, or the reason why it has none. */
-static void read_row(farm_row *row, const clt_pq_rows *rows, size_t i, const clt_device_info *device,
-                     const clt_sweep_cell *cell) {
+static void read_row(target_reader *r, farm_row *row, const clt_pq_rows *rows, size_t i, size_t cell) {
   const char *state = clt_pq_text(rows, i, 1), *line = clt_pq_text(rows, i, 2), *why = clt_pq_text(rows, i, 3);
   const int64_t code = clt_pq_whole(rows, i, 4);
+  clt_text shown = {0};
   row->now = true;
   if (strcmp(state, "done") == 0) {
     row->line = farm_result_read(line, strlen(line));
-    why = row->line ? "no configuration gave a correct result" : "its result in the database cannot be read";
-    if (row->line && !is_of_cell(row->line, device, cell)) {
+    why = row->line ? find_fault(r, row->line, rows, i, cell) : "its result in the database cannot be read";
+    if (why) {
       json_decref(row->line);
       row->line = NULL;
-      why = "its result in the database is of another tuning";
     }
     if (row->line && farm_row_found(row)) return;
     row->code = row->line ? CLI_NO_VALID : CLI_FAILURE;
+    if (row->line) why = "no configuration gave a correct result";
   } else if (strcmp(state, "failed") == 0) {
     row->code = code > 0 && code < 100 ? (int)code : CLI_FAILURE;
   } else {
     return;
   }
-  row->reason = strdup(why);
+  clt_text_add_shown(&shown, why, strlen(why), "");
+  clt_text_take(&row->reason, &shown, NULL);
 }
 
-static void read_rows(farm_sweep *sweep, clt_pq *pq, size_t device, int64_t target) {
+static void read_rows(target_reader *r, farm_row *out) {
   size_t n = 1;
   for (int64_t after = -1; n > 0;) {
     clt_pq_rows *rows = NULL;
-    cli_check(clt_queue_rows(pq, &rows, target, after, &cli_error));
+    cli_check(clt_queue_rows(r->pq, &rows, r->id, after, &cli_error));
     n = clt_pq_n_rows(rows);
     for (size_t i = 0; i < n; i++) {
       after = clt_pq_whole(rows, i, 0);
-      if (after >= 0 && after < (int64_t)sweep->n_cells)
-        read_row(farm_sweep_row(sweep, device, (size_t)after), rows, i, &sweep->devices[device], &sweep->cells[after]);
+      if (after >= 0 && after < (int64_t)r->sweep.n_cells) read_row(r, &out[after], rows, i, (size_t)after);
     }
     clt_pq_rows_free(rows);
   }
@@ -95,21 +174,30 @@ void farm_collect(farm_sweep *sweep, const char *url, const char *text, bool kee
   clt_pq *pq = NULL;
   clt_pq_rows *targets = NULL;
   char *made = NULL;
-  int64_t plan = 0;
+  int64_t plan = 0, submitted_s = 0;
   if (text == NULL) cli_check(clt_sweep_share(&made, sweep->plan, &cli_error));
   cli_check(clt_pq_new(&pq, url, CLT_PQ_SCHEMA, CLT_PQ_PATIENCE_S, &cli_error));
   cli_keep(pq, free_pq);
-  cli_check(clt_queue_find(pq, &plan, text ? text : made, &cli_error));
+  cli_check(clt_queue_find(pq, &plan, &submitted_s, text ? text : made, &cli_error));
   free(made);
+  if (sweep->plan->learns_before_submission) sweep->plan->tuning.learn_before_s = submitted_s;
   cli_check(clt_queue_targets(pq, &targets, plan, &cli_error));
   const size_t n = sweep->n_devices = clt_pq_n_rows(targets);
   sweep->devices = cli_new(n, sizeof *sweep->devices);
   sweep->rows = cli_new(n * sweep->n_cells, sizeof *sweep->rows);
   for (size_t d = 0; d < n; d++) {
     clt_device_info *device = &sweep->devices[d];
+    target_reader r = {.pq = pq, .id = clt_pq_whole(targets, d, 0)};
+    r.sweep = (farm_sweep){.plan = sweep->plan, .cells = sweep->cells, .n_cells = sweep->n_cells};
+    snprintf(r.key.device, sizeof r.key.device, "%s", clt_pq_text(targets, d, 1));
+    snprintf(r.key.driver, sizeof r.key.driver, "%s", clt_pq_text(targets, d, 2));
     snprintf(device->name, sizeof device->name, "%s", clt_pq_text(targets, d, 3));
     snprintf(device->driver_version, sizeof device->driver_version, "%s", clt_pq_text(targets, d, 2));
-    read_rows(sweep, pq, d, clt_pq_whole(targets, d, 0));
+    read_rows(&r, farm_sweep_row(sweep, d, 0));
+    if (r.sweep.n_devices > 0) *device = r.sweep.devices[0]; /* whoever adds a device first says what it is called */
+    farm_sweep_tuning_release(&r.tuning);
+    free(r.sweep.devices);
+    free(r.agents);
   }
   clt_pq_rows_free(targets);
   if (keeps) keep_results(sweep);

@@ -142,6 +142,55 @@ void farm_sweep_tuning_release(farm_sweep_tuning *tuning) {
   *tuning = (farm_sweep_tuning){0};
 }
 
+/* NULL: it is time, or has a mistake, which the tuning reports. */
+static clt_objective *other_objective(const farm_sweep_tuning *t) {
+  clt_objective *objective = NULL;
+  if (clt_objective_new(&objective, t->instance, t->settings.objective, NULL)) return NULL;
+  if (!clt_objective_is_time(objective)) return objective;
+  clt_objective_free(objective);
+  return NULL;
+}
+
+double farm_sweep_value(const farm_sweep_tuning *t, const clt_measurement *m) {
+  clt_objective *objective = other_objective(t);
+  const double value = objective ? clt_objective_value(objective, m) : NAN;
+  clt_objective_free(objective);
+  return value;
+}
+
+json_t *farm_sweep_line(const farm_sweep_tuning *t, const clt_device_info *device, const clt_measurement *best) {
+  const char *name = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
+  clt_objective *objective = best ? other_objective(t) : NULL;
+  const double value = objective ? clt_objective_value(objective, best) : NAN;
+  json_t *configuration = best ? clt_json_configuration(clt_instance_space(t->instance), best->config) : json_null();
+  json_t *options = best ? clt_json_options(t->instance, best->config) : json_null();
+  json_t *line = json_pack(
+      "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "tuning", t->key, "device", device->name, "driver",
+      device->driver_version, "problem", clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance),
+      "searcher", t->cell->by->label, "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed,
+      "best_s", clt_json_real(best ? best->time_s : NAN), "configuration", configuration, "options", options);
+  if (isfinite(value))
+    json_object_update_new(
+        line, json_pack("{s:s, s:b, s:o}", "objective", name, "maximised",
+                        clt_objective_goal(objective) == CLT_MAXIMISE, "best_value", clt_json_real(value)));
+  clt_objective_free(objective);
+  return line;
+}
+
+json_t *farm_sweep_best(const farm_sweep_tuning *t, const clt_measurement *best) {
+  clt_store_key key;
+  char *configuration = NULL;
+  if (best->config == CLT_CONFIG_NONE || clt_store_key_init(&key, t->instance, NULL) ||
+      clt_config_text(&configuration, clt_instance_space(t->instance), best->config, NULL))
+    return json_object();
+  json_t *out = json_pack("{s:s, s:o, s:o, s:o, s:o}", "problem", key.problem, "configuration",
+                          clt_pq_json_text(configuration), "time_s", clt_pq_json_number(best->time_s), "energy_j",
+                          clt_pq_json_number(best->energy_J > 0 ? best->energy_J : NAN), "figure",
+                          clt_pq_json_number(best->figure));
+  free(configuration);
+  return out;
+}
+
 farm_sweep_counts farm_sweep_count(const farm_sweep *s) {
   farm_sweep_counts c = {0};
   for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {

@@ -36,6 +36,7 @@ typedef struct farm_row {
   int code;       /* exit code of the failure, or CLI_NO_VALID; 0: found, or open */
   char *reason;   /* owned; NULL: none */
   json_t *line;   /* of the file of results; owned; NULL: none */
+  json_t *best;   /* of farm_sweep_best, if it ended now; owned */
 } farm_row;
 
 /* A number of the row's line, or of its "evaluations"; NaN if there is none. */
@@ -80,6 +81,14 @@ typedef struct farm_sweep_tuning {
 bool farm_sweep_prepare(farm_sweep_tuning *tuning, const farm_sweep *sweep, size_t device, size_t cell, farm_row *row);
 void farm_sweep_tuning_release(farm_sweep_tuning *tuning);
 void farm_sweep_fail(farm_row *row, const clt_error *error);
+
+/* The part of a tuning's line that follows from its plan, its device and its best measurement (NULL: none is correct).
+ * farm_sweep_best: what that measurement is, for clt_queue_finish. New references. */
+json_t *farm_sweep_line(const farm_sweep_tuning *tuning, const clt_device_info *device, const clt_measurement *best);
+json_t *farm_sweep_best(const farm_sweep_tuning *tuning, const clt_measurement *best);
+
+/* A measurement's value of the tuning's objective. NaN: there is none, or the objective is time. */
+double farm_sweep_value(const farm_sweep_tuning *tuning, const clt_measurement *measurement);
 
 /* The number of tunings by state. */
 typedef struct farm_sweep_counts {

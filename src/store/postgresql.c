@@ -17,17 +17,21 @@
 
 #define FIRST_PAGE 50
 #define LARGEST_PAGE 1000
+#define KEYS_AT_ONCE 100
 #define REMOVED_AT_ONCE 20000
 
 /* The oldest running transaction, as this statement sees it. */
 #define OLDEST "(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint)"
+
+#define CUT(array) "cut(" array ")"
+#define CONTENT "concat_ws(' ', m.kind, m.reason, substr(m.configuration, 1, 65536))"
 
 /* A row: the columns of its place and its number, who delivered it, the record's columns, and those of its key. A login
  * can pose as several machines, so only those of the reader's own login are told apart. */
 #define RECORDS                                            \
   "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
   " - 1)), CASE WHEN a.login=session_user"                 \
-  " THEN '/' || a.host ELSE ' ' || a.login END" CLT_FIELDS(CLT_FIELD_SELECT)
+  " THEN '/' || a.host ELSE ' ' || a.login END" CLT_FIELDS(CLT_FIELD_SELECT, CUT)
 #define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
 enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 
@@ -42,16 +46,17 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
                   fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
-                  " AND (coalesce(m.time_s, 0), m.id) > ($9, $5)" CLT_BY_SPEED " LIMIT $6",
+                  " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
                   by_number[] = RECORDS CLT_KEY_COLUMNS FROM_MEASUREMENT " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
                                                                          " WHERE true" FORWARDS;
 
-#define KEYS(count, where)                                                                                         \
-  "SELECT " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES                                                   \
-  " CROSS JOIN LATERAL (SELECT m.txid, m.id FROM measurement AS m WHERE m.key=k.id ORDER BY m.txid, m.id LIMIT 1)" \
-  " AS f" where " ORDER BY f.txid, f.id"
-static const char keys[] = KEYS("0", ""), keys_of_problem[] = KEYS("0", " WHERE p.hash=$1"),
-                  keys_counted[] = KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", "");
+/* $1: the last key of the previous page; $2: the page's size; $3: the problem. */
+#define KEYS(count, where)                                             \
+  "SELECT k.id, " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES \
+  " WHERE k.id > $1 AND EXISTS(SELECT FROM measurement AS m WHERE m.key=k.id)" where " ORDER BY k.id LIMIT $2"
+static const char keys[] = KEYS("0", " AND $3 IS NOT NULL"), keys_of_problem[] = KEYS("0", " AND p.hash=$3"),
+                  keys_counted[] =
+                      KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", " AND $3 IS NOT NULL");
 
 /* $1: the oldest running transaction at the previous call. */
 static const char news[] =
@@ -63,9 +68,12 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
-#define AT_ONCE 100000
-static const char numbers_of_origin[] =
-    "SELECT number FROM measurement WHERE origin=$1 AND number > $2 ORDER BY number LIMIT $3";
+/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far. */
+#define AT_ONCE 1000
+static const char contents_of_origin[] = "SELECT m.number, " CONTENT
+                                         ", m.time_s FROM measurement AS m WHERE (m.origin=$1 OR m.origin="
+                                         "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)) AND "
+                                         "m.number >= $2 ORDER BY m.number LIMIT $3";
 
 typedef struct postgresql_store {
   clt_pq *pq;
@@ -126,30 +134,42 @@ static int describe(postgresql_store *store, const clt_store_description *d, clt
                     d->problem_name, d->problem_path, d->sizes, kernel, d->device_json, tuning);
 }
 
-static bool add_identity(clt_map *there, const char *origin, int64_t sequence, int *rc) {
+/* content NULL: of the origin itself. */
+static bool add_identity(clt_map *there, const char *origin, int64_t sequence, const char *content, double time_s,
+                         int *rc) {
   bool is_new = false;
-  const uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence};
+  uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence,
+                      content ? clt_hash64(content, strlen(content)) : 0, 0};
+  if (content && !isnan(time_s)) memcpy(&parts[3], &time_s, sizeof time_s);
   uint64_t *place = clt_map_add(there, clt_hash64(parts, sizeof parts) >> 1, &is_new);
   if (place == NULL) return *rc = CLT_E_MEMORY, false;
   if (is_new) *place = parts[1];
   return is_new || *place != parts[1]; /* if two share a hash, the second one is sent once more than needed */
 }
 
-/* Whether a record is new, for a merge: reads all numbers of an origin at once, so that the new records can be sent
- * together. */
+/* Whether a record is new, for a merge: reads many of an origin at once, so that the new records can be sent together.
+ * Others may have used the origin and its numbers for something else, so it depends on what was measured, too. */
 static int ask_if_new(postgresql_store *store, const clt_store_record *record, bool *is_new, clt_error *error) {
-  int64_t last = -1;
+  int64_t last = 0;
   int rc = CLT_OK;
-  size_t n = add_identity(&store->there, record->origin, last, &rc) ? AT_ONCE : 0;
+  clt_record_row own;
+  size_t n = add_identity(&store->there, record->origin, -1, NULL, NAN, &rc) ? AT_ONCE : 0;
   while (rc == CLT_OK && n == AT_ONCE) {
     clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, numbers_of_origin, error, "tww", record->origin, last, (int64_t)AT_ONCE);
+    rc = clt_pq_run(store->pq, &rows, contents_of_origin, error, "tww", record->origin, last, (int64_t)AT_ONCE);
     if (rc) return rc;
     n = clt_pq_n_rows(rows);
-    for (size_t i = 0; i < n; i++) add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), &rc);
+    for (size_t i = 0; i < n; i++)
+      add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), clt_pq_text(rows, i, 1),
+                   clt_pq_number(rows, i, 2), &rc);
     clt_pq_rows_free(rows);
   }
-  *is_new = add_identity(&store->there, record->origin, record->sequence, &rc);
+  clt_record_row_make(&own, record);
+  char *content =
+      clt_format("%s %s %s", own.fields[CLT_FIELD_kind].text, own.fields[CLT_FIELD_reason].text, record->configuration);
+  if (content == NULL) return clt_fail_memory(error);
+  *is_new = add_identity(&store->there, record->origin, record->sequence, content, record->measurement->time_s, &rc);
+  free(content);
   return rc ? clt_fail_memory(error) : CLT_OK;
 }
 
@@ -289,8 +309,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     if (more) {
       txid = clt_pq_whole(rows, n - 1, TXID);
       id = clt_pq_whole(rows, n - 1, ID);
-      time_s = clt_pq_number(rows, n - 1, FIRST_FIELD + CLT_FIELD_time_s);
-      if (isnan(time_s)) time_s = 0;
+      const int column = FIRST_FIELD + CLT_FIELD_time_s;
+      time_s = clt_pq_is_null(rows, n - 1, column) ? 0 : clt_pq_number(rows, n - 1, column); /* NaN: read as NULL */
     }
     clt_pq_rows_free(rows);
   }
@@ -299,16 +319,23 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
 
 static int walk_keys(postgresql_store *store, bool counted, const clt_store_key *key, clt_store_walk_visit visit,
                      void *user, clt_error *error) {
-  clt_pq_rows *rows = NULL;
-  int rc = key ? clt_pq_run(store->pq, &rows, keys_of_problem, error, "t", key->problem)
-               : clt_pq_run(store->pq, &rows, counted ? keys_counted : keys, error, "");
-  for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
-    const result_row row = {rows, i};
-    clt_store_description d = clt_row_key(&row_type, &row, 1);
-    d.n_records = (uint64_t)clt_pq_whole(rows, i, 0);
-    rc = visit(user, &d, NULL);
+  const char *all = counted ? keys_counted : keys;
+  int64_t last = 0;
+  int rc = CLT_OK;
+  for (size_t n = KEYS_AT_ONCE; rc == CLT_OK && n == KEYS_AT_ONCE;) {
+    clt_pq_rows *rows = NULL;
+    rc = clt_pq_run(store->pq, &rows, key ? keys_of_problem : all, error, "wwt", last, (int64_t)KEYS_AT_ONCE,
+                    key ? key->problem : "");
+    n = rc ? 0 : clt_pq_n_rows(rows);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+      const result_row row = {rows, i};
+      clt_store_description d = clt_row_key(&row_type, &row, 2);
+      last = clt_pq_whole(rows, i, 0);
+      d.n_records = (uint64_t)clt_pq_whole(rows, i, 1);
+      rc = visit(user, &d, NULL);
+    }
+    clt_pq_rows_free(rows);
   }
-  clt_pq_rows_free(rows);
   return rc;
 }
 

@@ -7,16 +7,16 @@
 #include "store/store.h"
 
 /* The columns of a measurement: name and expression in a query. Rows are not trusted, so the lengths of texts are
- * limited. runs, figures (first the summary, then those of the runs), use and state are
- * arrays of numbers. comparison: see clt_store_record. state came later: files of this version may lack it. */
-#define CLT_FIELDS(X)                                   \
-  X(origin, "m.origin")                                 \
+ * limited, and those of arrays of numbers by A: runs, figures (first the summary, then those of the runs), use and
+ * state. comparison: see clt_store_record. state came later: files of this version may lack it. */
+#define CLT_FIELDS(X, A)                                \
+  X(origin, "substr(m.origin, 1, 64)")                  \
   X(number, "m.number")                                 \
-  X(kind, "m.kind")                                     \
+  X(kind, "substr(m.kind, 1, 64)")                      \
   X(configuration, "substr(m.configuration, 1, 65536)") \
-  X(reason, "m.reason")                                 \
+  X(reason, "substr(m.reason, 1, 64)")                  \
   X(time_s, "m.time_s")                                 \
-  X(clock, "m.clock")                                   \
+  X(clock, "substr(m.clock, 1, 64)")                    \
   X(build_s, "m.build_s")                               \
   X(first_launch_s, "m.first_launch_s")                 \
   X(runs_s, "m.runs_s")                                 \
@@ -25,25 +25,26 @@
   X(max_abs_error, "m.max_abs_error")                   \
   X(log, "substr(m.log, 1, 16384)")                     \
   X(created_s, "m.created_s")                           \
-  X(runs, "m.runs")                                     \
+  X(runs, A("m.runs"))                                  \
   X(energy_j, "m.energy_j")                             \
-  X(figures, "m.figures")                               \
-  X(use, "m.use")                                       \
+  X(figures, A("m.figures"))                            \
+  X(use, A("m.use"))                                    \
   X(confirmed, "m.confirmed")                           \
   X(comparison, "m.comparison")                         \
-  X(state, "m.state")
+  X(state, A("m.state"))
 #define CLT_FIELD_ENUM(name, expression) CLT_FIELD_##name,
 #define CLT_FIELD_NAME(name, expression) ", " #name
 #define CLT_FIELD_SELECT(name, expression) ", " expression
-enum { CLT_FIELDS(CLT_FIELD_ENUM) CLT_N_FIELDS };
+#define CLT_FIELD_WHOLE(expression) expression
+enum { CLT_FIELDS(CLT_FIELD_ENUM, CLT_FIELD_WHOLE) CLT_N_FIELDS };
 
 /* --- SQL --- */
 
 /* The columns of a key, k, for clt_row_key. */
-#define CLT_KEY_COLUMNS                                                                                   \
-  ", substr(p.hash, 1, 64), substr(d.key, 1, 1024), substr(d.driver, 1, 1024), substr(p.name, 1, 65536)," \
-  " substr(p.path, 1, 65536), substr(p.sizes, 1, 65536), substr(d.description, 1, 1048576),"              \
-  " substr(k.tuning, 1, 1048576), substr(p.kernel, 1, 64)"
+#define CLT_KEY_COLUMNS                                                                                  \
+  ", substr(p.hash, 1, 64), substr(d.key, 1, 1024), substr(d.driver, 1, 1024), substr(p.name, 1, 4096)," \
+  " substr(p.path, 1, 4096), substr(p.sizes, 1, 4096), substr(d.description, 1, 65536),"                 \
+  " substr(k.tuning, 1, 262144), substr(p.kernel, 1, 64)"
 #define CLT_KEY_NAMES " JOIN problem AS p ON p.id=k.problem JOIN device AS d ON d.id=k.device"
 
 #define CLT_KEY_ID(problem, device, driver) \

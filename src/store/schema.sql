@@ -4,7 +4,13 @@
 -- and know the caller as session_user. So a login can add, but not alter or withhold what another one has added.
 -- 'clatune store init' runs this text in one transaction, also to upgrade: running it again changes nothing.
 
-SELECT pg_advisory_xact_lock(1129075781);
+-- Two commands at once take turns; but any login can hold this lock, so it is not waited for longer.
+DO $$ BEGIN
+  FOR i IN 1..10 LOOP
+    EXIT WHEN pg_try_advisory_xact_lock(1129075781);
+    PERFORM pg_sleep(0.1);
+  END LOOP;
+END $$;
 
 -- Roles to grant to logins. Another command may create them at the same time, because roles belong to the server, not to
 -- the database.
@@ -36,6 +42,9 @@ CREATE TABLE IF NOT EXISTS clatune.key(
 ALTER TABLE clatune.problem ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
 ALTER TABLE clatune.device ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
 ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
+-- Who made the key: a login can make so many that readers still get through them.
+ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT '';
+CREATE INDEX IF NOT EXISTS key_of ON clatune.key(maker);
 
 -- origin and number identify a record; txid says whether it came before or after what a reader has seen (postgresql.c).
 -- In a restored backup txid belongs to another server, so it is set below all new ones. agent and received: who
@@ -78,6 +87,7 @@ CREATE TABLE IF NOT EXISTS clatune.agent(
   host text COLLATE "C" NOT NULL GENERATED ALWAYS AS (split_part(name, ':', 1)) STORED,
   devices text NOT NULL DEFAULT '', lost text NOT NULL DEFAULT '',
   began timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL DEFAULT 'epoch', UNIQUE(login, name));
+ALTER TABLE clatune.agent ADD COLUMN IF NOT EXISTS described json NOT NULL DEFAULT '[]'; -- its devices
 
 -- Plans, a target for each kind of device that works on one, and a row for each of its tunings (farm/queue.c).
 -- plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
@@ -91,10 +101,12 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
   lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7),
   submitted timestamptz NOT NULL DEFAULT clock_timestamp());
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
+ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
 CREATE TABLE IF NOT EXISTS clatune.target(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,
   device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL,
   lease_s float8 NOT NULL CHECK(lease_s BETWEEN 0 AND 1e7), UNIQUE(plan, device, driver));
+ALTER TABLE clatune.target ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that added it
 CREATE TABLE IF NOT EXISTS clatune.cell(
   target bigint NOT NULL REFERENCES clatune.target, n bigint NOT NULL, text text NOT NULL,
   state text COLLATE "C" NOT NULL DEFAULT 'open' CHECK(state IN ('open', 'running', 'done', 'failed')),
@@ -106,6 +118,15 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_number bigint;
+-- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it.
+UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
+  FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
+  WHERE c.state = 'done' AND c.best_origin IS NULL AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
+    AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
+    AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
+      substring(c.line FROM '"best_s":(\d+(?:\.\d+)?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
+    AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
+      substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
 CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';
 CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;
@@ -115,6 +136,11 @@ CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts >
 CREATE TABLE IF NOT EXISTS clatune.origin(
   name text COLLATE "C" PRIMARY KEY, login text COLLATE "C" NOT NULL, target bigint, n bigint);
 
+-- Under which origin a login's records of an origin of another login are kept. Drawn, so that nobody can take it before.
+CREATE TABLE IF NOT EXISTS clatune.substitute(
+  login text COLLATE "C" NOT NULL, origin text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL
+    DEFAULT left(replace(gen_random_uuid()::text, '-', ''), 16), PRIMARY KEY(login, origin));
+
 -- How far an agent's file was received.
 CREATE TABLE IF NOT EXISTS clatune.shipper(file text COLLATE "C" PRIMARY KEY, upto bigint NOT NULL);
 ALTER TABLE clatune.shipper ADD COLUMN IF NOT EXISTS login text COLLATE "C" NOT NULL DEFAULT '';
@@ -122,7 +148,18 @@ ALTER TABLE clatune.shipper DROP CONSTRAINT IF EXISTS shipper_pkey;
 DELETE FROM clatune.shipper WHERE login = ''; -- of version 3: the files are sent once more
 CREATE UNIQUE INDEX IF NOT EXISTS shipper_of ON clatune.shipper(login, file);
 
+-- Of earlier databases, with other parameters.
+DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clatune.greet(text, text, text);
+
 -- --- functions for all: parts of statements ---
+
+-- The first numbers of an array. One of several dimensions becomes one that readers refuse.
+CREATE OR REPLACE FUNCTION clatune.cut(numbers float8[]) RETURNS float8[] LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN array_ndims(numbers) > 1 THEN array_fill('NaN'::float8, ARRAY[256]) ELSE numbers[1:256] END $$;
+
+-- A text for a line of output.
+CREATE OR REPLACE FUNCTION clatune.one_line(text text, n integer) RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT regexp_replace(left(text, n), '[[:cntrl:]]', '?', 'g') $$;
 
 -- who: a login, an agent, a host, or the latter two with their login before a slash.
 CREATE OR REPLACE FUNCTION clatune.is_of(agent clatune.agent, who text) RETURNS boolean LANGUAGE sql AS
@@ -152,10 +189,10 @@ CREATE OR REPLACE FUNCTION clatune.agent_id(_name text) RETURNS bigint LANGUAGE 
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE found bigint;
 BEGIN
-  SELECT id INTO found FROM agent WHERE login = session_user AND name = left(_name, 200);
+  SELECT id INTO found FROM agent WHERE login = session_user AND name = one_line(_name, 200);
   IF found IS NULL THEN
-    INSERT INTO agent(login, name) VALUES (session_user, left(_name, 200)) ON CONFLICT DO NOTHING;
-    SELECT id INTO found FROM agent WHERE login = session_user AND name = left(_name, 200);
+    INSERT INTO agent(login, name) VALUES (session_user, one_line(_name, 200)) ON CONFLICT DO NOTHING;
+    SELECT id INTO found FROM agent WHERE login = session_user AND name = one_line(_name, 200);
   END IF;
   RETURN found;
 END $$;
@@ -165,55 +202,67 @@ END $$;
 CREATE OR REPLACE FUNCTION clatune.add_keys(_keys json) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
+  IF NOT EXISTS (SELECT FROM json_to_recordset(_keys) AS u(problem text, device text, driver text) WHERE NOT EXISTS
+      (SELECT FROM key AS k JOIN problem AS p ON p.id = k.problem JOIN device AS d ON d.id = k.device
+       WHERE p.hash = u.problem AND d.key = u.device AND d.driver = u.driver)) THEN
+    RETURN;
+  END IF;
+  IF (SELECT count(*) FROM key WHERE maker = session_user) >= 100000 THEN
+    RAISE EXCEPTION '% has measured on more than 100000 combinations of problem, sizes and device', session_user
+      USING ERRCODE = '54000';
+  END IF;
   INSERT INTO problem(hash) SELECT DISTINCT u.problem FROM json_to_recordset(_keys) AS u(problem text)
     WHERE NOT EXISTS(SELECT FROM problem WHERE hash = u.problem) ORDER BY 1 ON CONFLICT DO NOTHING;
   INSERT INTO device(key, driver) SELECT DISTINCT u.device, u.driver
     FROM json_to_recordset(_keys) AS u(device text, driver text)
     WHERE NOT EXISTS(SELECT FROM device AS d WHERE d.key = u.device AND d.driver = u.driver) ORDER BY 1, 2
     ON CONFLICT DO NOTHING;
-  INSERT INTO key(problem, device) SELECT DISTINCT p.id, d.id
+  INSERT INTO key(problem, device, maker) SELECT DISTINCT p.id, d.id, session_user::text
     FROM json_to_recordset(_keys) AS u(problem text, device text, driver text)
     JOIN problem AS p ON p.hash = u.problem JOIN device AS d ON d.key = u.device AND d.driver = u.driver
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 END $$;
 
--- Describes a key. NULL: unchanged.
+-- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
   PERFORM add_keys(json_build_array(json_build_object('problem', _problem, 'device', _device, 'driver', _driver)));
-  UPDATE problem SET name = coalesce(_name, name), path = coalesce(_path, path), sizes = coalesce(_sizes, sizes),
-      kernel = coalesce(_kernel, kernel), login = session_user
-    WHERE hash = _problem AND login IN ('', session_user) AND (name, path, sizes, kernel)
-      <> (coalesce(_name, name), coalesce(_path, path), coalesce(_sizes, sizes), coalesce(_kernel, kernel));
-  UPDATE device SET description = _description, login = session_user
-    WHERE key = _device AND driver = _driver AND login IN ('', session_user) AND description <> _description;
+  UPDATE problem AS p SET name = u.name, path = u.path, sizes = u.sizes, kernel = u.kernel, login = session_user
+    FROM (SELECT one_line(coalesce(_name, name), 4096) AS name, one_line(coalesce(_path, path), 4096) AS path,
+        one_line(coalesce(_sizes, sizes), 4096) AS sizes, left(coalesce(_kernel, kernel), 64) AS kernel
+        FROM problem WHERE hash = _problem) AS u
+    WHERE hash = _problem AND login IN ('', session_user)
+      AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel);
+  UPDATE device SET description = _description, login = session_user WHERE key = _device AND driver = _driver
+    AND login IN ('', session_user) AND description <> _description AND octet_length(_description) <= 65536;
   UPDATE key AS k SET tuning = _tuning, login = session_user FROM problem AS p, device AS d
     WHERE p.id = k.problem AND d.id = k.device AND p.hash = _problem AND d.key = _device AND d.driver = _driver
-      AND k.login IN ('', session_user) AND tuning <> _tuning;
+      AND k.login IN ('', session_user) AND tuning <> _tuning AND octet_length(_tuning) <= 262144;
 END $$;
 
--- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Under the
--- origin of another login's they are added with an origin of the caller's own: nobody can use up the numbers of
--- others, or take part in their comparisons. None is from the future, except for a minute, whatever the agent's clock
--- says: the last comparison decides. Those of a claim must be of the device that the tuning is for.
+-- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Those of
+-- an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part
+-- in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the last
+-- comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
   deliverer bigint := agent_id(_agent);
   n bigint;
 BEGIN
-  IF EXISTS (SELECT FROM json_to_recordset(_records) AS u(problem text, device text, driver text) WHERE NOT EXISTS
-      (SELECT FROM key AS k JOIN problem AS p ON p.id = k.problem JOIN device AS d ON d.id = k.device
-       WHERE p.hash = u.problem AND d.key = u.device AND d.driver = u.driver)) THEN
-    PERFORM add_keys(_records);
-  END IF;
+  PERFORM add_keys(_records);
   INSERT INTO origin(name, login) SELECT DISTINCT u.origin, session_user FROM json_to_recordset(_records) AS u(origin text)
     WHERE NOT EXISTS(SELECT FROM origin WHERE name = u.origin) ORDER BY 1 ON CONFLICT DO NOTHING;
+  WITH s AS (INSERT INTO substitute(login, origin) SELECT session_user, o.name FROM origin AS o
+      WHERE o.name IN (SELECT u.origin FROM json_to_recordset(_records) AS u(origin text)) AND o.login <> session_user
+        AND NOT EXISTS(SELECT FROM substitute AS s WHERE s.login = session_user AND s.origin = o.name)
+      ORDER BY 2 ON CONFLICT DO NOTHING RETURNING name)
+    INSERT INTO origin(name, login) SELECT name, session_user FROM s;
   WITH r AS (
-    SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint + 60) AS made_s, k.id AS of, CASE WHEN o.login = session_user THEN u.origin
-        ELSE left(md5(session_user || ' ' || u.origin), 16) END AS known_as
+    SELECT u.*, least(u.created_s, floor(extract(epoch FROM clock_timestamp()))::bigint + 60) AS made_s, k.id AS of,
+        CASE WHEN o.login = session_user THEN u.origin ELSE s.name END AS known_as
       FROM json_to_recordset(_records) AS u(place bigint, problem text, device text, driver text, origin text,
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,
         first_launch_s float8, runs_s float8, verify_s float8, wait_s float8, max_abs_error float8, log text,
@@ -221,19 +270,23 @@ BEGIN
         comparison bigint, state float8[])
       JOIN problem AS p ON p.hash = u.problem JOIN device AS d ON d.key = u.device AND d.driver = u.driver
       JOIN key AS k ON k.problem = p.id AND k.device = d.id JOIN origin AS o ON o.name = u.origin
+      LEFT JOIN substitute AS s ON s.login = session_user AND s.origin = u.origin
       LEFT JOIN target AS t ON t.id = o.target AND o.login = session_user
-      WHERE t.id IS NULL OR (t.device = u.device AND t.driver = u.driver)),
+      WHERE (t.id IS NULL OR (t.device = u.device AND t.driver = u.driver)) AND octet_length(configuration) <= 65536),
   a AS (
     INSERT INTO measurement(agent, key, origin, number, kind, configuration, reason, time_s, clock, build_s,
         first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s, runs, energy_J, figures, use, confirmed,
         comparison, state)
-      -- Only what readers can take: a time is a number, and arrays are short.
-      SELECT deliverer, r.of, known_as, number, kind, configuration, reason,
-        CASE WHEN time_s < 'Infinity' THEN time_s END, clock, build_s, first_launch_s, runs_s, verify_s, wait_s,
-        max_abs_error, log, made_s, runs[1:256], energy_j, figures[1:256], use[1:16], confirmed, comparison, state[1:16]
+      -- Only what readers can take: a time is a number, texts and arrays are short.
+      SELECT deliverer, r.of, known_as, number, left(kind, 64), configuration, left(reason, 64),
+        CASE WHEN time_s < 'Infinity' THEN time_s END, left(clock, 64), build_s, first_launch_s, runs_s, verify_s, wait_s,
+        max_abs_error, left(log, 16384), made_s, cut(runs), energy_j, cut(figures), cut(use), confirmed, comparison,
+        cut(state)
         FROM r
-      WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin IN (r.known_as, r.origin) AND g.number = r.number)
-        AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
+      WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
+        AND (known_as = origin OR NOT EXISTS (SELECT FROM (SELECT origin, number, key, kind, configuration, reason,
+            time_s, created_s FROM measurement UNION ALL
+            SELECT origin, number, key, kind, configuration, reason, time_s, created_s FROM revoked) AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
             AND m.created_s = r.made_s))
@@ -263,9 +316,13 @@ CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float
   OUT id bigint, OUT submitted_s bigint, OUT lease_s float8) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
-  INSERT INTO plan AS p(name, text, lease_s) SELECT _name, _text, _lease_s WHERE NOT EXISTS
+  IF octet_length(_text) > 16777216 THEN
+    RAISE EXCEPTION 'a plan can have 16 MiB at most; split it' USING ERRCODE = '54000';
+  END IF;
+  INSERT INTO plan AS p(name, text, lease_s) SELECT one_line(_name, 200), _text, _lease_s WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
+    UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id AND cell.state = 'failed';
   END IF;
@@ -278,9 +335,14 @@ CREATE OR REPLACE FUNCTION clatune.join_plan(_plan bigint, _device text, _driver
   OUT id bigint, OUT n bigint) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
-  INSERT INTO target(plan, device, driver, name, lease_s) SELECT p.id, _device, _driver, _name, p.lease_s FROM plan AS p
-    WHERE p.id = _plan AND NOT EXISTS (SELECT FROM target AS t
-      WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver) ON CONFLICT DO NOTHING;
+  IF NOT EXISTS (SELECT FROM target AS t WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver) THEN
+    IF (SELECT count(*) FROM target AS t WHERE t.plan = _plan AND t.maker = session_user) >= 100 THEN
+      RAISE EXCEPTION '% has added 100 kinds of devices to the plan, and cannot add more', session_user
+        USING ERRCODE = '54000';
+    END IF;
+    INSERT INTO target(plan, device, driver, name, lease_s, maker) SELECT p.id, left(_device, 1024), left(_driver, 1024),
+      one_line(_name, 200), p.lease_s, session_user FROM plan AS p WHERE p.id = _plan ON CONFLICT DO NOTHING;
+  END IF;
   RETURN QUERY SELECT t.id, (SELECT count(*) FROM cell AS c WHERE c.target = t.id AND c.n >= 0 AND c.n < _n_cells)
     FROM target AS t WHERE t.plan = _plan AND t.device = _device AND t.driver = _driver;
 END $$;
@@ -292,7 +354,8 @@ $$ SELECT coalesce(substring(text FROM '"#cells":"(\d{1,9}) [0-9a-f]{32}"')::big
 -- Adds tunings _first, _first + 1, ... of a target, as far as the plan has them.
 CREATE OR REPLACE FUNCTION clatune.add_cells(_target bigint, _first bigint, _texts json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
-  INSERT INTO cell(target, n, text) SELECT t.id, _first + i - 1, left(u.text, 4096)
+  INSERT INTO cell(target, n, text, state, output) SELECT t.id, _first + i - 1, left(u.text, 4096),
+      CASE WHEN p.withdrawn THEN 'failed' ELSE 'open' END, CASE WHEN p.withdrawn THEN 'withdrawn' END
     FROM target AS t JOIN plan AS p ON p.id = t.plan,
       json_array_elements_text(_texts) WITH ORDINALITY AS u(text, i)
     WHERE t.id = _target AND _first >= 0
@@ -317,7 +380,7 @@ BEGIN
          ORDER BY cell.n LIMIT 1 FOR UPDATE SKIP LOCKED) AS o
       WHERE t.id = ANY(ARRAY(SELECT value::bigint FROM json_array_elements_text(_targets)))
         AND NOT EXISTS (SELECT FROM cell WHERE claim = _claim) LIMIT 1),
-    taken AS (UPDATE cell SET state = 'running', claim = _claim, agent = left(_agent, 200), login = session_user,
+    taken AS (UPDATE cell SET state = 'running', claim = _claim, agent = one_line(_agent, 200), login = session_user,
         began = clock_timestamp(),
         attempts = CASE cell.state WHEN 'running' THEN deaths(cell.attempts, cell.best, cell.progress)
                    ELSE cell.attempts END,
@@ -348,13 +411,13 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
       AND cell.login = session_user AND cell.state = 'running' $$;
 
 -- Finishes a tuning: 'done'; 'lost', if another agent has it; 'incomplete', if fewer than n_made measurements of the
--- claim were received; 'unfounded', if the store has no correct measurement that the result can rest on: with its time,
--- of the claim or else on the target's device. A second call finds what the first one did.
-CREATE OR REPLACE FUNCTION clatune.finish(_target bigint, _n bigint, _claim text, _line text, _n_made bigint)
+-- claim were received; 'unfounded', if the store lacks the correct measurement on the target's device that the result
+-- rests on: _best, which says what was measured ({}: nothing was correct). Whether the line says the same, of the plan's
+-- tuning, is for readers to check, who have the plan (farm/status.c). A second call finds what the first one did.
+CREATE OR REPLACE FUNCTION clatune.finish(_target bigint, _n bigint, _claim text, _line text, _n_made bigint, _best json)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
   held cell; base record;
-  best_s float8 := (_line::json->>'best_s')::float8;
 BEGIN
   SELECT * INTO held FROM cell
     WHERE target = _target AND n = _n AND claim = _claim AND login = session_user FOR UPDATE;
@@ -362,16 +425,19 @@ BEGIN
   IF held.state IS DISTINCT FROM 'running' THEN RETURN 'lost'; END IF;
   IF _n_made > (SELECT count(*) FROM measurement WHERE origin = origin_of(_claim))
              + (SELECT count(*) FROM revoked WHERE origin = origin_of(_claim)) THEN RETURN 'incomplete'; END IF;
-  SELECT m.origin, m.number INTO base FROM measurement AS m
-    WHERE m.origin = origin_of(_claim) AND m.reason = 'none'
-      AND (best_s IS NULL OR m.time_s BETWEEN best_s * (1 - 1e-9) AND best_s * (1 + 1e-9))
-    ORDER BY m.number DESC LIMIT 1;
-  IF NOT FOUND THEN
-    SELECT m.origin, m.number INTO base FROM target AS t JOIN device AS d ON d.key = t.device AND d.driver = t.driver
-      JOIN key AS k ON k.device = d.id JOIN measurement AS m ON m.key = k.id
-      WHERE t.id = _target AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
-        AND (best_s IS NULL OR m.time_s BETWEEN best_s * (1 - 1e-9) AND best_s * (1 + 1e-9)) LIMIT 1;
-    IF NOT FOUND AND (best_s > 0 OR (_line::json->>'best_value') IS NOT NULL) THEN RETURN 'unfounded'; END IF;
+  SELECT r.origin, r.number INTO base
+    FROM json_to_record(_best) AS b(problem text, configuration text, time_s float8, energy_j float8, figure float8)
+    JOIN target AS t ON t.id = _target JOIN device AS d ON d.key = t.device AND d.driver = t.driver
+    JOIN problem AS p ON p.hash = b.problem JOIN key AS k ON k.problem = p.id AND k.device = d.id
+    CROSS JOIN LATERAL (SELECT * FROM measurement AS m WHERE m.origin = origin_of(_claim) AND m.key = k.id
+      UNION ALL SELECT * FROM measurement AS m WHERE m.key = k.id AND m.kind = 'search' AND m.reason = 'none'
+        AND coalesce(m.time_s, 0) = coalesce(b.time_s, 0)
+      UNION ALL SELECT * FROM measurement AS m WHERE m.key = k.id AND m.kind = 'finalist') AS r
+    WHERE r.reason = 'none' AND r.kind IN ('search', 'finalist') AND r.configuration = b.configuration
+      AND r.time_s IS NOT DISTINCT FROM b.time_s AND r.energy_j IS NOT DISTINCT FROM b.energy_j
+      AND r.figures[1] IS NOT DISTINCT FROM b.figure LIMIT 1;
+  IF base IS NULL AND coalesce(_best->>'configuration', _line::json->>'configuration') IS NOT NULL THEN
+    RETURN 'unfounded';
   END IF;
   UPDATE cell SET state = 'done', line = _line, finished = clock_timestamp(), best_origin = base.origin,
     best_number = base.number WHERE target = _target AND n = _n;
@@ -401,20 +467,23 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
     FROM target AS t, plan AS p WHERE p.id = _plan AND t.plan = _plan AND cell.target = t.id
       AND (cell.n < 0 OR cell.n >= n_cells(p.text)) AND cell.state IN ('open', 'running') $$;
 
-CREATE OR REPLACE FUNCTION clatune.greet(_name text, _devices text, _lost text) RETURNS void LANGUAGE sql
+CREATE OR REPLACE FUNCTION clatune.greet(_name text, _devices text, _lost text, _described json) RETURNS void LANGUAGE sql
 SECURITY DEFINER SET search_path = pg_catalog, clatune, pg_temp AS $$
-  INSERT INTO agent(login, name, devices, lost, seen)
-    VALUES (session_user, left(_name, 200), left(_devices, 4096), left(_lost, 4096), clock_timestamp())
-    ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen $$;
+  INSERT INTO agent AS a(login, name, devices, lost, described, seen)
+    VALUES (session_user, one_line(_name, 200), one_line(_devices, 4096), one_line(_lost, 4096),
+      CASE WHEN json_typeof(_described) = 'array' AND octet_length(_described::text) <= 1048576 THEN _described ELSE '[]' END,
+      clock_timestamp())
+    ON CONFLICT (login, name) DO UPDATE SET devices = excluded.devices, lost = excluded.lost, seen = excluded.seen,
+      described = CASE a.described::text WHEN excluded.described::text THEN a.described ELSE excluded.described END $$;
 
 CREATE OR REPLACE FUNCTION clatune.leave(_name text) RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
-  UPDATE agent SET seen = 'epoch' WHERE login = session_user AND name = _name $$;
+  UPDATE agent SET seen = 'epoch' WHERE login = session_user AND name = one_line(_name, 200) $$;
 
 -- --- the owner ---
 
--- Sets measurements apart, and returns the tunings that rested on them: those of these agents, and those whose result is
--- one of the measurements.
+-- Sets measurements apart, and fails and returns the tunings that rested on them: those of these agents, and those whose
+-- result is one of the measurements.
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
@@ -427,12 +496,13 @@ BEGIN
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
     INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS moved = ROW_COUNT;
-  RETURN QUERY SELECT moved, p.name, t.name, c.text, concat(c.login, ' ', c.agent)
-    FROM cell AS c JOIN target AS t ON t.id = c.target JOIN plan AS p ON p.id = t.plan
-    WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
-        AND g.number = c.best_number)
-      OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND is_of(a, _who)
-        AND (_since IS NULL OR c.finished >= _since)))
+  RETURN QUERY WITH c AS (UPDATE cell AS c SET state = 'failed', output = 'its result was revoked', code = NULL
+      WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
+          AND g.number = c.best_number)
+        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND is_of(a, _who)
+          AND (_since IS NULL OR c.finished >= _since))) RETURNING c.*)
+    SELECT moved, p.name, t.name, c.text, concat(c.login, ' ', c.agent)
+    FROM c JOIN target AS t ON t.id = c.target JOIN plan AS p ON p.id = t.plan
     UNION ALL SELECT moved, NULL, NULL, NULL, NULL ORDER BY 2 NULLS FIRST, 3, 4;
 END $$;
 
@@ -442,13 +512,13 @@ REVOKE ALL ON ALL TABLES IN SCHEMA clatune FROM PUBLIC, clatune_reader, clatune_
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clatune FROM PUBLIC;
 GRANT USAGE ON SCHEMA clatune TO clatune_reader, clatune_worker, clatune_owner;
 GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.measurement, clatune.agent,
-  clatune.plan, clatune.target, clatune.origin, clatune.shipper TO clatune_reader, clatune_worker;
+  clatune.plan, clatune.target, clatune.origin, clatune.substitute, clatune.shipper TO clatune_reader, clatune_worker;
 GRANT SELECT (origin, number, gone, agent, received) ON clatune.revoked TO clatune_reader, clatune_worker;
 GRANT SELECT (target, n, text, state, agent, login, lease, began, finished, progress, attempts, best, line, output, code,
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clatune TO clatune_owner;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA clatune TO clatune_owner;
-GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of TO clatune_reader, clatune_worker;
+GRANT EXECUTE ON FUNCTION clatune.lease_end, clatune.is_of, clatune.cut TO clatune_reader, clatune_worker;
 GRANT EXECUTE ON FUNCTION clatune.describe, clatune.deliver, clatune.ship, clatune.submit, clatune.join_plan,
   clatune.add_cells, clatune.claim, clatune.renew, clatune.give_back, clatune.finish, clatune.fail, clatune.expire,
   clatune.reject, clatune.greet, clatune.leave TO clatune_worker;

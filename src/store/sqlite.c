@@ -16,7 +16,7 @@
 #include "store/rows.h"
 
 /* A row: id, own, the record's columns, and those of its key. */
-#define RECORDS "SELECT m.id, m.own" CLT_FIELDS(CLT_FIELD_SELECT)
+#define RECORDS "SELECT m.id, m.own" CLT_FIELDS(CLT_FIELD_SELECT, CLT_FIELD_WHOLE)
 #define FIRST_FIELD 2
 #define OF_KEY RECORDS " FROM measurement AS m" CLT_OF_KEY
 
@@ -27,7 +27,7 @@
       "INSERT INTO key(problem, device) SELECT p.id, d.id FROM problem AS p, device AS d"                             \
       " WHERE p.hash=$1 AND d.key=$2 AND d.driver=$3 ON CONFLICT DO NOTHING")                                         \
   ROW(ADD_RECORD,                                                                                                   \
-      "INSERT INTO measurement(id, key, own" CLT_FIELDS(CLT_FIELD_NAME) ")"                                         \
+      "INSERT INTO measurement(id, key, own" CLT_FIELDS(CLT_FIELD_NAME, CLT_FIELD_WHOLE) ")"                                         \
       " VALUES((SELECT 1+max(highest, ifnull((SELECT max(id) FROM measurement), 0)) FROM file), "                   \
       CLT_KEY_ID("$1", "$2", "$3") ", $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20," \
       " $21, $22, $23, $24, $25, $26) ON CONFLICT(origin, number) DO NOTHING") \

@@ -24,15 +24,16 @@ ARRAYS = ("'{}'", "'{1e-5,2e-5}'", "'{{1,2},{3,4}}'", "'[5:6]={1,2}'", "'{NULL,1
 KEY = "from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d on d.id = k.device order by random() limit 1"
 RECORD = {"origin": "t", "number": "w", "kind": "t", "configuration": "t", "reason": "t", "time_s": "r", "clock": "t", "build_s": "r", "wait_s": "r",
           "log": "t", "created_s": "w", "runs": "a", "energy_j": "r", "figures": "a", "use": "a", "confirmed": "w", "comparison": "w"}
+JSONS = ("'[]'", "'{}'", "'null'", "'[[], 1, {\"name\": 7}]'", "'{\"configuration\": \"a=1\", \"problem\": null}'")
 CLAIMS = [f"'{digit * 32}'" for digit in "123"]
 TARGET, PLAN = "(select id from clatune.target order by random() limit 1)", "(select id from clatune.plan order by random() limit 1)"
 FOREIGN = "(select id from clatune.target where id > (select min(id) from clatune.target) order by random() limit 1)"  # the good plan's stays as it is
 CLAIM = f"json_build_array(json_build_object('target', {FOREIGN}, 'n', 0, 'claim', {{c}}, 'progress', {{w}}, 'output', {{t}}))"
-CALLS = (  # of the functions that a worker may call: t a text, w a whole number, r a real one, p a plan, c a claim
+CALLS = (  # of the functions that a worker may call: t a text, w a whole number, r a real one, p a plan, c a claim, j JSON
     "describe(p.hash, d.key, d.driver, {t}, {t}, {t}, {t}, {t}, {t}) " + KEY, "ship({t}, {w}, {w})", "submit({t}, {p}, {r}, {w} > 0)",
     f"join_plan({PLAN}, {{t}}, {{t}}, {{t}}, {{w}})", f"add_cells({TARGET}, {{w}}, json_build_array({{t}}, {{t}}))",
     f"add_cells({TARGET}, 0, json_build_array({{t}}, {{t}}))", f"claim({{c}}, {{t}}, json_build_array({FOREIGN}))", f"renew({CLAIM})", f"give_back({CLAIM})",
-    f"finish({FOREIGN}, 0, {{c}}, {{t}}, 0)", f"fail({FOREIGN}, 0, {{c}}, {{t}}, {{w}}, true)", "greet({t}, {t}, {t})", "leave({t})", "expire()",
+    f"finish({FOREIGN}, 0, {{c}}, {{t}}, 0, {{j}})", f"fail({FOREIGN}, 0, {{c}}, {{t}}, {{w}}, true)", "greet({t}, {t}, {t}, {j})", "leave({t})", "expire()",
     f"reject({PLAN})")
 FUNCTION = """create function pg_temp.try(text) returns void language plpgsql as $f$ begin execute $1; exception when others then null; end $f$;"""
 
@@ -67,7 +68,7 @@ class Fuzz:
             return self.quoted(self.text())
         if kind == "p":
             return self.quoted(self.plan_text())
-        return self.draw.choice({"w": NUMBERS, "r": NUMBERS, "a": ARRAYS, "c": CLAIMS}[kind])
+        return self.draw.choice({"w": NUMBERS, "r": NUMBERS, "a": ARRAYS, "c": CLAIMS, "j": JSONS}[kind])
 
     def row(self):
         if self.draw.random() < 0.5:

@@ -46,16 +46,18 @@ static int64_t number(const char *sql) {
   return n;
 }
 
-static clt_sweep *load(const char *seeds) {
+static clt_sweep *load_with(const char *seeds, const char *budgets) {
   clt_sweep *sweep = NULL;
   clt_error error = {0};
   char json[200];
-  snprintf(json, sizeof json, "{\"Problems\": \"bank.json\", \"Searchers\": \"random\", \"Budgets\": 5, \"Seeds\": \"%s\"}",
-           seeds);
+  snprintf(json, sizeof json, "{\"Problems\": \"bank.json\", \"Searchers\": \"random\", \"Budgets\": \"%s\", \"Seeds\": \"%s\"}",
+           budgets, seeds);
   scratch_write("plan.json", json);
   check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
   return sweep;
 }
+
+static clt_sweep *load(const char *seeds) { return load_with(seeds, "5"); }
 
 /* Leases of a thousandth of a second: longer than the server has run. */
 static void submit(const char *seeds, double lease_s) {
@@ -69,9 +71,12 @@ static void submit(const char *seeds, double lease_s) {
   check(clt_queue_submit(pq, &other, &submitted_s, "again", text, &kept_s, false, &error), &error);
   assert_int_equal(other, plan);
   assert_float_equal(kept_s, lease_s, 0);
-  check(clt_queue_join(pq, &target, plan, sweep, &board, &error), &error);
-  check(clt_queue_join(pq, &other, plan, sweep, &board, &error), &error);
+  size_t n = 0, again = 0;
+  check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
+  check(clt_queue_join(pq, &other, &again, plan, sweep, &board, &error), &error);
   assert_int_equal(other, target);
+  assert_int_equal(n, sweep->n_cells);
+  assert_int_equal(again, n);
   clt_sweep_free(sweep);
   free(text);
 }
@@ -110,7 +115,9 @@ static void end_leases(void) { run("UPDATE clatune.cell SET lease = clock_timest
 static void finish(clt_claim *claim, bool lost) {
   clt_error error = {0};
   clt_queue_ending ending;
-  check(clt_queue_finish(pq, claim, "{\"tuning\":\"x\"}", 0, &ending, &error), &error);
+  json_t *none = json_object();
+  check(clt_queue_finish(pq, claim, "{\"tuning\":\"x\"}", 0, none, &ending, &error), &error);
+  json_decref(none);
   assert_int_equal(ending, lost ? CLT_QUEUE_LOST : CLT_QUEUE_DONE);
   assert_int_equal(claim->lost, lost);
 }
@@ -151,7 +158,9 @@ static int work(void *user, size_t index, clt_error *error) {
     int rc = clt_queue_claim(own, &claim, &found, name, &target, 1, error);
     if (rc == 0 && found) agents->rows[index][agents->n[index]++] = claim.n;
     clt_queue_ending ending;
-    if (rc == 0 && found) rc = clt_queue_finish(own, &claim, "{}", 0, &ending, error);
+    json_t *none = json_object();
+    if (rc == 0 && found) rc = clt_queue_finish(own, &claim, "{}", 0, none, &ending, error);
+    json_decref(none);
     if (rc) return rc;
   }
   clt_pq_free(own);
@@ -216,6 +225,40 @@ static void within_a_lease_of_the_servers_start_nothing_has_run_out(void **state
   end_leases();
   assert_false(take(&other, "b"));
   finish(&claim, false);
+}
+
+/* A plan of a million tunings must not hold up those of others. */
+static void rows_of_a_large_plan_come_a_part_at_a_time(void **state) {
+  (void)state;
+  clt_error error = {0};
+  char *text = NULL;
+  int64_t submitted_s = 0;
+  double lease_s = 60;
+  clt_claim claim = {0};
+  clt_sweep *sweep = load_with("range(1, 10001)", "range(1, 4)");
+  check(clt_sweep_share(&text, sweep, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, &lease_s, false, &error), &error);
+  size_t n = 0, n_calls = 0;
+  for (; n < sweep->n_cells; n_calls++) {
+    check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
+    assert_int_equal(number("SELECT count(*) FROM clatune.cell"), n);
+    claim.id[0] = '\0';
+    assert_true(take(&claim, "a"));
+  }
+  assert_in_range(n_calls, 3, 10);
+  assert_int_equal(n, 30000);
+  /* Withdrawn after the first part: the others come as withdrawn. */
+  run("DELETE FROM clatune.cell WHERE n >= 10000");
+  check(clt_queue_withdraw(pq, &submitted_s, plan, &error), &error);
+  n = 10000;
+  check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE output = 'withdrawn'"), 20000);
+  assert_false(is_unfinished());
+  check(clt_queue_submit(pq, &plan, &submitted_s, "large", text, &lease_s, true, &error), &error);
+  check(clt_queue_join(pq, &target, &n, plan, sweep, &board, &error), &error);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 30000);
+  clt_sweep_free(sweep);
+  free(text);
 }
 
 /* --- failures --- */
@@ -383,8 +426,10 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   clt_error error = {0};
   submit("range(1, 4)", 60);
   clt_claim done = {0}, of_silent = {0};
+  json_t *described = json_array();
   for (const char *const *name = (const char *const[]){"gone", "here", "silent", NULL}; *name; name++)
-    check(clt_queue_greet(pq, *name, "Board", "", &error), &error);
+    check(clt_queue_greet(pq, *name, "Board", "", described, &error), &error);
+  json_decref(described);
   check(clt_queue_leave(pq, "gone", &error), &error);
   assert_true(take(&done, "here"));
   finish(&done, false);
@@ -595,12 +640,48 @@ static void many_records_come_in_pieces(void **state) {
   assert_int_equal(n_added, 2800);
 }
 
+static int count_up(void *user, const clt_store_description *key, const clt_store_record *record) {
+  if (record) assert_in_range(strlen(record->origin), 1, 64);
+  if (key) assert_in_range(strlen(key->tuning_json), 0, 262144);
+  return ++*(size_t *)user > 10000; /* goes round in circles */
+}
+
+static size_t n_walked(clt_store_order order, const clt_store_key *key) {
+  size_t n = 0;
+  clt_error error = {0};
+  if (of.shipper.shared->type->walk(of.shipper.shared->state, order, key, 0, count_up, &n, &error) < 0)
+    fail_msg("%s", error.message);
+  return n;
+}
+
+/* Also ones from before a worker could only add what readers take. */
+static void rows_of_others_neither_hide_nor_hold_up_any(void **state) {
+  (void)state;
+  measure(of.mine, 0);
+  ship(of.mine);
+  run("INSERT INTO clatune.measurement(origin, number, key, kind, configuration, reason, time_s, clock, created_s)"
+      " SELECT 'a', i, k.id, 'search', 'wg=2', 'none', 'NaN', 'device', 1 FROM generate_series(1, 1500) i, clatune.key k");
+  assert_int_equal(n_walked(CLT_STORE_BEST_FIRST, &of.key), 1501);
+  run("UPDATE clatune.measurement SET runs = array_fill(1::float8, array[1000000]), use = array[[1, 2], [3, 4]],"
+      " clock = repeat('x', 10000000), origin = repeat('a', 100000) WHERE origin = 'a' AND number <= 2");
+  assert_int_equal(n_walked(CLT_STORE_OLDEST_FIRST, &of.key), 1501);
+  /* More keys than there are in a page; and some without records. */
+  run("INSERT INTO clatune.problem(hash, name) SELECT md5(i::text), 'z' FROM generate_series(1, 250) i;"
+      "INSERT INTO clatune.key(problem, device, tuning) SELECT p.id, d.id, 't' FROM clatune.problem p, clatune.device d WHERE p.name = 'z';"
+      "INSERT INTO clatune.measurement(origin, number, key, kind, configuration, reason, clock, created_s)"
+      " SELECT 'b', id, id, 'search', 'wg=1', 'wrong-output', 'device', 1 FROM clatune.key WHERE tuning = 't' AND id % 250 <> 0;"
+      "UPDATE clatune.key SET tuning = repeat('t', 10000000) WHERE id IN (SELECT max(id) FROM clatune.key)");
+  assert_int_equal(n_walked(CLT_STORE_KEYS, NULL), 250);
+  assert_int_equal(n_walked(CLT_STORE_KEYS, &of.key), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(every_row_is_taken_once_by_whomever, empty),
       cmocka_unit_test_setup(a_claim_that_is_repeated_gets_the_row_that_it_got, empty),
       cmocka_unit_test_setup(who_comes_back_too_late_has_lost_the_row, empty),
       cmocka_unit_test_setup(within_a_lease_of_the_servers_start_nothing_has_run_out, empty),
+      cmocka_unit_test_setup(rows_of_a_large_plan_come_a_part_at_a_time, empty),
       cmocka_unit_test_setup(what_ends_without_a_word_three_times_has_failed, empty),
       cmocka_unit_test_setup(what_gets_further_each_time_goes_on, empty),
       cmocka_unit_test_setup(where_many_end_without_a_word_it_is_nobodys_fault, empty),
@@ -613,6 +694,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(records_are_brought_once_and_found_by_others, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(a_plan_learns_from_what_was_there_when_it_was_submitted, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(many_records_come_in_pieces, open_stores, close_stores),
+      cmocka_unit_test_setup_teardown(rows_of_others_neither_hide_nor_hold_up_any, open_stores, close_stores),
   };
   if (getenv("CLATUNE_TEST_DATABASE") == NULL) return 77;
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,7 @@
 """What each login may do to whom (docs/explanation/trust.md): attacks with psql, as a worker, a reader and an owner, on a farm of others."""
+import contextlib
 import json
+import sqlite3
 
 from farm import FarmTest, run, until
 from server import Session
@@ -87,6 +89,28 @@ class Roles(FarmTest):
         for identity, measured in self.agents[0].records().items():
             self.assertEqual(there[identity], measured)
 
+    def test_a_merge_loses_nothing_to_who_came_first(self):
+        """mallory knows the origin of alice's file, and has used it up, and what an origin was called that belonged to another."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
+        with contextlib.closing(sqlite3.connect(self.folder / "alice.sqlite")) as file:
+            [[origin]] = file.execute("select distinct origin from measurement").fetchall()
+            measured = set(file.execute("select configuration, time_s from measurement").fetchall())
+        for name in (f"'{origin}'", f"left(md5('alice {origin}'), 16)"):
+            for number in range(25):
+                self.record("'x=1'", origin=name, number=number)
+        merge = ("store", "merge", "alice.sqlite", "--store", self.url_of("alice"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 20)
+        there = self.server.query("select configuration, time_s from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'", self.database)
+        self.assertEqual({(configuration, float(time_s)) for configuration, time_s in there}, measured)
+        self.assertEqual(self.clatune_json(*merge)["added"], 0)
+        # Nor to mallory's, once they are revoked.
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        self.server.query("delete from clatune.measurement", self.database)
+        self.assertEqual(self.clatune_json(*merge)["added"], 20)
+        self.assertEqual(self.value("select count(*) from clatune.measurement"), "20")
+
     def test_a_transaction_left_open_delays_only(self):
         self.finish_farm(1)
         psql = Session(self.url_of("mallory"))
@@ -104,22 +128,97 @@ class Roles(FarmTest):
 
     # --- forging ---
 
+    def join(self):
+        """mallory adds the last plan's tunings on the agents' device."""
+        self.attack("""select clatune.join_plan((select max(id) from clatune.plan), device, driver, name, 3) from clatune.target where id = 1;
+            select clatune.add_cells((select max(id) from clatune.target), 0, '["a", "b", "c", "d", "e", "f"]')""")
+
+    def end(self, line, best):
+        """mallory ends the next open tuning with this result: what the database says."""
+        claim = "md5(clock_timestamp()::text)"
+        return self.attack(f"""create temp table c as select {claim} as id; create temp table t as select c.* from (select clatune.claim(
+            (select id from c), 'evil:1:000000', (select json_agg(max) from (select max(id) from clatune.target) m)) as c) x, lateral (select (x.c).*) c;
+            select clatune.finish(t.target, t.n, c.id, $line${json.dumps(line)}$line$, 0, '{json.dumps(best)}') from c, t""").strip()
+
+    def summary(self, expect=1):
+        return json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=expect).stdout)
+
     def test_open_tunings_are_done_by_those_who_claim_and_measure(self):
         self.finish_farm(1)
         self.write_plan(3, Budgets=6)
         self.submit()
-        self.server.psql("select clatune.join_plan((select max(id) from clatune.plan), device, driver, name, 3) from clatune.target; "
-                         "select clatune.add_cells((select max(id) from clatune.target), 0, '[\"a\", \"b\", \"c\"]')", self.url_of("mallory"))
+        self.join()
         self.refused("update clatune.cell set state = 'done', line = (select line from clatune.cell where state = 'done' limit 1)",
                      "select claim from clatune.cell", "insert into clatune.cell(target, n, text) values (1, 7, 'x')")
         line = "(select line from clatune.cell where state = 'done' limit 1)"
         said = self.attack(f"""select clatune.claim(repeat('a', 32), 'evil:1:000000', (select json_agg(id) from clatune.target));
-            select clatune.finish(target, n, repeat('a', 32), replace({line}, '"best_s":', '"best_s":1e-9,"was":'), 0) from clatune.cell where state = 'running';
-            select clatune.finish(target, n, repeat('a', 32), {line}, 0) from clatune.cell where state = 'running';
-            select clatune.finish(target, n, 'guessed', {line}, 0) from clatune.cell where state <> 'done'""").split()
+            select clatune.finish(target, n, repeat('a', 32), {line}, 0, '{{}}') from clatune.cell where state = 'running';
+            select clatune.finish(target, n, 'guessed', {line}, 0, '{{}}') from clatune.cell where state <> 'done'""").split()
         self.assertEqual(said[1:2] + said[-1:], ["unfounded", "lost"], said)
-        answer = json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=1).stdout)
-        self.assertEqual(answer["tunings"]["found"], 0, "a result of another tuning counts")
+        self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
+
+    def test_a_result_is_of_its_tuning_and_says_what_was_measured(self):
+        """What a claim allows: another's line, faster, of another configuration, or with a value of the objective, over a true measurement."""
+        self.write_plan(1, Tuning={"Finalists": 0, "Objective": "maximise 1 / time_s"})
+        self.submit()
+        self.agent()
+        self.until_finished()
+        self.stop_agents()
+        self.server.query("update clatune.cell set best_origin = null, best_number = null", self.database)  # as earlier versions have it
+        self.clatune("store", "init", self.server.local_url(self.database))
+        names = ("problem", "configuration", "time_s")
+        [row] = self.server.query("select p.hash, m.configuration, m.time_s from clatune.cell c join clatune.measurement m on m.origin = best_origin and "
+                                  "m.number = best_number join clatune.key k on k.id = m.key join clatune.problem p on p.id = k.problem", self.database)
+        best = {**dict(zip(names, row)), "time_s": float(row[2])}
+        self.write_plan(6, Tuning={"Finalists": 0, "Objective": "maximise 1 / time_s"})
+        self.submit()
+        self.join()
+        alone = {line["seed"]: line["tuning"] for line in self.on_one_machine().values()}
+        true = json.loads(self.value("select line from clatune.cell where state = 'done'"))
+        self.assertEqual(self.end(true, {**best, "time_s": 1e-9}), "unfounded")
+        self.assertEqual(self.end(true, {**best, "configuration": "a=39 b=24"}), "unfounded")
+        self.assertEqual(self.end(true, {**best, "problem": "0" * 32}), "unfounded")
+        self.server.query("update clatune.cell set state = 'open', lease = null where state = 'running'", self.database)
+        self.assertEqual(self.end(true, best), "done")
+        self.assertEqual(self.end({**true, "seed": 2}, best), "done")  # with the key of the first tuning
+        for seed, change in ((3, {"best_s": true["best_s"] / 2}), (4, {"configuration": {"a": 39, "b": 24}}), (5, {"best_value": true["best_value"] * 2}),
+                             (6, {"maximised": False})):
+            self.assertEqual(self.end({**true, "seed": seed, "tuning": alone[seed], **change}, best), "done")
+        answer = self.summary()
+        self.assertEqual(answer["tunings"], {**answer["tunings"], "total": 6, "found": 1, "failed": 5})
+        self.clatune("sweep", "plan.json", "--quiet", "--store", self.url, "--output", "farm.jsonl", expect=1)
+        self.assertEqual([line["seed"] for line in self.results("farm.jsonl").values()], [1])
+
+    def test_what_is_invented_hides_nothing(self):
+        """Devices, names with line ends, and long descriptions."""
+        self.finish_farm(1)
+        devices = "select clatune.join_plan((select max(id) from clatune.plan), 'A' || i, 'x', 'A', 3) from generate_series({}) i"
+        self.refused(devices.format("1, 1001"), words="has added 100 kinds of devices")
+        self.attack(devices.format("1, 100") + "; select clatune.add_cells(id, 0, '[\"a\"]') from clatune.target")
+        [simulated] = [line for line in self.summary(expect=0)["table"] if line["found"]]
+        self.assertEqual(simulated["device"], "Simulated")
+        self.attack("select clatune.submit(repeat('x', 1000000), '{\"a\": 1}', 3, false); select clatune.submit(E'line\\nend \\x1b[2J', '{}', 3, false);"
+                    "select clatune.describe(md5('x'), d.key, d.driver, repeat('n', 1000000), repeat('p', 1000000), repeat('s', 1000000), 'k',"
+                    "repeat('d', 1000000), repeat('t', 1000000)) from clatune.device d")
+        self.record("'x=1'", agent="evil\nagent:1:000000")
+        self.assertIn("mallory evil?agent:1:000000", self.clatune("store", "show", "--by", "agent", "--store", self.url).stdout)
+        said = self.clatune("sweep", "--status", "--store", self.url).stdout
+        self.assertLess(max(map(len, said.splitlines())), 1000)
+        self.assertNotIn("\x1b", said)
+        self.assertEqual(len([line for line in said.splitlines() if line.startswith("plan ")]), 3)
+        self.assertIn("line?end ?[2J", said)
+        longest = self.server.query("select max(length(concat(name, path, sizes))), (select max(length(tuning)) from clatune.key), "
+                                    "(select max(length(description)) from clatune.device) from clatune.problem", self.database)[0]
+        self.assertLess(max(map(int, longest)), 20000)
+
+    def test_a_login_makes_so_many_keys_and_no_more(self):
+        self.finish_farm(1)
+        self.server.query("insert into clatune.problem(hash) select i::text from generate_series(1, 100000) i; insert into clatune.key(problem, device, maker)"
+                          "select p.id, d.id, 'mallory' from clatune.problem p, clatune.device d where length(hash) < 32", self.database)
+        describe = "select clatune.describe(md5('{}'), key, driver, null, null, null, null, null, null) from clatune.device"
+        self.refused(describe.format("more"), words="more than 100000 combinations")
+        self.attack("select clatune.describe(hash, key, driver, '', null, null, null, null, null) from clatune.device, clatune.problem limit 1")
+        self.attack(describe.format("of another"), login="agent")
 
     # --- lying ---
 
@@ -199,7 +298,7 @@ class Roles(FarmTest):
         self.assertIn("GRANT clatune_owner", self.clatune("store", "revoke", "--agent", "agent", "--store", self.url, expect=6).stderr)
         boss = self.url_of("boss")
         self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
-        self.attack(f"select clatune.greet('{agent['agent']}', '', '')")  # another login poses as the agent
+        self.attack(f"select clatune.greet('{agent['agent']}', '', '', '[]')")  # another login poses as the agent
         self.assertIn("write LOGIN/", self.clatune("store", "revoke", "--agent", agent["host"], "--store", boss, expect=6).stderr)
         self.assertIn("no agent", self.clatune("store", "revoke", "--agent", "nobody", "--store", boss, expect=1).stderr)
         self.assertIn("2026-01-31", self.clatune("store", "revoke", "--agent", "x", "--since", "now", "--store", boss, expect=2).stderr)
@@ -217,6 +316,10 @@ class Roles(FarmTest):
         self.assertEqual(again.stop(), 143, again.said)
         self.assertEqual(self.value("select count(*) from clatune.measurement m join clatune.revoked r using (origin, number)"), "0")
         self.assertEqual(json.loads(self.value("select line from clatune.cell where text ~ 'budget=8'"))["evaluations"]["reused"], 0)
+        self.assertEqual(self.states(), {"failed": N, "done": 1})
+        self.write_plan(N)
+        self.submit()
+        self.assertEqual(self.states(), {"open": N, "done": 1})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import SimulatedTest, main  # noqa: E402
-from server import PASSWORD, Server, need  # noqa: E402
+from server import PASSWORD, Server, Session, need  # noqa: E402
 
 need()
 
@@ -121,7 +121,10 @@ class Shared(SimulatedTest):
                           "grant insert(target, n, text), update(state, line) on clatune.cell to clatune_worker; update clatune.about set version = 3",
                           self.database)
         self.refused(self.url, "older clatune", "clatune store init")
+        held = Session(self.server.local_url(self.database, "agent"))
+        held.ask("select pg_advisory_lock(1129075781)")  # as any login can
         self.clatune("store", "init", self.owner)
+        held.close()
         self.assertEqual(self.server.query("select table_name, privilege_type from information_schema.column_privileges where grantee = 'clatune_worker' and "
                                            "table_schema = 'clatune' and privilege_type <> 'SELECT'", self.database), [])
         self.assertEqual(self.clatune_json("store", "list", "--store", self.owner)[0]["records"], 20)

@@ -36,7 +36,7 @@ typedef struct clt_store_record {
 
 /* What a walk visits, and in which order. */
 typedef enum clt_store_order {
-  CLT_STORE_KEYS,         /* every key that has records, in the order of their first records; n_records 0 */
+  CLT_STORE_KEYS,         /* every key that has records, in the order in which they came; n_records 0 */
   CLT_STORE_KEYS_COUNTED, /* the same with n_records; takes time in proportion to the number of records */
   CLT_STORE_OLDEST_FIRST, /* the records of a key */
   CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
