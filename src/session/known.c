@@ -68,7 +68,7 @@ static double cost_of(const clt_known *known, const clt_measurement *m) {
 static uint8_t find_voice(clt_known *known, int64_t id) {
   size_t i = 0;
   if (known->n_voices == 0) {
-    known->best_cost = INFINITY;
+    known->best_cost[0] = known->best_cost[1] = INFINITY;
     known->voices[known->n_voices++] = (clt_known_voice){.least_cost = INFINITY};
   }
   while (i < known->n_voices && known->voices[i].id != id) i++;
@@ -93,10 +93,22 @@ static void note_word(clt_known *known, uint8_t voice, bool agrees) {
   }
 }
 
-/* Whether it keeps the search away from a configuration that differs from the best known one in a single value. */
+static void note_best(clt_known *known, const struct clt_known_entry *entry) {
+  if (!(entry->cost < known->best_cost[entry->is_claim])) return;
+  known->best_cost[entry->is_claim] = entry->cost;
+  known->best[entry->is_claim] = entry->config;
+}
+
+/* Whether it keeps the search away from a configuration that differs in a single value from the best known one, or from
+ * the best that was claimed. */
 static bool is_bar(const clt_known *known, const struct clt_known_entry *entry) {
-  const bool is_bad = entry->reason != CLT_REASON_NONE || entry->cost > 1.5 * known->best_cost;
-  return is_bad && known->best_cost < INFINITY && clt_space_difference(known->space, entry->config, known->best) <= 1;
+  for (int i = 0; i < 2; i++) {
+    const bool is_bad = entry->reason != CLT_REASON_NONE || entry->cost > 1.5 * known->best_cost[i];
+    if (is_bad && isfinite(known->best_cost[i]) &&
+        clt_space_difference(known->space, entry->config, known->best[i]) <= 1)
+      return true;
+  }
+  return false;
 }
 
 /* Whether a single voice's answer counts without being measured here. */
@@ -109,7 +121,7 @@ static bool believes(clt_known *known, const struct clt_known_entry *entry) {
   const bool is_default = entry->reason != CLT_REASON_NONE && known->insists && known->insisted == entry->config;
   if (voice->is_wrong || is_incredible || is_default) return false;
   if (!voice->is_confirmed && known->n_samples == 0) return known->n_samples++, false;
-  if (100 * known->n_bars + 25 < known->n_taken && is_bar(known, entry)) return known->n_bars++, false;
+  if (100 * known->n_bars + 10 < known->n_taken && is_bar(known, entry)) return known->n_bars++, false;
   return true;
 }
 
@@ -148,9 +160,7 @@ static void set_answer(clt_known *known, struct clt_known_entry *entry, const cl
   entry->energy_J = m->energy_J;
   entry->cost = cost_of(known, m);
   entry->use = m->use;
-  if (is_claim || !(entry->cost < known->best_cost)) return;
-  known->best_cost = entry->cost;
-  known->best = entry->config;
+  if (!is_claim) note_best(known, entry);
 }
 
 static clt_word word_of(const clt_known *known, const struct clt_known_entry *entry) {
@@ -215,6 +225,7 @@ clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *
     return CLT_NOT_KNOWN;
   }
   if (entry->stored) {
+    note_best(known, entry);
     move_stored(entry, out);
     return CLT_FROM_STORE;
   }

@@ -27,8 +27,8 @@ typedef struct clt_known {
   int64_t newest;      /* number of the newest record that was read; 0: none */
   clt_config insisted; /* its failure is always measured here; CLT_CONFIG_NONE: set by clt_known_load */
   bool insists;
-  clt_config best; /* no claim */
-  double best_cost;
+  clt_config best[2]; /* what is known; what was claimed and taken */
+  double best_cost[2];
   clt_known_voice voices[CLT_MOST_VOICES]; /* the first: this machine */
   size_t n_voices;
   int64_t n_taken, n_samples, n_bars;         /* answers that were asked for, and of these measured here again */

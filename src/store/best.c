@@ -185,8 +185,23 @@ static int by_age(const void *left, const void *right, void *user) {
   return (i > k) - (i < k);
 }
 
+/* Whether two voices other than the first agree on a correct configuration: then the first is one of many. */
+static bool is_outgrown(const best_view *v) {
+  for (size_t i = 0; i < v->finalists.n; i++) {
+    const known_record *a = &v->finalists.all[i];
+    if (a->voice == v->first || isnan(a->cost)) continue;
+    for (size_t next = a->other; next > 0; next = v->finalists.all[next - 1].other) {
+      const known_record *b = &v->finalists.all[next - 1];
+      const clt_word of_a = {.correct = true, .cost = a->cost}, of_b = {.correct = !isnan(b->cost), .cost = b->cost};
+      if (b->voice != v->first && clt_words_agree(&of_a, &of_b)) return true;
+    }
+  }
+  return false;
+}
+
 /* The winners of the comparisons meet each other, beginning with the oldest comparison. */
 static int choose_champion(best_view *v) {
+  if (v->first != CLT_NO_VOICE && is_outgrown(v)) v->first = CLT_NO_VOICE;
   size_t *order = clt_new_array(v->n_contests, sizeof *order);
   const known_record **winners = clt_new_array(v->n_contests, sizeof *winners);
   clt_map last_won = {0}; /* by configuration */
@@ -351,9 +366,15 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
     if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
     const double cost = clt_objective_cost(query->objective, &out->measurement),
                  theirs = clt_objective_cost(query->objective, &other.measurement);
-    const bool same = other.measurement.config == out->measurement.config,
-               doubtful = cost < CLT_CLEARLY_BETTER * theirs && (out->voice != first || other.voice == 0);
-    if (same && !doubtful) out->alone = false;
+    const bool same = other.measurement.config == out->measurement.config;
+    bool doubtful = cost < CLT_CLEARLY_BETTER * theirs;
+    if (doubtful && out->voice == first && other.voice != 0) { /* two must doubt the first voice */
+      clt_best_known second;
+      const int64_t of_both[] = {out->voice, other.voice};
+      rc = choose_without(&second, of_both, 2, store, key, space, query, first, error);
+      doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
+    }
+    if (rc || (same && !doubtful)) out->alone = false;
     if (!doubtful) break;
     other.alone = other.alone && !same;
     *out = other;

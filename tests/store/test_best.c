@@ -205,10 +205,11 @@ static void compare_of(const fixture *f, int64_t voice, double a, double b, doub
     if (times_s[i] != 0) add_of(f, voice, CLT_RECORD_FINALIST, comparison, i, times_s[i]);
 }
 
+/* Honest voices differ by up to a fifth. */
 static void expect_of(const fixture *f, clt_config config, double time_s, bool alone) {
   const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .beside = 3});
   assert_int_equal(best.measurement.config, config);
-  assert_true(best.measurement.time_s == time_s);
+  assert_true(fabs(best.measurement.time_s / time_s - 1) < 0.21);
   assert_int_equal(best.alone, alone);
 }
 
@@ -242,16 +243,16 @@ static void one_voice_does_not_undo_what_two_agree_on(void **state) {
   if (!has_voices(f)) skip();
   compare_of(f, OTHER, 1, 2, NAN, 0);
   compare_of(f, AGENT, 1.1, 2.1, NAN, 0);
-  expect_of(f, 0, 1, false);
+  expect_of(f, 0, 1.1, false);
   compare_of(f, LIAR, 1.2, 2.2, NAN, 0);
   compare_of(f, LIAR, NAN, 2.2, 0.9, 0); /* calls the best one wrong, and a wrong one the best */
-  expect_of(f, 0, 1, false);
+  expect_of(f, 0, 1.1, false);
   compare_of(f, LIAR, 9, 0.9, 0.8, 0); /* or slow */
-  expect_of(f, 0, 1, false);
+  expect_of(f, 0, 1.1, false);
   compare_of(f, LIAR, 1.9, 1.8, 0, 0); /* or just slower than another */
-  expect_of(f, 0, 1, false);
+  expect_of(f, 0, 1.1, false);
   compare_of(f, LIAR, 0.01, 0, 0, 1); /* nor does it say how fast it is */
-  expect_of(f, 0, 1, false);
+  expect_of(f, 0, 1.1, false);
 }
 
 static void two_voices_confirm_each_other_if_their_times_agree(void **state) {
@@ -289,6 +290,21 @@ static void one_voice_does_not_choose_among_what_another_measured(void **state) 
   expect_of(f, 3, 0.9, false);
 }
 
+/* Nor does a liar who was the first, once two others measured. */
+static void the_first_voice_is_one_of_many_then(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, LIAR, 3, 0.01);
+  search_of(f, AGENT, 0, 1);
+  search_of(f, OTHER, 1, 1.2);
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 1.1, 2.1, 0, 0.1);
+  expect_of(f, 3, 0.1, true); /* until then */
+  compare_of(f, AGENT, 1, 2, 0, 0);
+  compare_of(f, OTHER, 1.2, 2.2, 0, 0);
+  expect_of(f, 0, 1.2, false);
+}
+
 /* The energy of a true time. */
 static void with_other_objectives_too(void **state) {
   const fixture *f = *state;
@@ -320,6 +336,7 @@ int main(void) {
              {"two voices", one_voice_does_not_undo_what_two_agree_on},
              {"times", two_voices_confirm_each_other_if_their_times_agree},
              {"the first voice", one_voice_does_not_choose_among_what_another_measured},
+             {"one of many", the_first_voice_is_one_of_many_then},
              {"energies", with_other_objectives_too}};
   enum { N = sizeof all / sizeof *all };
   int failed = 0;
