@@ -229,8 +229,8 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     best = best_left(s);
     size_t n_claims = wanted;
     const clt_config beside[] = {
-        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside,
-        f->champion, f->claimed};
+        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside, f->champion,
+        f->claimed};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
@@ -332,12 +332,13 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
   clt_search_report report;
   clt_session_report(s, &report);
-  finals f = {.configs = clt_new_array(most + 4, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
-              .measurements = clt_new_array(most + 4, sizeof *f.measurements),
-              .beside = report.timed_beside,
-              .champion = CLT_CONFIG_NONE,
-              .claimed = CLT_CONFIG_NONE,
-              .checked = CLT_CONFIG_NONE};
+  finals f = {
+      .configs = clt_new_array(most + 4, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
+      .measurements = clt_new_array(most + 4, sizeof *f.measurements),
+      .beside = report.timed_beside,
+      .champion = CLT_CONFIG_NONE,
+      .claimed = CLT_CONFIG_NONE,
+      .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->in_contest = true;

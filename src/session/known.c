@@ -174,12 +174,12 @@ static int add_answer(clt_known *known, struct clt_known_entry *entry, clt_store
     const clt_word *word = &answer->words[i];
     const uint8_t voice = find_voice(known, word->voice);
     if (word->m) known->voices[voice].least_cost = fmin(known->voices[voice].least_cost, cost_of(known, word->m));
-    if (answer->standing == CLT_KNOWN && answer->n_words > 1) note_word(known, voice, clt_words_agree(word, chosen));
+    if (answer->belief == CLT_KNOWN && answer->n_words > 1) note_word(known, voice, clt_words_agree(word, chosen));
   }
   const bool is_news = !entry->answered || (entry->is_claim && entry->stored);
-  if (!is_news || answer->newest == NULL) return CLT_OK;
+  if (!is_news || chosen->m == NULL) return CLT_OK;
   const uint8_t voice = find_voice(known, chosen->voice);
-  bool is_claim = answer->standing < CLT_KNOWN, is_disputed = answer->standing == CLT_DISPUTED;
+  bool is_claim = answer->belief < CLT_KNOWN, is_disputed = answer->belief == CLT_DISPUTED;
   if (entry->answered && is_claim && !is_disputed) {
     const clt_word before = word_of(known, entry);
     if (voice == entry->voice) return CLT_OK;
@@ -187,12 +187,12 @@ static int add_answer(clt_known *known, struct clt_known_entry *entry, clt_store
     is_claim = is_disputed;
   }
   drop_stored(entry);
-  set_answer(known, entry, answer->newest, voice, is_claim);
+  set_answer(known, entry, chosen->m, voice, is_claim);
   entry->answered = !is_disputed;
   if (is_disputed) return CLT_OK;
   entry->stored = malloc(sizeof *entry->stored);
   if (entry->stored == NULL) return CLT_E_MEMORY;
-  *entry->stored = *answer->newest;
+  *entry->stored = *chosen->m;
   return CLT_OK;
 }
 

@@ -37,8 +37,8 @@ typedef struct known_records {
 typedef struct known_contest {
   int64_t created_s, number; /* of its newest record */
   int64_t voice;
-  size_t newest;             /* this record's index + 1; 0: all are others */
-  bool has_others;           /* finalists that the space or the query rules out */
+  size_t newest;   /* this record's index + 1; 0: all are others */
+  bool has_others; /* finalists that the space or the query rules out */
 } known_contest;
 
 typedef struct best_view {
@@ -76,31 +76,31 @@ static int add_known(known_records *known, const clt_store_record *record, const
 }
 
 /* The record of a configuration that counts, and how much; NULL: none. */
-static const known_record *judge(clt_belief *standing, const best_view *v, const known_records *known,
+static const known_record *judge(clt_belief *belief, const best_view *v, const known_records *known,
                                  clt_config config) {
   clt_word words[CLT_MOST_VOICES];
   const known_record *of[CLT_MOST_VOICES];
   const uint64_t *newest = clt_map_find(&known->newest, config);
   size_t n = 0;
-  *standing = CLT_DISPUTED;
+  *belief = CLT_DISPUTED;
   for (size_t next = newest ? *newest + 1 : 0; next > 0 && n < CLT_MOST_VOICES; next = of[n++]->other) {
     of[n] = &known->all[next - 1];
     words[n] = (clt_word){of[n]->voice, clt_measurement_correct(&of[n]->m), of[n]->cost, &of[n]->m};
   }
-  return n ? of[clt_words_judge(standing, words, n, v->first)] : NULL;
+  return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
 }
 
 /* Of finalists; NULL: it does not count, or has failed. */
 static const known_record *judge_finalist(const best_view *v, clt_config config) {
-  clt_belief standing;
-  const known_record *r = judge(&standing, v, &v->finalists, config);
-  return r && !isnan(r->cost) && (standing >= CLT_BY_FIRST || v->query->believes) ? r : NULL;
+  clt_belief belief;
+  const known_record *r = judge(&belief, v, &v->finalists, config);
+  return r && !isnan(r->cost) && (belief >= CLT_BY_FIRST || v->query->believes) ? r : NULL;
 }
 
 /* Whether finalists have decided about a record of the search. */
 static bool is_decided(const best_view *v, clt_config config) {
-  clt_belief standing;
-  return judge(&standing, v, &v->finalists, config) && (standing >= CLT_BY_FIRST || v->query->believes);
+  clt_belief belief;
+  return judge(&belief, v, &v->finalists, config) && (belief >= CLT_BY_FIRST || v->query->believes);
 }
 
 /* --- comparisons --- */
@@ -245,7 +245,7 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
                  there = {.correct = true, .cost = v->champion ? v->champion->cost : NAN};
   const bool is_champion = v->champion && m->config == v->champion->m.config &&
                            (record->voice == v->champion->voice || clt_words_agree(&here, &there));
-  clt_belief standing;
+  clt_belief belief;
   if (v->fastest) {
     v->is_replaced = v->fastest->m.time_s < CLT_CLEARLY_BETTER * m->time_s;
     return v->is_replaced || is_champion;
@@ -253,8 +253,8 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
   if (is_champion) return 1;
   if (is_decided(v, m->config) || is_settled(v, record->number)) return 0;
   if (add_known(&v->searched, record, m, cost)) return CLT_E_MEMORY;
-  const known_record *r = judge(&standing, v, &v->searched, m->config);
-  if (v->champion && standing < CLT_BY_FIRST && !v->query->believes) return 0;
+  const known_record *r = judge(&belief, v, &v->searched, m->config);
+  if (v->champion && belief < CLT_BY_FIRST && !v->query->believes) return 0;
   v->fastest = r;
   v->is_replaced = v->champion == NULL;
   return v->is_replaced;
@@ -281,11 +281,11 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
 static void choose_searched(best_view *v) {
   const known_record *best = NULL, *champion = v->champion;
   for (size_t i = 0; i < v->searched.n; i++) {
-    clt_belief standing, of_finalist;
+    clt_belief belief, of_finalist;
     const clt_config config = v->searched.all[i].m.config;
-    const known_record *r = judge(&standing, v, &v->searched, config),
+    const known_record *r = judge(&belief, v, &v->searched, config),
                        *as_finalist = judge(&of_finalist, v, &v->finalists, config);
-    const bool counts = standing >= CLT_BY_FIRST || (champion == NULL && standing == CLT_CLAIMED);
+    const bool counts = belief >= CLT_BY_FIRST || (champion == NULL && belief == CLT_CLAIMED);
     const bool has_failed = as_finalist && isnan(as_finalist->cost) && of_finalist >= CLT_BY_FIRST;
     if (isnan(r->cost) || has_failed || !(counts || v->query->believes)) continue;
     if (best == NULL || r->cost < best->cost || (r->cost == best->cost && config < best->m.config)) best = r;
@@ -303,7 +303,8 @@ static void find_beside(clt_best_known *out, const best_view *v) {
   int64_t newest_s = INT64_MIN;
   for (size_t i = 0; v->query->beside != CLT_CONFIG_NONE && i < v->n_contests; i++) {
     const known_record *own = find_in(v, i, v->champion->m.config), *beside = find_in(v, i, v->query->beside);
-    if (!own || !beside || v->contests[i].created_s < newest_s || v->contests[i].voice != v->champion->voice) continue;
+    const bool counts = v->contests[i].voice == v->champion->voice && v->contests[i].created_s >= newest_s;
+    if (!own || !beside || !counts) continue;
     newest_s = v->contests[i].created_s;
     out->measurement = own->m;
     out->beside = beside->m;
@@ -328,11 +329,11 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
   const known_record *best = v.is_replaced ? v.fastest : v.champion;
   if (rc == CLT_OK && best) {
-    clt_belief standing;
-    judge(&standing, &v, v.is_replaced ? &v.searched : &v.finalists, best->m.config);
+    clt_belief belief;
+    judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->m.config);
     out->compared = !v.is_replaced;
     out->voice = best->voice;
-    out->alone = standing < CLT_KNOWN;
+    out->alone = belief < CLT_KNOWN;
     out->measurement = best->m;
     if (out->compared) find_beside(out, &v);
   }
@@ -374,8 +375,8 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
       rc = choose_without(&second, of_both, 2, store, key, space, query, first, error);
       doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
     }
-    if (rc || (same && !doubtful)) out->alone = false;
-    if (!doubtful) break;
+    if (same && !doubtful) out->alone = false;
+    if (rc || !doubtful) break;
     other.alone = other.alone && !same;
     *out = other;
   }

@@ -412,8 +412,8 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
     copy->log = NULL; /* borrowed, up to 16 KiB each, and not needed */
   }
   words[answer->n_words++] = (clt_word){record->voice, correct, m->time_s, copy};
-  answer->chosen = clt_words_judge(&answer->standing, words, answer->n_words, CLT_NO_VOICE);
-  answer->newest = words[answer->chosen].m;
+  answer->chosen = clt_words_judge(&answer->belief, words, answer->n_words, CLT_NO_VOICE);
+  answer->newest = answer->belief == CLT_DISPUTED ? NULL : words[answer->chosen].m;
   return 0;
 }
 

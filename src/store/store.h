@@ -168,9 +168,9 @@ int clt_store_describe_instance(clt_store *store, const clt_store_key *key, cons
  * several voices, the word that counts (words.h). */
 typedef struct clt_store_answer {
   clt_config config;
-  const clt_measurement *newest; /* without its log; NULL: none, or it lacks the energy */
-  unsigned n_attempts;     /* attempts on this machine in which the process died */
-  clt_belief standing;   /* of `newest`, which is words[chosen] */
+  const clt_measurement *newest; /* without its log; NULL: none, it lacks the energy, or is disputed */
+  unsigned n_attempts;           /* attempts on this machine in which the process died */
+  clt_belief belief;             /* in words[chosen], which is `newest` */
   size_t chosen, n_words;
   clt_word *words; /* owned, with their measurements: of each voice, newest first; costs are times */
 } clt_store_answer;

@@ -164,9 +164,12 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json(*subject), before)
 
     def test_configurations_that_one_agent_calls_slow_are_measured(self):
-        """She tells the truth of what others have measured."""
+        """Those that nobody else has measured; of what others have measured she tells the truth."""
         self.write_problem(5, 5)
-        known = self.every_configuration()
+        self.every_configuration()
+        known = {configuration: float(time_s) for configuration, time_s in self.server.query(
+            "delete from clatune.measurement where configuration ~ '[34].*[34]'; select configuration, min(time_s) from clatune.measurement "
+            "group by 1", self.database)}
         said = {f"a={a} b={b}": 1e-3 for a in range(5) for b in range(5)} | known
         for number, (configuration, time_s) in enumerate(said.items(), 1):
             self.record(f"'{configuration}'", time_s=str(time_s), number=number)
