@@ -46,7 +46,7 @@ typedef struct finals {
   size_t n_out_of_memory; /* of the field, in all attempts: not rejected, as each alone may fit */
   clt_config beside;      /* timed next to the winner for the searcher; CLT_CONFIG_NONE: nothing */
   clt_config champion;    /* the best known in the store, which the winner must beat; CLT_CONFIG_NONE: none */
-  clt_config claimed;     /* what another claims to be better than that; CLT_CONFIG_NONE: nothing */
+  clt_config claimed[2];  /* what one voice claims to be better, and the best without it; CLT_CONFIG_NONE: nothing */
   clt_config checked;     /* passed check_fastest last; CLT_CONFIG_NONE: none yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
@@ -230,7 +230,7 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     size_t n_claims = wanted;
     const clt_config beside[] = {
         s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside, f->champion,
-        f->claimed};
+        f->claimed[0], f->claimed[1]};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
@@ -297,13 +297,23 @@ static bool asks_store(const clt_session *s) {
   return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
 }
 
-static int find_champion(clt_config *out, const clt_session *s, bool believes, clt_error *error) {
+/* What is known to be the best, and what others claim, so that it becomes known: also without the voice that claims
+ * most, which could else keep the others' claims out for ever. */
+static int find_champions(finals *f, const clt_session *s, clt_error *error) {
   const clt_search_loop *l = &s->loop;
-  const clt_best_query query = {.objective = l->objective, .believes = believes, .beside = CLT_CONFIG_NONE};
-  clt_best_known best;
-  int rc = asks_store(s) ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
-  if (rc == CLT_OK && asks_store(s) && (best.compared || best.alone)) *out = best.measurement.config;
-  return rc;
+  clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
+  clt_config *const places[] = {&f->champion, &f->claimed[0], &f->claimed[1]};
+  clt_best_known best = {.voice = 0};
+  for (int i = 0; i < 3 && asks_store(s); i++) {
+    const int64_t voice = best.voice;
+    if (i == 2 && voice == 0) break;
+    query.believes = i > 0;
+    query.without = i == 2 ? &voice : NULL;
+    const int rc = clt_store_best(&best, l->store, &l->key, l->space, &query, error);
+    if (rc) return rc;
+    if (best.compared || best.alone) *places[i] = best.measurement.config;
+  }
+  return CLT_OK;
 }
 
 /* Without a comparison the search's best counts, which has all its runs; if it failed since, the next best. That one's
@@ -333,18 +343,17 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   clt_search_report report;
   clt_session_report(s, &report);
   finals f = {
-      .configs = clt_new_array(most + 4, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
-      .measurements = clt_new_array(most + 4, sizeof *f.measurements),
+      .configs = clt_new_array(most + 5, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
+      .measurements = clt_new_array(most + 5, sizeof *f.measurements),
       .beside = report.timed_beside,
       .champion = CLT_CONFIG_NONE,
-      .claimed = CLT_CONFIG_NONE,
+      .claimed = {CLT_CONFIG_NONE, CLT_CONFIG_NONE},
       .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->in_contest = true;
   int rc = f.configs && f.measurements ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = find_champion(&f.champion, s, false, error);
-  if (rc == CLT_OK) rc = find_champion(&f.claimed, s, true, error);
+  if (rc == CLT_OK) rc = find_champions(&f, s, error);
   if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
   s->in_contest = false;

@@ -354,12 +354,11 @@ static int note_voice(void *user, const clt_store_description *none, const clt_s
 
 #define MOST_DOUBTED 16
 
-/* If nothing that was compared counts, the search's best does, unless what others say makes it doubtful. */
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error) {
   int64_t without[MOST_DOUBTED], first = CLT_NO_VOICE;
   int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &first, error);
-  if (rc >= 0) rc = choose_without(out, NULL, 0, store, key, space, query, first, error);
+  if (rc >= 0) rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, first, error);
   for (size_t n = 0; rc == CLT_OK && out->alone && !out->compared && !query->believes && n < MOST_DOUBTED;) {
     clt_best_known other;
     without[n++] = out->voice;
