@@ -25,7 +25,7 @@ typedef struct clt_known {
   size_t n, capacity;
   const clt_space *space;
   int64_t newest;      /* number of the newest record that was read; 0: none */
-  clt_config insisted; /* its failure is always measured here; CLT_CONFIG_NONE: set by clt_known_load */
+  clt_config insisted; /* if it insists: its failure is always measured here */
   bool insists;
   clt_config best[2]; /* what is known; what was claimed and taken */
   double best_cost[2];

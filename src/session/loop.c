@@ -196,7 +196,10 @@ static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t 
     rc = tell_searcher(l, l->evaluated[i], &l->initial_answers[i], error);
   l->told_initial = true;
   if (rc == CLT_OK) *out = clt_known_next_refuted(&l->known);
-  if (*out != CLT_CONFIG_NONE) return *initial = CLT_REFUTED, CLT_OK;
+  if (*out != CLT_CONFIG_NONE) {
+    *initial = CLT_REFUTED;
+    return rc;
+  }
   if (rc == CLT_OK && l->queue_next == l->n_queue && l->list == NULL) {
     int64_t left = l->budget - l->n_begun;
     size_t n = (int64_t)batch < left ? batch : (size_t)left;

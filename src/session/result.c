@@ -122,8 +122,10 @@ static int withdraw(clt_session *s, clt_config config, clt_error *error) {
   if (known->config != config) return CLT_OK;
   clt_measurement_release(known);
   clt_measurement_init(known, CLT_CONFIG_NONE);
-  for (size_t i = 0; i < s->n_ranked; i++)
-    if (left == NULL || s->ranked[i].cost < left->cost) left = &s->ranked[i];
+  for (size_t i = 0; i < s->n_ranked; i++) {
+    const clt_ranked *r = &s->ranked[i];
+    if (clt_known_has(&s->loop.known, r->config) && (left == NULL || r->cost < left->cost)) left = r;
+  }
   if (left == NULL || clt_known_take(&s->loop.known, left->config, &best) == CLT_NOT_KNOWN) return CLT_OK;
   const int rc = clt_session_keep(known, left->config, &best, error);
   clt_measurement_release(&best);
