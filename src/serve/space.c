@@ -189,7 +189,8 @@ static int load_known(clt_served *s, clt_error *error) {
   int rc =
       clt_store_newest(&answers, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < answers.n; i++)
-    if (answers.all[i].newest) rc = clt_served_count(s, answers.all[i].newest, error);
+    if (answers.all[i].newest && answers.all[i].belief == CLT_KNOWN)
+      rc = clt_served_count(s, answers.all[i].newest, error);
   clt_store_answers_release(&answers);
   return rc;
 }

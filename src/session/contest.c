@@ -46,6 +46,7 @@ typedef struct finals {
   size_t n_out_of_memory; /* of the field, in all attempts: not rejected, as each alone may fit */
   clt_config beside;      /* timed next to the winner for the searcher; CLT_CONFIG_NONE: nothing */
   clt_config champion;    /* the best known in the store, which the winner must beat; CLT_CONFIG_NONE: none */
+  clt_config claimed[2];  /* what one voice claims to be better, and the best without it; CLT_CONFIG_NONE: nothing */
   clt_config checked;     /* passed check_fastest last; CLT_CONFIG_NONE: none yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
@@ -56,11 +57,19 @@ static int by_rank(const void *a, const void *b) {
   return (x->config > y->config) - (x->config < y->config);
 }
 
-/* The best in the ranking that is not rejected; NULL: none left. */
+static bool is_claim(const clt_session *s, const clt_ranked *r) {
+  return clt_known_is_claim(&s->loop.known, r->config);
+}
+
+/* The best in the ranking that is not rejected, and no claim if there are others; NULL: none left. */
 static const clt_ranked *best_left(const clt_session *s) {
-  for (size_t i = 0; i < s->n_ranked; i++)
-    if (!s->ranked[i].rejected) return &s->ranked[i];
-  return NULL;
+  const clt_ranked *claimed = NULL;
+  for (size_t i = 0; i < s->n_ranked; i++) {
+    if (s->ranked[i].rejected) continue;
+    if (!is_claim(s, &s->ranked[i])) return &s->ranked[i];
+    if (claimed == NULL) claimed = &s->ranked[i];
+  }
+  return claimed;
 }
 
 /* log: nullable; its first line is quoted, and the next one if that ends with a colon. */
@@ -204,25 +213,35 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
   for (size_t i = 0; i < s->n_ranked; i++)
     s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
-  /* If runs scatter, the best may be far behind in the ranking. */
-  double limit = s->ranked[0].rank * (1 + NOISE_FACTOR * noise);
-  while (wanted < most && wanted < s->n_ranked && s->ranked[wanted].rank <= limit) wanted++;
+  /* If runs scatter, the best may be far behind in the ranking. What others claim takes part in addition, so that it
+   * does not displace what is known. */
+  const clt_ranked *best = best_left(s);
+  const bool has_known = !is_claim(s, best);
+  double limit = best->rank * (1 + NOISE_FACTOR * noise);
+  for (size_t i = 0; wanted < most && i < s->n_ranked && s->ranked[i].rank <= limit; i++)
+    wanted += !(has_known && is_claim(s, &s->ranked[i]));
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_stop_asked(s->settings->stop))
       return clt_fail(error, CLT_E_STOPPED, "stopped while comparing the finalists");
     /* The correct ones so far and the next `wanted` in the ranking within the window; also the configurations that the
      * result compares the winner with, so that they are measured side by side. */
-    const clt_ranked *best = best_left(s);
+    best = best_left(s);
+    size_t n_claims = wanted;
     const clt_config beside[] = {
-        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside,
-        f->champion};
+        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside, f->champion,
+        f->claimed[0], f->claimed[1]};
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
       if (s->ranked[f->next].rejected) continue; /* it took part for the result's comparison and failed */
+      const bool is_extra = has_known && is_claim(s, &s->ranked[f->next]);
+      if (is_extra && (n_claims == 0 || f->n + wanted >= most)) continue;
       f->configs[f->n++] = s->ranked[f->next].config;
-      wanted--;
+      if (is_extra)
+        n_claims--;
+      else
+        wanted--;
     }
     f->n_field = f->n;
     if (f->n_field == f->n_standing) break;
@@ -278,13 +297,23 @@ static bool asks_store(const clt_session *s) {
   return s->loop.store && !s->settings->is_separate && !s->settings->configurations;
 }
 
-static int find_champion(clt_config *out, const clt_session *s, clt_error *error) {
+/* What is known to be the best, and what others claim, so that it becomes known: also without the voice that claims
+ * most, which could else keep the others' claims out for ever. */
+static int find_champions(finals *f, const clt_session *s, clt_error *error) {
   const clt_search_loop *l = &s->loop;
-  const clt_best_query query = {.objective = l->objective, .believes = true, .beside = CLT_CONFIG_NONE};
-  clt_best_known best;
-  int rc = asks_store(s) ? clt_store_best(&best, l->store, &l->key, l->space, &query, error) : CLT_OK;
-  if (rc == CLT_OK && asks_store(s) && (best.compared || best.alone)) *out = best.measurement.config;
-  return rc;
+  clt_best_query query = {.objective = l->objective, .beside = CLT_CONFIG_NONE};
+  clt_config *const places[] = {&f->champion, &f->claimed[0], &f->claimed[1]};
+  clt_best_known best = {.voice = 0};
+  for (int i = 0; i < 3 && asks_store(s); i++) {
+    const int64_t voice = best.voice;
+    if (i == 2 && voice == 0) break;
+    query.believes = i > 0;
+    query.without = i == 2 ? &voice : NULL;
+    const int rc = clt_store_best(&best, l->store, &l->key, l->space, &query, error);
+    if (rc) return rc;
+    if (best.compared || best.alone) *places[i] = best.measurement.config;
+  }
+  return CLT_OK;
 }
 
 /* Without a comparison the search's best counts, which has all its runs; if it failed since, the next best. That one's
@@ -313,16 +342,18 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
   clt_search_report report;
   clt_session_report(s, &report);
-  finals f = {.configs = clt_new_array(most + 3, sizeof *f.configs), /* with the default, `beside` and the champion */
-              .measurements = clt_new_array(most + 3, sizeof *f.measurements),
-              .beside = report.timed_beside,
-              .champion = CLT_CONFIG_NONE,
-              .checked = CLT_CONFIG_NONE};
+  finals f = {
+      .configs = clt_new_array(most + 5, sizeof *f.configs), /* with the default, `beside`, champion and claimed */
+      .measurements = clt_new_array(most + 5, sizeof *f.measurements),
+      .beside = report.timed_beside,
+      .champion = CLT_CONFIG_NONE,
+      .claimed = {CLT_CONFIG_NONE, CLT_CONFIG_NONE},
+      .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->in_contest = true;
   int rc = f.configs && f.measurements ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = find_champion(&f.champion, s, error);
+  if (rc == CLT_OK) rc = find_champions(&f, s, error);
   if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
   s->in_contest = false;

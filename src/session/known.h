@@ -5,32 +5,34 @@
 #include "base/map.h"
 #include "store/store.h"
 
-#define CLT_KNOWN_VOICES 64 /* more are not told apart */
-
 /* What is known of those who gave answers (clt_store_record's voice). */
 typedef struct clt_known_voice {
   int64_t id;
-  double fastest_s;            /* of its correct answers; INFINITY: none */
-  bool is_confirmed, is_wrong; /* a failure that it gave was confirmed; an answer was not */
+  double least_cost;           /* of its correct answers; INFINITY: none */
+  bool is_confirmed, is_wrong; /* what it said is known (words.h), or something else */
 } clt_known_voice;
 
 /* Zeroed before use.
  *
- * The answer of another agent is not taken, and so measured here, where it must not count on its word alone: if it is a
- * failure, or faster than half of what anybody else has measured, and no other agent gave the same answer. As most
- * failures are true, those of a voice are taken once one was confirmed, except one in a hundred evaluations, those of
- * the default configuration, and all if an answer of the voice was not confirmed. Answers of others that contradict
- * each other are none. */
+ * The answer of one other voice alone is a claim. It is measured here instead if it is better than all others' by a
+ * fifth, if it says that the default configuration fails, or if the voice has said something that is known to be
+ * untrue; also the first claim of all, unless its voice was confirmed, and once in a hundred evaluations one that bars
+ * a neighbour of the best known configuration. Contradictory answers of others are none. */
 typedef struct clt_known {
-  clt_map index; /* configuration to index in entries */
+  const clt_objective *objective; /* by the caller; NULL: time */
+  clt_map index;                  /* configuration to index in entries */
   struct clt_known_entry *entries;
   size_t n, capacity;
+  const clt_space *space;
   int64_t newest;      /* number of the newest record that was read; 0: none */
-  clt_config insisted; /* its failure is always measured here; CLT_CONFIG_NONE: set by clt_known_load */
+  clt_config insisted; /* if it insists: its failure is always measured here */
   bool insists;
-  clt_known_voice voices[CLT_KNOWN_VOICES]; /* the first: this machine */
+  clt_config best[2]; /* what is known; what was claimed and taken */
+  double best_cost[2];
+  clt_known_voice voices[CLT_MOST_VOICES]; /* the first: this machine */
   size_t n_voices;
-  int64_t n_taken, n_repeated; /* answers that were asked for, and of these measured here again */
+  int64_t n_taken, n_samples, n_bars;         /* answers that were asked for, and of these measured here again */
+  size_t n_refuted, n_returned, next_refuted; /* answers that count no longer, and of these returned as such */
 } clt_known;
 
 void clt_known_release(clt_known *known);
@@ -51,6 +53,10 @@ void clt_known_insist(clt_known *known, clt_config config);
 /* Adds an answer of this session, or replaces one. */
 int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error);
 bool clt_known_has(const clt_known *known, clt_config config);
+bool clt_known_is_claim(const clt_known *known, clt_config config);
+/* A configuration whose answer was taken before its voice lost its credit; it then has none. CLT_CONFIG_NONE: no more.
+ */
+clt_config clt_known_next_refuted(clt_known *known);
 
 /* The first result of a configuration that is measured twice, until the second one: keep moves it from *m, take moves
  * it to *out; false: there is none. */

@@ -118,6 +118,7 @@ int clt_loop_reuse(clt_search_loop *l, bool wait, clt_error *error) {
   char *path = NULL;
   if (wait) path = clt_pq_is_url(place) ? strdup(place) : realpath(place, NULL);
   l->reuses = true;
+  l->known.objective = l->objective;
   l->version = UINT64_MAX; /* differs from every store's version */
   l->claims = (clt_device_lock){.fd = -1};
   /* Without a place for locks, both measure. */
@@ -168,12 +169,12 @@ static int answer_one(clt_search_loop *l, clt_config asked, size_t initial, cons
   int rc = CLT_OK;
   if (initial == CLT_NOT_INITIAL) {
     rc = tell_searcher(l, asked, m, error);
-  } else {
+  } else if (initial != CLT_REFUTED) {
     l->initial_answers[initial] = *m;
     l->initial_answers[initial].log = NULL;
   }
   if (rc == CLT_OK) rc = l->on_answer(l->user, asked, cost_of(l, m), m, origin, error);
-  l->n_initial_answered += initial != CLT_NOT_INITIAL;
+  l->n_initial_answered += initial < CLT_REFUTED;
   return rc;
 }
 
@@ -194,6 +195,11 @@ static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t 
   for (size_t i = 0; rc == CLT_OK && !l->told_initial && i < l->n_initial; i++)
     rc = tell_searcher(l, l->evaluated[i], &l->initial_answers[i], error);
   l->told_initial = true;
+  if (rc == CLT_OK) *out = clt_known_next_refuted(&l->known);
+  if (*out != CLT_CONFIG_NONE) {
+    *initial = CLT_REFUTED;
+    return rc;
+  }
   if (rc == CLT_OK && l->queue_next == l->n_queue && l->list == NULL) {
     int64_t left = l->budget - l->n_begun;
     size_t n = (int64_t)batch < left ? batch : (size_t)left;
@@ -262,6 +268,8 @@ int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *
   int rc = look_elsewhere(l, out, error);
   if (rc || *out != CLT_CONFIG_NONE) return rc;
   if (batch == 0) batch = 1; /* a place has just become free */
+  if (l->budget < INT64_MAX) l->budget += (int64_t)(l->known.n_refuted - l->n_refuted);
+  l->n_refuted = l->known.n_refuted;
   while (l->n_begun < l->budget && l->may_begin(l->user)) {
     clt_config asked;
     clt_measurement known;
@@ -305,7 +313,7 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
     return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not proposed, or already has a result");
   /* Another tuner may have been faster. */
   int rc = l->reuses ? read_news(l, error) : CLT_OK;
-  if (rc == CLT_OK) origin = clt_known_take(&l->known, m->config, &theirs);
+  if (rc == CLT_OK && !clt_known_is_claim(&l->known, m->config)) origin = clt_known_take(&l->known, m->config, &theirs);
   if (rc == CLT_OK && origin == CLT_NOT_KNOWN) {
     if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
     if (rc == CLT_OK) rc = clt_known_add(&l->known, m, error);

@@ -17,6 +17,7 @@ typedef struct clt_pending {
 } clt_pending;
 
 #define CLT_NOT_INITIAL SIZE_MAX
+#define CLT_REFUTED (SIZE_MAX - 1) /* as `initial`: the searcher was told another's word, which does not count now */
 
 /* Zeroed before use. The members under "by the caller" are set between clt_loop_choose_searcher and clt_loop_start. The
  * loop does not measure: its driver does, with workers, a recording, a program or an application's own queue. */
@@ -49,6 +50,7 @@ typedef struct clt_search_loop {
   clt_device_lock claims; /* if it reuses */
   uint64_t claims_hash;   /* of the store and the key */
   int64_t n_begun;        /* evaluations begun, including answered ones */
+  size_t n_refuted;       /* evaluations that are made again, beyond the budget */
   size_t n_initial_begun, n_initial_answered;
   bool told_initial;
   clt_measurement *initial_answers; /* without logs */

@@ -20,8 +20,9 @@ struct clt_online {
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                      clt_error *error) {
-  (void)asked, (void)origin, (void)error;
+  (void)asked, (void)error;
   clt_online *o = user;
+  if (origin == CLT_NOT_KNOWN && m->config == o->best) o->best = CLT_CONFIG_NONE; /* it was another's claim */
   if (isnan(cost) || (o->best != CLT_CONFIG_NONE && cost >= o->best_cost)) return CLT_OK;
   o->best = m->config;
   o->best_s = m->time_s;

@@ -113,6 +113,25 @@ static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
   return clt_cost_ratio(clt_goal_cost(goal, median), best) - 1;
 }
 
+/* Takes back what another has claimed about a configuration. The best of the rest becomes the best. */
+static int withdraw(clt_session *s, clt_config config, clt_error *error) {
+  clt_measurement best, *known = &s->result->best;
+  const clt_ranked *left = NULL;
+  for (size_t i = s->n_ranked; i-- > 0;)
+    if (s->ranked[i].config == config) s->ranked[i] = s->ranked[--s->n_ranked];
+  if (known->config != config) return CLT_OK;
+  clt_measurement_release(known);
+  clt_measurement_init(known, CLT_CONFIG_NONE);
+  for (size_t i = 0; i < s->n_ranked; i++) {
+    const clt_ranked *r = &s->ranked[i];
+    if (clt_known_has(&s->loop.known, r->config) && (left == NULL || r->cost < left->cost)) left = r;
+  }
+  if (left == NULL || clt_known_take(&s->loop.known, left->config, &best) == CLT_NOT_KNOWN) return CLT_OK;
+  const int rc = clt_session_keep(known, left->config, &best, error);
+  clt_measurement_release(&best);
+  return rc;
+}
+
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
   clt_tune_result *result = s->result;
@@ -145,7 +164,8 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     s->improved_cost = cost;
     s->improved_at = result->evaluations;
   }
-  if (has_cost && origin != CLT_FROM_SESSION) {
+  if (origin == CLT_NOT_KNOWN && s->loop.n_refuted > 0) rc = withdraw(s, m->config, error);
+  if (rc == CLT_OK && has_cost && origin != CLT_FROM_SESSION) {
     if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
     const clt_measurement at_median = clt_session_at_median(m);
     s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,

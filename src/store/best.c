@@ -10,11 +10,11 @@
 #include "measurement/objective.h"
 #include "store/best.h"
 #include "store/store.h"
+#include "store/words.h"
 
-/* A configuration that was measured after the comparison takes precedence if it was clearly faster in the search: by a
- * fifth, as the fastest of many single measurements looks better than it is. With an objective that may prefer slower
- * configurations, the finalists may be from a search with another objective; then 2 % suffice, which is noise. */
-#define CLEARLY 0.8
+/* A configuration that was measured after the comparison takes precedence if it was clearly better in the search. With
+ * an objective that may prefer slower configurations, the finalists may be from a search with another objective; then 2
+ * % suffice, which is noise. */
 #define CLEARLY_WITH_OTHERS 0.98
 
 /* A record of a finalist or of a search. */
@@ -22,9 +22,9 @@ typedef struct known_record {
   clt_measurement m; /* without its log */
   double cost;       /* NaN: failed, or without a value */
   int64_t number, voice;
-  int64_t doubted_by; /* a voice that says otherwise; 0: none */
-  size_t contest;     /* of a finalist: the comparison that it belongs to */
-  size_t before;      /* the next older record of the comparison: its index + 1; 0: none */
+  size_t contest; /* of a finalist: the comparison that it belongs to */
+  size_t before;  /* the next older record of the comparison: its index + 1; 0: none */
+  size_t other;   /* the newest of another voice about the configuration, but older: its index + 1; 0: none */
 } known_record;
 
 typedef struct known_records {
@@ -36,48 +36,71 @@ typedef struct known_records {
 /* A comparison of finalists. */
 typedef struct known_contest {
   int64_t created_s, number; /* of its newest record */
-  size_t newest;             /* this record's index + 1; 0: all are others */
-  bool has_others;           /* finalists that the space or the query rules out */
+  int64_t voice;
+  size_t newest;   /* this record's index + 1; 0: all are others */
+  bool has_others; /* finalists that the space or the query rules out */
 } known_contest;
 
 typedef struct best_view {
   const clt_best_query *query;
+  int64_t first;          /* the voice that was the first; CLT_NO_VOICE: not needed, as there are own finalists */
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
   bool by_time;
   known_records finalists;
-  known_records searched; /* by_time: at most one, the fastest that may be the best */
+  known_records searched; /* by_time: those that may be the best, the fastest first */
   known_contest *contests;
   size_t n_contests, contests_capacity;
   clt_map contest_indices;      /* by a hash of origin and comparison */
   const known_record *champion; /* the best of the finalists; NULL: none */
   bool is_chosen;               /* champion is set, as all finalists were read */
+  const known_record *fastest;  /* by_time: the one of `searched` that may be the best; NULL: none yet */
   bool is_replaced;             /* the best of the search takes precedence over the champion */
 } best_view;
-
-/* Whether a record decides about its configuration instead of an older one. Another voice alone can neither call it
- * wrong nor undo that it failed here. */
-static bool decides(known_record *older, const clt_store_record *record, const clt_measurement *m) {
-  const bool fails = !clt_measurement_correct(m), failed = !clt_measurement_correct(&older->m);
-  if (record->voice == 0 || record->voice == older->voice || fails == failed || (failed && older->voice)) return true;
-  if (fails && older->doubted_by && older->doubted_by != record->voice) return true;
-  older->doubted_by = record->voice;
-  return false;
-}
 
 static int add_known(known_records *known, const clt_store_record *record, const clt_measurement *m, double cost) {
   bool is_new = false;
   uint64_t *newest = clt_map_add(&known->newest, m->config, &is_new);
   if (newest == NULL || clt_grow(&known->all, &known->capacity, known->n + 1, sizeof *known->all)) return CLT_E_MEMORY;
-  if (is_new || decides(&known->all[*newest], record, m)) *newest = known->n;
-  known->all[known->n] = (known_record){.m = *m, .cost = cost, .number = record->number, .voice = record->voice};
-  known->all[known->n++].m.log = NULL; /* borrowed */
+  known_record *added = &known->all[known->n];
+  *added = (known_record){
+      .m = *m, .cost = cost, .number = record->number, .voice = record->voice, .other = is_new ? 0 : *newest + 1};
+  added->m.log = NULL; /* borrowed */
+  *newest = known->n++;
+  for (size_t *link = &added->other; *link; link = &known->all[*link - 1].other) {
+    if (known->all[*link - 1].voice != record->voice) continue;
+    *link = known->all[*link - 1].other; /* the voice's older word */
+    break;
+  }
   return CLT_OK;
 }
 
-static const known_record *newest_of(const known_records *known, clt_config config) {
-  const uint64_t *index = clt_map_find(&known->newest, config);
-  return index ? &known->all[*index] : NULL;
+/* The record of a configuration that counts, and how much; NULL: none. */
+static const known_record *judge(clt_belief *belief, const best_view *v, const known_records *known,
+                                 clt_config config) {
+  clt_word words[CLT_MOST_VOICES];
+  const known_record *of[CLT_MOST_VOICES];
+  const uint64_t *newest = clt_map_find(&known->newest, config);
+  size_t n = 0;
+  *belief = CLT_DISPUTED;
+  for (size_t next = newest ? *newest + 1 : 0; next > 0 && n < CLT_MOST_VOICES; next = of[n++]->other) {
+    of[n] = &known->all[next - 1];
+    words[n] = (clt_word){of[n]->voice, clt_measurement_correct(&of[n]->m), of[n]->cost, &of[n]->m};
+  }
+  return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
+}
+
+/* Of finalists; NULL: it does not count, or has failed. */
+static const known_record *judge_finalist(const best_view *v, clt_config config) {
+  clt_belief belief;
+  const known_record *r = judge(&belief, v, &v->finalists, config);
+  return r && !isnan(r->cost) && (belief >= CLT_BY_FIRST || v->query->believes) ? r : NULL;
+}
+
+/* Whether finalists have decided about a record of the search. */
+static bool is_decided(const best_view *v, clt_config config) {
+  clt_belief belief;
+  return judge(&belief, v, &v->finalists, config) && (belief >= CLT_BY_FIRST || v->query->believes);
 }
 
 /* --- comparisons --- */
@@ -96,6 +119,8 @@ static int add_finalist(best_view *v, const clt_store_record *record, const clt_
   known_contest *contest = &v->contests[*index];
   contest->created_s = record->created_s;
   contest->number = record->number;
+  contest->voice = record->voice;
+  if (record->voice == 0) v->first = CLT_NO_VOICE;
   contest->has_others = contest->has_others || is_other;
   if (is_other) return CLT_OK;
   const int rc = add_known(&v->finalists, record, m, cost);
@@ -119,25 +144,35 @@ static const known_record *find_in(const best_view *v, size_t contest, clt_confi
   return r && !isnan(r->cost) ? r : NULL;
 }
 
-/* The best of a comparison that has not failed since; of equally good ones the first. NULL: none. */
+/* The best of a comparison, of those that count now; of equally good ones the first. NULL: none. */
 static const known_record *find_winner(const best_view *v, size_t contest) {
   const known_record *winner = NULL;
   for (const known_record *r = record_before(v, v->contests[contest].newest); r; r = record_before(v, r->before)) {
-    const bool has_failed = !clt_measurement_correct(&newest_of(&v->finalists, r->m.config)->m);
     const bool is_better = r->cost <= (winner ? winner->cost : INFINITY);
-    if (is_better && !has_failed && find_in(v, contest, r->m.config) == r) winner = r;
+    if (is_better && judge_finalist(v, r->m.config) && find_in(v, contest, r->m.config) == r) winner = r;
   }
   return winner;
 }
 
-/* The better of two by the last comparison that included both; by their newest costs if none did. Of equally good ones
- * b. order: the comparisons from old to new. */
+/* The better of two by the last comparison that included both: one's own, or as most voices say. By their costs if none
+ * did, or one voice alone. Of equally good ones b. order: the comparisons from old to new. */
 static const known_record *find_better(const best_view *v, const size_t *order, const known_record *a,
                                        const known_record *b) {
-  for (size_t i = v->n_contests; i-- > 0;) {
+  int64_t voices[CLT_MOST_VOICES];
+  int for_a = 0, for_b = 0;
+  size_t n = 0;
+  for (size_t i = v->n_contests; i-- > 0 && n < CLT_MOST_VOICES;) {
     const known_record *a_there = find_in(v, order[i], a->m.config), *b_there = find_in(v, order[i], b->m.config);
-    if (a_there && b_there) return a_there->cost < b_there->cost ? a : b;
+    const int64_t voice = v->contests[order[i]].voice;
+    size_t said = 0;
+    if (!a_there || !b_there) continue;
+    if (voice == 0) return a_there->cost < b_there->cost ? a : b;
+    while (said < n && voices[said] != voice) said++;
+    if (said < n) continue;
+    voices[n++] = voice;
+    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, v->first);
   }
+  if (for_a != for_b && (for_a > for_b ? for_a : for_b) >= CLT_WEIGHT_OF_FIRST) return for_a > for_b ? a : b;
   return a->cost < b->cost ? a : b;
 }
 
@@ -150,9 +185,23 @@ static int by_age(const void *left, const void *right, void *user) {
   return (i > k) - (i < k);
 }
 
-/* The winners of the comparisons meet each other, beginning with the oldest comparison. Each is judged by its newest
- * record. */
+/* Whether two voices other than the first agree on a correct configuration: then the first is one of many. */
+static bool is_outgrown(const best_view *v) {
+  for (size_t i = 0; i < v->finalists.n; i++) {
+    const known_record *a = &v->finalists.all[i];
+    if (a->voice == v->first || isnan(a->cost)) continue;
+    for (size_t next = a->other; next > 0; next = v->finalists.all[next - 1].other) {
+      const known_record *b = &v->finalists.all[next - 1];
+      const clt_word of_a = {.correct = true, .cost = a->cost}, of_b = {.correct = !isnan(b->cost), .cost = b->cost};
+      if (b->voice != v->first && clt_words_agree(&of_a, &of_b)) return true;
+    }
+  }
+  return false;
+}
+
+/* The winners of the comparisons meet each other, beginning with the oldest comparison. */
 static int choose_champion(best_view *v) {
+  if (v->first != CLT_NO_VOICE && is_outgrown(v)) v->first = CLT_NO_VOICE;
   size_t *order = clt_new_array(v->n_contests, sizeof *order);
   const known_record **winners = clt_new_array(v->n_contests, sizeof *winners);
   clt_map last_won = {0}; /* by configuration */
@@ -164,7 +213,7 @@ static int choose_champion(best_view *v) {
     uint64_t *last = winner ? clt_map_add(&last_won, winner->m.config, NULL) : NULL;
     if (winner && last == NULL) rc = CLT_E_MEMORY;
     if (last) *last = i;
-    winners[i] = winner ? newest_of(&v->finalists, winner->m.config) : NULL;
+    winners[i] = winner ? judge_finalist(v, winner->m.config) : NULL;
   }
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
     if (winners[i] == NULL || *clt_map_find(&last_won, winners[i]->m.config) != i) continue;
@@ -192,16 +241,23 @@ static bool is_settled(const best_view *v, int64_t number) {
 /* With time as objective, or one with the same ranking, the search's records come fastest first. Returns 1 as soon as
  * the best is certain: the champion's own records show how fast it is in a search. */
 static int add_fastest(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost) {
-  const bool is_champion = v->champion && m->config == v->champion->m.config;
-  if (v->searched.n == 0) {
-    if (is_champion) return 1;
-    if (newest_of(&v->finalists, m->config) || is_settled(v, record->number)) return 0;
-    v->is_replaced = v->champion == NULL;
-    const int rc = add_known(&v->searched, record, m, cost);
-    return rc ? rc : v->is_replaced;
+  const clt_word here = {.correct = true, .cost = cost},
+                 there = {.correct = true, .cost = v->champion ? v->champion->cost : NAN};
+  const bool is_champion = v->champion && m->config == v->champion->m.config &&
+                           (record->voice == v->champion->voice || clt_words_agree(&here, &there));
+  clt_belief belief;
+  if (v->fastest) {
+    v->is_replaced = v->fastest->m.time_s < CLT_CLEARLY_BETTER * m->time_s;
+    return v->is_replaced || is_champion;
   }
-  v->is_replaced = v->searched.all[0].m.time_s < CLEARLY * m->time_s;
-  return v->is_replaced || is_champion;
+  if (is_champion) return 1;
+  if (is_decided(v, m->config) || is_settled(v, record->number)) return 0;
+  if (add_known(&v->searched, record, m, cost)) return CLT_E_MEMORY;
+  const known_record *r = judge(&belief, v, &v->searched, m->config);
+  if (v->champion && belief < CLT_BY_FIRST && !v->query->believes) return 0;
+  v->fastest = r;
+  v->is_replaced = v->champion == NULL;
+  return v->is_replaced;
 }
 
 static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
@@ -225,44 +281,41 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
 static void choose_searched(best_view *v) {
   const known_record *best = NULL, *champion = v->champion;
   for (size_t i = 0; i < v->searched.n; i++) {
-    const known_record *r = &v->searched.all[i], *as_finalist = newest_of(&v->finalists, r->m.config);
-    const bool has_failed = as_finalist && isnan(as_finalist->cost);
-    if (newest_of(&v->searched, r->m.config) != r || isnan(r->cost) || has_failed) continue;
-    if (best == NULL || r->cost < best->cost || (r->cost == best->cost && r->m.config < best->m.config)) best = r;
+    clt_belief belief, of_finalist;
+    const clt_config config = v->searched.all[i].m.config;
+    const known_record *r = judge(&belief, v, &v->searched, config),
+                       *as_finalist = judge(&of_finalist, v, &v->finalists, config);
+    const bool counts = belief >= CLT_BY_FIRST || (champion == NULL && belief == CLT_CLAIMED);
+    const bool has_failed = as_finalist && isnan(as_finalist->cost) && of_finalist >= CLT_BY_FIRST;
+    if (isnan(r->cost) || has_failed || !(counts || v->query->believes)) continue;
+    if (best == NULL || r->cost < best->cost || (r->cost == best->cost && config < best->m.config)) best = r;
   }
   if (best == NULL) return;
-  const bool decided = newest_of(&v->finalists, best->m.config) || is_settled(v, best->number);
+  const bool decided = is_decided(v, best->m.config) || is_settled(v, best->number);
   v->is_replaced = champion == NULL || (!decided && best->cost < CLEARLY_WITH_OTHERS * champion->cost);
-  v->searched.all[0] = *best;
+  v->fastest = best;
 }
 
 /* --- asking --- */
 
-/* The newest comparison with the champion that also included query->beside. */
+/* The newest comparison with the champion that also included query->beside, by the voice that counts. */
 static void find_beside(clt_best_known *out, const best_view *v) {
   int64_t newest_s = INT64_MIN;
   for (size_t i = 0; v->query->beside != CLT_CONFIG_NONE && i < v->n_contests; i++) {
     const known_record *own = find_in(v, i, v->champion->m.config), *beside = find_in(v, i, v->query->beside);
-    if (!own || !beside || v->contests[i].created_s < newest_s) continue;
+    const bool counts = v->contests[i].voice == v->champion->voice && v->contests[i].created_s >= newest_s;
+    if (!own || !beside || !counts) continue;
     newest_s = v->contests[i].created_s;
     out->measurement = own->m;
     out->beside = beside->m;
   }
 }
 
-/* Whether another voice has measured the champion, too. */
-static bool is_confirmed(const best_view *v) {
-  for (size_t i = 0; i < v->finalists.n; i++) {
-    const known_record *r = &v->finalists.all[i];
-    if (r->m.config == v->champion->m.config && r->voice != v->champion->voice && !isnan(r->cost)) return true;
-  }
-  return false;
-}
-
 static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
-                          const clt_store_key *key, const clt_space *space, const clt_best_query *query,
+                          const clt_store_key *key, const clt_space *space, const clt_best_query *query, int64_t first,
                           clt_error *error) {
   best_view v = {.query = query,
+                 .first = first,
                  .without = without,
                  .n_without = n_without,
                  .by_time = clt_objective_ranks_by_time(query->objective)};
@@ -274,16 +327,15 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   int rc = clt_store_walk(store, order, key, space, add_record, &v, error);
   if (rc == CLT_OK && !v.is_chosen && choose_champion(&v)) rc = clt_fail_memory(error);
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
-  if (rc == CLT_OK && v.is_replaced) {
-    out->measurement = v.searched.all[0].m;
-    out->voice = v.searched.all[0].voice;
-    out->alone = out->voice != 0;
-  } else if (rc == CLT_OK && v.champion) {
-    out->compared = true;
-    out->voice = v.champion->voice;
-    out->alone = out->voice != 0 && !is_confirmed(&v);
-    out->measurement = v.champion->m;
-    find_beside(out, &v);
+  const known_record *best = v.is_replaced ? v.fastest : v.champion;
+  if (rc == CLT_OK && best) {
+    clt_belief belief;
+    judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->m.config);
+    out->compared = !v.is_replaced;
+    out->voice = best->voice;
+    out->alone = belief < CLT_KNOWN;
+    out->measurement = best->m;
+    if (out->compared) find_beside(out, &v);
   }
   clt_map_release(&v.contest_indices);
   clt_map_release(&v.finalists.newest);
@@ -294,22 +346,36 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   return rc;
 }
 
+static int note_voice(void *user, const clt_store_description *none, const clt_store_record *record) {
+  (void)none;
+  *(int64_t *)user = record->voice;
+  return 1;
+}
+
 #define MOST_DOUBTED 16
 
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error) {
-  int64_t without[MOST_DOUBTED];
-  int rc = choose_without(out, NULL, 0, store, key, space, query, error);
-  for (size_t n = 0; rc == CLT_OK && out->alone && !query->believes && n < MOST_DOUBTED;) {
+  int64_t without[MOST_DOUBTED], first = CLT_NO_VOICE;
+  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &first, error);
+  if (rc >= 0) rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, first, error);
+  for (size_t n = 0; rc == CLT_OK && out->alone && !out->compared && !query->believes && n < MOST_DOUBTED;) {
     clt_best_known other;
     without[n++] = out->voice;
-    rc = choose_without(&other, without, n, store, key, space, query, error);
+    rc = choose_without(&other, without, n, store, key, space, query, first, error);
     if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
     const double cost = clt_objective_cost(query->objective, &out->measurement),
                  theirs = clt_objective_cost(query->objective, &other.measurement);
-    const bool same = other.measurement.config == out->measurement.config, doubtful = cost < CLEARLY * theirs;
+    const bool same = other.measurement.config == out->measurement.config;
+    bool doubtful = cost < CLT_CLEARLY_BETTER * theirs;
+    if (doubtful && out->voice == first && other.voice != 0) { /* two must doubt the first voice */
+      clt_best_known second;
+      const int64_t of_both[] = {out->voice, other.voice};
+      rc = choose_without(&second, of_both, 2, store, key, space, query, first, error);
+      doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
+    }
     if (same && !doubtful) out->alone = false;
-    if (!doubtful) break;
+    if (rc || !doubtful) break;
     other.alone = other.alone && !same;
     *out = other;
   }

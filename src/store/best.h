@@ -10,21 +10,23 @@ typedef struct clt_best_query {
   const clt_objective *objective;
   bool (*accepts)(void *user, clt_config config); /* nullable: only these configurations */
   void *user;
-  bool believes;     /* also what a single agent says against all others: to measure it */
-  clt_config beside; /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
+  bool believes;          /* every voice: to measure what it says */
+  const int64_t *without; /* nullable: a voice that is not believed */
+  clt_config beside;      /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
 } clt_best_query;
 
 typedef struct clt_best_known {
   clt_measurement measurement; /* without its log; config CLT_CONFIG_NONE: none is known */
   int64_t voice;               /* who measured it (clt_store_record): 0 here, or unknown */
-  bool alone;                  /* voice is not 0, and no other has measured it */
+  bool alone;                  /* voice is not 0, and no other agrees */
   bool compared;               /* it was the best of a comparison; else the fastest of the search */
   clt_measurement beside;      /* query->beside in the newest comparison with the best, of which then `measurement` is,
                                   too; config CLT_CONFIG_NONE: none included both */
 } clt_best_known;
 
-/* What one voice alone says does not count if it is clearly faster than all that others have measured: then the best
- * without this voice is chosen. */
+/* Of what was compared, what is known counts (words.h), and what the first voice says until two others agree on
+ * something. If nothing counts, the search's best does, unless it is better by a fifth than all that others have
+ * measured: then the best without this voice. */
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error);
 

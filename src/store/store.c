@@ -387,12 +387,6 @@ typedef struct answer_walk {
   clt_store_answers found;
 } answer_walk;
 
-bool clt_answers_agree(const clt_measurement *a, const clt_measurement *b) {
-  if (clt_measurement_correct(a) != clt_measurement_correct(b)) return false;
-  if (isnan(a->time_s) != isnan(b->time_s)) return false;
-  return !(clt_measurement_correct(a) && fmin(a->time_s, b->time_s) < 0.5 * fmax(a->time_s, b->time_s));
-}
-
 static int keep_newest(void *user, const clt_store_record *record, const clt_measurement *m) {
   answer_walk *w = user;
   clt_store_answers *found = &w->found;
@@ -404,21 +398,22 @@ static int keep_newest(void *user, const clt_store_record *record, const clt_mea
   if (is_new) found->all[ *place = found->n++] = (clt_store_answer){.config = m->config};
   clt_store_answer *answer = &found->all[*place];
   if (is_attempt) return answer->n_attempts += record->voice == 0, 0;
-  if (answer->is_answered && (answer->voice == 0 || answer->voice == record->voice)) return 0; /* by a newer record */
-  if (answer->is_answered && record->voice != 0) {
-    const bool agrees = answer->newest == NULL || clt_answers_agree(answer->newest, m);
-    answer->confirmed = answer->confirmed || agrees;
-    answer->doubted = answer->doubted || !agrees;
-    return 0;
+  for (size_t i = 0; i < answer->n_words; i++)
+    if (answer->words[i].voice == record->voice) return 0; /* by a newer record */
+  if (answer->n_words == CLT_MOST_VOICES && record->voice != 0) return 0;
+  clt_word *words = realloc(answer->words, (answer->n_words + 1) * sizeof *words);
+  if (words == NULL) return CLT_E_MEMORY;
+  answer->words = words;
+  clt_measurement *copy = NULL;
+  if (!w->with_energy || !correct || m->energy_J > 0) {
+    copy = malloc(sizeof *copy);
+    if (copy == NULL) return CLT_E_MEMORY;
+    *copy = *m;
+    copy->log = NULL; /* borrowed, up to 16 KiB each, and not needed */
   }
-  free(answer->newest);
-  *answer = (clt_store_answer){
-      .config = m->config, .n_attempts = answer->n_attempts, .is_answered = true, .voice = record->voice};
-  if (w->with_energy && correct && !(m->energy_J > 0)) return 0;
-  answer->newest = malloc(sizeof *answer->newest);
-  if (answer->newest == NULL) return CLT_E_MEMORY;
-  *answer->newest = *m;
-  answer->newest->log = NULL; /* borrowed, up to 16 KiB each, and not needed */
+  words[answer->n_words++] = (clt_word){record->voice, correct, m->time_s, copy};
+  answer->chosen = clt_words_judge(&answer->belief, words, answer->n_words, CLT_NO_VOICE);
+  answer->newest = answer->belief == CLT_DISPUTED ? NULL : words[answer->chosen].m;
   return 0;
 }
 
@@ -443,7 +438,10 @@ int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_k
 }
 
 void clt_store_answers_release(clt_store_answers *answers) {
-  for (size_t i = 0; i < answers->n; i++) free(answers->all[i].newest);
+  for (size_t i = 0; i < answers->n; i++) {
+    for (size_t k = 0; k < answers->all[i].n_words; k++) free((clt_measurement *)answers->all[i].words[k].m);
+    free(answers->all[i].words);
+  }
   free(answers->all);
   *answers = (clt_store_answers){0};
 }

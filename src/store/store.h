@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/plugin.h"
 #include "measurement/objective.h"
+#include "store/words.h"
 
 #define CLT_STORE_FILE "store.sqlite"
 
@@ -163,18 +164,16 @@ int clt_store_describe_instance(clt_store *store, const clt_store_key *key, cons
                                 clt_error *error);
 
 /* The newest answer for a canonical configuration. An answer is a record of a search, or a finalist's failure.
- * Finalists' times are not answers, because they were interleaved with others; nor is out-of-memory of a finalist. */
+ * Finalists' times are not answers, because they were interleaved with others; nor is out-of-memory of a finalist. Of
+ * several voices, the word that counts (words.h). */
 typedef struct clt_store_answer {
   clt_config config;
-  clt_measurement *newest; /* without its log; NULL: none, or it lacks the energy */
-  unsigned n_attempts;     /* attempts on this machine in which the process died */
-  bool is_answered;        /* also if the answer lacks the energy */
-  int64_t voice;           /* who gave it (clt_store_record); an answer from here takes precedence over newer ones */
-  bool confirmed, doubted; /* another voice's newest answer agrees, or differs */
+  const clt_measurement *newest; /* without its log; NULL: none, it lacks the energy, or is disputed */
+  unsigned n_attempts;           /* attempts on this machine in which the process died */
+  clt_belief belief;             /* in words[chosen], which is `newest` */
+  size_t chosen, n_words;
+  clt_word *words; /* owned, with their measurements: of each voice, newest first; costs are times */
 } clt_store_answer;
-
-/* Whether two answers agree: both failed, or neither time is more than twice the other. */
-bool clt_answers_agree(const clt_measurement *a, const clt_measurement *b);
 
 typedef struct clt_store_answers {
   clt_store_answer *all;         /* sorted by configuration */

@@ -251,6 +251,31 @@ class Roles(FarmTest):
         after = self.clatune_json(*subject)
         self.assertGreater(after["expected_time_s"], 1e-7)
 
+    def test_one_login_chooses_no_answer_among_what_others_measured(self):
+        known = self.every_configuration()
+        best, slow = list(known)[0], list(known)[-1]
+        subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
+        before = self.clatune_json(*subject)
+        self.record(f"'{slow}'", time_s=str(known[slow]))  # true, but it does not make faster ones doubtful
+        self.assertEqual(self.clatune_json(*subject), before)
+        for number, (configuration, time_s) in enumerate(((best, 5e-5), (slow, 1e-5)), 2):
+            self.record(f"'{configuration}'", time_s=str(time_s), kind="finalist", number=number, comparison=2)
+        self.assertEqual(self.clatune_json(*subject), before)
+
+    def test_configurations_that_one_agent_calls_slow_are_measured(self):
+        """Those that nobody else has measured; of what others have measured she tells the truth."""
+        self.write_problem(5, 5)
+        self.every_configuration()
+        known = {configuration: float(time_s) for configuration, time_s in self.server.query(
+            "delete from clatune.measurement where configuration ~ '[34].*[34]'; select configuration, min(time_s) from clatune.measurement "
+            "group by 1", self.database)}
+        said = {f"a={a} b={b}": 1e-3 for a in range(5) for b in range(5)} | known
+        for number, (configuration, time_s) in enumerate(said.items(), 1):
+            self.record(f"'{configuration}'", time_s=str(time_s), number=number)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        tuned = self.tune("--searcher", "exhaustive", "--finalists", "0", "--store", self.url_of("alice"))
+        self.assertEqual(tuned["best"]["configuration"], {"a": 4, "b": 4})
+
     def test_configurations_that_one_agent_calls_wrong_are_measured(self):
         known = self.every_configuration()
         self.server.query("delete from clatune.measurement", self.database)

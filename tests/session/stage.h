@@ -194,4 +194,24 @@ static inline void end(struct stage *stage) {
   clt_tune_result_free(stage->result);
 }
 
+enum { AGENT = 5, LIAR = 7 };
+
+/* What a voice says of a configuration. time_s NaN: it failed. */
+static inline void say(clt_store *store, const clt_space *space, int64_t voice, clt_config config, double time_s) {
+  static int64_t n_said;
+  const clt_store_key key = {.problem = "p", .device = "d", .driver = "1"};
+  char *text = NULL;
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  m.time_s = m.runs_s[0] = time_s;
+  m.n_runs = 1;
+  if (isnan(time_s)) m.n_runs = 0, clt_measurement_fail(&m, CLT_REASON_WRONG_OUTPUT, "");
+  assert_int_equal(clt_config_text(&text, space, config, NULL), 0);
+  const clt_store_record record = {.kind = CLT_RECORD_SEARCH, .configuration = text, .created_s = 2000000000, .measurement = &m,
+                                   .origin = "0123456789abcdef", .sequence = ++n_said, .voice = voice};
+  assert_int_equal(store->type->add(store->state, &(clt_store_description){.key = key}, &record, NULL, NULL), 0);
+  clt_measurement_release(&m);
+  free(text);
+}
+
 #endif

@@ -35,6 +35,69 @@ static void the_fastest_few_are_compared(void **state) {
   clt_space_free(space);
 }
 
+static void what_one_voice_claims_displaces_nothing(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  clt_search_loop *loop = &stage.session.loop;
+  begin(&stage, space);
+  stage.settings.finalists = 2;
+  loop->key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
+  assert_int_equal(clt_store_new(&loop->store, "memory", NULL, NULL), 0);
+  const double best_s = bench_bowl(space, of_e(space, 7));
+  say(loop->store, space, AGENT, of_e(space, 12), 5 * best_s);
+  say(loop->store, space, LIAR, of_e(space, 12), 5 * best_s);
+  for (int e = 1; e <= 4; e++) say(loop->store, space, LIAR, of_e(space, e), 0.85 * best_s);
+  const clt_config elsewhere = config_of(space, "a=16 b=4 c=0 d=1 e=7"), of_liar = config_of(space, "a=16 b=4 c=1 d=0 e=7");
+  say(loop->store, space, AGENT, elsewhere, 0.9 * best_s);
+  say(loop->store, space, LIAR, of_liar, 0.001 * best_s);
+  assert_int_equal(clt_loop_reuse(loop, false, NULL), 0);
+  n_script = 0;
+  for (int e = 12; e >= 1; e--) script[n_script++] = of_e(space, e);
+  assert_int_equal(search_stage(&stage, NULL), 0);
+  assert_int_equal(stage.result->reused, 5);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_true(stage.result->best.config == of_e(space, 7));
+  assert_int_equal(stage.evaluator.n_compared, 6);
+  bool has_both[2] = {false, false}; /* nor does it keep others' claims from being compared */
+  for (size_t i = 0; i < 6; i++) {
+    has_both[0] |= stage.evaluator.kept[i] == elsewhere;
+    has_both[1] |= stage.evaluator.kept[i] == of_liar;
+  }
+  assert_true(has_both[0] && has_both[1]);
+  assert_int_equal(clt_session_take_best_known(&stage.session, NULL), 0);
+  assert_true(stage.result->best.config == of_e(space, 7));
+  clt_store_free(loop->store);
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void what_a_refuted_voice_claimed_is_measured_and_ranked_once(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  clt_search_loop *loop = &stage.session.loop;
+  const int order[] = {12, 11, 10, 9, 8, 7, 5, 4, 3, 2, 1, 6};
+  begin(&stage, space);
+  loop->key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
+  assert_int_equal(clt_store_new(&loop->store, "memory", NULL, NULL), 0);
+  const double best_s = bench_bowl(space, of_e(space, 7));
+  say(loop->store, space, AGENT, of_e(space, 12), 5 * best_s);
+  say(loop->store, space, LIAR, of_e(space, 12), 5 * best_s);
+  for (int e = 1; e <= 3; e++) say(loop->store, space, LIAR, of_e(space, e), 0.85 * best_s);
+  say(loop->store, space, LIAR, of_e(space, 6), 50 * best_s);
+  assert_int_equal(clt_loop_reuse(loop, false, NULL), 0);
+  for (n_script = 0; n_script < 12; n_script++) script[n_script] = of_e(space, order[n_script]);
+  assert_int_equal(search_stage(&stage, NULL), 0);
+  assert_int_equal(stage.result->reused, 4);
+  assert_int_equal(stage.result->evaluations, 12 + 3);
+  assert_int_equal(stage.session.n_ranked, 12);
+  assert_true(stage.result->best.config == of_e(space, 7) && stage.result->best.time_s == best_s);
+  clt_store_free(loop->store);
+  end(&stage);
+  clt_space_free(space);
+}
+
 static void a_rejected_finalist_makes_room_for_the_next_best(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -444,6 +507,8 @@ static void what_is_waited_for_the_device_is_not_counted_as_time(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fastest_few_are_compared),
+      cmocka_unit_test(what_one_voice_claims_displaces_nothing),
+      cmocka_unit_test(what_a_refuted_voice_claimed_is_measured_and_ranked_once),
       cmocka_unit_test(a_rejected_finalist_makes_room_for_the_next_best),
       cmocka_unit_test(where_no_finalist_stands_verification_has_failed),
       cmocka_unit_test(a_finalist_that_stands_is_not_forgotten_for_others_that_fail),

@@ -1,6 +1,7 @@
 /* Parts of a session: aliases, the reuse of records, and several tuners of one store. */
 #include <unistd.h>
 
+#include "space/space.h"
 #include "stage.h"
 
 static void an_alias_gets_the_result_of_what_it_stands_for(void **state) {
@@ -238,6 +239,86 @@ static void tuners_of_one_store_share_the_work(void **state) {
   clt_space_free(space);
 }
 
+/* The next ones to measure, which take 1 s each. */
+static void expect_measured(struct tuner *t, const clt_config *configs, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const clt_config config = next(t);
+    assert_true(config == configs[i]);
+    answer(t, config);
+  }
+}
+
+/* One liar, whom others' failures confirm: she lies about neighbours of the best, where the search is kept away by
+ * failures and by times that are too long. */
+static void a_voice_is_believed_until_it_said_something_untrue(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct tuner *t = calloc(1, sizeof *t);
+  clt_store *store;
+  char folder[] = "/tmp/clatune-session-XXXXXX", path[64], command[64];
+  clt_config near[8], far[64];
+  size_t n_near = 0, n_far = 0;
+  assert_true(t && mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/store.sqlite", folder);
+  setenv("XDG_RUNTIME_DIR", folder, 1);
+  const clt_config best = clt_space_at(space, 0);
+  for (uint64_t rank = 1; rank < clt_space_valid(space) && n_far < 64; rank++) {
+    const clt_config config = clt_space_at(space, rank);
+    if (clt_space_difference(space, config, best) > 1)
+      far[n_far++] = config;
+    else if (n_near < 8)
+      near[n_near++] = config;
+  }
+  assert_true(n_near >= 5 && n_far == 64);
+  assert_int_equal(clt_store_new(&store, NULL, path, NULL), 0);
+  say(store, space, 0, best, 1);
+  say(store, space, AGENT, far[0], NAN);
+  say(store, space, LIAR, far[0], NAN);
+  for (size_t i = 1; i < 30; i++) say(store, space, LIAR, far[i], i < 29 ? NAN : 1.2);
+  say(store, space, LIAR, near[0], 50);
+  say(store, space, LIAR, near[1], NAN);
+  say(store, space, LIAR, near[2], 1.1);
+  say(store, space, LIAR, near[3], 0.6);
+  say(store, space, AGENT, near[4], 1);
+  clt_store_free(store);
+  n_script = 0;
+  script[n_script++] = best;
+  for (size_t i = 0; i < 30; i++) script[n_script++] = far[i];
+  for (size_t i = 0; i < 5; i++) script[n_script++] = near[i];
+  begin_tuner(t, space, path, false);
+  t->loop.budget = (int64_t)n_script;
+  expect_measured(t, near, 1);
+  assert_int_equal(t->n_by_origin[CLT_FROM_STORE], 31);
+  expect_measured(t, far + 1, 29);
+  expect_measured(t, near + 1, 3);
+  assert_true(next(t) == CLT_CONFIG_NONE && t->loop.n_pending == 0);
+  assert_int_equal(t->n_by_origin[CLT_FROM_STORE], 32); /* with what the other said */
+  assert_int_equal(t->loop.n_begun, (int64_t)n_script + 29);
+  assert_int_equal(t->searcher.n_told, n_script); /* once of each */
+  end_tuner(t);
+  /* Without her. What is faster by a fifth than all that others know is measured here, and counts instead of what she
+   * says meanwhile. */
+  unlink(path);
+  assert_int_equal(clt_store_new(&store, NULL, path, NULL), 0);
+  say(store, space, 0, best, 1);
+  say(store, space, AGENT, best, 1);
+  say(store, space, AGENT, near[0], 0.9);
+  say(store, space, AGENT, near[1], 0.6);
+  script[0] = best, script[1] = near[0], script[2] = near[1], script[3] = near[2];
+  n_script = 4;
+  begin_tuner(t, space, path, false);
+  assert_true(next(t) == near[1] && next(t) == near[2]);
+  say(store, space, LIAR, near[2], 40);
+  answer(t, near[2]);
+  assert_int_equal(t->n_by_origin[CLT_NOT_KNOWN], 1);
+  end_tuner(t);
+  clt_store_free(store);
+  free(t);
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  assert_int_equal(system(command), 0);
+  clt_space_free(space);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_alias_gets_the_result_of_what_it_stands_for),
@@ -245,6 +326,7 @@ int main(void) {
       cmocka_unit_test(the_newest_search_record_is_used_failures_too),
       cmocka_unit_test(what_failed_as_a_finalist_has_failed),
       cmocka_unit_test(tuners_of_one_store_share_the_work),
+      cmocka_unit_test(a_voice_is_believed_until_it_said_something_untrue),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

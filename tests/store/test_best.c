@@ -174,48 +174,151 @@ static void neighbours_are_a_comparison(void **state) {
   expect(f, 1, 1, true); /* it met 0 in the first only */
 }
 
-/* A record of another agent; number: unique. */
-static void add_of(const fixture *f, int64_t voice, int64_t number, clt_record_kind kind, clt_config config, double time_s) {
+static int64_t n_added;
+
+/* A record of another voice. */
+static void add_of(const fixture *f, int64_t voice, clt_record_kind kind, int64_t comparison, clt_config config, double time_s) {
   clt_measurement m = make_measurement(config, time_s);
   clt_error error = {0};
   char *text = NULL;
+  m.energy_J = 10 / time_s;
   if (isnan(time_s)) {
     clt_measurement_init(&m, config);
     m.reason = CLT_REASON_WRONG_OUTPUT;
   }
   if (clt_config_text(&text, f->space, config, &error)) fail_msg("%s", error.message);
   const clt_store_record record = {.kind = kind, .configuration = text, .created_s = 2000000000, .measurement = &m, .origin = "0123456789abcdef",
-                                   .sequence = number, .comparison = kind == CLT_RECORD_FINALIST, .voice = voice};
+                                   .sequence = ++n_added, .comparison = comparison, .voice = voice};
   if (f->store->type->add(f->store->state, &(clt_store_description){.key = f->key}, &record, NULL, &error)) fail_msg("%s", error.message);
   free(text);
 }
 
-static void expect_alone(const fixture *f, clt_config config, int64_t voice, bool alone) {
-  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .beside = CLT_CONFIG_NONE});
+static void search_of(const fixture *f, int64_t voice, clt_config config, double time_s) {
+  add_of(f, voice, CLT_RECORD_SEARCH, 0, config, time_s);
+}
+
+/* As `compare`, by another voice. */
+static void compare_of(const fixture *f, int64_t voice, double a, double b, double c, double d) {
+  const double times_s[] = {a, b, c, d};
+  const int64_t comparison = n_added + 1;
+  for (clt_config i = 0; i < 4; i++)
+    if (times_s[i] != 0) add_of(f, voice, CLT_RECORD_FINALIST, comparison, i, times_s[i]);
+}
+
+/* Honest voices differ by up to a fifth. */
+static void expect_of(const fixture *f, clt_config config, double time_s, bool alone) {
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .beside = 3});
   assert_int_equal(best.measurement.config, config);
-  assert_int_equal(best.voice, voice);
+  assert_true(fabs(best.measurement.time_s / time_s - 1) < 0.21);
   assert_int_equal(best.alone, alone);
 }
 
+enum { AGENT = 5, OTHER = 8, LIAR = 7 };
+
 /* The voices of a database are those of its logins. */
-static void nobodys_word_counts_alone(void **state) {
+static bool has_voices(const fixture *f) { return f->store->type != &clt_store_postgresql; }
+
+static void one_s_own_word_counts_more_than_others(void **state) {
   const fixture *f = *state;
-  if (f->store->type == &clt_store_postgresql) skip();
-  add_of(f, 7, 1, CLT_RECORD_SEARCH, 3, 0.1);
-  expect_alone(f, 3, 7, true); /* there is nothing else */
+  if (!has_voices(f)) skip();
+  search_of(f, LIAR, 3, 0.1);
+  expect_of(f, 3, 0.1, true); /* there is nothing else */
   compare(f, 5, 1, 0, 0);
-  expect_alone(f, 1, 0, false);
-  add_of(f, 7, 2, CLT_RECORD_FINALIST, 3, 0.1);
-  add_of(f, 7, 3, CLT_RECORD_FINALIST, 1, NAN); /* calls the best one wrong */
-  expect_alone(f, 1, 0, false);
-  assert_int_equal(ask(f, &(clt_best_query){.objective = f->time, .believes = true, .beside = CLT_CONFIG_NONE}).measurement.config, 3);
-  add_of(f, 8, 4, CLT_RECORD_FINALIST, 3, 0.11);
-  expect_alone(f, 3, 8, false); /* another one confirms it */
-  add(f, CLT_RECORD_FINALIST, 3, NAN);
-  expect_alone(f, 1, 0, false); /* it fails here, whatever others say */
-  add_of(f, 7, 5, CLT_RECORD_FINALIST, 3, 0.1);
-  add_of(f, 9, 6, CLT_RECORD_FINALIST, 1, NAN); /* the second that calls it wrong */
-  expect_alone(f, 0, 0, false);
+  expect_of(f, 1, 1, false);
+  compare_of(f, LIAR, 0, NAN, 0, 0.1); /* calls the best one wrong */
+  expect_of(f, 1, 1, false);
+  const clt_best_query believing = {.objective = f->time, .believes = true, .beside = CLT_CONFIG_NONE};
+  assert_int_equal(ask(f, &believing).measurement.config, 3);
+  compare_of(f, OTHER, 0, 0, 0, 0.11);
+  expect_of(f, 3, 0.11, false);     /* another one confirms it */
+  add(f, CLT_RECORD_FINALIST, 3, NAN); /* it fails here, whatever others say */
+  expect_of(f, 1, 1, false);
+  compare_of(f, LIAR, 0, 0, 0, 0.1);
+  compare_of(f, AGENT, 0, NAN, 0, 0);
+  expect_of(f, 1, 1, false);
+}
+
+static void one_voice_does_not_undo_what_two_agree_on(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  compare_of(f, OTHER, 1, 2, NAN, 0);
+  compare_of(f, AGENT, 1.1, 2.1, NAN, 0);
+  expect_of(f, 0, 1.1, false);
+  compare_of(f, LIAR, 1.2, 2.2, NAN, 0);
+  compare_of(f, LIAR, NAN, 2.2, 0.9, 0); /* calls the best one wrong, and a wrong one the best */
+  expect_of(f, 0, 1.1, false);
+  compare_of(f, LIAR, 9, 0.9, 0.8, 0); /* or slow */
+  expect_of(f, 0, 1.1, false);
+  compare_of(f, LIAR, 1.9, 1.8, 0, 0); /* or just slower than another */
+  expect_of(f, 0, 1.1, false);
+  compare_of(f, LIAR, 0.01, 0, 0, 1); /* nor does it say how fast it is */
+  expect_of(f, 0, 1.1, false);
+}
+
+static void two_voices_confirm_each_other_if_their_times_agree(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  compare_of(f, AGENT, 1, 0, 0, 0);
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 0.1, 0, 0, 0);
+  expect_of(f, 0, 1, true);
+  compare_of(f, OTHER, 1.5, 0, 0, 0);
+  expect_of(f, 0, 1, false);
+}
+
+/* Whoever measured here first is believed until two others say otherwise. */
+static void one_voice_does_not_choose_among_what_another_measured(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, AGENT, 0, 1);
+  search_of(f, AGENT, 1, 1.5);
+  search_of(f, AGENT, 2, 4);
+  search_of(f, LIAR, 2, 4); /* true, but does not make the others doubtful */
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 0, 0, 3, 5); /* nor is it better for being compared */
+  expect_of(f, 0, 1, true);
+  compare_of(f, AGENT, 1, 1.5, 0, 0);
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 0, 0, 0, 0.9); /* plausible, but nobody else has measured it */
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 1.6, 1.5, 0, 0);
+  expect_of(f, 0, 1, false);
+  search_of(f, LIAR, 0, 1e-6); /* the best one's own records end the search */
+  search_of(f, AGENT, 3, 0.5);
+  expect_of(f, 3, 0.5, true);
+  compare_of(f, OTHER, 1, 0, 0, 0.6);
+  expect_of(f, 3, 0.9, false);
+}
+
+/* Nor does a liar who was the first, once two others measured. */
+static void the_first_voice_is_one_of_many_then(void **state) {
+  const fixture *f = *state;
+  if (!has_voices(f)) skip();
+  search_of(f, LIAR, 3, 0.01);
+  search_of(f, AGENT, 0, 1);
+  search_of(f, OTHER, 1, 1.2);
+  expect_of(f, 0, 1, true);
+  compare_of(f, LIAR, 1.1, 2.1, 0, 0.1);
+  expect_of(f, 3, 0.1, true); /* until then */
+  compare_of(f, AGENT, 1, 2, 0, 0);
+  compare_of(f, OTHER, 1.2, 2.2, 0, 0);
+  expect_of(f, 0, 1.2, false);
+}
+
+/* The energy of a true time. */
+static void with_other_objectives_too(void **state) {
+  const fixture *f = *state;
+  const clt_best_query query = {.objective = f->energy, .beside = CLT_CONFIG_NONE};
+  if (!has_voices(f)) skip();
+  search_of(f, AGENT, 0, 1);
+  search_of(f, AGENT, 1, 4);
+  assert_int_equal(ask(f, &query).measurement.config, 1);
+  search_of(f, AGENT, 2, NAN);
+  search_of(f, LIAR, 0, 100);
+  search_of(f, LIAR, 1, 0.01);
+  search_of(f, LIAR, 2, 4.5);
+  search_of(f, LIAR, 3, 1000);
+  assert_int_equal(ask(f, &query).measurement.config, 1);
 }
 
 int main(void) {
@@ -229,7 +332,12 @@ int main(void) {
              {"beside", what_was_beside_it_is_of_the_same_comparison},
              {"energy", another_objective_reads_all},
              {"neighbours", neighbours_are_a_comparison},
-             {"others' words", nobodys_word_counts_alone}};
+             {"own words", one_s_own_word_counts_more_than_others},
+             {"two voices", one_voice_does_not_undo_what_two_agree_on},
+             {"times", two_voices_confirm_each_other_if_their_times_agree},
+             {"the first voice", one_voice_does_not_choose_among_what_another_measured},
+             {"one of many", the_first_voice_is_one_of_many_then},
+             {"energies", with_other_objectives_too}};
   enum { N = sizeof all / sizeof *all };
   int failed = 0;
   for (size_t t = 0; clt_stores.types[t]; t++) {

@@ -1,0 +1,37 @@
+/* store/words.h - what several voices say about a configuration, and which word counts (docs/explanation/trust.md). */
+#ifndef CLT_STORE_WORDS_H
+#define CLT_STORE_WORDS_H
+
+#include <clatune/measurement.h>
+
+#define CLT_MOST_VOICES 64 /* of one configuration, the newest; others do not count */
+/* As a factor of costs: the best of many single measurements looks better than it is. */
+#define CLT_CLEARLY_BETTER 0.8
+
+/* A voice's newest word about a configuration. */
+typedef struct clt_word {
+  int64_t voice; /* clt_store_record's */
+  bool correct;
+  double cost;              /* above 0; NaN: unknown, or it failed */
+  const clt_measurement *m; /* nullable */
+} clt_word;
+
+/* Whether two words agree: both failed, or neither cost is more than twice the other. */
+bool clt_words_agree(const clt_word *a, const clt_word *b);
+
+typedef enum clt_belief {
+  CLT_DISPUTED, /* no more voices agree than contradict */
+  CLT_CLAIMED,  /* by one voice alone */
+  CLT_BY_FIRST, /* by one voice alone, the first; at most one contradicts it */
+  CLT_KNOWN     /* by one's own voice; or by two, and by more than contradict it */
+} clt_belief;
+
+#define CLT_NO_VOICE (-1)
+#define CLT_WEIGHT_OF_FIRST 3
+static inline int clt_voice_weight(int64_t voice, int64_t first) { return voice == first ? CLT_WEIGHT_OF_FIRST : 2; }
+
+/* The index of the word that counts. words: n > 0, at most one of each voice. first: a voice that tips the scales;
+ * CLT_NO_VOICE: none. Of words that agree, that voice's counts, else the median by cost. */
+size_t clt_words_judge(clt_belief *belief, const clt_word *words, size_t n, int64_t first);
+
+#endif
