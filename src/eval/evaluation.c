@@ -272,6 +272,7 @@ int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const 
   e->stage = stage;
   const clt_program_run run = {
       .words = words, .environment = e->environment, .folder = e->scratch, .input = input, .limit_s = limit_s};
+  e->limit_s = limit_s;
   return clt_program_begin(e->process, &run, error);
 }
 

@@ -58,6 +58,8 @@ void clt_session_report(const clt_session *s, clt_search_report *out) {
   if (s->loop.state && s->loop.searcher->report) s->loop.searcher->report(s->loop.state, out);
 }
 
+#define SAID_LATELY_S 1.0
+
 void clt_session_progress(clt_session *s, const clt_measurement *last) {
   const clt_search_loop *l = &s->loop;
   const clt_tune_result *result = s->result;
@@ -70,6 +72,7 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
   if (l->n_initial_answered < l->n_initial) phase = "suggestions";
   if (l->has_default && l->n_initial_answered == 0) phase = "default";
   if (s->in_contest) phase = "finalists";
+  const char *waits = s->last_progress_s - s->waits_s < SAID_LATELY_S ? s->waits : NULL;
   const clt_progress now = {
       .phase = phase,
       .done = result->evaluations,
@@ -79,6 +82,7 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
       .elapsed_s = s->last_progress_s - s->start_s - result->waited_s,
       .time_limit_s = s->settings->time_s,
       .last = last,
+      .waits = waits,
   };
   s->settings->progress(s->settings->user, &now);
 }

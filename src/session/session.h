@@ -109,6 +109,8 @@ typedef struct clt_session {
   double tolerance, confidence;
   clt_config first; /* the default configuration; CLT_CONFIG_NONE: it is not evaluated */
   double start_s, last_progress_s;
+  char waits[400]; /* what the evaluator waits for, as it said at waits_s */
+  double waits_s;
   clt_processor_time used;  /* at the start */
   bool in_contest, unbound; /* unbound: the evaluator times without binding threads to processors */
   const clt_evaluator_type *evaluator;

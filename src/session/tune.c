@@ -20,6 +20,7 @@
 #include "space/expr.h"
 #include "space/space.h"
 #include "store/store.h"
+#include "worker/process.h"
 
 #define WAIT_S 0.1           /* the longest delay until a request to stop is seen */
 #define WAIT_ELSEWHERE_MS 20 /* until another tuner's answer is looked for again */
@@ -212,6 +213,28 @@ static int find_sources(clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* While finalists are compared, the search loop does not report. */
+static void note_waits(void *user, const char *what) {
+  clt_session *s = user;
+  snprintf(s->waits, sizeof s->waits, "%s", what);
+  s->waits_s = clt_now_s();
+  if (s->in_contest && s->waits_s - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
+}
+
+/* Without submissions, everything that was asked for is being measured by other tuners. */
+static void await_others(clt_session *s) {
+  double since_s = INFINITY;
+  char text[120];
+  for (size_t i = 0; i < s->loop.n_pending; i++)
+    if (s->loop.pending[i].elsewhere_s > 0) since_s = fmin(since_s, s->loop.pending[i].elsewhere_s);
+  const double for_s = clt_now_s() - since_s;
+  if (for_s > CLT_MOMENT_S) {
+    snprintf(text, sizeof text, "waiting for %.0f s for another tuner that measures the same configuration", for_s);
+    note_waits(s, text);
+  }
+  poll(NULL, 0, WAIT_ELSEWHERE_MS);
+}
+
 static int open_evaluator(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   const clt_instance *instance = settings->instance;
@@ -234,6 +257,8 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .waited_s = &s->result->waited_s,
                                .unbound = &s->unbound,
                                .steps = settings->steps,
+                               .waits = note_waits,
+                               .waits_user = s,
                                .checks = &s->finalist_check,
                                .n_checks = has_kernel,
                                .answers = &s->finalist_answer,
@@ -388,7 +413,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
     if (s->loop.n_pending == 0) break;
     int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
     if (rc == CLT_E_AGAIN) {
-      if (s->loop.n_measuring == s->loop.n_elsewhere) poll(NULL, 0, WAIT_ELSEWHERE_MS); /* nothing is submitted */
+      if (s->loop.n_measuring == s->loop.n_elsewhere) await_others(s);
       continue;
     }
     if (rc) {
