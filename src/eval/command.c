@@ -172,7 +172,8 @@ static void tell_waits(const clt_command_state *s) {
     if (clt_evaluation_active(e) && e->process->busy && e->process->begun_s < begun_s)
       begun_s = e->process->begun_s, longest = e;
   }
-  if (longest && longest->limit_s > 0) snprintf(limit, sizeof limit, " (limit %s)", clt_time_text(time, longest->limit_s));
+  if (longest && longest->limit_s > 0)
+    snprintf(limit, sizeof limit, " (limit %s)", clt_time_text(time, longest->limit_s));
   if (s->lock.wait_s > 0 && s->lock.wait_s < begun_s)
     snprintf(text, sizeof text, "waiting for %.0f s for %s", now_s - s->lock.wait_s, clt_lock_owner(owner, &s->lock));
   else if (longest)

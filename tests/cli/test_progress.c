@@ -25,8 +25,13 @@ static void show(cli_progress *progress, int64_t measured, double elapsed_s, con
   assert_non_null(result);
   result->measured = measured;
   phase[0]++;
-  const clt_progress now = {.phase = phase, .done = measured, .total = 100, .so_far = result, .best_value = NAN,
-                            .elapsed_s = elapsed_s, .waits = waits};
+  const clt_progress now = {.phase = phase,
+                            .done = measured,
+                            .total = 100,
+                            .so_far = result,
+                            .best_value = NAN,
+                            .elapsed_s = elapsed_s,
+                            .waits = waits};
   assert_non_null(stderr = open_memstream(&text, &n));
   cli_progress_update(progress, &now);
   fclose(stderr);
@@ -75,7 +80,8 @@ static void time_left_does_not_grow_in_silence(void **state) {
   show(&progress, 11, 20, NULL); /* less than twice */
   assert_null(strstr(said, "before"));
   show(&progress, 14, 50, NULL);
-  assert_non_null(strstr(said, "left 5m07s; before, 1m30s was expected: evaluations took 1 s each, and take 10 s now\n"));
+  assert_non_null(
+      strstr(said, "left 5m07s; before, 1m30s was expected: evaluations took 1 s each, and take 10 s now\n"));
   show(&progress, 14, 60, NULL);
   assert_null(strstr(said, "before"));
   show(&progress, 14, 250, NULL);
