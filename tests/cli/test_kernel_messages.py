@@ -72,7 +72,7 @@ class Messages(CliTest):
         (self.folder / "s.cl").write_text('#include "scale.h"\n' + kernel.format("scale"))
         (self.folder / "naive.cl").write_text('#include "scale.h"\n' + kernel.format("naive").replace("&& s.before == 7", ""))
         vector = {"Type": "float", "MemoryType": "Vector", "Size": "n"}
-        fields = {"before": 7, "n": "n", "by": [0, "block / 4"]}
+        fields = {"before": 7, "n": "n", "by": [0, 2.5]}
         (self.folder / "s.json").write_text(json.dumps({
             "ProblemParameters": [{"Name": "n", "Default": 1000, "Macro": False}],
             "ConfigurationSpace": {"TuningParameters": [{"Name": "block", "Values": [8, 16]}]},
