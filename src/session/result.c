@@ -117,6 +117,20 @@ static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
   return clt_cost_ratio(clt_goal_cost(goal, median), best) - 1;
 }
 
+static int keep_leader(clt_session *s, double cost, const clt_measurement *m, clt_error *error) {
+  clt_leader *worst = s->leaders;
+  if (s->n_leaders < CLT_MOST_LEADERS) {
+    worst = &s->leaders[s->n_leaders++];
+    clt_measurement_init(&worst->measurement, CLT_CONFIG_NONE);
+    worst->cost = INFINITY;
+  }
+  for (size_t i = 0; i < s->n_leaders; i++)
+    if (s->leaders[i].cost > worst->cost) worst = &s->leaders[i];
+  if (!(cost < worst->cost)) return CLT_OK;
+  worst->cost = cost;
+  return clt_session_keep(&worst->measurement, m->config, m, error);
+}
+
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
   clt_tune_result *result = s->result;
@@ -158,6 +172,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
                                             .median_cost = clt_objective_cost(s->loop.objective, &at_median),
                                             .final_cost = NAN,
                                             .spread = spread_of_runs(s, m)};
+    rc = keep_leader(s, cost, m, error);
   }
   /* Of equally good ones the lower configuration, so that the result does not depend on the order of answers. */
   double least =

@@ -102,6 +102,13 @@ typedef struct clt_counted_result {
   clt_config example[CLT_N_REASONS];
 } clt_counted_result;
 
+/* One of the best evaluations of the search, with its runs. */
+typedef struct clt_leader {
+  double cost;
+  clt_measurement measurement;
+} clt_leader;
+#define CLT_MOST_LEADERS 32 /* as many as finalists in one comparison */
+
 typedef struct clt_session {
   const clt_tune_settings *settings;
   clt_tune_result *result;
@@ -130,6 +137,8 @@ typedef struct clt_session {
   bool told_oddity;    /* a finding of Oclgrind that does not count has been reported */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
+  clt_leader leaders[CLT_MOST_LEADERS]; /* in no order; correct, so they own no memory */
+  size_t n_leaders;
 } clt_session;
 
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
