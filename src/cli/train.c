@@ -23,7 +23,7 @@ static int compare_importance(const void *a, const void *b) {
 }
 
 static const clt_line train_lines[] = {
-    {"trained on", "{rows} measurements at {sizes} size{sizes:s}, {failed_rows} of them failed"},
+    {"trained on", "{rows} measurement{rows:s} at {sizes} size{sizes:s}, {failed_rows} of them failed"},
     {"mean relative error",
      "[{?useless}useless: no better than the mean of the measurements|{mean_relative_error:.3%}|not known] on "
      "measurements not trained on"

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"
@@ -409,7 +410,8 @@ int clt_session_search(clt_session *s, clt_error *error) {
       if (rc) return rc;
     } while (config != CLT_CONFIG_NONE);
     if (clt_stop_asked(s->settings->stop))
-      return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
+      return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluation%s", (long long)s->result->evaluations,
+                      CLT_PLURAL(s->result->evaluations));
     if (s->loop.n_pending == 0) break;
     int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
     if (rc == CLT_E_AGAIN) {
@@ -461,8 +463,8 @@ static int fail_no_valid(const clt_session *s, clt_error *error) {
     used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%lld %s", used ? ", " : "", (long long)n,
                              clt_invalidity_name((clt_invalidity)i));
   }
-  return clt_fail(error, CLT_E_NO_VALID, "%lld evaluations, none correct%s%s", (long long)result->evaluations,
-                  used ? ": " : "", counts);
+  return clt_fail(error, CLT_E_NO_VALID, "%lld evaluation%s, none correct%s%s", (long long)result->evaluations,
+                  CLT_PLURAL(result->evaluations), used ? ": " : "", counts);
 }
 
 int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error) {
