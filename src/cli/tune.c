@@ -236,6 +236,7 @@ static const clt_line search_lines[] = {
     {"machine was busy", "{?machine_busy}extended {machine_busy} time limit{machine_busy:s}"},
     {"model",
      "[{?model.useless}useless: no better than the mean of the measurements"
+     "|{?model.mean_relative_error>1}a few predictions are far off (mean relative error above 100 %),"
      "|mean relative error [{model.mean_relative_error:.3%}|not known]] on measurements not trained on"
      " ({model.correct_rows} in all)"},
     {"second stage",

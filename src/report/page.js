@@ -419,7 +419,8 @@
         String(Number(Math.exp(t.model.log_error_sd).toPrecision(3)))),
         ` (one standard deviation), ` +
       (t.model.useless ? "no better than their mean: it is useless. It had"
-        : `and by ${percent(t.model.mean_relative_error, 1)} in the mean, which a few configurations far off can make large. It had`) + ` ${count(t.model.rows)} rows, ` +
+        : t.model.mean_relative_error > 1 ? "with a few configurations far off. It had"
+          : `and by ${percent(t.model.mean_relative_error, 1)} in the mean. It had`) + ` ${count(t.model.rows)} rows, ` +
       `${count(t.model.failed_rows)} of them failed; ` +
       `seed ${report.seed}.`), el("div", {class: "figures"}, figure("", fitPlot(t, form),
       el("figcaption", null, "On the line, prediction and measurement agree.")))];

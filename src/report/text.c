@@ -117,7 +117,7 @@ static const clt_line model_lines[] = {
     {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
              "{model.predicted_rows}"
              " rows not used for training"
-             "|mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
+             "|[{!model.mean_relative_error>1}mean error {model.mean_relative_error:.3%}|a few predictions far off], standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};

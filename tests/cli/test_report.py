@@ -39,6 +39,7 @@ class Report(SimulatedTest):
         tuning["best"] |= {"finalist_interval": 0.539, "finalist_low": 0.112, "finalist_high": 0.236, "finalist_confidence": 0.95}
         tuning["best_value"], found = 0.153, tuning["progress"][-1]["evaluation"]
         tuning["best"]["evaluation"] = found + 1
+        tuning["model"] |= {"useless": False, "mean_relative_error": 9.38}
         script = DOM + (ROOT / "src/report/page.js").read_text().replace('"use strict";', "") + "console.log(made.content.textContent);"
         (self.folder / "page.js").write_text(script)
         run = subprocess.run(["node", "page.js"], cwd=self.folder, input=json.dumps(document), text=True, capture_output=True)
@@ -46,6 +47,8 @@ class Report(SimulatedTest):
         self.assertEqual(run.stderr, "")
         self.assertIn("153.0\u00a0ms, 112.0\u00a0ms to 236.0\u00a0ms (95\u00a0%)", page)
         self.assertIn(f"The best configuration is that of evaluation {found + 1}; the best of the search was found at evaluation {found} of 40", page)
+        self.assertNotIn("938", page)
+        self.assertIn("(one standard deviation), with a few configurations far off", page)
 
     def tuned(self, n, budget=40):
         return self.tune("--searcher", "random", "--budget", str(budget), "--size", f"n={n}", *STORE)
