@@ -80,6 +80,8 @@ class Space:
                  default: Mapping[str, Value] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
         if isinstance(constraints, str):
             raise TypeError("constraints must be a list of expressions, not a string")
+        if not parameters:
+            raise ValueError("a Space needs at least one tuning parameter")
         unknown = set(default or {}) - set(parameters)
         if unknown:
             raise ValueError(f"the default names '{min(unknown)}', which is not a tuning parameter; there are {', '.join(parameters)}")
@@ -132,6 +134,9 @@ class Space:
 
 def _size_entries(sizes: Sizes | None, fixed: bool = False, source: str = "") -> list[dict[str, Any]]:
     """A name that the source declares itself, as an argument or a variable, does not become a macro."""
+    for name, value in (sizes or {}).items():
+        if not isinstance(value, (int, float, np.number)) or value != int(value):
+            raise TypeError(f"the size '{name}' must be a whole number, not {value!r}; what depends on parameters is an expression in an argument")
     return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {}),
              **({"Macro": False} if re.search(rf"(?!return)\b[A-Za-z_]\w*[ *]+{name}\s*[,);=[]", source) else {})}
             for name, value in (sizes or {}).items()]
@@ -274,14 +279,23 @@ class Problem:
         if reference is not None:
             document["Reference"] = _plain(reference)
         _merge(document, more or {})
+        self._is_written = True  # not by the user
         self.document = document  #: the problem file's content
         self.path = at / f"{kernel}.json"  #: the problem file
         write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+    def explain(self, message: str) -> str:
+        """A message of the command about this problem, without the place in a file that its user has not written."""
+        if not self._is_written:
+            return message
+        message = re.sub(rf"{re.escape(os.fspath(self.path))}(:\d+)?: ([\w.\[\]]+: )?", "", message)
+        return re.sub(r'write "Type": "(\w+)"', lambda found: f"convert it with astype(numpy.{_DTYPES[found[1]]})" if found[1] in _DTYPES else found[0], message)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads an existing problem file."""
         problem = cls.__new__(cls)
+        problem._is_written = False
         problem.path = pathlib.Path(path)
         problem.document = read_json(problem.path)
         if not isinstance(problem.document, dict):
@@ -345,7 +359,9 @@ def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapp
         dtype = _DTYPES.get(str(entry.get("Type")), array.dtype)
         if not np.can_cast(array.dtype, dtype, "same_kind"):
             raise TypeError(f"the answer for '{name}' is of the type '{array.dtype}', but the argument is of the type '{dtype}'")
-        array = array.astype(dtype)
+        array, extent = array.astype(dtype), entry.get("Size")
+        if isinstance(extent, list) and all(isinstance(one, int) for one in extent) and array.size != math.prod(extent):
+            raise ValueError(f"the answer for '{name}' has {array.size} elements, but the argument has {math.prod(extent)}")
         out.append({"Name": f"{name}_expected", "TargetName": name, "FillType": "BinaryRaw",
                     "DataSource": _write_array(folder, f"{name}.expected.bin", array)})
     return out

@@ -175,6 +175,19 @@ def test_a_size_called_like_an_argument_is_no_macro():
     assert [one.get("Macro", True) for one in problem.document["ProblemParameters"]] == [False, True]
 
 
+def test_mistakes_are_answered_in_pythons_terms(scale):
+    with pytest.raises(ValueError, match="a Space needs at least one tuning parameter"):
+        clatune.Space({})
+    with pytest.raises(TypeError, match="the size 'n' must be a whole number, not <function"):
+        scale(sizes={"n": lambda: 3})
+    with pytest.raises(ValueError, match="the answer for 'out' has 3 elements, but the argument has 16"):
+        scale(arguments={"in": np.zeros(16, np.float32), "out": clatune.Out(16, np.float32)}, answer={"out": [1.0, 2.0, 3.0]})
+    problem = scale()
+    said = f"{problem.path}:28: KernelSpecification.Arguments[0]: argument 1 is 'float* in', but it is given 'in', a vector of double; write \"Type\": \"float\""
+    assert problem.explain(said) == "argument 1 is 'float* in', but it is given 'in', a vector of double; convert it with astype(numpy.float32)"
+    assert clatune.Problem.load(problem.path).explain(said) == said
+
+
 def test_functions_are_answered_with_expressions(scale):
     with pytest.raises(TypeError, match="write an expression as text"):
         clatune.Space({"a": [1, 2]}, constraints=[lambda a: a > 1])
