@@ -1,6 +1,9 @@
 """Tuning problems: a space of configurations, a kernel and its arguments."""
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import inspect
 import json
 import math
 import os
@@ -9,7 +12,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -17,6 +20,7 @@ import numpy.typing as npt
 
 from . import command
 from .files import FileError, read_json, write_text
+from .judge import MODULE, Arrays, Judge
 
 Value = Union[bool, int, float, str]
 #: A number, or an expression over tuning parameters, sizes and properties of the device (docs/reference/expressions.md).
@@ -200,7 +204,7 @@ def Scalar(value: Expression, dtype: npt.DTypeLike) -> Argument:
 #: An argument. An array is taken as InOut, a numpy scalar as Scalar, and a mapping as an entry of the problem file.
 ArgumentLike = Union[Argument, npt.NDArray[Any], "np.generic", Mapping[str, Any]]
 Arguments = Union[Mapping[str, ArgumentLike], Sequence[ArgumentLike]]
-Expected = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]]]
+Expected = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]], Callable[..., Any]]
 
 
 def _argument(name: str, value: ArgumentLike) -> Argument:
@@ -242,7 +246,8 @@ class Problem:
     global_size       the number of work-items, as expressions: ``("width", "height")``
     local_size        the size of a work-group (default: ``block_size_x/y/z`` if these are tuning parameters, otherwise the driver's choice)
     sizes             problem parameters for expressions and the kernel: ``{"width": 1024}``
-    answer            the correct results, by argument name or as a list with None for arguments that are not compared
+    answer            the correct results, by argument name or as a list with None for arguments that are not compared; or a function of the
+                      arguments and sizes that it names, which returns them by name, or the only one. Checks then use other inputs, too
     reference         the section Reference of a problem file, for example a simple kernel: ``{"KernelName": "naive", "GlobalSize": ["n"]}``
                       (default without `answer`: the result of the default configuration is taken as correct)
     compiler_options  ``["-cl-mad-enable", {"Option": "-DFAST", "When": "wg > 32"}]``
@@ -274,7 +279,19 @@ class Problem:
         document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
                                     "ConfigurationSpace": self.space.to_json(),
                                     "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
-        if answer is not None:
+        self._answer: Callable[[Arrays], Arrays] | None = None
+        if callable(answer):
+            if reference is not None:
+                raise TypeError("give either an answer or a reference")
+            self._answer = _answer_function(answer, specification["Arguments"])
+            self._likes = {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
+            self._likes |= {one["Name"]: np.zeros(1, _DTYPES[one["Type"]]) for one in specification["Arguments"]
+                            if one.get("MemoryType") == "Scalar" and one.get("Type") in _DTYPES}
+            self._likes |= {name: np.zeros(1, np.int64) for name in sizes or {}}
+            # Another function is another problem to the store.
+            write_text(at / "answer.c", f"/* {_digest(answer)} */\n" + MODULE.read_text(encoding="utf-8"))
+            document["Reference"] = {"Module": "answer.c", "Function": "answer"}
+        elif answer is not None:
             document["ReferenceArguments"] = _write_answer(at, answer, specification["Arguments"])
         if reference is not None:
             document["Reference"] = _plain(reference)
@@ -283,6 +300,10 @@ class Problem:
         self.document = document  #: the problem file's content
         self.path = at / f"{kernel}.json"  #: the problem file
         write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+    def answering(self) -> contextlib.AbstractContextManager[Any]:
+        """A context in which workers can ask the function that is the answer."""
+        return contextlib.nullcontext() if self._answer is None else Judge(self.path.parent, self._likes, self._answer)
 
     def explain(self, message: str) -> str:
         """A message of the command about this problem, without the place in a file that its user has not written."""
@@ -295,7 +316,7 @@ class Problem:
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads an existing problem file."""
         problem = cls.__new__(cls)
-        problem._is_written = False
+        problem._is_written, problem._answer = False, None
         problem.path = pathlib.Path(path)
         problem.document = read_json(problem.path)
         if not isinstance(problem.document, dict):
@@ -342,6 +363,41 @@ def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict
     if argument.data is not None:
         entry.update({"FillType": "BinaryRaw", "DataSource": _write_array(folder, f"{name}.bin", argument.data)})
     return entry
+
+
+def _digest(function: Callable[..., Any]) -> str:
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):  # typed in, or built in
+        code = getattr(function, "__code__", None)
+        text = repr(function) if code is None else repr((code.co_code, code.co_consts, code.co_names))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _answer_function(answer: Callable[..., Any], entries: Sequence[Mapping[str, Any]]) -> Callable[[Arrays], Arrays]:
+    """The user's function as the reference of a Judge."""
+    outputs = {str(one["Name"]): _DTYPES.get(str(one["Type"])) for one in entries
+               if one.get("MemoryType") not in ("Scalar", "Local", "Sampler") and one.get("AccessType", "ReadWrite") != "ReadOnly" and one.get("Output", 1)}
+    wanted = inspect.signature(answer).parameters
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in wanted.values())
+
+    def compute(arrays: Arrays) -> Arrays:
+        missing = [name for name, one in wanted.items() if name not in arrays and one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+        if missing:
+            raise TypeError(f"the answer's function takes '{missing[0]}', which is neither an argument nor a size; there are {', '.join(arrays)}")
+        found = answer(**{name: one for name, one in arrays.items() if takes_all or name in wanted})
+        if not isinstance(found, Mapping) and len(outputs) == 1:
+            found = {next(iter(outputs)): found}
+        lacking = [name for name in outputs if not isinstance(found, Mapping) or name not in found]
+        if lacking:
+            raise ValueError(f"the answer's function must return a dict with '{lacking[0]}'; if it is not compared, use verify=False for that argument")
+        results = {name: np.ascontiguousarray(found[name], outputs[name] or arrays[name].dtype) for name in outputs}
+        for name, one in results.items():
+            if one.nbytes != arrays[name].nbytes:
+                raise ValueError(f"the answer's function returned {one.size} elements for '{name}', which has {arrays[name].size}")
+        return results
+
+    return compute
 
 
 def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -60,8 +60,9 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
     run: dict[str, object] = {"device": device, "budget": budget, "searcher": searcher, "objective": objective, "store": store_flag(store), "seed": seed,
            **options}
     try:
-        return Result(problem, command.events(["tune", problem.path, "--evaluations", *command.flags(run), *command.size_flags(sizes)],
-                                              listener(progress)), run)
+        with problem.answering():
+            return Result(problem, command.events(["tune", problem.path, "--evaluations", *command.flags(run), *command.size_flags(sizes)],
+                                                  listener(progress)), run)
     except (command.Error, command.Interrupted) as error:
         if error.result is not None:
             error.result = Result(problem, error.result, run)
@@ -96,7 +97,8 @@ def _run_checked(name: str, problem: ProblemLike, run: Mapping[str, object], siz
     """Runs the command. The message of VerificationFailed lists the failed configurations of its answer."""
     problem = _problem(problem)
     try:
-        return command.run(name, problem.path, *command.flags(run), *command.size_flags(sizes))
+        with problem.answering():
+            return command.run(name, problem.path, *command.flags(run), *command.size_flags(sizes))
     except command.VerificationFailed as error:
         if error.result is None:
             raise

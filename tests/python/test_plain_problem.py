@@ -175,6 +175,21 @@ def test_a_size_called_like_an_argument_is_no_macro():
     assert [one.get("Macro", True) for one in problem.document["ProblemParameters"]] == [False, True]
 
 
+def test_an_answer_that_is_a_function(scale):
+    arrays = {"in": np.ones(4, np.float32), "out": np.zeros(4, np.float32), "factor": np.float32(3), "n": np.int64(4)}
+    compute = scale(answer=lambda n, **more: more["in"][:n] * more["factor"])._answer
+    assert compute(arrays)["out"].tolist() == [3, 3, 3, 3]
+    assert scale(answer=lambda **more: {"out": [1, 2, 3, 4]})._answer(arrays)["out"].dtype == np.float32
+    for answer, text in ((lambda m: m, "takes 'm', which is neither an argument nor a size; there are in, out, factor, n"),
+                         (lambda n: {"o": n}, "must return a dict with 'out'"), (lambda n: [1.0], "returned 1 elements for 'out', which has 4")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            scale(answer=answer)._answer(arrays)
+    with pytest.raises(TypeError, match="either an answer or a reference"):
+        scale(answer=lambda n: n, reference={"KernelName": "naive"})
+    keys = {(scale(answer=answer).path.parent / "answer.c").read_text().splitlines()[0] for answer in (lambda n: n, lambda n: n + 1)}
+    assert len(keys) == 2
+
+
 def test_mistakes_are_answered_in_pythons_terms(scale):
     with pytest.raises(ValueError, match="a Space needs at least one tuning parameter"):
         clatune.Space({})

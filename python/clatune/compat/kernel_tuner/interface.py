@@ -18,10 +18,10 @@ import numpy as np
 
 from ... import command
 from ...files import read_text, write_text
+from ...judge import Arrays, Judge
 from ...optimizer import Optimizer
 from ...problem import Space
 from .cache import CacheFile, Entry, find_cache, key_of, read_cache
-from .judge import Arrays, Judge
 from .kernel import Kernel, Source, conditions, usual_parameters
 from .metrics import Metrics, check_metrics, objective_text, process_metrics
 from .observers.nvml import FORMULAS, Observed
