@@ -18,7 +18,7 @@ from . import command
 
 Arrays = dict[str, npt.NDArray[Any]]
 #: numpy's types of OpenCL's numbers.
-DTYPES = {name: np.dtype(code) for name, code in (("half", "f2"), ("float", "f4"), ("double", "f8"), ("char", "i1"), ("uchar", "u1"), ("short", "i2"),
+DTYPES = {name: np.dtype(code) for name, code in (("scalar", "f8"), ("half", "f2"), ("float", "f4"), ("double", "f8"), ("char", "i1"), ("uchar", "u1"), ("short", "i2"),
                                                   ("ushort", "u2"), ("int", "i4"), ("uint", "u4"), ("long", "i8"), ("ulong", "u8"))}
 MODULE = pathlib.Path(__file__).with_name("judge.c")
 
@@ -87,11 +87,9 @@ class Judge:
     def _array(self, name: str, kind: str, extent: list[int], content: bytes) -> npt.NDArray[Any]:
         like = self._shapes.get(name)
         if like is not None and (like.nbytes == len(content) or kind == "scalar"):
-            return np.frombuffer(content, np.float64).astype(like.dtype)[0] if kind == "scalar" else \
-                np.frombuffer(content, like.dtype).reshape(like.shape).copy()
+            array = np.frombuffer(content, np.float64).astype(like.dtype) if kind == "scalar" else np.frombuffer(content, like.dtype)
+            return array.reshape(like.shape).copy()
         base, lanes = re.fullmatch(r"([a-z]+)(\d*)", kind).groups()  # type: ignore[union-attr]
-        if base == "scalar":
-            return np.frombuffer(content, np.float64)[0]  # type: ignore[no-any-return]
         shape = [n for n in reversed(extent)]
         while len(shape) > 1 and shape[0] == 1:
             del shape[0]

@@ -204,7 +204,8 @@ def Scalar(value: Expression, dtype: npt.DTypeLike) -> Argument:
 #: An argument. An array is taken as InOut, a numpy scalar as Scalar, and a mapping as an entry of the problem file.
 ArgumentLike = Union[Argument, npt.NDArray[Any], "np.generic", Mapping[str, Any]]
 Arguments = Union[Mapping[str, ArgumentLike], Sequence[ArgumentLike]]
-Expected = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]], Callable[..., Any]]
+ExpectedArrays = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]]]
+Expected = Union[ExpectedArrays, Callable[..., Any]]
 
 
 def _argument(name: str, value: ArgumentLike) -> Argument:
@@ -285,9 +286,9 @@ class Problem:
                 raise TypeError("give either an answer or a reference")
             self._answer = _answer_function(answer, specification["Arguments"])
             self._likes = {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
-            self._likes |= {one["Name"]: np.zeros(1, _DTYPES[one["Type"]]) for one in specification["Arguments"]
+            self._likes |= {one["Name"]: np.zeros((), _DTYPES[one["Type"]]) for one in specification["Arguments"]
                             if one.get("MemoryType") == "Scalar" and one.get("Type") in _DTYPES}
-            self._likes |= {name: np.zeros(1, np.int64) for name in sizes or {}}
+            self._likes |= {name: np.zeros((), np.int64) for name in sizes or {}}
             # Another function is another problem to the store.
             write_text(at / "answer.c", f"/* {_digest(answer)} */\n" + MODULE.read_text(encoding="utf-8"))
             document["Reference"] = {"Module": "answer.c", "Function": "answer"}
@@ -301,9 +302,9 @@ class Problem:
         self.path = at / f"{kernel}.json"  #: the problem file
         write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
-    def answering(self) -> contextlib.AbstractContextManager[Any]:
+    def answering(self) -> Judge | contextlib.AbstractContextManager[None]:
         """A context in which workers can ask the function that is the answer."""
-        return contextlib.nullcontext() if self._answer is None else Judge(self.path.parent, self._likes, self._answer)
+        return Judge(self.path.parent, self._likes, self._answer) if self._answer else contextlib.nullcontext()
 
     def explain(self, message: str) -> str:
         """A message of the command about this problem, without the place in a file that its user has not written."""
@@ -366,11 +367,12 @@ def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):  # typed in, or built in
-        code = getattr(function, "__code__", None)
-        text = repr(function) if code is None else repr((code.co_code, code.co_consts, code.co_names))
+    """Of its text, and of what tells it from others with the same text, such as two in one line or with other values around them."""
+    code = getattr(function, "__code__", None)
+    around = [one.cell_contents for one in getattr(function, "__closure__", None) or ()]
+    text = repr([getattr(code, "co_code", None), [one for one in (*getattr(code, "co_consts", ()), *around) if isinstance(one, (int, float, str))]])
+    with contextlib.suppress(OSError, TypeError):  # typed in, or built in
+        text += inspect.getsource(function)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -385,7 +387,7 @@ def _answer_function(answer: Callable[..., Any], entries: Sequence[Mapping[str, 
         missing = [name for name, one in wanted.items() if name not in arrays and one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
         if missing:
             raise TypeError(f"the answer's function takes '{missing[0]}', which is neither an argument nor a size; there are {', '.join(arrays)}")
-        found = answer(**{name: one for name, one in arrays.items() if takes_all or name in wanted})
+        found = answer(**{name: one if one.shape else one[()] for name, one in arrays.items() if takes_all or name in wanted})
         if not isinstance(found, Mapping) and len(outputs) == 1:
             found = {next(iter(outputs)): found}
         lacking = [name for name in outputs if not isinstance(found, Mapping) or name not in found]
@@ -400,7 +402,7 @@ def _answer_function(answer: Callable[..., Any], entries: Sequence[Mapping[str, 
     return compute
 
 
-def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _write_answer(folder: pathlib.Path, answer: ExpectedArrays, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     names = [entry["Name"] for entry in entries]
     if not isinstance(answer, Mapping):
         if len(answer) != len(names):

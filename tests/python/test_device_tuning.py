@@ -36,7 +36,8 @@ def test_wrong_results_are_refused(scale):
 
 def test_an_answer_that_is_a_function_is_asked_under_other_inputs():
     source = """kernel void twice(global const float *x, global float *y) {
-      y[get_global_id(0)] = (wg == 10 && x[999] != 999 ? 3 : 2) * x[get_global_id(0)]; }"""
+      for (volatile int i = 0; wg == 8 && i < 3000; i++); /* so that the other one leads */
+      y[get_global_id(0)] = (wg == 10 && x[1] != 1 ? 3 : 2) * x[get_global_id(0)]; }"""
     x = np.arange(1000, dtype=np.float32)
 
     def problem(answer):
