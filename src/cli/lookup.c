@@ -124,7 +124,8 @@ static const clt_line portable_lines[] = {
      " {measured_everywhere} of them at all"},
     {"[{relative:.4g}|not measured]", "{device}[, {sizes}]", .each = "places"},
     {"could be better",
-     "{open.configurations} configuration{open.configurations:s} not measured everywhere; measure first {open.most_promising} on"
+     "{open.configurations} configuration{open.configurations:s} not measured everywhere; measure first "
+     "{open.most_promising} on"
      " {open.not_measured_on}"}};
 static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);
 

@@ -39,11 +39,10 @@ static void read_configurations(cli_tuning *tuning, const char *path) {
 }
 
 static void print_sample(const json_t *answer) {
-  static const clt_line lines[] = {
-      {.form =
-           "{evaluations.total} configuration{evaluations.total:s}: {evaluations.measured} measured, {evaluations.reused} already known;"
-           " {evaluations.correct} correct"},
-      {.form = "stored in {store}"}};
+  static const clt_line lines[] = {{.form = "{evaluations.total} configuration{evaluations.total:s}: "
+                                            "{evaluations.measured} measured, {evaluations.reused} already known;"
+                                            " {evaluations.correct} correct"},
+                                   {.form = "stored in {store}"}};
   cli_draw(answer, &(clt_text_layout)CLT_TEXT_LAYOUT(0, 1, lines));
 }
 

@@ -46,7 +46,8 @@ static const clt_line space_lines[] = {
      " group{groups:s}"},
     {"valid", "{valid} ({valid_share:.3%}) [within the limits of {device}|without the limits of a device]"},
     {"none valid", "{none_valid}"},
-    {"aliases", "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configuration{canonical:s} to measure"},
+    {"aliases",
+     "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configuration{canonical:s} to measure"},
     {"counted in", "[{build_s:time}|-]"}};
 static const clt_text_layout space_layout = CLT_TEXT_LAYOUT(2, 12, space_lines);
 

@@ -178,7 +178,8 @@ static int run_export(const cli_arguments *arguments) {
     cli_usage("'%s' exists already; choose another file, or add to this one with 'clatune store import'", path);
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
-  if (n > 0) return answer_count(arguments, "exported", n, path, "exported {exported} measurement{exported:s} to {store}");
+  if (n > 0)
+    return answer_count(arguments, "exported", n, path, "exported {exported} measurement{exported:s} to {store}");
   remove(path);
   cli_failure("no measurement in the store matches; 'clatune store list' shows problems and devices");
 }
@@ -360,10 +361,9 @@ static int run_prune(const cli_arguments *arguments) {
   const clt_store_selection selection = read_selection(arguments);
   clt_store *store = cli_open_store(arguments);
   cli_check(clt_store_prune(store, &selection, dry_run, &n, &cli_error));
-  return answer_count(
-      arguments, dry_run ? "would_remove" : "removed", n, clt_store_path(store),
-      "would delete {would_remove} measurement{would_remove:s} from {store}"
-      "|deleted {removed} measurement{removed:s} from {store}");
+  return answer_count(arguments, dry_run ? "would_remove" : "removed", n, clt_store_path(store),
+                      "would delete {would_remove} measurement{would_remove:s} from {store}"
+                      "|deleted {removed} measurement{removed:s} from {store}");
 }
 
 /* --- check, repair, init --- */

@@ -38,7 +38,7 @@ typedef struct clt_evaluation {
   char *scratch, **environment, **words;
   size_t step;    /* index of the current build command */
   double limit_s; /* of the current program; 0: none */
-  int64_t cold; /* warm-up runs made */
+  int64_t cold;   /* warm-up runs made */
   bool checked;
   clt_measurement measurement;
 } clt_evaluation;

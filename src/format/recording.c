@@ -206,8 +206,7 @@ bool clt_entry_key_value(clt_value *out, char *token, size_t capacity, const cha
 
 /* --- loading --- */
 
-#define FORMATS \
-  "; recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT"
+#define FORMATS "; recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT"
 
 int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

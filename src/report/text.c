@@ -71,12 +71,14 @@ static const clt_line head_lines[] = {
          "[{?device.local_memory_bytes}[{?device.compute_units}, |\n]local memory {device.local_memory_bytes:bytes}]"
          "[{?device.max_work_group_size}[{?device.compute_units}, |{?device.local_memory_bytes}, |\n]work groups of"
          " at most {device.max_work_group_size}]"},
-    {.form = "\n{configurations} configuration{configurations:s}, {correct} correct[{?abandoned}, {abandoned} slow (ended far behind the"
+    {.form = "\n{configurations} configuration{configurations:s}, {correct} correct[{?abandoned}, {abandoned} slow "
+             "(ended far behind the"
              " best)], of {valid} [{?whole_space}valid|known] ones"},
     {.form = "{?objective.name=figure}figure: [{objective.unit}, ]the [{?objective.goal=maximise}larger|smaller] the"
              " better|{?objective.name!=time}objective: {objective.goal} {objective.name}[ ({objective.unit})]"},
     {.form = "measured {measured_from}[{?measured_until!=$measured_from} to {measured_until}] UTC"},
-    {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluation{session.evaluations:s}, seed {session.seed}"
+    {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluation{session.evaluations:s}, "
+             "seed {session.seed}"
              "[; load {session.load:.3g} on {session.processors} processor{session.processors:s} when it began]"}};
 static const clt_text_layout head_layout = CLT_TEXT_LAYOUT(0, 1, head_lines);
 
@@ -117,7 +119,8 @@ static const clt_line model_lines[] = {
     {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
              "{model.predicted_rows}"
              " rows not used for training"
-             "|[{!model.mean_relative_error>1}mean error {model.mean_relative_error:.3%}|a few predictions far off], standard deviation a factor of {model.error_factor:.3g}, on"
+             "|[{!model.mean_relative_error>1}mean error {model.mean_relative_error:.3%}|a few predictions far off], "
+             "standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};

@@ -30,8 +30,8 @@
 #define MAX_TOTAL_S 20.0
 /* Chosen on convolution on PoCL (docs/notebook/surrogate.md, "On a device"): ranked by medians if runs scatter, the
  * best configuration of a search is always among the finalists. */
-#define NOISY 0.05        /* the spread of runs above which medians rank better than shortest runs */
-#define NOISE_FACTOR 2.0  /* times the spread: how far behind in the ranking the best may be */
+#define NOISY 0.05                      /* the spread of runs above which medians rank better than shortest runs */
+#define NOISE_FACTOR 2.0                /* times the spread: how far behind in the ranking the best may be */
 #define MOST_FINALISTS CLT_MOST_LEADERS /* however noisy */
 /* On CPUs the times of a process depend on its memory pages, for a transpose by a tenth and more. */
 #define CPU_PROCESSES 3

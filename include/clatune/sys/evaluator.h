@@ -46,7 +46,7 @@ typedef struct clt_evaluator_setup {
   size_t n_checks;
   clt_check_answer *answers;
   bool lenient, mirrored, more_follow;
-  bool printed; /* keep puts what a correct kernel prints into the log of its measurement */
+  bool printed;                    /* keep puts what a correct kernel prints into the log of its measurement */
   const struct clt_recipe *inputs; /* of preparing and timing; NULL: the problem's own */
   double *quality;                 /* receives the problem's quality ("Quality") once it is known; nullable */
   const volatile int *stop; /* polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED; nullable */
