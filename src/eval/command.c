@@ -175,9 +175,10 @@ static void tell_waits(const clt_command_state *s) {
   if (longest && longest->limit_s > 0)
     snprintf(limit, sizeof limit, " (limit %s)", clt_time_text(time, longest->limit_s));
   if (s->lock.wait_s > 0 && s->lock.wait_s < begun_s)
-    snprintf(text, sizeof text, "waiting for %.0f s for %s", now_s - s->lock.wait_s, clt_lock_owner(owner, &s->lock));
+    snprintf(text, sizeof text, "waiting for %lld s for %s", (long long)(now_s - s->lock.wait_s),
+             clt_lock_owner(owner, &s->lock));
   else if (longest)
-    snprintf(text, sizeof text, "%s for %.0f s%s", doing[longest->stage], now_s - begun_s, limit);
+    snprintf(text, sizeof text, "%s for %lld s%s", doing[longest->stage], (long long)(now_s - begun_s), limit);
   if (text[0]) s->setup.waits(s->setup.waits_user, text);
 }
 

@@ -87,6 +87,14 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
   s->settings->progress(s->settings->user, &now);
 }
 
+/* While finalists are compared, the search loop does not report. */
+void clt_session_note_waits(void *session, const char *what) {
+  clt_session *s = session;
+  snprintf(s->waits, sizeof s->waits, "%s", what);
+  s->waits_s = clt_now_s();
+  if (s->in_contest && s->waits_s - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
+}
+
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
   clt_measurement copy;
   int rc = clt_measurement_copy(&copy, measurement, error);

@@ -174,6 +174,8 @@ int clt_session_note(clt_session *session, clt_error *error, const char *format,
 /* Completes the result from the counted answers. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);
+#define CLT_TICK_S 0.4 /* with waits of 0.1 s, progress is reported every 0.5 s */
+void clt_session_note_waits(void *session, const char *what); /* for clt_evaluator_setup */
 
 /* The number of answered evaluations, including those from the store. */
 int64_t clt_online_n_answered(clt_online *online);

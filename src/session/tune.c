@@ -25,7 +25,6 @@
 
 #define WAIT_S 0.1           /* the longest delay until a request to stop is seen */
 #define WAIT_ELSEWHERE_MS 20 /* until another tuner's answer is looked for again */
-#define TICK_S 0.4           /* with waits of 0.1 s, progress is reported every 0.5 s */
 
 void clt_tune_settings_init(clt_tune_settings *settings) {
   *settings = (clt_tune_settings){.struct_size = sizeof *settings, .finalists = 5, .seed = 1};
@@ -214,14 +213,6 @@ static int find_sources(clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* While finalists are compared, the search loop does not report. */
-static void note_waits(void *user, const char *what) {
-  clt_session *s = user;
-  snprintf(s->waits, sizeof s->waits, "%s", what);
-  s->waits_s = clt_now_s();
-  if (s->in_contest && s->waits_s - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
-}
-
 /* Without submissions, everything that was asked for is being measured by other tuners. */
 static void await_others(clt_session *s) {
   double since_s = INFINITY;
@@ -230,8 +221,9 @@ static void await_others(clt_session *s) {
     if (s->loop.pending[i].elsewhere_s > 0) since_s = fmin(since_s, s->loop.pending[i].elsewhere_s);
   const double for_s = clt_now_s() - since_s;
   if (for_s > CLT_MOMENT_S) {
-    snprintf(text, sizeof text, "waiting for %.0f s for another tuner that measures the same configuration", for_s);
-    note_waits(s, text);
+    snprintf(text, sizeof text, "waiting for %lld s for another tuner that measures the same configuration",
+             (long long)for_s);
+    clt_session_note_waits(s, text);
   }
   poll(NULL, 0, WAIT_ELSEWHERE_MS);
 }
@@ -258,7 +250,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .waited_s = &s->result->waited_s,
                                .unbound = &s->unbound,
                                .steps = settings->steps,
-                               .waits = note_waits,
+                               .waits = clt_session_note_waits,
                                .waits_user = s,
                                .checks = &s->finalist_check,
                                .n_checks = has_kernel,
@@ -401,7 +393,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
     clt_error failure = {0};
     clt_config config;
     /* Asking may take as long as training does. */
-    if (clt_now_s() - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
+    if (clt_now_s() - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
     do { /* as many as the evaluator takes */
       size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
       int rc = clt_loop_next(&s->loop, batch, &config, error);

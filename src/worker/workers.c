@@ -267,7 +267,7 @@ static void tell_waits(const clt_pool *pool, double now_s) {
   double begun_s = now_s - CLT_MOMENT_S;
   if (caller->waits == NULL) return;
   if (pool->lock.wait_s > 0 && pool->lock.wait_s < begun_s) {
-    snprintf(text, sizeof text, "waiting for %.0f s for %s", now_s - pool->lock.wait_s,
+    snprintf(text, sizeof text, "waiting for %lld s for %s", (long long)(now_s - pool->lock.wait_s),
              clt_lock_owner(owner, &pool->lock));
     caller->waits(caller->waits_user, text);
     return;
@@ -286,7 +286,7 @@ static void tell_waits(const clt_pool *pool, double now_s) {
   else
     strcpy(what, longest->makes_data ? "computing the input and the reference" : "starting worker processes");
   clt_time_text(limit, longest->process.deadline_s - begun_s);
-  snprintf(text, sizeof text, "%s for %.0f s (limit %s)", what, now_s - begun_s, limit);
+  snprintf(text, sizeof text, "%s for %lld s (limit %s)", what, (long long)(now_s - begun_s), limit);
   caller->waits(caller->waits_user, text);
 }
 
