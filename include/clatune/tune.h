@@ -111,6 +111,8 @@ typedef struct clt_progress {
   double elapsed_s;              /* without waited_s */
   double time_limit_s;           /* the settings' time_s; 0: none. The search may end before total is reached */
   const clt_measurement *last;   /* the newest result; NULL: only the phase changed */
+  const char *waits; /* what takes longer than a moment, such as "compiling 4 configurations, the longest for
+                        48 s (limit 60 s)"; NULL: nothing */
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
 

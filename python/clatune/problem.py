@@ -1,6 +1,9 @@
 """Tuning problems: a space of configurations, a kernel and its arguments."""
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import inspect
 import json
 import math
 import os
@@ -9,7 +12,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -17,6 +20,7 @@ import numpy.typing as npt
 
 from . import command
 from .files import FileError, read_json, write_text
+from .judge import MODULE, Arrays, Judge
 
 Value = Union[bool, int, float, str]
 #: A number, or an expression over tuning parameters, sizes and properties of the device (docs/reference/expressions.md).
@@ -80,6 +84,8 @@ class Space:
                  default: Mapping[str, Value] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
         if isinstance(constraints, str):
             raise TypeError("constraints must be a list of expressions, not a string")
+        if not parameters:
+            raise ValueError("a Space needs at least one tuning parameter")
         unknown = set(default or {}) - set(parameters)
         if unknown:
             raise ValueError(f"the default names '{min(unknown)}', which is not a tuning parameter; there are {', '.join(parameters)}")
@@ -132,6 +138,9 @@ class Space:
 
 def _size_entries(sizes: Sizes | None, fixed: bool = False, source: str = "") -> list[dict[str, Any]]:
     """A name that the source declares itself, as an argument or a variable, does not become a macro."""
+    for name, value in (sizes or {}).items():
+        if not isinstance(value, (int, float, np.number)) or value != int(value):
+            raise TypeError(f"the size '{name}' must be a whole number, not {value!r}; what depends on parameters is an expression in an argument")
     return [{"Name": _check_name(name, "the size"), "Default": int(value), **({"Min": int(value), "Max": int(value)} if fixed else {}),
              **({"Macro": False} if re.search(rf"(?!return)\b[A-Za-z_]\w*[ *]+{name}\s*[,);=[]", source) else {})}
             for name, value in (sizes or {}).items()]
@@ -195,7 +204,8 @@ def Scalar(value: Expression, dtype: npt.DTypeLike) -> Argument:
 #: An argument. An array is taken as InOut, a numpy scalar as Scalar, and a mapping as an entry of the problem file.
 ArgumentLike = Union[Argument, npt.NDArray[Any], "np.generic", Mapping[str, Any]]
 Arguments = Union[Mapping[str, ArgumentLike], Sequence[ArgumentLike]]
-Expected = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]]]
+ExpectedArrays = Union[Mapping[str, npt.ArrayLike], Sequence[Union[npt.ArrayLike, None]]]
+Expected = Union[ExpectedArrays, Callable[..., Any]]
 
 
 def _argument(name: str, value: ArgumentLike) -> Argument:
@@ -237,7 +247,8 @@ class Problem:
     global_size       the number of work-items, as expressions: ``("width", "height")``
     local_size        the size of a work-group (default: ``block_size_x/y/z`` if these are tuning parameters, otherwise the driver's choice)
     sizes             problem parameters for expressions and the kernel: ``{"width": 1024}``
-    answer            the correct results, by argument name or as a list with None for arguments that are not compared
+    answer            the correct results, by argument name or as a list with None for arguments that are not compared; or a function of the
+                      arguments and sizes that it names, which returns them by name, or the only one. Checks then use other inputs, too
     reference         the section Reference of a problem file, for example a simple kernel: ``{"KernelName": "naive", "GlobalSize": ["n"]}``
                       (default without `answer`: the result of the default configuration is taken as correct)
     compiler_options  ``["-cl-mad-enable", {"Option": "-DFAST", "When": "wg > 32"}]``
@@ -269,19 +280,44 @@ class Problem:
         document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
                                     "ConfigurationSpace": self.space.to_json(),
                                     "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
-        if answer is not None:
+        self._answer: Callable[[Arrays], Arrays] | None = None
+        if callable(answer):
+            if reference is not None:
+                raise TypeError("give either an answer or a reference")
+            self._answer = _answer_function(answer, specification["Arguments"])
+            self._likes = {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
+            self._likes |= {one["Name"]: np.zeros((), _DTYPES[one["Type"]]) for one in specification["Arguments"]
+                            if one.get("MemoryType") == "Scalar" and one.get("Type") in _DTYPES}
+            self._likes |= {name: np.zeros((), np.int64) for name in sizes or {}}
+            # Another function is another problem to the store.
+            write_text(at / "answer.c", f"/* {_digest(answer)} */\n" + MODULE.read_text(encoding="utf-8"))
+            document["Reference"] = {"Module": "answer.c", "Function": "answer"}
+        elif answer is not None:
             document["ReferenceArguments"] = _write_answer(at, answer, specification["Arguments"])
         if reference is not None:
             document["Reference"] = _plain(reference)
         _merge(document, more or {})
+        self._is_written = True  # not by the user
         self.document = document  #: the problem file's content
         self.path = at / f"{kernel}.json"  #: the problem file
         write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+    def answering(self) -> Judge | contextlib.AbstractContextManager[None]:
+        """A context in which workers can ask the function that is the answer."""
+        return Judge(self.path.parent, self._likes, self._answer) if self._answer else contextlib.nullcontext()
+
+    def explain(self, message: str) -> str:
+        """A message of the command about this problem, without the place in a file that its user has not written."""
+        if not self._is_written:
+            return message
+        message = re.sub(rf"{re.escape(os.fspath(self.path))}(:\d+)?: ([\w.\[\]]+: )?", "", message)
+        return re.sub(r'write "Type": "(\w+)"', lambda found: f"convert it with astype(numpy.{_DTYPES[found[1]]})" if found[1] in _DTYPES else found[0], message)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads an existing problem file."""
         problem = cls.__new__(cls)
+        problem._is_written, problem._answer = False, None
         problem.path = pathlib.Path(path)
         problem.document = read_json(problem.path)
         if not isinstance(problem.document, dict):
@@ -330,7 +366,43 @@ def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict
     return entry
 
 
-def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _digest(function: Callable[..., Any]) -> str:
+    """Of its text, and of what tells it from others with the same text, such as two in one line or with other values around them."""
+    code = getattr(function, "__code__", None)
+    around = [one.cell_contents for one in getattr(function, "__closure__", None) or ()]
+    text = repr([getattr(code, "co_code", None), [one for one in (*getattr(code, "co_consts", ()), *around) if isinstance(one, (int, float, str))]])
+    with contextlib.suppress(OSError, TypeError):  # typed in, or built in
+        text += inspect.getsource(function)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _answer_function(answer: Callable[..., Any], entries: Sequence[Mapping[str, Any]]) -> Callable[[Arrays], Arrays]:
+    """The user's function as the reference of a Judge."""
+    outputs = {str(one["Name"]): _DTYPES.get(str(one["Type"])) for one in entries
+               if one.get("MemoryType") not in ("Scalar", "Local", "Sampler") and one.get("AccessType", "ReadWrite") != "ReadOnly" and one.get("Output", 1)}
+    wanted = inspect.signature(answer).parameters
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in wanted.values())
+
+    def compute(arrays: Arrays) -> Arrays:
+        missing = [name for name, one in wanted.items() if name not in arrays and one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+        if missing:
+            raise TypeError(f"the answer's function takes '{missing[0]}', which is neither an argument nor a size; there are {', '.join(arrays)}")
+        found = answer(**{name: one if one.shape else one[()] for name, one in arrays.items() if takes_all or name in wanted})
+        if not isinstance(found, Mapping) and len(outputs) == 1:
+            found = {next(iter(outputs)): found}
+        lacking = [name for name in outputs if not isinstance(found, Mapping) or name not in found]
+        if lacking:
+            raise ValueError(f"the answer's function must return a dict with '{lacking[0]}'; if it is not compared, use verify=False for that argument")
+        results = {name: np.ascontiguousarray(found[name], outputs[name] or arrays[name].dtype) for name in outputs}
+        for name, one in results.items():
+            if one.nbytes != arrays[name].nbytes:
+                raise ValueError(f"the answer's function returned {one.size} elements for '{name}', which has {arrays[name].size}")
+        return results
+
+    return compute
+
+
+def _write_answer(folder: pathlib.Path, answer: ExpectedArrays, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     names = [entry["Name"] for entry in entries]
     if not isinstance(answer, Mapping):
         if len(answer) != len(names):
@@ -345,7 +417,9 @@ def _write_answer(folder: pathlib.Path, answer: Expected, entries: Sequence[Mapp
         dtype = _DTYPES.get(str(entry.get("Type")), array.dtype)
         if not np.can_cast(array.dtype, dtype, "same_kind"):
             raise TypeError(f"the answer for '{name}' is of the type '{array.dtype}', but the argument is of the type '{dtype}'")
-        array = array.astype(dtype)
+        array, extent = array.astype(dtype), entry.get("Size")
+        if isinstance(extent, list) and all(isinstance(one, int) for one in extent) and array.size != math.prod(extent):
+            raise ValueError(f"the answer for '{name}' has {array.size} elements, but the argument has {math.prod(extent)}")
         out.append({"Name": f"{name}_expected", "TargetName": name, "FillType": "BinaryRaw",
                     "DataSource": _write_array(folder, f"{name}.expected.bin", array)})
     return out

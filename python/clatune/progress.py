@@ -23,7 +23,7 @@ class Bar:
     """A line with the progress of a tuning, updated by its events."""
 
     def __init__(self) -> None:
-        self.problem = self.phase = ""
+        self.problem = self.phase = self.waits = ""
         self.done = self.total = self.failed = 0
         self.best: str = "-"
         self.elapsed_s = 0.0
@@ -32,6 +32,7 @@ class Bar:
 
     def update(self, event: dict[str, Any]) -> None:
         self.done = event.get("evaluations", self.done)
+        self.waits = event.get("waits", "")
         self.elapsed_s = event.get("elapsed_s", self.elapsed_s)
         if event["event"] == "started":
             self.problem, self._unit = event["problem"], event["objective"]["unit"]
@@ -57,7 +58,8 @@ class Bar:
     def __str__(self) -> str:
         total = f"/{self.total}" if self.total > 0 else ""
         failed = f"  failed {self.failed}" if self.failed else ""
-        return f"{self.problem}  {self.phase}  {self.done}{total}  best {self.best}  {self.elapsed_s:.0f} s{failed}"
+        waits = f": {self.waits}" if self.waits else ""
+        return f"{self.problem}  {self.phase}  {self.done}{total}  best {self.best}  {self.elapsed_s:.0f} s{failed}{waits}"
 
     def show(self) -> None:
         pass

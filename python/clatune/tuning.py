@@ -60,11 +60,13 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
     run: dict[str, object] = {"device": device, "budget": budget, "searcher": searcher, "objective": objective, "store": store_flag(store), "seed": seed,
            **options}
     try:
-        return Result(problem, command.events(["tune", problem.path, "--evaluations", *command.flags(run), *command.size_flags(sizes)],
-                                              listener(progress)), run)
+        with problem.answering():
+            return Result(problem, command.events(["tune", problem.path, "--evaluations", *command.flags(run), *command.size_flags(sizes)],
+                                                  listener(progress)), run)
     except (command.Error, command.Interrupted) as error:
         if error.result is not None:
             error.result = Result(problem, error.result, run)
+        error.args = (problem.explain(str(error)),)
         raise
 
 
@@ -93,14 +95,16 @@ def measure(problem: ProblemLike, configurations: Sequence[Mapping[str, Value]],
 
 def _run_checked(name: str, problem: ProblemLike, run: Mapping[str, object], sizes: Sizes | None) -> Any:
     """Runs the command. The message of VerificationFailed lists the failed configurations of its answer."""
+    problem = _problem(problem)
     try:
-        return command.run(name, _problem(problem).path, *command.flags(run), *command.size_flags(sizes))
+        with problem.answering():
+            return command.run(name, problem.path, *command.flags(run), *command.size_flags(sizes))
     except command.VerificationFailed as error:
         if error.result is None:
             raise
         failed = [one for one in error.result.get("measurements", [error.result]) if one.get("reason", "none") != "none"]
         said = [": ".join([configuration_text(one["configuration"]), one["reason"], *([one["log"]] if one.get("log") else [])]) for one in failed]
-        raise command.VerificationFailed("\n".join(said) or str(error), error.exit_code, error.result) from None
+        raise command.VerificationFailed(problem.explain("\n".join(said) or str(error)), error.exit_code, error.result) from None
 
 
 def devices() -> list[dict[str, Any]]:

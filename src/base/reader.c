@@ -17,22 +17,26 @@
 
 /* --- the file --- */
 
+const char *clt_json_mistake(char out[300], const char *text, size_t n, const json_error_t *mistake) {
+  const char *at = text + clt_min((size_t)(mistake->position > 0 ? mistake->position : 0), n);
+  while (at > text && strchr(" \t\r\n]}", at[-1])) at--;
+  const char bracket = at[strspn(at, " \t\r\n")];
+  const bool ends = clt_starts_with(mistake->text, "'}' expected") || clt_starts_with(mistake->text, "']' expected");
+  if (at > text && at[-1] == ',' && bracket && strchr("]}", bracket)) /* the parser only mentions the bracket */
+    snprintf(out, 300, "trailing comma: remove the ',' before the '%c'", bracket);
+  else
+    snprintf(out, 300, "%s%.250s", ends ? "',' or " : "", mistake->text);
+  return out;
+}
+
 static int parse(clt_source *source, size_t n, clt_error *error) {
   json_error_t mistake;
+  char what[300];
   source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
   if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
-  /* The parser only mentions the bracket. */
-  const char *at = source->text + clt_min((size_t)(mistake.position > 0 ? mistake.position : 0), n);
-  while (source->root == NULL && at > source->text && strchr(" \t\r\n]}", at[-1])) at--;
-  if (source->root == NULL && at > source->text && at[-1] == ',' && at[strspn(at, " \t\r\n")] &&
-      strchr("]}", at[strspn(at, " \t\r\n")]))
-    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL,
-                       "trailing comma: remove the ',' before the '%c'", at[strspn(at, " \t\r\n")]);
-  const bool ends = clt_starts_with(mistake.text, "'}' expected") || clt_starts_with(mistake.text, "']' expected");
-  if (source->root == NULL)
-    return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s%s", ends ? "',' or " : "",
-                       mistake.text);
-  return CLT_OK;
+  if (source->root) return CLT_OK;
+  return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s",
+                     clt_json_mistake(what, source->text, n, &mistake));
 }
 
 int clt_source_read(clt_source *source, const char *path, size_t max_bytes, clt_error *error) {

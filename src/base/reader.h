@@ -116,6 +116,9 @@ double clt_read_number(const clt_node *parent, const char *name, double otherwis
 /* The index of the member's text in choices (NULL at the end), ignoring case. */
 int clt_read_choice(const clt_node *parent, const char *name, const char *const *choices, int otherwise);
 
+/* What is wrong with a text of n bytes that json_loadb refused. Returns out. */
+const char *clt_json_mistake(char out[300], const char *text, size_t n, const json_error_t *mistake);
+
 /* Reads an integer, also if it is written as a real, such as 1e6. False: json is something else. */
 bool clt_json_integer(int64_t *out, const json_t *json);
 

@@ -62,6 +62,8 @@ void clt_text_add_csv(clt_text *text, const char *field);
 /* Adds a space and a word, quoted for a shell if necessary. */
 void clt_text_add_word(clt_text *text, const char *word);
 
+#define CLT_PLURAL(n) ((n) == 1 ? "" : "s") /* for "%zu row%s" */
+
 bool clt_starts_with(const char *text, const char *beginning);
 bool clt_ends_with(const char *text, const char *end);
 

@@ -85,10 +85,11 @@ const cli_command *const *cli_commands(size_t *n);
   CLI_FLAG("no-transfer", NULL, "uses no measurements of other devices, sizes or drivers as sources")
 #define CLI_FLAG_SEED CLI_FLAG("seed", "N", "seed of all random choices (default 1)")
 #define CLI_FLAG_JSON CLI_FLAG("json", NULL, "prints the answer as JSON")
-#define CLI_FLAG_EVENTS                                                                                             \
-  CLI_FLAG("events", "FILE",                                                                                        \
-           "writes events as JSON lines (started, phase, evaluation, incumbent, finished); -: to standard output, " \
-           "instead of the answer")
+#define CLI_FLAG_EVENTS                                                                                               \
+  CLI_FLAG(                                                                                                           \
+      "events", "FILE",                                                                                               \
+      "writes events as JSON lines (started, phase, waits, evaluation, incumbent, finished); -: to standard output, " \
+      "instead of the answer")
 #define CLI_FLAG_QUIET CLI_FLAG("quiet", NULL, "prints no progress and no notes on standard error")
 
 /* --- the parsed command line --- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 
 #define MOST_WHY 300 /* bytes of a reason that are printed */
@@ -79,7 +80,7 @@ void cli_draw_checks(const char *title, const json_t *checks, int width) {
   printf("%-*s%s", width, title, json_object_size(passed) ? "" : "on one input only");
   json_object_foreach(passed, where, count) {
     const long long n = json_integer_value(count);
-    printf("%s%lld other input%s%s", between, n, n == 1 ? "" : "s", where);
+    printf("%s%lld other input%s%s", between, n, CLT_PLURAL(n), where);
     between = ", ";
   }
   puts(elsewhere ? ", in a fresh process" : "");

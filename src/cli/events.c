@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
+
+#define WAITS_PERIOD_S 1.0
 
 FILE *cli_events_open(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "events");
@@ -63,6 +66,12 @@ void cli_events_progress(cli_events *e, const clt_progress *now) {
     cli_event(e, "phase",
               json_pack("{s:s, s:I, s:I, s:f}", "phase", now->phase, "evaluations", done, "total",
                         (json_int_t)now->total, "elapsed_s", now->elapsed_s));
+  }
+  const double now_s = clt_now_s();
+  if (now->waits && now_s >= e->waits_next_s) {
+    e->waits_next_s = now_s + WAITS_PERIOD_S;
+    cli_event(e, "waits",
+              json_pack("{s:I, s:f, s:s}", "evaluations", done, "elapsed_s", now->elapsed_s, "waits", now->waits));
   }
   if (now->last && e->out) {
     json_t *evaluation = json_pack("{s:I, s:f}", "evaluations", done, "elapsed_s", now->elapsed_s);

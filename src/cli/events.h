@@ -19,6 +19,7 @@ typedef struct cli_events {
   const clt_objective *objective; /* borrowed */
   char phase[32];
   int64_t measured;
+  double waits_next_s; /* when the next "waits" is due */
   clt_config best;
   double best_value;
 } cli_events;
@@ -32,7 +33,7 @@ int cli_events_close(FILE *events); /* nullable; returns 0, or CLI_FAILURE after
 void cli_event(const cli_events *events, const char *name, json_t *body);
 void cli_event_started(const cli_events *events, const clt_instance *instance, const clt_device_info *device,
                        const clt_tune_settings *settings);
-void cli_events_progress(cli_events *events, const clt_progress *now); /* "phase", "evaluation", "incumbent" */
+void cli_events_progress(cli_events *events, const clt_progress *now); /* "phase", "waits", "evaluation", "incumbent" */
 
 /* now->last as JSON; "known": it was not measured now. Call before cli_events_progress. */
 json_t *cli_json_evaluation(const cli_events *events, const clt_progress *now);

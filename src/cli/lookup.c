@@ -120,11 +120,12 @@ static const clt_line portable_lines[] = {
     {"options", "{?uses_options}[{options}]"},
     {"relative cost", "mean [{mean_relative:.3g}|-], worst [{worst_relative:.3g}|-] (1: the best known)"},
     {"measured",
-     "{configurations} configurations at {places:n} place{places:s} (devices and sizes),"
+     "{configurations} configuration{configurations:s} at {places:n} place{places:s} (devices and sizes),"
      " {measured_everywhere} of them at all"},
     {"[{relative:.4g}|not measured]", "{device}[, {sizes}]", .each = "places"},
     {"could be better",
-     "{open.configurations} configurations that lack a place; measure first {open.most_promising} on"
+     "{open.configurations} configuration{open.configurations:s} not measured everywhere; measure first "
+     "{open.most_promising} on"
      " {open.not_measured_on}"}};
 static const clt_text_layout portable_layout = CLT_TEXT_LAYOUT(0, 18, portable_lines);
 

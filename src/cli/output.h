@@ -62,6 +62,10 @@ typedef struct cli_progress {
   double next_s; /* when the next line is due */
   char phase[32];
   bool bar_shown;
+  struct {
+    double end_s, at_s; /* the earliest end that was expected, in elapsed seconds, and when; end_s 0: none yet */
+    int64_t measured;   /* evaluations until then */
+  } expected;
   const clt_objective *objective; /* borrowed */
 } cli_progress;
 

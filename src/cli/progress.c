@@ -14,6 +14,8 @@
 #define BAR_CELLS 20
 #define TERMINAL_PERIOD_S 0.1
 #define PLAIN_PERIOD_S 10.0
+#define MUCH_LONGER 2.0    /* times the expected time */
+#define LITTLE_LEFT_S 60.0 /* its changes need no explanation */
 
 void cli_progress_init(cli_progress *progress, bool quiet, const clt_objective *objective) {
   const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -45,12 +47,36 @@ void cli_progress_bar(double share, bool colour, const char *text) {
   cli_command_terminal("\033[K");
 }
 
+/* Says why, if much more time is left than was expected; else the estimate is only noted. */
+static void tell_growth(cli_progress *p, const clt_progress *now, double left_s) {
+  const double end_s = now->elapsed_s + left_s, since_s = now->elapsed_s - p->expected.at_s;
+  const int64_t n_before = p->expected.measured, n_since = now->so_far->measured - n_before;
+  char left[32], expected[32];
+  if (!isfinite(left_s)) return;
+  if (p->expected.end_s > 0 && end_s > MUCH_LONGER * p->expected.end_s && left_s > LITTLE_LEFT_S) {
+    cli_progress_end(p);
+    fprintf(stderr, "clatune: left %s; before, %s was expected: ", cli_duration(left, left_s),
+            cli_duration(expected, p->expected.end_s - p->expected.at_s));
+    if (n_since > 0)
+      fprintf(stderr, "evaluations took %.2g s each, and take %.2g s now\n", p->expected.at_s / (double)n_before,
+              since_s / (double)n_since);
+    else
+      fprintf(stderr, "no evaluation has ended for %s\n", cli_duration(expected, since_s));
+    p->expected.end_s = 0;
+  }
+  if (p->expected.end_s > 0 && end_s > p->expected.end_s) return;
+  p->expected.end_s = end_s;
+  p->expected.at_s = now->elapsed_s;
+  p->expected.measured = now->so_far->measured;
+}
+
 void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   bool new_phase = strcmp(progress->phase, now->phase) != 0;
-  if (progress->quiet || (!new_phase && now->elapsed_s < progress->next_s)) return;
+  const double now_s = clt_now_s(); /* elapsed_s stands still while the device is waited for */
+  if (progress->quiet || (!new_phase && now_s < progress->next_s)) return;
   snprintf(progress->phase, sizeof progress->phase, "%s", now->phase);
-  progress->next_s = now->elapsed_s + (progress->terminal ? TERMINAL_PERIOD_S : PLAIN_PERIOD_S);
-  char text[400], best[96], left[32], failed[160] = "", total[32] = "", known[40] = "";
+  progress->next_s = now_s + (progress->terminal ? TERMINAL_PERIOD_S : PLAIN_PERIOD_S);
+  char text[800], best[96], left[48] = "", failed[160] = "", total[32] = "", known[40] = "";
   size_t used = 0;
   const int64_t n_slow = clt_tune_n_failed(NULL, now->so_far, CLT_REASON_ABANDONED);
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
@@ -66,11 +92,19 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   double rate = now->elapsed_s > 0 ? (double)now->so_far->measured / now->elapsed_s : 0;
   double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
-  snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,
-           known, rate, clt_objective_value_text(best, progress->objective, now->best_value),
-           cli_duration(left, fmin(work_s, limit_s)), failed);
+  const double left_s = fmin(work_s, limit_s);
+  const bool goes_on = now->total <= 0 || now->done < now->total;
+  if (goes_on) snprintf(left, sizeof left, "  left %s", cli_duration((char[32]){0}, left_s));
+  tell_growth(progress, now, left_s);
+  clt_objective_value_text(best, progress->objective, now->best_value);
   if (strcmp(now->phase, "default") == 0 && now->done == 0)
     snprintf(text, sizeof text, "measuring the default configuration");
+  else if (now->waits)
+    snprintf(text, sizeof text, "%s  %lld%s  best %s%s", now->phase, (long long)now->done, total, best, left);
+  else
+    snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s%s%s", now->phase, (long long)now->done, total, known,
+             rate, best, left, failed);
+  if (now->waits) snprintf(text + strlen(text), sizeof text - strlen(text), ": %s", now->waits);
   if (progress->terminal) {
     cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
     progress->bar_shown = true;

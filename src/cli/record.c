@@ -39,11 +39,10 @@ static void read_configurations(cli_tuning *tuning, const char *path) {
 }
 
 static void print_sample(const json_t *answer) {
-  static const clt_line lines[] = {
-      {.form =
-           "{evaluations.total} configurations: {evaluations.measured} measured, {evaluations.reused} already known;"
-           " {evaluations.correct} correct"},
-      {.form = "stored in {store}"}};
+  static const clt_line lines[] = {{.form = "{evaluations.total} configuration{evaluations.total:s}: "
+                                            "{evaluations.measured} measured, {evaluations.reused} already known;"
+                                            " {evaluations.correct} correct"},
+                                   {.form = "stored in {store}"}};
   cli_draw(answer, &(clt_text_layout)CLT_TEXT_LAYOUT(0, 1, lines));
 }
 
@@ -168,7 +167,7 @@ static int run_convert(const cli_arguments *arguments) {
       arguments,
       json_pack("{s:o, s:I, s:o, s:o}", "file", clt_json_text(path), "configurations", (json_int_t)r->n, "kernel",
                 clt_json_text(r->kernel), "device", clt_json_text(r->device)),
-      "{configurations} configurations are in {file}");
+      "wrote {configurations} configuration{configurations:s} to {file}");
 }
 
 static const cli_flag convert_flags[] = {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "problem/instance.h"
 #include "report/report.h"
@@ -121,7 +122,7 @@ static int run_report(const cli_arguments *arguments) {
     umask(share ? 022 : 077); /* else readable only for its owner: it has paths and names of problems */
     cli_check(clt_report_page(&output, report, &cli_error));
     cli_check(clt_file_replace(path, output, strlen(output), &cli_error));
-    if (!json) printf("%s: report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
+    if (!json) printf("%s: report of %zu tuning%s\n", path, n, CLT_PLURAL(n));
     free(output);
   }
   if (text) {

@@ -42,11 +42,12 @@ static const clt_line title_lines[] = {{.form = "{file}: {problem}"}};
 static const clt_text_layout title_layout = CLT_TEXT_LAYOUT(0, 1, title_lines);
 static const clt_line space_lines[] = {
     {"cartesian",
-     "{cartesian} configurations of {parameters:n} tuning parameter{parameters:s} in {groups} independent"
+     "{cartesian} configuration{cartesian:s} of {parameters:n} tuning parameter{parameters:s} in {groups} independent"
      " group{groups:s}"},
     {"valid", "{valid} ({valid_share:.3%}) [within the limits of {device}|without the limits of a device]"},
     {"none valid", "{none_valid}"},
-    {"aliases", "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configurations to measure"},
+    {"aliases",
+     "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configuration{canonical:s} to measure"},
     {"counted in", "[{build_s:time}|-]"}};
 static const clt_text_layout space_layout = CLT_TEXT_LAYOUT(2, 12, space_lines);
 

@@ -95,7 +95,7 @@ static int show_agents(const cli_arguments *arguments) {
 }
 
 static int run_revoke(const cli_arguments *arguments) {
-  static const clt_line lines[] = {{"revoked", "{revoked} measurements"},
+  static const clt_line lines[] = {{"revoked", "{revoked} measurement{revoked:s}"},
                                    {"rested on them", "{plan}: {device}: {tuning}", .each = "tunings"}};
   const char *who = cli_text(arguments, "agent"), *since = cli_text(arguments, "since"), *end;
   struct tm when = {0};
@@ -178,7 +178,8 @@ static int run_export(const cli_arguments *arguments) {
     cli_usage("'%s' exists already; choose another file, or add to this one with 'clatune store import'", path);
   if (!cli_has_store(arguments)) cli_no_store(arguments);
   const uint64_t n = merge_stores(arguments, path, cli_text(arguments, "store"));
-  if (n > 0) return answer_count(arguments, "exported", n, path, "{exported} measurements are in {store}");
+  if (n > 0)
+    return answer_count(arguments, "exported", n, path, "exported {exported} measurement{exported:s} to {store}");
   remove(path);
   cli_failure("no measurement in the store matches; 'clatune store list' shows problems and devices");
 }
@@ -347,7 +348,7 @@ static int run_import(const cli_arguments *arguments) {
     fprintf(stderr,
             "clatune: warning: skipped %llu configurations that are not in the problem's space on this device\n",
             (unsigned long long)count.foreign);
-  return answer_count(arguments, "added", count.added, place, "{added} measurements were added to {store}");
+  return answer_count(arguments, "added", count.added, place, "added {added} measurement{added:s} to {store}");
 }
 
 static int run_prune(const cli_arguments *arguments) {
@@ -360,9 +361,9 @@ static int run_prune(const cli_arguments *arguments) {
   const clt_store_selection selection = read_selection(arguments);
   clt_store *store = cli_open_store(arguments);
   cli_check(clt_store_prune(store, &selection, dry_run, &n, &cli_error));
-  return answer_count(
-      arguments, dry_run ? "would_remove" : "removed", n, clt_store_path(store),
-      "{would_remove} measurements would be deleted from {store}|{removed} measurements deleted from {store}");
+  return answer_count(arguments, dry_run ? "would_remove" : "removed", n, clt_store_path(store),
+                      "would delete {would_remove} measurement{would_remove:s} from {store}"
+                      "|deleted {removed} measurement{removed:s} from {store}");
 }
 
 /* --- check, repair, init --- */
@@ -385,7 +386,7 @@ static int run_repair(const cli_arguments *arguments) {
       arguments,
       json_pack("{s:b, s:I, s:I, s:o}", "damaged", damaged, "saved", (json_int_t)report.n_saved, "lost",
                 (json_int_t)report.n_lost, "set_aside", clt_json_text(damaged ? report.set_aside : NULL)),
-      "saved {saved} measurements, lost {lost}; the damaged file was moved to {set_aside}"
+      "saved {saved} measurement{saved:s}, lost {lost}; the damaged file was moved to {set_aside}"
       "|the store is intact; there is nothing to repair");
 }
 

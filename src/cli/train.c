@@ -23,11 +23,12 @@ static int compare_importance(const void *a, const void *b) {
 }
 
 static const clt_line train_lines[] = {
-    {"trained on", "{rows} measurements at {sizes} size{sizes:s}, {failed_rows} of them failed"},
+    {"trained on", "{rows} measurement{rows:s} at {sizes} size{sizes:s}, {failed_rows} of them failed"},
     {"mean relative error",
-     "[{?useless}useless: no better than the mean of the measurements|{mean_relative_error:.3%}|not known] on "
+     "[{?useless}useless: no better than the mean of the measurements"
+     "|{?mean_relative_error>1}above 100 %, as a few predictions are far off,|{mean_relative_error:.3%}|not known] on "
      "measurements not trained on"
-     "[{?sizes>1}; {calibrated_error:.3%} between configurations of one size]"},
+     "[{?sizes>1}{!calibrated_error>1}; {calibrated_error:.3%} between configurations of one size]"},
     {"importance", "[*ranking:{parameter} {importance:%}]"},
     {"took", "{fit_s:time}"},
     {"model file", "{model}"}};

@@ -183,7 +183,7 @@ static const clt_line best_lines[] = {
     {.form = "{problem} on {device.name}[{?devices>1} ({devices:n} devices)]"
              "[{?stopped}{?store} (stopped early; the same command continues)|{?stopped} (stopped early)]"},
     {"evaluator", "{!on_device}{evaluator}: nothing was run on the device"},
-    {"space", "{space.cartesian} configurations, {space.valid} valid on this device"},
+    {"space", "{space.cartesian} configuration{space.cartesian:s}, {space.valid} valid on this device"},
     {"best configuration", "[{best.text}|none[{?evaluations.total}: no configuration gave a correct result| yet]]"},
     {"options", "{?uses_options}{?best}[{best.options}]"},
     {"[{?figure}figure|time]",
@@ -233,9 +233,10 @@ static const clt_line search_lines[] = {
      "|{reason}], e.g. {example}",
      .each = "failures"},
     {"", "{?reasons}('clatune verify PROBLEM --configuration \"...\"' shows why)"},
-    {"machine was busy", "{?machine_busy}{machine_busy} time limits were extended"},
+    {"machine was busy", "{?machine_busy}extended {machine_busy} time limit{machine_busy:s}"},
     {"model",
      "[{?model.useless}useless: no better than the mean of the measurements"
+     "|{?model.mean_relative_error>1}a few predictions are far off (mean relative error above 100 %),"
      "|mean relative error [{model.mean_relative_error:.3%}|not known]] on measurements not trained on"
      " ({model.correct_rows} in all)"},
     {"second stage",

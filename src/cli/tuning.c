@@ -155,7 +155,8 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_print print, bool as_json) {
 
 static const clt_line dry_lines[] = {
     {.form = "{problem} on {device.name}[{?devices>1} ({devices:n} devices)], searcher {searcher}"},
-    {"space", "{space.cartesian} configurations, {space.valid} valid on this device, {known} in the store"},
+    {"space",
+     "{space.cartesian} configuration{space.cartesian:s}, {space.valid} valid on this device, {known} in the store"},
     {"[{?default_first}evaluated first|default]", "{default_text}[{!default_is_valid} (not valid, left out)]"},
     {"options", "{?uses_options}[{options}]"},
     {"objective", "{objective.goal} {objective.name}"},

@@ -174,7 +174,7 @@ static const clt_line verdict_lines[] = {
     {"figure", "{program:figure}"},
     {"violates", "{violation}"},
     {.form = "[{?correct}printed|log]\n{log}"},
-    {"Oclgrind", "{findings} findings[\n{oclgrind}]"}};
+    {"Oclgrind", "{findings} finding{findings:s}[\n{oclgrind}]"}};
 static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_lines);
 
 static const clt_line margin_lines[] = {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
 
@@ -156,6 +157,31 @@ bool clt_command_lock(clt_command_state *s, clt_lock_state wanted) {
   return clt_lock_try(&s->lock, wanted, s->setup.log, s->setup.log_user);
 }
 
+/* Tells the caller what takes long: waiting for the device, or the program that has run longest. */
+static void tell_waits(const clt_command_state *s) {
+  static const char *const doing[] = {[CLT_EVALUATION_BUILDING] = "building",
+                                      [CLT_EVALUATION_RUNNING] = "running a program",
+                                      [CLT_EVALUATION_CHECKING] = "checking a result"};
+  const double now_s = clt_now_s();
+  const clt_evaluation *longest = NULL;
+  char text[400] = "", time[32], limit[48] = "", owner[300];
+  double begun_s = now_s - CLT_MOMENT_S;
+  if (s->setup.waits == NULL) return;
+  for (size_t i = 0; i < s->n_slots + s->n_kept; i++) {
+    const clt_evaluation *e = i < s->n_slots ? &s->slots[i].evaluation : &s->kept[i - s->n_slots];
+    if (clt_evaluation_active(e) && e->process->busy && e->process->begun_s < begun_s)
+      begun_s = e->process->begun_s, longest = e;
+  }
+  if (longest && longest->limit_s > 0)
+    snprintf(limit, sizeof limit, " (limit %s)", clt_time_text(time, longest->limit_s));
+  if (s->lock.wait_s > 0 && s->lock.wait_s < begun_s)
+    snprintf(text, sizeof text, "waiting for %lld s for %s", (long long)(now_s - s->lock.wait_s),
+             clt_lock_owner(owner, &s->lock));
+  else if (longest)
+    snprintf(text, sizeof text, "%s for %lld s%s", doing[longest->stage], (long long)(now_s - begun_s), limit);
+  if (text[0]) s->setup.waits(s->setup.waits_user, text);
+}
+
 static void wait_for_events(clt_command_state *s, double timeout_s) {
   struct pollfd watched[MAX_SLOTS * CLT_PROCESS_WATCHED];
   size_t n = 0;
@@ -168,6 +194,7 @@ static void wait_for_events(clt_command_state *s, double timeout_s) {
   const double jump_s = clt_poll(watched, n, timeout_s);
   for (size_t i = 0; i < s->n_slots; i++) clt_process_jump(&s->slots[i].process, jump_s);
   s->batch.deadline_s += jump_s;
+  tell_waits(s);
 }
 
 /* --- scheduling: builds in parallel, runs one by one or in parallel --- */

@@ -36,8 +36,9 @@ typedef struct clt_evaluation {
   bool was_late;    /* a program of it was repeated because the clock had jumped */
   unsigned lost;    /* how often its worker process was lost */
   char *scratch, **environment, **words;
-  size_t step;  /* index of the current build command */
-  int64_t cold; /* warm-up runs made */
+  size_t step;    /* index of the current build command */
+  double limit_s; /* of the current program; 0: none */
+  int64_t cold;   /* warm-up runs made */
   bool checked;
   clt_measurement measurement;
 } clt_evaluation;

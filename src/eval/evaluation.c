@@ -272,6 +272,7 @@ int clt_evaluation_start(clt_evaluation *e, const clt_command_line *line, const 
   e->stage = stage;
   const clt_program_run run = {
       .words = words, .environment = e->environment, .folder = e->scratch, .input = input, .limit_s = limit_s};
+  e->limit_s = limit_s;
   return clt_program_begin(e->process, &run, error);
 }
 
@@ -390,6 +391,12 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   if (e->stage == CLT_EVALUATION_CHECKING) m->phases.verify_s += end.wall_s;
   clt_reason reason = judge_end(e, &end);
   if (reason == CLT_REASON_NONE && running) reason = take_figure(&figure, e, &end, why, sizeof why);
+  if (end.expired) {
+    const char *option = running ? "--run-timeout" : "--compile-timeout";
+    if (e->stage == CLT_EVALUATION_CHECKING) option = "--check-timeout";
+    clt_snprintf(why, sizeof why, "took too long (limit %.3g s, %s%s)", e->limit_s, option,
+                 reason == CLT_REASON_ABANDONED ? "-factor" : "");
+  }
   if (reason != CLT_REASON_NONE) {
     char *story = clt_program_story(e->process, e->words, &end);
     const char *separator = why[0] ? "\n" : "";

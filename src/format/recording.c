@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/reader.h"
 #include "base/text.h"
 #include "measurement/objective.h"
 #include "space/space.h"
@@ -205,6 +206,8 @@ bool clt_entry_key_value(clt_value *out, char *token, size_t capacity, const cha
 
 /* --- loading --- */
 
+#define FORMATS "; recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT"
+
 int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
@@ -221,13 +224,15 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     json_error_t cause;
     clt_space_builder *builder = NULL;
     json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
+    char what[300] = "";
+    const char *first = text.bytes ? text.bytes + strspn(text.bytes, " \t\r\n") : "";
+    const bool looks = *first == '{' || *first == '[';
+    if (root == NULL && cause.text[0])
+      rc = clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, looks ? "not JSON: %s" : "not JSON (%s)" FORMATS,
+                       clt_json_mistake(what, text.bytes, text.n, &cause));
+    else if (root == NULL)
+      rc = clt_fail_memory(error);
     clt_text_release(&text);
-    if (root == NULL)
-      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL,
-                                       "not JSON (%s); recordings are T4 results, cache files of Kernel Tuner, and "
-                                       "JSON of CLTune, CLBlast's tuners and KTT",
-                                       cause.text)
-                         : clt_fail_memory(error);
     if (rc == CLT_OK && json_object_get(root, "Problems"))
       rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
                        "is a plan, not a recording; 'clatune sweep PLAN --summary' shows its results");

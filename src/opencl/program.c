@@ -159,7 +159,8 @@ static void describe_misfit(char *out, size_t capacity, const clt_kernel_argumen
   else if (taken->bytes && is_memory && pointer)
     snprintf(hint, sizeof hint, "; write a \"Size\" for at least one");
   else if (taken->bytes && scalar && !pointer)
-    snprintf(hint, sizeof hint, "; for a struct write a \"Type\" of the same size, such as uchar16 for 16 bytes");
+    snprintf(hint, sizeof hint,
+             "; for a struct write \"Fields\" with its values, or a \"Type\" of the same size, such as uchar16");
   const char *qualifier = addresses[strchr(said->type, '*') ? said->address : CLT_ADDRESS_PRIVATE];
   if (strstr(said->type, "image")) qualifier = said->writes_image && !said->reads_image ? "write_only " : "read_only ";
   snprintf(out, capacity, "is '%s%s %s'%s, but it is given '%s', %s%s%s%s%s", qualifier, said->type, said->name,

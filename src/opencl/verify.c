@@ -25,7 +25,7 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   if (status != CL_SUCCESS) return reject_reading(executor, object->name, status, m);
   if (where == NULL) return CLT_OK;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s'%s, %zu byte%s away from it", where,
-                    object->name, whose, distance, distance == 1 ? "" : "s");
+                    object->name, whose, distance, CLT_PLURAL(distance));
 }
 
 /* Checks the content of an input that kernels only read. */

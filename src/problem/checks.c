@@ -179,6 +179,13 @@ static void end(search *s) {
 
 static bool differs(const search *s) { return memcmp(s->sizes, s->instance->sizes, s->n * sizeof *s->sizes) != 0; }
 
+bool clt_problem_has_fixed_structure(const clt_problem *problem) {
+  bool has = false;
+  for (const clt_argument *a = problem->arguments; a < problem->arguments + problem->n_arguments; a++)
+    has = has || (a->plan.kind == CLT_ARG_SCALAR && a->fill.kind == CLT_FILL_RAW);
+  return has;
+}
+
 /* Data files have one size: whether an argument from a file would have another number of bytes in the stage. */
 static bool breaks_files(const clt_instance *instance, clt_config config, const clt_check_stage *stage) {
   const clt_problem *problem = instance->problem;

@@ -25,6 +25,9 @@ typedef struct clt_check_stage {
   char *note; /* sizes that were replaced because a condition excludes them, or why there is no such stage; nullable */
 } clt_check_stage;
 
+/* Whether a structure that is passed by value comes from a file, and so is the same at all sizes. */
+bool clt_problem_has_fixed_structure(const clt_problem *problem);
+
 /* All checks that differ for this problem. finite: without NaN and infinities. Returns their number. */
 size_t clt_checks_list(clt_check out[CLT_MAX_CHECKS], const clt_problem *problem, bool finite);
 /* Why the checks of a configuration leave out NaN and infinities: static text. NULL: their results are defined. */

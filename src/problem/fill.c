@@ -136,7 +136,8 @@ static int fill_own(const clt_instance *instance, const clt_fill *fill, const cl
   clt_rng_init(&rng, seed_of(fill, array, seed));
   switch (fill->kind) {
     case CLT_FILL_NONE:
-    case CLT_FILL_REPETITION: return CLT_OK;
+    case CLT_FILL_REPETITION:
+    case CLT_FILL_FIELDS: return CLT_OK;
     case CLT_FILL_CONSTANT:
     case CLT_FILL_FORMULA:
       if (fill->kind == CLT_FILL_CONSTANT && fill->value) value = clt_evaluate(&c, fill->value);

@@ -81,7 +81,14 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
 typedef const char *(*clt_name_replacer)(clt_text *out, const void *user, const char *name, size_t n);
 int clt_replace_names(char **out, const char *text, clt_name_replacer replace, const void *user, clt_error *error);
 
+/* Stores the fields of a structure that is passed by value. Its declaration is in the kernel's file, or in a file that
+ * one includes (structure.c). */
+void clt_plan_structure(clt_calculation *c, const clt_argument *argument, const char *file, clt_plan_arg *out);
+
 /* --- files of the kernel (key.c) --- */
+
+/* The text of a kernel's file, then those of the files that it may include; malloc'ed. */
+int clt_kernel_text(char **out, const clt_instance *instance, const char *file, clt_error *error);
 
 /* The path of a kernel's file, which may be relative to the problem's folder or, as in Kernel Tuner, to its parent.
  * malloc'ed; NULL: out of memory. */

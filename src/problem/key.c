@@ -23,37 +23,6 @@ char *clt_kernel_path(const clt_problem *problem, const char *file) {
   return chosen;
 }
 
-int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
-  clt_define *defines = NULL;
-  char *text = NULL;
-  size_t n = 0;
-  if (problem->command) return CLT_OK;
-  if (problem->not_run.code) {
-    if (error && error->code == 0) *error = problem->not_run;
-    return problem->not_run.code;
-  }
-  char *path = clt_kernel_path(problem, problem->kernel_file);
-  int rc = path ? clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL) : CLT_E_MEMORY;
-  free(path);
-  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
-  rc = clt_defines(&defines, &n, text, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const clt_define *define = &defines[i];
-    const char *name = define->name, *kind = NULL;
-    for (size_t k = 0; k < problem->n_passed; k++)
-      if (strcmp(problem->sizes[k].name, name) == 0 && !problem->sizes[k].no_macro) kind = "problem parameter";
-    if (clt_problem_parameter_index(problem, name) >= 0) kind = "tuning parameter";
-    if (kind && !define->conditional && !define->guarded)
-      rc = clt_fail(error, CLT_E_FORMAT,
-                    "%s:%d: '#define %s%s%s' overrides the %s '%s'; put '#ifndef %s' before it and '#endif' after it",
-                    problem->kernel_file, define->line, name, define->value[0] && !define->has_arguments ? " " : "",
-                    define->value, kind, name, name);
-  }
-  free(defines);
-  free(text);
-  return rc;
-}
-
 /* --- the kernel's files ---
  *
  * The files that a preprocessor reads depend on the configuration and on the driver's compiler. A key must be the same
@@ -66,6 +35,7 @@ typedef struct includes {
   clt_map seen;               /* hashes of paths */
   const clt_problem *problem; /* NULL: none. If set: */
   bool *used;                 /* for each tuning parameter: its value is read */
+  clt_text *all;              /* nullable: gets the texts */
 } includes;
 
 /* Adds the files that a name of n bytes may refer to, in `folder` (NULL: none) and in the other folders, to pending. */
@@ -112,6 +82,7 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
   if (rc) return rc;
   const bool binary = memchr(text, 0, n_bytes);
   binary ? clt_hasher_add(hasher, text, n_bytes) : clt_hasher_add_text(hasher, text);
+  if (state->all && !binary) clt_text_printf(state->all, "%s\n", text);
   if (state->used && !binary) rc = note_used(state, text, error);
   bool continues = false; /* the line before ends with a backslash */
   for (const char *line = text, *end; rc == CLT_OK && !binary && *line; line = end + (*end == '\n')) {
@@ -179,8 +150,9 @@ typedef struct key {
   clt_hasher *hasher;
   clt_error *error;
   int rc;
-  bool *used;  /* for clt_warn_unused; else NULL */
-  bool stated; /* add the default configuration as the file states it */
+  bool *used;    /* for clt_warn_unused; else NULL */
+  clt_text *all; /* for clt_kernel_text; else NULL */
+  bool stated;   /* add the default configuration as the file states it */
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -215,7 +187,7 @@ static void add_kernel(key *k, const char *file, const clt_compiler_option *more
   const clt_problem *problem = k->problem;
   const char *const bases[] = {".", problem->folder};
   struct stat status;
-  includes state = {.problem = problem, .used = k->used};
+  includes state = {.problem = problem, .used = k->used, .all = k->all};
   clt_words words = {0};
   if (k->rc) return;
   char *path = clt_kernel_path(problem, file), *folder = path ? clt_path_folder(path) : NULL;
@@ -248,6 +220,17 @@ static void add_kernel(key *k, const char *file, const clt_compiler_option *more
   clt_words_free(words.all);
   free(folder);
   free(path);
+}
+
+int clt_kernel_text(char **out, const clt_instance *instance, const char *file, clt_error *error) {
+  clt_text all = {0};
+  key k = {.instance = instance, .problem = instance->problem, .hasher = clt_hasher_new(), .error = error, .all = &all};
+  if (k.hasher == NULL) k.rc = clt_fail_memory(error);
+  add_kernel(&k, file, NULL, 0);
+  clt_hasher_free(k.hasher);
+  if (k.rc == CLT_OK) return clt_text_take(out, &all, error);
+  clt_text_release(&all);
+  return k.rc;
 }
 
 void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
@@ -366,6 +349,10 @@ static void add_data(key *k) {
         add_text(k, "stated");
     }
     add_fill(k, &a->fill);
+    for (const clt_stated_field *f = a->fields; f < a->fields + a->n_fields; f++) {
+      add_text(k, f->name);
+      for (size_t v = 0; v < f->n_values; v++) add_expression(k, f->values[v]);
+    }
   }
   if (k->rc) return;
   add_integer(k, reference->kind);

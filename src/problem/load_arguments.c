@@ -67,6 +67,32 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
 
 /* --- arguments --- */
 
+/* "Fields" of a structure that is passed by value. */
+static void load_fields(clt_problem *problem, clt_argument *argument, const clt_node *node) {
+  clt_node object = clt_node_member(node, "Fields");
+  const char *name, *type = clt_read_text(node, "Type");
+  json_t *json;
+  if (object.json == NULL || !clt_read_object(&object, NULL, false)) return;
+  if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_NONE)
+    clt_node_fail(&object, "is for a structure: an argument of the \"MemoryType\" \"Scalar\" without a \"FillType\"");
+  argument->structure = type && strcmp(type, "custom") != 0 ? type : NULL;
+  argument->fill = (clt_fill){.kind = CLT_FILL_FIELDS, .stays = true};
+  argument->fields = clt_node_new(&object, json_object_size(object.json), sizeof *argument->fields);
+  json_object_foreach((json_t *)object.json, name, json) {
+    clt_node member = clt_node_member(&object, name);
+    if (!clt_node_ok(&object)) return;
+    clt_stated_field *f = &argument->fields[argument->n_fields++];
+    *f = (clt_stated_field){name, clt_load_key(&member), NULL, clt_node_count(&member)};
+    f->values = clt_node_new(&member, f->n_values, sizeof *f->values);
+    for (size_t i = 0; i < f->n_values && clt_node_ok(&object); i++) {
+      const clt_node item = clt_node_item(&member, i);
+      f->values[i] = clt_add_expression(problem, &item);
+    }
+    if (f->n_values == 0) clt_node_fail(&member, "needs a value");
+  }
+  if (argument->n_fields == 0) clt_node_fail(&object, "needs a field");
+}
+
 /* "MemoryType", "MemType", "Type". */
 static void load_argument_type(clt_argument *argument, const clt_node *node) {
   enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, IMAGE1D_BUFFER, SAMPLER, LOCAL, SYMBOL };
@@ -92,6 +118,10 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
     argument->plan.kind = kind == VECTOR ? memories[memory] : kinds[kind];
   }
   if (argument->plan.kind == CLT_ARG_SAMPLER) return;
+  if (clt_node_has(node, "Fields")) { /* the kernel says how many bytes it has */
+    argument->plan.element = (clt_element){CLT_ELEMENT_UCHAR, 1, 0};
+    return;
+  }
   const char *type = clt_read_required_text(node, "Type"), *name = type;
   if (!clt_node_ok(node)) return;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -106,7 +136,7 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
   const bool custom = node_is_custom(node);
   if (argument->plan.kind == CLT_ARG_SCALAR && custom) { /* a structure */
     const int64_t bytes = clt_read_integer(node, "TypeSize", 0);
-    if (bytes < 1 || bytes > (int64_t)sizeof argument->plan.scalar)
+    if ((bytes < 1 && !clt_node_has(node, "Fields")) || bytes > (int64_t)sizeof argument->plan.scalar)
       clt_node_fail(node, "needs a \"TypeSize\" from 1 to %zu for the type \"custom\"", sizeof argument->plan.scalar);
     argument->plan.element.bytes = (size_t)bytes;
   }
@@ -168,11 +198,13 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
     clt_node_fail(node, "has a negative tolerance");
   argument->fill = load_fill(problem, node);
+  load_fields(problem, argument, node);
   const clt_node of_run = clt_node_of_run(problem, node);
   bool scalar = argument->plan.kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
   const bool raw = argument->fill.kind == CLT_FILL_RAW, structure = scalar && node_is_custom(node);
+  if (argument->n_fields > 0) return;
   if (structure && !raw)
-    clt_node_fail(node, "needs the \"FillType\" \"BinaryRaw\", because it is a structure");
+    clt_node_fail(node, "needs \"Fields\", or the \"FillType\" \"BinaryRaw\", because it is a structure");
   else if (repetition && !(scalar && is_integer))
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which is for integer scalars only");
   else if (scalar && !repetition && !raw && argument->fill.kind > CLT_FILL_CONSTANT)
@@ -211,7 +243,7 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
   for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
-                         CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
+                         CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize", "Fields",
                                    "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Vary",
                                    "Generator", "Module", "When", "Border", "BorderMode", "ChannelType", "Output",
                                    "Normalised", "Addressing", "Filter", "AbsoluteTolerance", "RelativeTolerance"),

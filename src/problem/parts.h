@@ -67,7 +67,8 @@ typedef enum clt_fill_kind { /* keys in stores depend on these numbers */
                              CLT_FILL_MODULE,
                              CLT_FILL_RAW,
                              CLT_FILL_PGM,
-                             CLT_FILL_REPETITION /* of a scalar: how many times the launch has run before */
+                             CLT_FILL_REPETITION, /* of a scalar: how many times the launch has run before */
+                             CLT_FILL_FIELDS      /* of a structure: its argument's fields */
 } clt_fill_kind;
 
 typedef struct clt_fill {
@@ -80,6 +81,13 @@ typedef struct clt_fill {
   bool stays;         /* "Vary" is false, or the content is a structure: the same in all checks */
 } clt_fill;
 
+/* A field of a structure. One value is that of all its elements and components. */
+typedef struct clt_stated_field {
+  const char *name, *key;
+  clt_expression_id *values;
+  size_t n_values;
+} clt_stated_field;
+
 typedef struct clt_argument {
   const char *name, *key;
   clt_plan_arg plan; /* the members that are the same for all configurations; has no name */
@@ -87,6 +95,9 @@ typedef struct clt_argument {
   clt_expression_id when;
   bool output;
   clt_fill fill;
+  const char *structure; /* with fields: the name of the type; NULL: the one with these fields */
+  clt_stated_field *fields;
+  size_t n_fields;
   double absolute_tolerance, relative_tolerance;
   bool absolute_is_stated; /* the entry has an "AbsoluteTolerance" */
 } clt_argument;

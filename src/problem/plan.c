@@ -131,7 +131,6 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
   add_build_options(&options, c, clt_n_defines(c->instance), more, n_more);
   if (c->rc == CLT_OK && folder == NULL) c->rc = clt_fail_memory(c->error);
   if (c->rc == CLT_OK) c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, c->error);
-  plan->source_file = file;
   if (c->rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
     clt_text_printf(&options, " -I%s%s%s", quote, folder, quote);
@@ -152,6 +151,8 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
   if (out->kind == CLT_ARG_SAMPLER) return;
   out->bytes = out->element.bytes;
+  if (argument->n_fields > 0 && c->rc == CLT_OK) clt_plan_structure(c, argument, plan->source_file, out);
+  if (argument->n_fields > 0) return;
   if (out->kind == CLT_ARG_SCALAR && argument->fill.kind == CLT_FILL_RAW) {
     if (c->rc == CLT_OK) c->rc = clt_fill_raw(out->scalar, out->bytes, argument->fill.file, argument->name, c->error);
     return;
@@ -281,6 +282,7 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
   plan->config = config;
   plan->problem = instance->problem;
   plan->known_group = instance->problem->known_group;
+  plan->source_file = of_reference ? instance->problem->reference.kernel_file : instance->problem->kernel_file;
   (of_reference ? plan_reference : plan_configuration)(&c, plan);
   if (c.rc == CLT_OK)
     *out = plan;

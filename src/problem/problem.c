@@ -1,6 +1,10 @@
 /* Properties of loaded problems. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/file.h"
+#include "device/device.h"
 #include "problem/command.h"
 
 /* --- properties of a problem --- */
@@ -39,6 +43,37 @@ void clt_problem_drop_reference(clt_problem *problem) {
 
 bool clt_problem_has_reference(const clt_problem *problem) {
   return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
+}
+
+int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
+  clt_define *defines = NULL;
+  char *text = NULL;
+  size_t n = 0;
+  if (problem->command) return CLT_OK;
+  if (problem->not_run.code) {
+    if (error && error->code == 0) *error = problem->not_run;
+    return problem->not_run.code;
+  }
+  char *path = clt_kernel_path(problem, problem->kernel_file);
+  int rc = path ? clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL) : CLT_E_MEMORY;
+  free(path);
+  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+  rc = clt_defines(&defines, &n, text, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const clt_define *define = &defines[i];
+    const char *name = define->name, *kind = NULL;
+    for (size_t k = 0; k < problem->n_passed; k++)
+      if (strcmp(problem->sizes[k].name, name) == 0 && !problem->sizes[k].no_macro) kind = "problem parameter";
+    if (clt_problem_parameter_index(problem, name) >= 0) kind = "tuning parameter";
+    if (kind && !define->conditional && !define->guarded)
+      rc = clt_fail(error, CLT_E_FORMAT,
+                    "%s:%d: '#define %s%s%s' overrides the %s '%s'; put '#ifndef %s' before it and '#endif' after it",
+                    problem->kernel_file, define->line, name, define->value[0] && !define->has_arguments ? " " : "",
+                    define->value, kind, name, name);
+  }
+  free(defines);
+  free(text);
+  return rc;
 }
 
 bool clt_figure_is_time(const clt_figure *figure) {

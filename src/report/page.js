@@ -259,8 +259,11 @@
     return el("p", {class: "block"}, el("span", {class: "soft"}, name + " "), code(text), button && [" ", button]);
   }
 
-  function interval(row) {
+  function interval(row, form) {
     if (row.finalist_interval === null) return "";
+    if (row.finalist_interval > 0.5) /* half a width would say little */
+      return `, ${form.full(row.finalist_low)} to ${form.full(row.finalist_high)} ` +
+        `(${percent(Math.min(row.finalist_confidence, 0.95))})`;
     return ` \u00b1 ${percent(row.finalist_interval, 1)} (${percent(Math.min(row.finalist_confidence, 0.95))})`;
   }
 
@@ -273,9 +276,9 @@
       if (t.default && t.gain_over_default > 0)
         list.push(fact("best", isTime(t) ? "Speed-up over the default" : "Better than the default",
           times(t.gain_over_default), `the default configuration: ${form.full(t.default_value)}` +
-            (t.best_is_finalist ? interval(t.default) : "")));
+            (t.best_is_finalist ? interval(t.default, form) : "")));
       list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best",
-        form.full(t.best_value) + (t.best_is_finalist ? interval(t.best) : ""),
+        form.full(t.best_value) + (t.best_is_finalist ? interval(t.best, form) : ""),
         t.best_is_finalist ? "median of its interleaved runs as a finalist, shown as rings in the plots; " +
           form.full(t.best.value) + " in the search" : "in the search"),
       fact("", isTime(t) ? "Faster than the median" : "Better than the median",
@@ -310,8 +313,11 @@
       "each configuration ", key("ring"), "the best configuration" + (t.best_is_finalist ? ", as a finalist" : ""));
     const rows = t.progress.map((s) => el("tr", null, cell("td", "n", count(s.evaluation)),
       timed && cell("td", "n", s.spent_s.toFixed(2)), cell("td", "n", form.put(s.best_value))));
-    return [el("p", null, `The best was found at evaluation ${count(last.evaluation)} of ${count(t.configurations)}`,
-      near !== last && `; one within 5\u00a0% of it at evaluation ${count(near.evaluation)}`,
+    const another = t.best && t.best.evaluation !== last.evaluation; /* the search's best lost as a finalist */
+    return [el("p", null, another ? `The best configuration is that of evaluation ${count(t.best.evaluation)}; the best of ` +
+      "the search was found at evaluation " : "The best configuration was found at evaluation ",
+      `${count(last.evaluation)} of ${count(t.configurations)}`,
+      near !== last && `, and one within 5\u00a0% of it at evaluation ${count(near.evaluation)}`,
       t.in_order && ". They are in the order of their numbers, not of a search",
       timed && `. Measuring took ${Number(t.spent_s.toPrecision(4))} seconds, builds included`, "."),
     el("div", {class: "figures"},
@@ -334,7 +340,7 @@
       return el("tr", {class: best ? "best" : standard ? "default" : ""}, cell("th", "n", form.put(r.value) +
         (standard ? " (default)" : "")),
         cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)),
-        finalists && cell("td", "n", form.put(r.finalist_value) + interval(r)),
+        finalists && cell("td", "n", form.put(r.finalist_value) + interval(r, form)),
         metrics.map((m) => {
           const own = r.metrics.find((other) => other.name === m.name);
           return cell("td", "n", own ? String(Number(own.value.toPrecision(4))) : "\u2013");
@@ -413,7 +419,8 @@
         String(Number(Math.exp(t.model.log_error_sd).toPrecision(3)))),
         ` (one standard deviation), ` +
       (t.model.useless ? "no better than their mean: it is useless. It had"
-        : `and by ${percent(t.model.mean_relative_error, 1)} in the mean, which a few configurations far off can make large. It had`) + ` ${count(t.model.rows)} rows, ` +
+        : t.model.mean_relative_error > 1 ? "with a few configurations far off. It had"
+          : `and by ${percent(t.model.mean_relative_error, 1)} in the mean. It had`) + ` ${count(t.model.rows)} rows, ` +
       `${count(t.model.failed_rows)} of them failed; ` +
       `seed ${report.seed}.`), el("div", {class: "figures"}, figure("", fitPlot(t, form),
       el("figcaption", null, "On the line, prediction and measurement agree.")))];

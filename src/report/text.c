@@ -67,17 +67,19 @@ static const clt_line head_lines[] = {
     {.form = "{title}[\n{sizes}][\n{key}]"},
     {.form =
          "{device.name}[, {device.platform_name}][, {device.device_version}]"
-         "[{?device.compute_units}\n{device.compute_units} compute units]"
+         "[{?device.compute_units}\n{device.compute_units} compute unit{device.compute_units:s}]"
          "[{?device.local_memory_bytes}[{?device.compute_units}, |\n]local memory {device.local_memory_bytes:bytes}]"
          "[{?device.max_work_group_size}[{?device.compute_units}, |{?device.local_memory_bytes}, |\n]work groups of"
          " at most {device.max_work_group_size}]"},
-    {.form = "\n{configurations} configurations, {correct} correct[{?abandoned}, {abandoned} slow (ended far behind the"
+    {.form = "\n{configurations} configuration{configurations:s}, {correct} correct[{?abandoned}, {abandoned} slow "
+             "(ended far behind the"
              " best)], of {valid} [{?whole_space}valid|known] ones"},
     {.form = "{?objective.name=figure}figure: [{objective.unit}, ]the [{?objective.goal=maximise}larger|smaller] the"
              " better|{?objective.name!=time}objective: {objective.goal} {objective.name}[ ({objective.unit})]"},
     {.form = "measured {measured_from}[{?measured_until!=$measured_from} to {measured_until}] UTC"},
-    {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluations, seed {session.seed}"
-             "[; load {session.load:.3g} on {session.processors} processors when it began]"}};
+    {.form = "{?session}newest search: {session.searcher}, {session.evaluations} evaluation{session.evaluations:s}, "
+             "seed {session.seed}"
+             "[; load {session.load:.3g} on {session.processors} processor{session.processors:s} when it began]"}};
 static const clt_text_layout head_layout = CLT_TEXT_LAYOUT(0, 1, head_lines);
 
 /* Half a width says little about an interval that is far from symmetrical. */
@@ -117,7 +119,8 @@ static const clt_line model_lines[] = {
     {.form = "{?model.useless}useless: no better than the mean of the [{?objective.name=time}times|values], on "
              "{model.predicted_rows}"
              " rows not used for training"
-             "|mean error {model.mean_relative_error:.3%}, standard deviation a factor of {model.error_factor:.3g}, on"
+             "|[{!model.mean_relative_error>1}mean error {model.mean_relative_error:.3%}|a few predictions far off], "
+             "standard deviation a factor of {model.error_factor:.3g}, on"
              " {model.predicted_rows} rows not used for training"
              "|none: a model needs " CLT_TEXT_OF(CLT_REPORT_LEAST_ROWS) " correct configurations with different"
                                                                         " [{?objective.name=time}times|values]"}};
@@ -247,7 +250,7 @@ static plot_axis axis_of(const json_t *parameter) {
 
 static void put_left_out(const sheet *s, const plot_axis *a, size_t n_put, const char *what) {
   size_t n = a->n_measured - n_put;
-  if (n) clt_text_printf(s->out, "(%zu %s%s of %s left out)\n", n, what, n == 1 ? "" : "s", a->name);
+  if (n) clt_text_printf(s->out, "(%zu %s%s of %s left out)\n", n, what, CLT_PLURAL(n), a->name);
 }
 
 /* The parameter with fewer values across: as many as fit, the best configuration's among them. */

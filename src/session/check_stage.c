@@ -313,6 +313,14 @@ static int settle_check(bool *wrong, site *s, const trial *t, size_t k, clt_meas
                           error);
 }
 
+/* Why the default fails at other sizes. */
+static const char *default_failure(const clt_instance *instance) {
+  if (clt_problem_has_fixed_structure(clt_instance_problem(instance)))
+    return "the default configuration fails at these sizes; if the structure from a file depends on them, state its "
+           "\"Fields\"";
+  return "the default configuration fails at these sizes";
+}
+
 /* If the winner does not run, or fails on the inputs of the stage, or the stage proves nothing. *ends: that is so. */
 static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const trial *t, clt_measurement *m,
                         clt_error *error) {
@@ -330,7 +338,7 @@ static int settle_stage(bool *ends, bool *wrong, bool *unfit, site *s, const tri
   }
   if (!t->default_works) {
     *unfit = s->stage->instance != NULL || s->c->mirrored;
-    return clt_checking_add(s->c, s->instance, inputs, false, "the default configuration fails at these sizes", error);
+    return clt_checking_add(s->c, s->instance, inputs, false, default_failure(s->c->instance), error);
   }
   if (!t->prepared && !t->late) { /* a configuration need not build or launch at other sizes */
     *unfit = s->stage->instance != NULL || s->c->mirrored;

@@ -30,9 +30,9 @@
 #define MAX_TOTAL_S 20.0
 /* Chosen on convolution on PoCL (docs/notebook/surrogate.md, "On a device"): ranked by medians if runs scatter, the
  * best configuration of a search is always among the finalists. */
-#define NOISY 0.05        /* the spread of runs above which medians rank better than shortest runs */
-#define NOISE_FACTOR 2.0  /* times the spread: how far behind in the ranking the best may be */
-#define MOST_FINALISTS 32 /* however noisy */
+#define NOISY 0.05                      /* the spread of runs above which medians rank better than shortest runs */
+#define NOISE_FACTOR 2.0                /* times the spread: how far behind in the ranking the best may be */
+#define MOST_FINALISTS CLT_MOST_LEADERS /* however noisy */
 /* On CPUs the times of a process depend on its memory pages, for a transpose by a tenth and more. */
 #define CPU_PROCESSES 3
 
@@ -316,25 +316,18 @@ static int find_champions(finals *f, const clt_session *s, clt_error *error) {
   return CLT_OK;
 }
 
-/* Without a comparison the search's best counts, which has all its runs; if it failed since, the next best. That one's
- * runs are in the store, not in memory. */
+/* Without a comparison the search's best counts; if it failed since, the next best. */
 static int believe_search(clt_session *s, clt_error *error) {
-  const clt_search_loop *l = &s->loop;
   clt_measurement *best = &s->result->best;
-  const clt_ranked *left = best_left(s);
   for (size_t i = 0; i < s->n_ranked; i++)
     if (s->ranked[i].config == best->config && !s->ranked[i].rejected) return CLT_OK;
   clt_measurement_release(best);
   clt_measurement_init(best, CLT_CONFIG_NONE);
-  if (left == NULL) return CLT_OK;
-  clt_known stored = {0};
-  int rc = l->store
-               ? clt_known_load(&stored, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), error)
-               : CLT_OK;
-  if (rc == CLT_OK && clt_known_take(&stored, left->config, best) == CLT_NOT_KNOWN)
-    clt_known_take(&s->loop.known, left->config, best);
-  clt_known_release(&stored);
-  return rc;
+  for (size_t i = 0; i < s->n_ranked; i++)
+    for (size_t k = 0; !s->ranked[i].rejected && k < s->n_leaders; k++)
+      if (s->leaders[k].measurement.config == s->ranked[i].config)
+        return clt_session_keep(best, s->ranked[i].config, &s->leaders[k].measurement, error);
+  return CLT_OK;
 }
 
 int clt_session_finalists(clt_session *s, clt_error *error) {

@@ -58,6 +58,8 @@ void clt_session_report(const clt_session *s, clt_search_report *out) {
   if (s->loop.state && s->loop.searcher->report) s->loop.searcher->report(s->loop.state, out);
 }
 
+#define SAID_LATELY_S 1.0
+
 void clt_session_progress(clt_session *s, const clt_measurement *last) {
   const clt_search_loop *l = &s->loop;
   const clt_tune_result *result = s->result;
@@ -70,6 +72,7 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
   if (l->n_initial_answered < l->n_initial) phase = "suggestions";
   if (l->has_default && l->n_initial_answered == 0) phase = "default";
   if (s->in_contest) phase = "finalists";
+  const char *waits = s->last_progress_s - s->waits_s < SAID_LATELY_S ? s->waits : NULL;
   const clt_progress now = {
       .phase = phase,
       .done = result->evaluations,
@@ -79,8 +82,17 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
       .elapsed_s = s->last_progress_s - s->start_s - result->waited_s,
       .time_limit_s = s->settings->time_s,
       .last = last,
+      .waits = waits,
   };
   s->settings->progress(s->settings->user, &now);
+}
+
+/* While finalists are compared, the search loop does not report. */
+void clt_session_note_waits(void *session, const char *what) {
+  clt_session *s = session;
+  snprintf(s->waits, sizeof s->waits, "%s", what);
+  s->waits_s = clt_now_s();
+  if (s->in_contest && s->waits_s - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
 }
 
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
@@ -113,23 +125,36 @@ static double spread_of_runs(const clt_session *s, const clt_measurement *m) {
   return clt_cost_ratio(clt_goal_cost(goal, median), best) - 1;
 }
 
+static int keep_leader(clt_session *s, double cost, const clt_measurement *m, clt_error *error) {
+  clt_leader *worst = s->leaders;
+  if (s->n_leaders < CLT_MOST_LEADERS) {
+    worst = &s->leaders[s->n_leaders++];
+    clt_measurement_init(&worst->measurement, CLT_CONFIG_NONE);
+    worst->cost = INFINITY;
+  }
+  for (size_t i = 0; i < s->n_leaders; i++)
+    if (s->leaders[i].cost > worst->cost) worst = &s->leaders[i];
+  if (!(cost < worst->cost)) return CLT_OK;
+  worst->cost = cost;
+  return clt_session_keep(&worst->measurement, m->config, m, error);
+}
+
 /* Takes back what another has claimed about a configuration. The best of the rest becomes the best. */
 static int withdraw(clt_session *s, clt_config config, clt_error *error) {
-  clt_measurement best, *known = &s->result->best;
-  const clt_ranked *left = NULL;
+  clt_measurement *best = &s->result->best;
+  const clt_leader *left = NULL;
   for (size_t i = s->n_ranked; i-- > 0;)
     if (s->ranked[i].config == config) s->ranked[i] = s->ranked[--s->n_ranked];
-  if (known->config != config) return CLT_OK;
-  clt_measurement_release(known);
-  clt_measurement_init(known, CLT_CONFIG_NONE);
-  for (size_t i = 0; i < s->n_ranked; i++) {
-    const clt_ranked *r = &s->ranked[i];
-    if (clt_known_has(&s->loop.known, r->config) && (left == NULL || r->cost < left->cost)) left = r;
+  for (size_t i = s->n_leaders; i-- > 0;)
+    if (s->leaders[i].measurement.config == config) s->leaders[i] = s->leaders[--s->n_leaders];
+  if (best->config != config) return CLT_OK;
+  clt_measurement_release(best);
+  clt_measurement_init(best, CLT_CONFIG_NONE);
+  for (size_t i = 0; i < s->n_leaders; i++) {
+    const clt_leader *l = &s->leaders[i];
+    if (clt_known_has(&s->loop.known, l->measurement.config) && (left == NULL || l->cost < left->cost)) left = l;
   }
-  if (left == NULL || clt_known_take(&s->loop.known, left->config, &best) == CLT_NOT_KNOWN) return CLT_OK;
-  const int rc = clt_session_keep(known, left->config, &best, error);
-  clt_measurement_release(&best);
-  return rc;
+  return left ? clt_session_keep(best, left->measurement.config, &left->measurement, error) : CLT_OK;
 }
 
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
@@ -174,6 +199,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
                                             .median_cost = clt_objective_cost(s->loop.objective, &at_median),
                                             .final_cost = NAN,
                                             .spread = spread_of_runs(s, m)};
+    rc = keep_leader(s, cost, m, error);
   }
   /* Of equally good ones the lower configuration, so that the result does not depend on the order of answers. */
   double least =

@@ -102,6 +102,13 @@ typedef struct clt_counted_result {
   clt_config example[CLT_N_REASONS];
 } clt_counted_result;
 
+/* One of the best evaluations of the search, with its runs. */
+typedef struct clt_leader {
+  double cost;
+  clt_measurement measurement;
+} clt_leader;
+#define CLT_MOST_LEADERS 32 /* as many as finalists in one comparison */
+
 typedef struct clt_session {
   const clt_tune_settings *settings;
   clt_tune_result *result;
@@ -109,6 +116,8 @@ typedef struct clt_session {
   double tolerance, confidence;
   clt_config first; /* the default configuration; CLT_CONFIG_NONE: it is not evaluated */
   double start_s, last_progress_s;
+  char waits[400]; /* what the evaluator waits for, as it said at waits_s */
+  double waits_s;
   clt_processor_time used;  /* at the start */
   bool in_contest, unbound; /* unbound: the evaluator times without binding threads to processors */
   const clt_evaluator_type *evaluator;
@@ -128,6 +137,8 @@ typedef struct clt_session {
   bool told_oddity;    /* a finding of Oclgrind that does not count has been reported */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
+  clt_leader leaders[CLT_MOST_LEADERS]; /* in no order; correct, so they own no memory */
+  size_t n_leaders;
 } clt_session;
 
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
@@ -163,6 +174,8 @@ int clt_session_note(clt_session *session, clt_error *error, const char *format,
 /* Completes the result from the counted answers. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);
+#define CLT_TICK_S 0.4 /* with waits of 0.1 s, progress is reported every 0.5 s */
+void clt_session_note_waits(void *session, const char *what); /* for clt_evaluator_setup */
 
 /* The number of answered evaluations, including those from the store. */
 int64_t clt_online_n_answered(clt_online *online);

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
@@ -143,12 +144,12 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->d.key.device, reading.known, reading.n, error);
       if (rc == CLT_OK && c->same_text)
-        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurements on %s, driver %s", reading.n,
-                c->d.key.device, c->d.key.driver);
+        clt_log(log, log_user, CLT_LOG_INFO, "learns from %zu measurement%s on %s, driver %s", reading.n,
+                CLT_PLURAL(reading.n), c->d.key.device, c->d.key.driver);
       else if (rc == CLT_OK)
         clt_log(log, log_user, CLT_LOG_INFO,
-                "learns from %zu measurements on %s, driver %s, with another text or other sizes (%s)", reading.n,
-                c->d.key.device, c->d.key.driver, c->d.sizes);
+                "learns from %zu measurement%s on %s, driver %s, with another text or other sizes (%s)", reading.n,
+                CLT_PLURAL(reading.n), c->d.key.device, c->d.key.driver, c->d.sizes);
     }
     clt_store_answers_release(&answers);
     free(reading.known);

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"
@@ -20,10 +21,10 @@
 #include "space/expr.h"
 #include "space/space.h"
 #include "store/store.h"
+#include "worker/process.h"
 
 #define WAIT_S 0.1           /* the longest delay until a request to stop is seen */
 #define WAIT_ELSEWHERE_MS 20 /* until another tuner's answer is looked for again */
-#define TICK_S 0.4           /* with waits of 0.1 s, progress is reported every 0.5 s */
 
 void clt_tune_settings_init(clt_tune_settings *settings) {
   *settings = (clt_tune_settings){.struct_size = sizeof *settings, .finalists = 5, .seed = 1};
@@ -212,6 +213,21 @@ static int find_sources(clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* Without submissions, everything that was asked for is being measured by other tuners. */
+static void await_others(clt_session *s) {
+  double since_s = INFINITY;
+  char text[120];
+  for (size_t i = 0; i < s->loop.n_pending; i++)
+    if (s->loop.pending[i].elsewhere_s > 0) since_s = fmin(since_s, s->loop.pending[i].elsewhere_s);
+  const double for_s = clt_now_s() - since_s;
+  if (for_s > CLT_MOMENT_S) {
+    snprintf(text, sizeof text, "waiting for %lld s for another tuner that measures the same configuration",
+             (long long)for_s);
+    clt_session_note_waits(s, text);
+  }
+  poll(NULL, 0, WAIT_ELSEWHERE_MS);
+}
+
 static int open_evaluator(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   const clt_instance *instance = settings->instance;
@@ -234,6 +250,8 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .waited_s = &s->result->waited_s,
                                .unbound = &s->unbound,
                                .steps = settings->steps,
+                               .waits = clt_session_note_waits,
+                               .waits_user = s,
                                .checks = &s->finalist_check,
                                .n_checks = has_kernel,
                                .answers = &s->finalist_answer,
@@ -375,7 +393,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
     clt_error failure = {0};
     clt_config config;
     /* Asking may take as long as training does. */
-    if (clt_now_s() - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
+    if (clt_now_s() - s->last_progress_s >= CLT_TICK_S) clt_session_progress(s, NULL);
     do { /* as many as the evaluator takes */
       size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
       int rc = clt_loop_next(&s->loop, batch, &config, error);
@@ -384,11 +402,12 @@ int clt_session_search(clt_session *s, clt_error *error) {
       if (rc) return rc;
     } while (config != CLT_CONFIG_NONE);
     if (clt_stop_asked(s->settings->stop))
-      return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
+      return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluation%s", (long long)s->result->evaluations,
+                      CLT_PLURAL(s->result->evaluations));
     if (s->loop.n_pending == 0) break;
     int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
     if (rc == CLT_E_AGAIN) {
-      if (s->loop.n_measuring == s->loop.n_elsewhere) poll(NULL, 0, WAIT_ELSEWHERE_MS); /* nothing is submitted */
+      if (s->loop.n_measuring == s->loop.n_elsewhere) await_others(s);
       continue;
     }
     if (rc) {
@@ -436,8 +455,8 @@ static int fail_no_valid(const clt_session *s, clt_error *error) {
     used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%lld %s", used ? ", " : "", (long long)n,
                              clt_invalidity_name((clt_invalidity)i));
   }
-  return clt_fail(error, CLT_E_NO_VALID, "%lld evaluations, none correct%s%s", (long long)result->evaluations,
-                  used ? ": " : "", counts);
+  return clt_fail(error, CLT_E_NO_VALID, "%lld evaluation%s, none correct%s%s", (long long)result->evaluations,
+                  CLT_PLURAL(result->evaluations), used ? ": " : "", counts);
 }
 
 int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error) {

@@ -34,7 +34,7 @@ static void describe_holder(char *out, size_t capacity) {
 
 /* The file names the latest process that got the lock. If that is this process, another one that shares the lock has
  * held it for longer. A process that no longer exists, or belongs to another container, is not named either. */
-static void say_waiting(const clt_device_lock *lock, clt_log_fn log, void *log_user) {
+const char *clt_lock_owner(char out[300], const clt_device_lock *lock) {
   char line[sizeof lock->holder + 1] = "", since[32] = "";
   long pid = 0;
   long long start = 0;
@@ -45,12 +45,10 @@ static void say_waiting(const clt_device_lock *lock, clt_log_fn log, void *log_u
                (kill((pid_t)pid, 0) == 0 || errno == EPERM);
   time_t when = (time_t)start;
   struct tm local;
-  if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
-  if (known)
-    clt_log(log, log_user, CLT_LOG_INFO, CLT_LOCK_WAITS "process %ld, which uses the device (%s, since %s)", pid,
-            line + at, since);
-  else
-    clt_log(log, log_user, CLT_LOG_INFO, CLT_LOCK_WAITS "another tuner that uses the device");
+  if (!known) return strcpy(out, "another tuner that uses the device");
+  if (localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
+  snprintf(out, 300, "process %ld, which uses the device (%s, since %s)", pid, line + at, since);
+  return out;
 }
 
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
@@ -136,7 +134,8 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
   else if (lock->wait_s == 0)
     lock->wait_s = now_s;
   if (!granted && !lock->said && log && now_s - lock->wait_s > SAY_AFTER_S) {
-    say_waiting(lock, log, log_user);
+    char owner[300];
+    clt_log(log, log_user, CLT_LOG_INFO, CLT_LOCK_WAITS "%s", clt_lock_owner(owner, lock));
     lock->said = true;
   }
   return granted;

@@ -34,6 +34,9 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
 #define CLT_LOCK_RETRY_S 0.01
 #define CLT_LOCK_WAITS "waiting for " /* the beginning of that message */
 
+/* Who has the device, as far as known: "process 17, which uses the device (clatune tune x.json, since ...)". */
+const char *clt_lock_owner(char out[300], const clt_device_lock *lock);
+
 /* A claim on one of 2^62 things, identified by the upper bits of a hash; one tuner at a time can have it. Use a
  * clt_device_lock that serves no device. A claim ends with its process, even after a crash. */
 bool clt_lock_claim(const clt_device_lock *lock, uint64_t hash);

@@ -16,6 +16,8 @@ typedef struct clt_deadlines {
   double host_s;    /* everything else: starting, data, verification */
 } clt_deadlines;
 
+#define CLT_MOMENT_S 2.0 /* what takes longer is worth a word to a waiting user */
+
 typedef struct clt_process {
   bool alive; /* there is a process */
   pid_t pid;

@@ -249,6 +249,47 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   return rc;
 }
 
+static const char *doing(const clt_pool_worker *worker) {
+  switch (worker->process.phase) {
+    case CLT_PHASE_BUILD:
+    case CLT_PHASE_LAUNCH: return "compiling";
+    case CLT_PHASE_RUNNING: return "running";
+    default: return worker->stage == CLT_STAGE_UP ? "verifying" : "preparing";
+  }
+}
+
+/* Tells the caller what takes long: waiting for the device, or the request that has taken longest. */
+static void tell_waits(const clt_pool *pool, double now_s) {
+  const clt_evaluator_setup *caller = &pool->setup.evaluator;
+  const clt_pool_worker *longest = NULL;
+  char text[400], owner[300];
+  size_t n = 0;
+  double begun_s = now_s - CLT_MOMENT_S;
+  if (caller->waits == NULL) return;
+  if (pool->lock.wait_s > 0 && pool->lock.wait_s < begun_s) {
+    snprintf(text, sizeof text, "waiting for %lld s for %s", (long long)(now_s - pool->lock.wait_s),
+             clt_lock_owner(owner, &pool->lock));
+    caller->waits(caller->waits_user, text);
+    return;
+  }
+  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->n_workers; w++)
+    if (w->process.busy && w->process.paused_s == 0 && w->process.begun_s < begun_s)
+      begun_s = w->process.begun_s, longest = w;
+  if (longest == NULL) return;
+  for (const clt_pool_worker *w = pool->workers; w < pool->workers + pool->n_workers; w++)
+    n += w->process.busy && w->process.paused_s == 0 && doing(w) == doing(longest);
+  char what[64], limit[32];
+  if (n == 1 && longest->stage == CLT_STAGE_UP)
+    snprintf(what, sizeof what, "%s a configuration", doing(longest));
+  else if (longest->stage == CLT_STAGE_UP)
+    snprintf(what, sizeof what, "%s %zu configurations, the longest", doing(longest), n);
+  else
+    strcpy(what, longest->makes_data ? "computing the input and the reference" : "starting worker processes");
+  clt_time_text(limit, longest->process.deadline_s - begun_s);
+  snprintf(text, sizeof text, "%s for %lld s (limit %s)", what, (long long)(now_s - begun_s), limit);
+  caller->waits(caller->waits_user, text);
+}
+
 size_t clt_pool_watch(const clt_pool *pool, struct pollfd *out, double *wait_s) {
   size_t n = 0;
   const double now_s = clt_now_s();
@@ -318,6 +359,7 @@ int clt_pool_handle(clt_pool *pool, double waited_s, double jump_s, clt_error *e
       rc = lose_process(pool, &pool->workers[i], true, error);
     if (rc == CLT_OK) rc = clt_pool_usable(pool, error);
   }
+  tell_waits(pool, now_s);
   if (busy && pool->setup.evaluator.steps) __atomic_add_fetch(pool->setup.evaluator.steps, 1, __ATOMIC_RELAXED);
   return rc;
 }

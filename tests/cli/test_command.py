@@ -328,6 +328,8 @@ class Processes(CommandTest):
         self.problem(Files=["run.sh"], Run=["./run.sh"])
         self.tune("--budget", "2", "--run-timeout", "0.2", expect=4)
         self.assertEqual(alive(self.mark), [])
+        logs = [log for log, in sqlite3.connect(self.folder / "s.sqlite").execute("select log from measurement")]
+        self.assertTrue(logs and all("took too long (limit 0.2 s, --run-timeout)" in log for log in logs), logs)
 
     def test_a_program_that_kills_its_group(self):
         self.program("run.sh", "#!/bin/sh\nkill -TERM 0\nsleep 1000\n")

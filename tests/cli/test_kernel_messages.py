@@ -65,6 +65,28 @@ class Messages(CliTest):
             log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]
             self.assertEqual("the driver chose the size of the work-groups" in log, not stated, log)
 
+    def test_fields_of_a_structure_follow_the_sizes(self):
+        (self.folder / "scale.h").write_text("typedef struct { char before; long n; float by[2]; } setting;\n")
+        kernel = "kernel void {}(global const float *in, global float *out, const setting s) {{\n" \
+                 "  const int i = get_global_id(0); if (i < s.n && s.before == 7) out[i] = s.by[1] * in[i]; }}\n"
+        (self.folder / "s.cl").write_text('#include "scale.h"\n' + kernel.format("scale"))
+        (self.folder / "naive.cl").write_text('#include "scale.h"\n' + kernel.format("naive").replace("&& s.before == 7", ""))
+        vector = {"Type": "float", "MemoryType": "Vector", "Size": "n"}
+        fields = {"before": 7, "n": "n", "by": [0, 2.5]}
+        (self.folder / "s.json").write_text(json.dumps({
+            "ProblemParameters": [{"Name": "n", "Default": 1000, "Macro": False}],
+            "ConfigurationSpace": {"TuningParameters": [{"Name": "block", "Values": [8, 16]}]},
+            "KernelSpecification": {
+                "KernelFile": "s.cl", "KernelName": "scale", "GlobalSize": "n", "LocalSize": "block", "Arguments": [
+                    {"Name": "in", "AccessType": "ReadOnly", "FillType": "Random", **vector}, {"Name": "out", "AccessType": "WriteOnly", **vector},
+                    {"Name": "s", "MemoryType": "Scalar", "Fields": fields}]},
+            "Reference": {"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": "n"}}))
+        tune = ("tune", "s.json", *POCL, "--no-store", "--finalists", "0")
+        for n in (1000, 40):
+            self.assertEqual(self.clatune_json(*tune, "--size", f"n={n}")["evaluations"]["correct"], 2)
+        self.edit("s.json", '"before": 7', '"before": 6')
+        self.clatune(*tune, expect=4)
+
     def test_a_wrong_kernel_name(self):
         self.edit("scale.json", '"KernelName": "scale"', '"KernelName": "scael"')
         log = self.clatune_json("verify", "scale.json", *POCL, expect=5)["log"]

@@ -7,7 +7,9 @@ import json
 import pathlib
 import re
 import shlex
+import shutil
 import sqlite3
+import subprocess
 import sys
 import unittest
 
@@ -17,7 +19,37 @@ from simulation import KERNEL, SimulatedTest, main  # noqa: E402
 STORE = ("--store", "s.sqlite")
 
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# As much of a browser as the page needs to become text.
+DOM = """const made = {}, node = (own) => ({children: [], style: {}, setAttribute() {}, addEventListener() {},
+  append(...more) { this.children.push(...more); }, replaceChildren(...more) { this.children = more; },
+  cloneNode() { return this; }, get textContent() { return this.own || this.children.map((c) => c.textContent ?? String(c)).join(""); },
+  own});
+const navigator = {}, document = {createElement: () => node(), createElementNS: () => node(),
+  getElementById: (id) => made[id] ??= node(id === "document" ? require("fs").readFileSync(0, "utf8") : "")};
+"""
+
+
 class Report(SimulatedTest):
+    @unittest.skipUnless(shutil.which("node"), "there is no node")
+    def test_the_page_names_the_ends_of_a_wide_interval_and_which_best_it_means(self):
+        self.tuned(1024)
+        document = json.loads(self.text("copy.json", "--device", "Simulated", *STORE, "--json"))
+        tuning, = document["tunings"]
+        tuning["best"] |= {"finalist_interval": 0.539, "finalist_low": 0.112, "finalist_high": 0.236, "finalist_confidence": 0.95}
+        tuning["best_value"], found = 0.153, tuning["progress"][-1]["evaluation"]
+        tuning["best"]["evaluation"] = found + 1
+        tuning["model"] |= {"useless": False, "mean_relative_error": 9.38}
+        script = DOM + (ROOT / "src/report/page.js").read_text().replace('"use strict";', "") + "console.log(made.content.textContent);"
+        (self.folder / "page.js").write_text(script)
+        run = subprocess.run(["node", "page.js"], cwd=self.folder, input=json.dumps(document), text=True, capture_output=True)
+        page = run.stdout
+        self.assertEqual(run.stderr, "")
+        self.assertIn("153.0\u00a0ms, 112.0\u00a0ms to 236.0\u00a0ms (95\u00a0%)", page)
+        self.assertIn(f"The best configuration is that of evaluation {found + 1}; the best of the search was found at evaluation {found} of 40", page)
+        self.assertNotIn("938", page)
+        self.assertIn("(one standard deviation), with a few configurations far off", page)
+
     def tuned(self, n, budget=40):
         return self.tune("--searcher", "random", "--budget", str(budget), "--size", f"n={n}", *STORE)
 

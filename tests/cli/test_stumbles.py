@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import subprocess
 import sys
 
@@ -38,6 +39,19 @@ class WrongFile(SimulatedTest):
         (self.folder / "times.txt").write_text("16 32 0.5\n")
         said = self.clatune("report", "times.txt", expect=1).stderr
         self.assertIn("recordings are T4 results, cache files of Kernel Tuner, and JSON of CLTune, CLBlast's tuners and KTT", said)
+
+
+    def test_a_trailing_comma_in_a_recording_is_called_that(self):
+        (self.folder / "r.json").write_text('{"results": [], }')
+        self.assertIn("r.json:1: not JSON: trailing comma: remove the ',' before the '}'", self.clatune("report", "r.json", expect=1).stderr)
+
+    def test_one_is_no_plural(self):
+        self.write_problem(1, 1)
+        shown = self.clatune("tune", *self.subject, "--store", "s.sqlite").stdout + self.clatune("report", "s.sqlite").stdout
+        shown += self.clatune("store", "export", "-o", "t.sqlite", "--store", "s.sqlite").stdout + self.clatune("space", *self.subject).stdout
+        self.assertEqual(re.findall(r"\b1 \w*(?:configuration|measurement|evaluation|parameter|group|processor)s\b.*", shown), [])
+        self.simulate(fails={"build": "a == 0"})
+        self.assertIn("1 evaluation, none correct: 1 compile", self.clatune("tune", *self.subject, "--no-store", expect=4).stderr)
 
 
 class Help(SimulatedTest):

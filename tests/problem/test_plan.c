@@ -518,6 +518,117 @@ static void scalars_have_their_bytes_from_files(void **state) {
   clt_problem_free(problem);
 }
 
+/* The compiler of this test lays the same structures out. */
+struct scattered {
+  char c;
+  unsigned long int l;
+  short s[3], t;
+  float f;
+  struct {
+    float of[4];
+  } __attribute__((aligned(16))) three;
+  unsigned char last;
+} __attribute__((aligned(16)));
+struct dense {
+  char c;
+  double d;
+  unsigned u;
+} __attribute__((packed));
+
+static clt_problem *problem_with_fields(const char *argument) {
+  char json[2000];
+  snprintf(json, sizeof json,
+           "{\"ProblemParameters\": [{\"Name\": \"size_n\", \"Default\": 100}],"
+           "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 7]},"
+           " {\"Name\": \"T\", \"Type\": \"string\", \"Values\": \"['float', 'double']\"}]},"
+           "\"KernelSpecification\": {\"KernelFile\": \"f.cl\", \"KernelName\": \"f\", \"GlobalSize\": [1],"
+           " \"Arguments\": [{\"Name\": \"p\", \"MemoryType\": \"Scalar\", %s}]}}",
+           argument);
+  return scratch_problem(json);
+}
+
+static void structures_are_laid_out_as_compilers_do(void **state) {
+  (void)state;
+  scratch_write("f.cl",
+                "#include \"types.h\"\nstruct other { int c; };\n"
+                "typedef struct __attribute__((packed)) dense_s { char c; double d; /* ; */ unsigned u; } dense;\n"
+                "struct tuned { char c; T x; number y[2]; whole z; };\n"
+                "kernel void f(struct scattered p) {}");
+  scratch_write(
+      "types.h",
+      "#define whole unsigned short\ntypedef const float number;\n"
+      "struct scattered { char c; unsigned long int l;\n short s[3], t; float f; float3 three; uchar last; };");
+  clt_problem *problem = problem_with_fields(
+      "\"Fields\": {\"l\": \"size_n * size_n\", \"c\": -3, \"s\": [1, 2, \"a\"], \"f\": 1.5, \"t\": 9, "
+      "\"three\": [1, 2, 3], \"last\": 200}");
+  const clt_size size = {"size_n", 1000};
+  clt_instance *instance = scratch_instance(problem, &size, 1, NULL);
+  clt_plan *plan = plan_of(instance, "a=7 T=float");
+  struct scattered scattered;
+  struct dense dense;
+  memcpy(&scattered, arg_of(plan, 0, 0)->scalar, sizeof scattered);
+  assert_int_equal(arg_of(plan, 0, 0)->bytes, sizeof scattered);
+  assert_true(scattered.c == -3 && scattered.l == 1000000 && scattered.f == 1.5f && scattered.t == 9);
+  assert_true(scattered.s[0] == 1 && scattered.s[1] == 2 && scattered.s[2] == 7 && scattered.last == 200);
+  assert_true(scattered.three.of[0] == 1 && scattered.three.of[2] == 3);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  problem = problem_with_fields("\"Type\": \"dense\", \"Fields\": {\"c\": 1, \"d\": 0.25, \"u\": 4e9}");
+  instance = scratch_instance(problem, NULL, 0, NULL);
+  plan = plan_of(instance, "a=1 T=float");
+  memcpy(&dense, arg_of(plan, 0, 0)->scalar, sizeof dense);
+  assert_int_equal(arg_of(plan, 0, 0)->bytes, sizeof dense);
+  assert_true(dense.c == 1 && dense.d == 0.25 && dense.u == 4000000000u);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  problem = problem_with_fields("\"Fields\": {\"c\": 1, \"x\": 2, \"y\": 3, \"z\": 4}");
+  instance = scratch_instance(problem, NULL, 0, NULL);
+  plan = plan_of(instance, "a=1 T=float");
+  assert_int_equal(arg_of(plan, 0, 0)->bytes, 20);
+  clt_plan_free(plan);
+  plan = plan_of(instance, "a=1 T=double");
+  assert_int_equal(arg_of(plan, 0, 0)->bytes, 32);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void mistakes_in_fields(void **state) {
+  (void)state;
+  static const struct {
+    const char *argument, *kernel, *message;
+  } cases[] = {
+      {"\"Fields\": {\"n\": 1, \"m\": 2}", "struct p { int n; };", "the structure has no field of this name"},
+      {"\"Fields\": {\"n\": 1}", "struct p { int n, m; };", "\"Fields\" lacks the field 'm'"},
+      {"\"Fields\": {\"n\": 1}", "struct p { int m; };", "declare no structure with these fields"},
+      {"\"Type\": \"q\", \"Fields\": {\"n\": 1}", "struct p { int n; };", "declare no structure q"},
+      {"\"Fields\": {\"n\": \"'x'\"}", "struct p { int n; };", "needs a number"},
+      {"\"Fields\": {\"n\": [1, 2]}", "struct p { int n[3]; };", "needs one value, or a list of 3"},
+      {"\"Fields\": {\"n\": 1}", "struct p { size_t n; };", "the field 'n' has the type 'size_t'"},
+      {"\"Fields\": {\"n\": 1}", "struct p { int n[N]; };", "has an array whose length is no number"},
+      {"\"Type\": \"p\", \"Fields\": {\"n\": 1}", "struct p { global int *n; };", "has a field that is no number"},
+      {"\"Type\": \"p\", \"Fields\": {\"n\": 1}", "struct p {\n#if X\nint n;\n#endif\n};", "has preprocessor lines"},
+      {"\"Type\": \"p\", \"Fields\": {\"n\": 1}", "struct p { struct { int n; } q; };", "has a structure of its own"},
+      {"\"Fields\": {\"n\": 1}", "struct p { double n[17]; };", "has 136 bytes; at most 128 are possible"},
+      {"\"Type\": \"custom\", \"TypeSize\": 8, \"Fields\": {\"n\": 1}", "struct p { int n; };",
+       "\"TypeSize\" is 8, but the structure in the kernel has 4 bytes"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_plan *plan = NULL;
+    clt_error error = {0};
+    scratch_write("f.cl", cases[i].kernel);
+    clt_problem *problem = problem_with_fields(cases[i].argument);
+    clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+    assert_int_not_equal(clt_plan_new(&plan, instance, scratch_config(instance, "a=1 T=float"), &error), CLT_OK);
+    if (strstr(error.message, cases[i].message) == NULL || strstr(error.key, "Arguments[0]") == NULL)
+      fail_msg("%s: %s, not %s", error.key, error.message, cases[i].message);
+    clt_instance_free(instance);
+    clt_problem_free(problem);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_problem_is_made_smaller_as_long_as_the_configuration_is_valid),
@@ -525,6 +636,8 @@ int main(void) {
       cmocka_unit_test(launches_are_those_that_take_place),
       cmocka_unit_test(a_plan_outlives_its_instance),
       cmocka_unit_test(scalars_have_their_bytes_from_files),
+      cmocka_unit_test(structures_are_laid_out_as_compilers_do),
+      cmocka_unit_test(mistakes_in_fields),
       cmocka_unit_test(arguments_are_buffers_or_images_with_borders),
       cmocka_unit_test(scratch_memory_scalars_and_local_memory),
       cmocka_unit_test(options_are_definitions_templates_paths_and_standard),

@@ -34,6 +34,22 @@ def test_wrong_results_are_refused(scale):
     assert clatune.verify(within, device="pocl")["correct"]
 
 
+def test_an_answer_that_is_a_function_is_asked_under_other_inputs():
+    source = """kernel void twice(global const float *x, global float *y) {
+      for (volatile int i = 0; wg == 8 && i < 3000; i++); /* so that the other one leads */
+      y[get_global_id(0)] = (wg == 10 && x[1] != 1 ? 3 : 2) * x[get_global_id(0)]; }"""
+    x = np.arange(1000, dtype=np.float32)
+
+    def problem(answer):
+        return clatune.Problem(source, "twice", space={"wg": [8, 10]}, global_size=1000, local_size="wg", answer=answer,
+                               arguments={"x": clatune.In(x), "y": clatune.Out(1000, np.float32)})
+    with pytest.warns(clatune.ClatuneWarning, match="finalist wg=10"):
+        result = clatune.tune(problem(lambda x: 2 * x), budget=2, no_store=True, **FAST)
+    assert result.best["wg"] == 8 and {one["judge"] for one in result.json["checks"]} == {"reference"}
+    with pytest.raises(ZeroDivisionError):
+        clatune.tune(problem(lambda x: 1 / 0), budget=2, no_store=True, **FAST)
+
+
 def test_every_kind_of_argument():
     source = """
     kernel void combine(global const short *s, global double2 *d, constant uchar *c, local int *l, int k, global uint *o) {

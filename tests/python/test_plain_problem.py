@@ -175,6 +175,34 @@ def test_a_size_called_like_an_argument_is_no_macro():
     assert [one.get("Macro", True) for one in problem.document["ProblemParameters"]] == [False, True]
 
 
+def test_an_answer_that_is_a_function(scale):
+    arrays = {"in": np.ones(4, np.float32), "out": np.zeros(4, np.float32), "factor": np.float32(3), "n": np.int64(4)}
+    compute = scale(answer=lambda n, **more: more["in"][:n] * more["factor"])._answer
+    assert compute(arrays)["out"].tolist() == [3, 3, 3, 3]
+    assert scale(answer=lambda **more: {"out": [1, 2, 3, 4]})._answer(arrays)["out"].dtype == np.float32
+    for answer, text in ((lambda m: m, "takes 'm', which is neither an argument nor a size; there are in, out, factor, n"),
+                         (lambda n: {"o": n}, "must return a dict with 'out'"), (lambda n: [1.0], "returned 1 elements for 'out', which has 4")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            scale(answer=answer)._answer(arrays)
+    with pytest.raises(TypeError, match="either an answer or a reference"):
+        scale(answer=lambda n: n, reference={"KernelName": "naive"})
+    problems = [scale(answer=lambda n: n), scale(answer=lambda n: n + 1)]
+    assert len({(problem.path.parent / "answer.c").read_text().splitlines()[0] for problem in problems}) == 2
+
+
+def test_mistakes_are_answered_in_pythons_terms(scale):
+    with pytest.raises(ValueError, match="a Space needs at least one tuning parameter"):
+        clatune.Space({})
+    with pytest.raises(TypeError, match="the size 'n' must be a whole number, not <function"):
+        scale(sizes={"n": lambda: 3})
+    with pytest.raises(ValueError, match="the answer for 'out' has 3 elements, but the argument has 16"):
+        scale(arguments={"in": np.zeros(16, np.float32), "out": clatune.Out(16, np.float32)}, answer={"out": [1.0, 2.0, 3.0]})
+    problem = scale()
+    said = f"{problem.path}:28: KernelSpecification.Arguments[0]: argument 1 is 'float* in', but it is given 'in', a vector of double; write \"Type\": \"float\""
+    assert problem.explain(said) == "argument 1 is 'float* in', but it is given 'in', a vector of double; convert it with astype(numpy.float32)"
+    assert clatune.Problem.load(problem.path).explain(said) == said
+
+
 def test_functions_are_answered_with_expressions(scale):
     with pytest.raises(TypeError, match="write an expression as text"):
         clatune.Space({"a": [1, 2]}, constraints=[lambda a: a > 1])

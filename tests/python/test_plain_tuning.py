@@ -164,7 +164,7 @@ def events():
     yield {"event": "evaluation", "evaluations": 1, "elapsed_s": 1.0, "reason": "compile-error"}
     yield {"event": "evaluation", "evaluations": 2, "elapsed_s": 2.0, "reason": "none"}
     yield {"event": "incumbent", "evaluations": 2, "elapsed_s": 2.0, "value": 0.00125}
-    yield {"event": "phase", "phase": "finalists", "evaluations": 2, "total": 4, "elapsed_s": 2.25}
+    yield {"event": "phase", "phase": "finalists", "evaluations": 2, "total": 4, "elapsed_s": 2.25, "waits": "compiling a configuration for 3 s"}
     yield {"event": "finished"}
 
 
@@ -175,7 +175,7 @@ def test_progress_in_a_terminal(monkeypatch, capsys):
     for event in events():
         bar(event)
     shown = capsys.readouterr().err.split("\r")
-    assert any(line.startswith("p<q  finalists  2/4  best 1.25 ms  2 s  failed 1") for line in shown)
+    assert any(line.startswith("p<q  finalists  2/4  best 1.25 ms  2 s  failed 1: compiling") for line in shown)
     assert shown[-2].strip() == "" and max(map(len, shown)) < 70
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from harness import CLATUNE, CliTest, has_program, main, until  # noqa: E402,F401 - for the tests
+from harness import ANSWERS, CLATUNE, CliTest, check_answer, has_program, main, until  # noqa: E402,F401 - for the tests
 
 DRIVER, LAYER = os.environ["CLATUNE_SIMULATED_DRIVER"], os.environ["CLATUNE_FAULT_LAYER"]
 

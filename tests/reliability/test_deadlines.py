@@ -1,9 +1,11 @@
 """Slow configurations: those that are far behind the best cost a small part of what they would cost without limits."""
+import fcntl
 import json
 import os
+import re
 import subprocess
 
-from simulation import CLATUNE, SimulatedTest, main, until
+from simulation import ANSWERS, CLATUNE, SimulatedTest, check_answer, kill_session, main, until
 
 OPTIONS = ("--searcher", "exhaustive", "--workers", "1", "--prepare-ahead", "1", "--finalists", "0", "--no-store")
 WITHOUT = ("--abandon-factor", "0", "--run-timeout-factor", "0")
@@ -32,6 +34,42 @@ class Deadlines(SimulatedTest):
 
     def test_those_below_the_floor_run_once(self):
         self.figure("share of 0.2 s runs that is spent", self.share(2e-3, *((20, 5) if FIGURES else (4, 1))), 0.25)
+
+
+class Waits(SimulatedTest):
+    """Whoever waits is told for what, and for how long it may take."""
+
+    def begin(self, *command):
+        process = subprocess.Popen([CLATUNE, *command, *self.subject], cwd=self.folder, env=self.environment, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        self.addCleanup(kill_session, process)
+        return process
+
+    def await_said(self, pattern, process, name):
+        events = self.folder / name
+        self.assertTrue(until(lambda: re.search(pattern, events.read_text() if events.exists() else ""), process))
+        lines = [json.loads(line) for line in events.read_text().splitlines(True) if line.endswith("\n")]
+        for event in lines:
+            check_answer(ANSWERS / "events.json", event)
+
+    def test_builds_in_the_search(self):
+        self.inject({"at": "build", "do": "sleep", "seconds": 100, "when": "b > 0"})
+        process = self.begin("tune", "--searcher", "exhaustive", "--workers", "2", "--compile-timeout", "50", "--no-store", "--events", "e")
+        self.await_said(r'"waits":"compiling 2 configurations, the longest for \d+ s \(limit 50 s\)"', process, "e")
+
+    def test_the_device(self):
+        """This process has it."""
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+        self.tune("--budget", "1", "--no-store", "--finalists", "0")
+        path, = self.folder.glob("clatune/lock-*")
+        with open(path, "r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX, 2)
+            lock.write(b"%d 1700000000 clatune tune x.json\n" % os.getpid())
+            lock.flush()
+            waiting, verify = self.begin("tune", "--no-store", "--events", "f"), self.begin("verify")
+            who = rf"process {os.getpid()}, which uses the device \(clatune tune x.json, since 2023-"
+            self.await_said(rf'"waits":"waiting for \d+ s for {who}', waiting, "f")
+            self.assertRegex(verify.stdout.readline(), f"^clatune: waiting for {who}")
 
 
 class Jumps(SimulatedTest):

@@ -215,6 +215,7 @@ static void where_memory_suffices_for_no_finalist_the_search_is_believed(void **
     clt_config best = stage.result->best.config;
     assert_true(rejected ? best == of_e(space, 6) || best == of_e(space, 8) : best == of_e(space, 7));
     assert_true(stage.result->best.time_s == bench_bowl(space, best));
+    assert_true(stage.result->best.n_runs == 1); /* complete, without a store, too */
     assert_false(stage.result->best_is_finalist);
     end(&stage);
   }
@@ -260,6 +261,7 @@ static void stopped_among_the_finalists_the_search_is_believed(void **state) {
     fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
     assert_int_equal(clt_session_finalists(&stage.session, NULL), CLT_E_STOPPED);
     clt_config best = stage.result->best.config;
+    assert_true(stage.result->best.n_runs == 1); /* complete, without a store, too */
     assert_true(stopped_in == 1 ? best == of_e(space, 7) : best == of_e(space, 6) || best == of_e(space, 8));
     assert_true(stage.result->best.time_s == bench_bowl(space, best));
     assert_false(stage.result->best_is_finalist);

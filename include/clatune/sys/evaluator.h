@@ -46,7 +46,7 @@ typedef struct clt_evaluator_setup {
   size_t n_checks;
   clt_check_answer *answers;
   bool lenient, mirrored, more_follow;
-  bool printed; /* keep puts what a correct kernel prints into the log of its measurement */
+  bool printed;                    /* keep puts what a correct kernel prints into the log of its measurement */
   const struct clt_recipe *inputs; /* of preparing and timing; NULL: the problem's own */
   double *quality;                 /* receives the problem's quality ("Quality") once it is known; nullable */
   const volatile int *stop; /* polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED; nullable */
@@ -71,6 +71,10 @@ typedef struct clt_evaluator_setup {
                                           them, and results count as the instance's */
   size_t n_more_devices;
   int64_t *steps; /* added to atomically while the evaluator works; nullable */
+  /* Called about ten times a second from wait, keep and time_again while something takes longer than a moment, with
+   * what that is: "compiling 4 configurations, the longest for 48 s (limit 60 s)"; nullable. */
+  void (*waits)(void *user, const char *what);
+  void *waits_user;
 } clt_evaluator_setup;
 
 /* The limits of an open evaluator. capacity and workers are at least 1. */

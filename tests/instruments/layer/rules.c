@@ -37,8 +37,8 @@ static atomic_ullong *counters; /* one a rule: occasions so far */
 static pthread_once_t described = PTHREAD_ONCE_INIT;
 
 static const char *const point_names[FAULT_POINTS] = {"build", "launch", "run", "output", "time"};
-static const char *const deed_names[] = {"none",    "error", "sleep", "hang", "abort",  "segv", "exit",
-                                         "corrupt", "zero",  "shift", "kill", "others", "heap", "note"};
+static const char *const deed_names[] = {"none", "error", "sleep", "hang",   "abort", "segv",      "exit", "corrupt",
+                                         "zero", "shift", "kill",  "others", "heap",  "interrupt", "note"};
 enum { N_DEEDS = sizeof deed_names / sizeof *deed_names };
 
 /* --- the description --- */
@@ -212,6 +212,7 @@ void fault_commit(fault f) {
       return;
     case FAULT_OTHERS: kill_others(); return;
     case FAULT_HEAP: damage_heap(); return;
+    case FAULT_INTERRUPT: kill(getppid(), SIGINT); return;
     default: return;
   }
 }

@@ -14,19 +14,20 @@ typedef enum fault_point { FAULT_BUILD, FAULT_LAUNCH, FAULT_RUN, FAULT_OUTPUT, F
 
 typedef enum fault_deed {
   FAULT_NONE,
-  FAULT_ERROR,   /* the call returns `code` */
-  FAULT_SLEEP,   /* `seconds`, then it goes on */
-  FAULT_HANG,    /* for ever */
-  FAULT_ABORT,   /* SIGABRT */
-  FAULT_SEGV,    /* SIGSEGV, by a write to a forbidden address */
-  FAULT_EXIT,    /* exit with `code` */
-  FAULT_CORRUPT, /* a byte of an output is flipped */
-  FAULT_ZERO,    /* both timestamps are 0 */
-  FAULT_SHIFT,   /* the end comes `seconds` later */
-  FAULT_KILL,    /* SIGKILL for the process and its parent */
-  FAULT_OTHERS,  /* SIGKILL for its parent's other children */
-  FAULT_HEAP,    /* a byte behind a block of the heap is changed: only checks of the heap notice */
-  FAULT_NOTE     /* a line in the log, nothing else */
+  FAULT_ERROR,     /* the call returns `code` */
+  FAULT_SLEEP,     /* `seconds`, then it goes on */
+  FAULT_HANG,      /* for ever */
+  FAULT_ABORT,     /* SIGABRT */
+  FAULT_SEGV,      /* SIGSEGV, by a write to a forbidden address */
+  FAULT_EXIT,      /* exit with `code` */
+  FAULT_CORRUPT,   /* a byte of an output is flipped */
+  FAULT_ZERO,      /* both timestamps are 0 */
+  FAULT_SHIFT,     /* the end comes `seconds` later */
+  FAULT_KILL,      /* SIGKILL for the process and its parent */
+  FAULT_OTHERS,    /* SIGKILL for its parent's other children */
+  FAULT_HEAP,      /* a byte behind a block of the heap is changed: only checks of the heap notice */
+  FAULT_INTERRUPT, /* SIGINT for its parent */
+  FAULT_NOTE       /* a line in the log, nothing else */
 } fault_deed;
 
 typedef struct fault {

@@ -18,10 +18,10 @@ import numpy as np
 
 from ... import command
 from ...files import read_text, write_text
+from ...judge import Arrays, Judge
 from ...optimizer import Optimizer
 from ...problem import Space
 from .cache import CacheFile, Entry, find_cache, key_of, read_cache
-from .judge import Arrays, Judge
 from .kernel import Kernel, Source, conditions, usual_parameters
 from .metrics import Metrics, check_metrics, objective_text, process_metrics
 from .observers.nvml import FORMULAS, Observed
@@ -122,7 +122,7 @@ def tune_kernel(
     if results:
         env["best_config"] = get_best_config(results, objective, higher)
         if not quiet:
-            print(f"\nBest of {len(results)} configurations by {objective}:\n" + get_config_string(
+            print(f"\nBest of {len(results)} configuration{'s' if len(results) != 1 else ''} by {objective}:\n" + get_config_string(
                 env["best_config"], [*tune_params, "time", objective, *(metrics or {})], {"time": "ms"}))
     elif not quiet:
         print("No configuration is valid.")
@@ -155,7 +155,7 @@ class _Report:
         if not self._quiet:
             print(("Simulating: " if simulated else "Using: ") + name)
         if self.verbose:
-            print(f"The space has {n} configurations.")
+            print(f"The space has {n} configuration{'s' if n != 1 else ''}.")
 
     def entry(self, entry: Entry, reason: str = "") -> None:
         if "__error__" not in entry:

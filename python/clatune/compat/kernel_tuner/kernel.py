@@ -12,8 +12,8 @@ from typing import Any, Union
 import numpy as np
 
 from ...files import read_text
+from ...judge import MODULE
 from ...problem import Argument, Problem, Space, _type_of
-from .judge import MODULE
 from .tables import Failed, Function, Parameters, Table, expression, of_dict, plain, tabulate
 from .util import default_block_size_names
 

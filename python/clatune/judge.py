@@ -1,0 +1,96 @@
+"""Lets a Python function compute or judge the results of configurations: the other end of judge.c."""
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import command
+
+Arrays = dict[str, npt.NDArray[Any]]
+#: numpy's types of OpenCL's numbers.
+DTYPES = {name: np.dtype(code) for name, code in (("scalar", "f8"), ("half", "f2"), ("float", "f4"), ("double", "f8"), ("char", "i1"), ("uchar", "u1"), ("short", "i2"),
+                                                  ("ushort", "u2"), ("int", "i4"), ("uint", "u4"), ("long", "i8"), ("ulong", "u8"))}
+MODULE = pathlib.Path(__file__).with_name("judge.c")
+
+
+class Judge:
+    """A context in which worker processes can ask `function`. It gets arrays and scalars by name. A judge returns why the results are
+    incorrect, or an empty string; a reference returns the correct results by name. An exception counts as incorrect, and is raised at the
+    end. Arrays get the shapes and types of `shapes` where these have as many bytes."""
+
+    def __init__(self, folder: pathlib.Path, shapes: Mapping[str, npt.NDArray[Any]], function: Callable[[Arrays], Union[str, Arrays]]):
+        self._place = os.fspath(folder)
+        self._shapes = shapes
+        self._function = function
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> Judge:
+        # A socket's path has at most 107 bytes.
+        self._folder = tempfile.TemporaryDirectory(prefix="judge-", dir=self._place if len(os.fsencode(self._place)) < 80 else "/tmp")
+        self._path = os.path.join(self._folder.name, "socket")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(self._path)
+        self._socket.listen(64)
+        self._before = os.environ.get("CLATUNE_JUDGE")
+        os.environ["CLATUNE_JUDGE"] = self._path
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+        self._folder.cleanup()
+        if self._before is None:
+            os.environ.pop("CLATUNE_JUDGE", None)
+        else:
+            os.environ["CLATUNE_JUDGE"] = self._before
+        if self.error is not None and error is not self.error and (error is None or isinstance(error, command.Error)):
+            raise self.error from error
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                asker, _ = self._socket.accept()
+            except OSError:  # it was shut down
+                return
+            with asker, asker.makefile("rb") as stream:
+                arrays: Arrays = {}
+                while line := stream.readline().decode().strip():
+                    name, kind, *numbers = line.split()
+                    *extent, n = map(int, numbers)
+                    arrays[name] = self._array(name, kind, extent, stream.read(n))
+                try:
+                    reply = self._function(arrays)
+                except BaseException as error:  # it is raised where the tuning was called
+                    self.error = self.error or error
+                    reply = f"the Python function raised {type(error).__name__}"
+                try:
+                    if isinstance(reply, str):
+                        asker.sendall(" ".join(reply.split()).encode()[:200] + b"\n")
+                    else:
+                        asker.sendall(b"".join(b"%s %d\n%s" % (name.encode(), one.nbytes, one.tobytes()) for name, one in reply.items()) + b"\n")
+                except OSError:  # the worker's time was up meanwhile
+                    pass
+
+    def _array(self, name: str, kind: str, extent: list[int], content: bytes) -> npt.NDArray[Any]:
+        like = self._shapes.get(name)
+        if like is not None and (like.nbytes == len(content) or kind == "scalar"):
+            array = np.frombuffer(content, np.float64).astype(like.dtype) if kind == "scalar" else np.frombuffer(content, like.dtype)
+            return array.reshape(like.shape).copy()
+        base, lanes = re.fullmatch(r"([a-z]+)(\d*)", kind).groups()  # type: ignore[union-attr]
+        shape = [n for n in reversed(extent)]
+        while len(shape) > 1 and shape[0] == 1:
+            del shape[0]
+        return np.frombuffer(content, DTYPES[base]).reshape(*shape, *([-1] if lanes else [])).copy()
