@@ -215,7 +215,8 @@ static int run_init(const cli_arguments *arguments) {
   const int rc = clt_draft_build(d, &device, &cli_error);
   if (rc) note_program(path, cli_error.message);
   cli_check(rc);
-  cli_check(clt_draft_set_kernel(d, choose_kernel(d, cli_text(arguments, "kernel"), path), &device, &cli_error));
+  cli_check(clt_draft_set_kernel(d, choose_kernel(d, cli_text(arguments, "kernel"), path), &device, cli_log,
+                                 &quiet, &cli_error));
   if (!quiet) note_macros(d, path, n_typed);
   return write_problem(arguments, d);
 }

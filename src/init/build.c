@@ -185,11 +185,13 @@ static void explore(clt_draft *d, const clt_device_info *device) {
   free(others);
 }
 
-int clt_draft_set_kernel(clt_draft *d, const clt_kernel_info *kernel, const clt_device_info *device, clt_error *error) {
+int clt_draft_set_kernel(clt_draft *d, const clt_kernel_info *kernel, const clt_device_info *device, clt_log_fn log,
+                         void *user, clt_error *error) {
   bool any_asked = false;
   d->kernel = kernel;
   for (size_t i = 0; i < d->n_macros; i++) any_asked |= d->macros[i].is_asked;
   if (any_asked) explore(d, device);
+  clt_draft_find_reached(d, log, user);
   clt_draft_read_kernel(d);
   return d->body ? CLT_OK : clt_fail_memory(error);
 }

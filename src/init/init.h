@@ -22,6 +22,7 @@ typedef struct clt_draft_macro {
   bool is_defined;         /* it has a default in the text, so builds need no -D */
   bool is_given;           /* an application's build options set this value */
   bool is_asked;           /* an #if tests its value */
+  bool is_reached;         /* it changes the code that the kernel reaches, if draft->knows_reached */
   bool is_size;            /* its name says that it changes the result: it becomes a problem parameter */
 } clt_draft_macro;
 
@@ -40,6 +41,7 @@ typedef struct clt_draft {
   /* Derived from this text. */
   clt_draft_macro macros[CLT_DRAFT_MACROS];
   size_t n_macros;
+  bool knows_reached;                    /* libclang read the kernel */
   int n_dimensions;                      /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
   char required[3][64];                  /* reqd_work_group_size, as written; "": none */
   char times_group[3][64];               /* the factor in get_group_id(d) * X + get_local_id(d); "": none */
@@ -68,9 +70,9 @@ int clt_draft_find_macros(clt_draft *draft, const char *path, clt_log_fn log, vo
 /* Builds the text on a device and lists its kernels. Adds undefined macros until the build succeeds. */
 int clt_draft_build(clt_draft *draft, const clt_device_info *device, clt_error *error);
 /* Sets the kernel to tune, one of draft->kernels. Builds again with other values of the macros that #if tests, to find
- * the macros that other branches need; then forgets what only concerns other kernels. */
-int clt_draft_set_kernel(clt_draft *draft, const clt_kernel_info *kernel, const clt_device_info *device,
-                         clt_error *error);
+ * the macros that other branches need; then forgets what only concerns other kernels. Says if libclang did not help. */
+int clt_draft_set_kernel(clt_draft *draft, const clt_kernel_info *kernel, const clt_device_info *device, clt_log_fn log,
+                         void *user, clt_error *error);
 /* The draft; kernel_file: the path to write in it. New reference; NULL: out of memory. */
 json_t *clt_draft_problem(clt_draft *draft, const char *kernel_file);
 
@@ -110,6 +112,8 @@ int clt_draft_usual_size(const clt_draft *draft, const char *name, size_t nth); 
  * LOCAL_SIZE_1. */
 bool clt_draft_is_local_size(const char *macro, int dimension, int n_dimensions);
 
+/* Asks the program clatune-parse which macros the kernel reaches; logs why it cannot say. */
+void clt_draft_find_reached(clt_draft *draft, clt_log_fn log, void *user);
 void clt_draft_read_shape(clt_draft *draft); /* the number of dimensions, and required sizes of work-groups */
 void clt_draft_read_kernel(
     clt_draft *draft); /* forgets the functions that the kernel does not reach, and reads its shape again */

@@ -201,7 +201,8 @@ void clt_draft_read_kernel(clt_draft *d) {
     bool is_group = false, beyond = false; /* beyond the kernel's dimensions, the work-group's size is 1 */
     for (int k = 0; k < d->n_dimensions; k++) is_group |= clt_draft_local_size(d, k) == m;
     for (int k = d->n_dimensions; k < 3; k++) beyond |= clt_draft_is_local_size(m->name, k, 3);
-    if (m->list || (!beyond && (is_group || clt_reads_macro(d->plain, m->name)))) continue;
+    const bool reached = d->knows_reached ? m->is_reached : clt_reads_macro(d->plain, m->name);
+    if (m->list || (!beyond && (is_group || reached))) continue;
     if (beyond && !m->is_defined) m->value = 1;
     drop_macro(d, i);
   }

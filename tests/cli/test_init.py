@@ -3,8 +3,10 @@ import json
 import os
 import pathlib
 import stat
+import shutil
 import subprocess
 import sys
+import unittest
 
 from harness import CLATUNE, CliTest, has_device, main
 
@@ -38,7 +40,65 @@ kernel void other(read_only image2d_t image, sampler_t sampler, constant float4 
 """
 
 
+FOREIGN = """#ifndef COPY_W
+#define COPY_W 4
+#endif
+#ifndef TILE
+#define TILE 8
+#endif
+#ifndef USE_TABLE
+#define USE_TABLE 0
+#endif
+#ifndef TABLE_STEP
+#define TABLE_STEP 4
+#endif
+#define STEP (2 * TABLE_STEP)
+#if COPY_W == 1
+typedef float wide;
+#else
+typedef float4 wide;
+#endif
+#if USE_TABLE
+float read_table(global const float *a, int i) { return a[i * STEP]; }
+#endif
+void copy_wide(global const wide *a, global wide *b, int i) { b[i] = a[i]; }
+kernel void copy(global const wide *a, global wide *b) { copy_wide(a, b, get_global_id(0)); }
+kernel void scale(global const float *a, global float *b) {
+  float s = 0;
+  for (int k = 0; k < TILE; k++) s += a[get_global_id(0) + k];
+#if USE_TABLE
+  s += read_table(a, 1);
+#endif
+  b[get_global_id(0)] = s;
+}
+"""
+PARSE = pathlib.Path(CLATUNE).parents[1] / "init/parse/clatune-parse"
+
+
 class Init(CliTest):
+    def macros_of(self, name, kernel):
+        self.init(name, "--kernel", kernel, "-o", "draft.json", "--force")
+        return [p["Name"] for p in self.problem("draft.json")["ConfigurationSpace"]["TuningParameters"]]
+
+    @unittest.skipUnless(PARSE.exists(), "built without libclang")
+    def test_a_macro_of_code_that_the_kernel_does_not_reach_is_left_out(self):
+        self.write("k.cl", FOREIGN)
+        self.assertEqual(self.macros_of("k.cl", "scale"), ["TILE", "USE_TABLE", "TABLE_STEP", "local_x"])
+        self.assertEqual(self.macros_of("k.cl", "copy"), ["COPY_W", "local_x"])
+
+    def test_what_libclang_cannot_say_is_noted(self):
+        self.write("k.cl", FOREIGN + "#ifndef POCL_DEVICE_ADDRESS_BITS\n#error only for PoCL\n#endif\n")
+        note = "note: macros of other code in the file may be among the tuning parameters"
+        if PARSE.exists():
+            said = self.init("k.cl", "--kernel", "scale").stderr
+            self.assertRegex(said, note + ", because libclang cannot read it: k.cl:.*only for PoCL")
+        shutil.copy(CLATUNE, self.folder / "alone")
+        said = subprocess.run([self.folder / "alone", "init", "k.cl", "--kernel", "scale", "--device", "pocl", "--force"], cwd=self.folder,
+                              env=self.environment, text=True, capture_output=True)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(note + "; to leave them out", said.stderr)
+        self.assertIn("TILE", str(self.problem("k.json")["ConfigurationSpace"]["TuningParameters"]))
+
     def test_what_is_no_regular_file_is_written_to(self):
         self.write("my.cl", SCALE)
         self.init("my.cl", "-o", "/dev/null")
@@ -227,7 +287,7 @@ kernel void branch(global float *out, int n) {
         worker = self.folder / "worker"
         worker.write_text(f'#!/bin/sh\necho >>"{self.folder}/begun"\nexec "{os.environ["CLATUNE_WORKER"]}" "$@"\n')
         worker.chmod(0o755)
-        self.write("often.cl", "#if MODE\nfloat x = FIRST;\n#endif\nkernel void often(global float *out) { TYPE v = SECOND; out[0] = v; }\n")
+        self.write("often.cl", "kernel void often(global float *out) {\n#if MODE\nout[1] = FIRST;\n#endif\nTYPE v = SECOND; out[0] = v; }\n")
         self.init("often.cl", CLATUNE_WORKER=str(worker))
         names = [p["Name"] for p in self.problem("often.json")["ConfigurationSpace"]["TuningParameters"]]
         self.assertEqual(names[:3], ["MODE", "SECOND", "FIRST"])

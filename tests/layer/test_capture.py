@@ -9,6 +9,7 @@ import unittest
 from applications import APPS, Folder, floats
 
 CLATUNE, ODD = os.environ["CLATUNE"], os.environ["APP_ODD"]
+PARSE = pathlib.Path(CLATUNE).parents[1] / "init/parse/clatune-parse"
 SIZES = {"stencil": (64, 32, 3), "reduction": (5000, 2), "image_filter": (20, 12, 2), "gemm": (24, 16, 8, 2)}
 
 
@@ -51,6 +52,14 @@ class Applications(Capture):
                 self.assertTrue(written, kernels)
                 for path in written:
                     self.verify(path)
+
+    @unittest.skipUnless(APPS["gemm"] and PARSE.exists() and "pocl" in os.environ["OCL_ICD_VENDORS"], "no CLBlast, libclang or PoCL")
+    def test_clblast_has_the_parameters_of_its_own_kernel(self):
+        self.capture("-o", "c", "--", APPS["gemm"], "64", "64", "64", "1")
+        path, = (self.folder.path / "c").glob("Xgemm*/Xgemm*.json")
+        names = {p["Name"] for p in problem(path)["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(names, {"WGD", "KWID", "MDIMCD", "NDIMCD", "MDIMAD", "NDIMBD", "VWMD", "VWND", "PADA", "PADB", "USE_CL_MAD",
+                                 "USE_STAGGERED_INDICES"})
 
     def test_stencil_becomes_a_problem(self):
         self.capture("-o", "c", "--kernel", "heat_step", "--launch", "3", "--flags", "--tolerance", "0.01", "--",

@@ -248,6 +248,7 @@ static size_t write_problems(const cli_arguments *arguments, json_t *kernels, co
                       .raw = raw,
                       .folder = kernel_folder(out, kernels, i),
                       .flags = cli_given(arguments, "flags"),
+                      .quiet = quiet,
                       .tolerance = cli_real_number(arguments, "tolerance", NAN, 0, 1)};
       path = capture_problem(&parameters, c, &error);
       if (path == NULL) clt_remove_tree(c->folder, false);

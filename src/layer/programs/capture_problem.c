@@ -457,7 +457,7 @@ static int read_kernel(captured *c, clt_error *error) {
   if (kernel == NULL || kernel->n_arguments != n_arguments)
     return clt_fail(error, CLT_E_FORMAT, "its source, when built again, has a different kernel of that name");
   const size_t n_before = d->options.n;
-  rc = clt_draft_set_kernel(d, kernel, &device, error);
+  rc = clt_draft_set_kernel(d, kernel, &device, cli_log, &c->quiet, error);
   if (rc) return rc;
   for (size_t i = n_before; i < d->options.n; i++) /* macros that this kernel does not use */
     json_array_append_new(c->options, clt_draft_option(d->options.all[i]));

@@ -12,6 +12,7 @@ typedef struct captured {
   const char *raw;                /* the folder of the layer's files */
   const char *folder;             /* the problem's folder, which exists */
   bool flags;                     /* compiler flags become parameters */
+  bool quiet;                     /* no notes */
   double tolerance;               /* relative, of floating-point results; NaN: the default */
   clt_draft *draft;
   json_t *options, *includes; /* CompilerOptions and IncludePaths */
