@@ -10,6 +10,7 @@
 #include "device/device.h"
 
 #define CLT_DRAFT_MACROS 64
+#define CLT_DRAFT_KERNELS 8 /* launched in turn */
 #define CLT_DRAFT_BYTES (512 << 10) /* of the kernel file, and of what it includes */
 #define CLT_DRAFT_TYPE "=float"     /* ends the option for an undefined type */
 #define CLT_DRAFT_PREFIX "size_"    /* problem parameters are macros, so they must not be named like arguments */
@@ -29,6 +30,7 @@ typedef struct clt_draft_macro {
 /* Zeroed before use. */
 typedef struct clt_draft {
   clt_words options; /* "-DNAME=value", for all builds */
+  size_t n_typed;    /* of these, by clt_draft_define */
   bool complete;     /* an application builds it with these options, so an undefined macro is intended */
   clt_inspector *inspector;
   char *folder, *text; /* of the kernel file; the text begins with a #line, so that messages name the file */
@@ -75,6 +77,17 @@ int clt_draft_set_kernel(clt_draft *draft, const clt_kernel_info *kernel, const 
                          void *user, clt_error *error);
 /* The draft; kernel_file: the path to write in it. New reference; NULL: out of memory. */
 json_t *clt_draft_problem(clt_draft *draft, const char *kernel_file);
+
+/* Whether a kernel writes a buffer or an image that another one, with an argument of that name, only reads. */
+bool clt_draft_passes_data(const clt_kernel_info *from, const clt_kernel_info *to);
+/* Joins the drafts of kernels to one problem that launches them in this order. Returns the first, which it changes, as
+ * it does the others. */
+json_t *clt_draft_join(json_t *const *problems, size_t n);
+/* Proposes the file's kernel that is called naive or ref and takes some of these arguments; else a TODO. New reference.
+ */
+json_t *clt_draft_reference(const clt_draft *draft, const char *kernel_file, const json_t *arguments);
+/* Whether a kernel's name says that it is a simple one, to compare with. */
+bool clt_draft_is_naive(const clt_kernel_info *kernel);
 
 /* --- parts, which `clatune capture` uses too; JSON is a new reference --- */
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "init/init.h"
 #include "problem/plan.h"
 
@@ -175,32 +176,46 @@ static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
 
 /* --- the launch and the reference --- */
 
-/* Proposes another kernel of the file whose name contains "naive" or "ref" and which takes the same arguments. */
-static const clt_kernel_info *find_naive(const clt_draft *d) {
-  for (const clt_kernel_info *other = d->kernels; other < d->kernels + d->n_kernels; other++) {
-    bool fits = (strcasestr(other->name, "naive") || strcasestr(other->name, "ref")) &&
-                strcmp(other->name, d->kernel->name) != 0 && other->n_arguments == d->kernel->n_arguments;
-    for (size_t k = 0; fits && k < other->n_arguments; k++)
-      fits = strcmp(d->kernel->arguments[k].name, other->arguments[k].name) == 0 &&
-             strcmp(d->kernel->arguments[k].type, other->arguments[k].type) == 0;
-    if (fits) return other;
-  }
-  return NULL;
+bool clt_draft_is_naive(const clt_kernel_info *kernel) {
+  return strcasestr(kernel->name, "naive") || strcasestr(kernel->name, "ref");
 }
 
-static json_t *reference_json(const clt_draft *d, const char *kernel_file) {
-  const clt_kernel_info *naive = find_naive(d);
-  if (naive == NULL)
+/* The names of a kernel's arguments; NULL: one is not among those of the problem. */
+static json_t *names_json(const clt_kernel_info *kernel, const json_t *arguments) {
+  json_t *names = json_array(), *argument;
+  for (size_t k = 0; k < kernel->n_arguments; k++) {
+    bool known = false;
+    size_t i;
+    json_array_foreach(arguments, i, argument) known |= strcmp(clt_json_string(argument, "Name"), kernel->arguments[k].name) == 0;
+    json_array_append_new(names, json_string(kernel->arguments[k].name));
+    if (known) continue;
+    json_decref(names);
+    return NULL;
+  }
+  return names;
+}
+
+json_t *clt_draft_reference(const clt_draft *d, const char *kernel_file, const json_t *arguments) {
+  const clt_kernel_info *naive = NULL;
+  json_t *names = NULL, *size = json_array();
+  for (size_t i = 0; names == NULL && i < d->n_kernels; i++) {
+    naive = &d->kernels[i];
+    if (clt_draft_is_naive(naive) && strcmp(naive->name, d->kernel->name) != 0) names = names_json(naive, arguments);
+  }
+  if (names == NULL)
     return json_string(
         "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
         "without this key the default configuration's result is taken as correct");
-  json_t *size = json_array();
   for (int k = 0; k < d->n_dimensions; k++) {
     const char *along = clt_draft_size_along(d, k); /* a naive kernel has a work-item per element */
     json_array_append_new(
         size, along ? json_string(along) : json_sprintf("TODO work-items of '%s' along %s", naive->name, axes[k]));
   }
-  return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
+  const bool all = json_array_size(names) == json_array_size(arguments);
+  json_t *json = json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
+  if (!all) json_object_set(json, "Arguments", names);
+  json_decref(names);
+  return json;
 }
 
 static json_t *global_json(const clt_draft *d) {
@@ -268,5 +283,5 @@ json_t *clt_draft_problem(clt_draft *d, const char *kernel_file) {
                    "ConfigurationSpace", "TuningParameters", clt_draft_parameters(d), "Conditions", conditions_json(d),
                    "KernelSpecification", "Language", "OpenCL", "KernelName", name, "KernelFile", kernel_file,
                    "GlobalSize", global_json(d), "LocalSize", local_json(d), "Arguments", arguments, "CompilerOptions",
-                   options, "// LocalSize", note, "Reference", reference_json(d, kernel_file));
+                   options, "// LocalSize", note, "Reference", clt_draft_reference(d, kernel_file, arguments));
 }
