@@ -52,6 +52,7 @@ typedef struct clt_draft {
   /* The problem file's content. */
   char sizes[CLT_MAX_KERNEL_ARGUMENTS + CLT_DRAFT_MACROS][160]; /* the problem parameters */
   size_t n_sizes;
+  char strides[CLT_MAX_KERNEL_ARGUMENTS][300]; /* the expression for an argument that indices are multiplied with */
   const char *global[3];  /* the size that is the number of work-items along a dimension; NULL: not known */
   bool own_local_size;    /* whether parameters determine the work-group's size */
   const char *local[3];   /* the parameter that is its size along a dimension; */
@@ -137,11 +138,15 @@ void clt_draft_find_global(clt_draft *draft);
 const char *clt_draft_size_along(const clt_draft *draft, int dimension);
 /* Whether the kernel compares a size with an index outside of loops, and so works with more work-items. */
 bool clt_draft_tests_edge(const clt_draft *draft, const char *size);
+/* Whether each work-item loops over a size. */
+bool clt_draft_loops_over(const clt_draft *draft, const char *size);
 /* Whether the kernel compares a name with anything, as in i < n. */
 bool clt_draft_compares(const clt_draft *draft, const char *name);
+/* The size that limits an index: that of a dimension, for a global id, or the one that the index is compared with. */
+const char *clt_draft_limit(const clt_draft *draft, const char *name);
 /* The number of an array's elements, if all its indices show it: "size_n" or ["size_width", "size_height"]; else NULL.
- */
-json_t *clt_draft_extent(const clt_draft *draft, const char *array);
+ * Sets the strides that the indices show. */
+json_t *clt_draft_extent(clt_draft *draft, const char *array);
 
 /* Places in a text. */
 const char *clt_skip_blanks(const char *at);

@@ -70,6 +70,7 @@ bool clt_draft_names_parameters(const clt_draft *d, const char *expression) {
 /* Whether an argument is a size of the data: an integer that is called like one, or that the kernel compares with an
  * index. */
 static bool is_size(const clt_draft *d, const clt_kernel_argument *a) {
+  if (d->strides[a - d->kernel->arguments][0]) return false;
   static const char *const types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
   bool is_integer = false;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) is_integer |= strcmp(a->type, types[i]) == 0;
@@ -79,6 +80,7 @@ static bool is_size(const clt_draft *d, const clt_kernel_argument *a) {
 
 static json_t *sizes_json(clt_draft *d) {
   json_t *list = json_array();
+  d->n_sizes = 0;
   for (size_t i = 0; i < d->kernel->n_arguments; i++) {
     const clt_kernel_argument *a = &d->kernel->arguments[i];
     if (!is_size(d, a)) continue;
@@ -89,6 +91,9 @@ static json_t *sizes_json(clt_draft *d) {
                                           usual, "Min", usual > 0, "// Default", "a guess: write a size that you use",
                                           "Macro", clashes ? json_false() : NULL));
   }
+  json_t *only = json_array_get(list, 0);
+  if (d->n_sizes == 1 && d->n_dimensions == 1 && !clt_draft_loops_over(d, d->sizes[0])) /* else microseconds of work */
+    json_object_set_new(only, "Default", json_integer(json_integer_value(json_object_get(only, "Default")) * 1024));
   for (const clt_draft_macro *m = d->macros; m < d->macros + d->n_macros; m++) {
     if (!m->is_size) continue;
     clt_snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, "%s", m->name);
@@ -127,7 +132,7 @@ static void print_element(char out[200], const clt_kernel_argument *a, bool vari
     clt_snprintf(out, 200, "TODO the OpenCL type, such as float or int4, that the kernel calls %s", type);
 }
 
-static json_t *vector_json(const clt_draft *d, const clt_kernel_argument *a, const char *element, bool varies) {
+static json_t *vector_json(clt_draft *d, const clt_kernel_argument *a, const char *element, bool varies) {
   const bool real = clt_starts_with(element, "TODO") || clt_starts_with(element, "float") ||
                     clt_starts_with(element, "double") || clt_starts_with(element, "half");
   json_t *size = varies ? json_sprintf("TODO number of elements of %s, for all configurations", element)
@@ -145,7 +150,7 @@ static json_t *vector_json(const clt_draft *d, const clt_kernel_argument *a, con
   return json;
 }
 
-static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
+static json_t *argument_json(clt_draft *d, const clt_kernel_argument *a) {
   char element[200];
   const bool varies = d->varies[a - d->kernel->arguments];
   print_element(element, a, varies);
@@ -166,9 +171,10 @@ static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
   const bool real =
       clt_starts_with(element, "float") || clt_starts_with(element, "double") || clt_starts_with(element, "half");
   json_t *value = real ? json_real(1) : json_string("TODO its value, a number or an expression over sizes");
-  if (is_size(d, a)) {
+  const char *stride = d->strides[a - d->kernel->arguments];
+  if (is_size(d, a) || stride[0]) {
     json_decref(value);
-    value = json_sprintf(CLT_DRAFT_PREFIX "%s", a->name);
+    value = stride[0] ? json_string(stride) : json_sprintf(CLT_DRAFT_PREFIX "%s", a->name);
   }
   return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", element, "MemoryType", "Scalar", "FillValue",
                    value);
@@ -264,6 +270,12 @@ static json_t *conditions_json(const clt_draft *d) {
 json_t *clt_draft_problem(clt_draft *d, const char *kernel_file) {
   static const char *const own_names[] = {"local_x", "local_y", "local_z"};
   json_t *sizes = sizes_json(d), *arguments = json_array(), *options = d->options.n ? json_array() : NULL;
+  clt_draft_find_global(d);
+  for (size_t i = 0; i < d->kernel->n_arguments; i++) /* their indices show strides, which are no sizes of their own */
+    json_decref(clt_draft_extent(d, d->kernel->arguments[i].name));
+  json_decref(sizes);
+  sizes = sizes_json(d);
+  memset(d->global, 0, sizeof d->global);
   clt_draft_find_global(d);
   d->own_local_size = d->kernel->local_size[0] == 0;
   for (int k = 0; k < d->n_dimensions; k++) {

@@ -78,6 +78,10 @@ static const char written_text[] =
     "    for (int k = 0; k < STEP; k++) sum += all[i + k];\n"
     "  out[get_global_id(0)] = sum;\n"
     "}\n"
+    "#define EACH 4\n"
+    "kernel void several(global const real *in, global real *out) {\n"
+    "  for (int k = 0; k < EACH; k++) out[get_global_id(0) * EACH + k] = 2 * in[get_global_id(0) * EACH + k];\n"
+    "}\n"
     "#undef UNDONE\n";
 
 static cl_device_id device;
@@ -305,6 +309,12 @@ int main(int argc, char **argv) {
 
   launch_pair(build("-DROOM=2", written_text), "written", in, out);
   print_sum("written", out);
+  const size_t quarter = N / 4;
+  cl_kernel several = make_kernel(build("-DROOM=2", written_text), "several");
+  SET(several, 0, in);
+  SET(several, 1, out);
+  CHECK(clEnqueueNDRangeKernel(queue, several, 1, NULL, &quarter, NULL, 0, NULL, NULL));
+  print_sum("several", out);
   cl_platform_id platform;
   char name[200] = "";
   clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);

@@ -191,6 +191,20 @@ class Ways(Capture):
         self.assertEqual((applied["kernel"], applied["launches"], applied["check"]), ("written", 1, "right"))
 
 
+    def test_a_macro_that_changes_the_work_of_an_item(self):
+        kernels = self.captured("-o", "c", "--kernel", "several", "--kernel", "written")
+        path, = (k["problem"] for k in kernels if k["name"] == "several")
+        json_ = self.verify(path)
+        items = json_["Capture"]["Global"][0]
+        scaled = f"{items} * 4 // EACH"
+        self.assertEqual(json_["KernelSpecification"]["GlobalSize"], {"X": scaled})
+        self.assertIn({"Expression": f"({scaled}) % local_x == 0"}, json_["ConfigurationSpace"]["Conditions"])
+        self.folder.run(CLATUNE, "verify", path, "--config", "EACH=1")
+        # These macros leave the work as it is.
+        path, = (k["problem"] for k in kernels if k["name"] == "written" and k["problem"])
+        self.assertEqual(problem(self.folder.path / path)["KernelSpecification"]["GlobalSize"], {"X": 1024})
+
+
 class Mistakes(Capture):
     def fails(self, *words, expect=1):
         return self.folder.run(CLATUNE, "capture", *words, expect=expect).stderr
