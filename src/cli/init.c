@@ -122,7 +122,8 @@ static json_t *join_drafts(const cli_arguments *arguments, clt_draft *const *dra
   if (n == 1) return problems[0];
   json_t *joined = clt_draft_join(problems, n);
   const json_t *kernel = json_object_get(joined, "KernelSpecification");
-  json_object_set_new(joined, "Reference", clt_draft_reference(drafts[n - 1], file, json_object_get(kernel, "Arguments")));
+  json_object_set_new(joined, "Reference",
+                      clt_draft_reference(drafts[n - 1], file, json_object_get(kernel, "Arguments")));
   for (size_t i = 1; i < n; i++) json_decref(problems[i]);
   return joined;
 }
@@ -140,8 +141,10 @@ static int write_problem(const cli_arguments *arguments, clt_draft *const *draft
   const char *from = cli_keep_memory(clt_path_folder(clt_file_is_special(path) ? "." : path));
   const char *file = cli_keep_memory(path_between(from, d->folder, slash ? slash + 1 : kernel_path));
   json_t *json = join_drafts(arguments, drafts, n, file);
-  const size_t n_tuned = json_array_size(json_object_get(json_object_get(json, "ConfigurationSpace"), "TuningParameters"));
-  const size_t n_arguments = json_array_size(json_object_get(json_object_get(json, "KernelSpecification"), "Arguments"));
+  const size_t n_tuned =
+      json_array_size(json_object_get(json_object_get(json, "ConfigurationSpace"), "TuningParameters"));
+  const size_t n_arguments =
+      json_array_size(json_object_get(json_object_get(json, "KernelSpecification"), "Arguments"));
   if (json && cli_given(arguments, "interactive")) ask_person(json);
   cli_add_json(&text, json, 0);
   clt_text_add(&text, "\n");

@@ -102,7 +102,8 @@ static bool read_sum(sum *out, const clt_draft *d, const char **at, int depth) {
 static const char *limit_text(char out[64], const clt_draft *d, const char *name) {
   const char *size = clt_draft_limit(d, name);
   if (size) return clt_snprintf(out, 64, "%s", size) < 64 ? out : NULL;
-  for (const char *at = d->body; !isdigit((unsigned char)*name) && (at = clt_next_word(d->body, at, name)) != NULL; at++) {
+  for (const char *at = d->body; !isdigit((unsigned char)*name) && (at = clt_next_word(d->body, at, name)) != NULL;
+       at++) {
     const char *next = clt_skip_blanks(at + strlen(name));
     if (*next != '<') continue;
     next = clt_skip_blanks(next + 1);
@@ -150,7 +151,8 @@ static int find_groups(group out[MOST_TERMS], const clt_draft *d, const sum *ind
       memcpy(out[n++].coefficient, factors, sizeof factors);
     }
     if (length + sizeof limit + 8 > sizeof out[k].limit) return 0;
-    clt_snprintf(out[k].limit + length, sizeof out[k].limit - length, "%s%s%s", length ? " + " : "", limit, length ? " - 1" : "");
+    clt_snprintf(out[k].limit + length, sizeof out[k].limit - length, "%s%s%s", length ? " + " : "", limit,
+                 length ? " - 1" : "");
   }
   return n;
 }

@@ -10,7 +10,7 @@
 #include "device/device.h"
 
 #define CLT_DRAFT_MACROS 64
-#define CLT_DRAFT_KERNELS 8 /* launched in turn */
+#define CLT_DRAFT_KERNELS 8         /* launched in turn */
 #define CLT_DRAFT_BYTES (512 << 10) /* of the kernel file, and of what it includes */
 #define CLT_DRAFT_TYPE "=float"     /* ends the option for an undefined type */
 #define CLT_DRAFT_PREFIX "size_"    /* problem parameters are macros, so they must not be named like arguments */
@@ -84,8 +84,9 @@ bool clt_draft_passes_data(const clt_kernel_info *from, const clt_kernel_info *t
 /* Joins the drafts of kernels to one problem that launches them in this order. Returns the first, which it changes, as
  * it does the others. */
 json_t *clt_draft_join(json_t *const *problems, size_t n);
-/* Proposes the file's kernel that is called naive or ref and takes some of these arguments; else a TODO. New reference.
- */
+/* Proposes the file's kernel that is called naive or ref and takes these arguments, maybe without scratch memory; else
+ * a
+ * TODO. New reference. */
 json_t *clt_draft_reference(const clt_draft *draft, const char *kernel_file, const json_t *arguments);
 /* Whether a kernel's name says that it is a simple one, to compare with. */
 bool clt_draft_is_naive(const clt_kernel_info *kernel);

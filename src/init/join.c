@@ -59,7 +59,7 @@ static void join_arguments(json_t *list, const json_t *more) {
 }
 
 /* Adds build options, and removes those that define what is a tuning parameter of another launch. */
-static void join_options(json_t *kernel, const json_t *more, const json_t *parameters) {
+static void join_options(json_t *kernel, json_t *more, const json_t *parameters) {
   json_t *list = json_array(), *all = json_array(), *item;
   size_t i;
   json_array_extend(all, json_object_get(kernel, "CompilerOptions"));
@@ -72,8 +72,10 @@ static void join_options(json_t *kernel, const json_t *more, const json_t *param
     if (!known) json_array_append(list, item);
     json_decref(defined);
   }
-  if (json_array_size(list)) json_object_set(kernel, "CompilerOptions", list);
-  else json_object_del(kernel, "CompilerOptions");
+  if (json_array_size(list))
+    json_object_set(kernel, "CompilerOptions", list);
+  else
+    json_object_del(kernel, "CompilerOptions");
   json_decref(list);
   json_decref(all);
 }

@@ -183,43 +183,53 @@ static json_t *argument_json(clt_draft *d, const clt_kernel_argument *a) {
 /* --- the launch and the reference --- */
 
 bool clt_draft_is_naive(const clt_kernel_info *kernel) {
-  return strcasestr(kernel->name, "naive") || strcasestr(kernel->name, "ref");
+  const char *name = kernel->name;
+  return strcasestr(name, "naive") || strcasestr(name, "reference") || strcmp(name, "ref") == 0 ||
+         clt_starts_with(name, "ref_") || clt_ends_with(name, "_ref");
 }
 
-/* The names of a kernel's arguments; NULL: one is not among those of the problem. */
+/* The names of a kernel's arguments, if it takes all data of the problem but scratch memory, and nothing else. */
 static json_t *names_json(const clt_kernel_info *kernel, const json_t *arguments) {
   json_t *names = json_array(), *argument;
-  for (size_t k = 0; k < kernel->n_arguments; k++) {
+  size_t i, n_known = 0;
+  bool fits = true;
+  for (size_t k = 0; k < kernel->n_arguments; k++) json_array_append_new(names, json_string(kernel->arguments[k].name));
+  json_array_foreach(arguments, i, argument) {
     bool known = false;
-    size_t i;
-    json_array_foreach(arguments, i, argument) known |= strcmp(clt_json_string(argument, "Name"), kernel->arguments[k].name) == 0;
-    json_array_append_new(names, json_string(kernel->arguments[k].name));
-    if (known) continue;
-    json_decref(names);
-    return NULL;
+    for (size_t k = 0; k < json_array_size(names); k++)
+      known |= json_equal(json_array_get(names, k), json_object_get(argument, "Name"));
+    fits &= known || json_object_get(argument, "AccessType") == NULL || json_object_get(argument, "Output");
+    n_known += known;
   }
-  return names;
+  if (fits && n_known == kernel->n_arguments) return names;
+  json_decref(names);
+  return NULL;
 }
 
 json_t *clt_draft_reference(const clt_draft *d, const char *kernel_file, const json_t *arguments) {
   const clt_kernel_info *naive = NULL;
-  json_t *names = NULL, *size = json_array();
+  json_t *names = NULL, *own = json_array(), *size = json_array(), *argument;
+  size_t index;
   for (size_t i = 0; names == NULL && i < d->n_kernels; i++) {
     naive = &d->kernels[i];
     if (clt_draft_is_naive(naive) && strcmp(naive->name, d->kernel->name) != 0) names = names_json(naive, arguments);
   }
-  if (names == NULL)
-    return json_string(
-        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
-        "without this key the default configuration's result is taken as correct");
-  for (int k = 0; k < d->n_dimensions; k++) {
+  json_array_foreach(arguments, index, argument) json_array_append(own, json_object_get(argument, "Name"));
+  for (int k = 0; names && k < d->n_dimensions; k++) {
     const char *along = clt_draft_size_along(d, k); /* a naive kernel has a work-item per element */
     json_array_append_new(
         size, along ? json_string(along) : json_sprintf("TODO work-items of '%s' along %s", naive->name, axes[k]));
   }
-  const bool all = json_array_size(names) == json_array_size(arguments);
-  json_t *json = json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
-  if (!all) json_object_set(json, "Arguments", names);
+  json_t *json = NULL;
+  if (names)
+    json = json_pack("{s:s, s:s, s:O, s:O*}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size,
+                     "Arguments", json_equal(names, own) ? NULL : names);
+  else
+    json = json_string(
+        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
+        "without this key the default configuration's result is taken as correct");
+  json_decref(size);
+  json_decref(own);
   json_decref(names);
   return json;
 }

@@ -15,7 +15,8 @@
 #define MOST_SAID ((size_t)1 << 20)
 
 static char *value_text(const json_t *value) {
-  return json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+  return json_is_string(value) ? strdup(json_string_value(value))
+                               : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
 /* Its own value, and the others: all if an #if tests them, else one. */
@@ -61,7 +62,8 @@ static json_t *options_json(const clt_draft *d) {
 }
 
 static char *find_program(void) {
-  static const char *const near[] = {"../init/parse/" PROGRAM, "../../init/parse/" PROGRAM, "../libexec/" PROGRAM, NULL};
+  static const char *const near[] = {"../init/parse/" PROGRAM, "../../init/parse/" PROGRAM, "../libexec/" PROGRAM,
+                                     NULL};
   return clt_find_near_program(near, X_OK);
 }
 
@@ -95,13 +97,15 @@ void clt_draft_find_reached(clt_draft *d, clt_log_fn log, void *user) {
                               options_json(d), "macros", list);
   json_t *answer = program && d->n_macros && request ? ask(&said, program, request) : NULL;
   d->knows_reached = answer != NULL;
-  json_array_foreach(json_object_get(answer, "reached"), k, name)
-    for (size_t i = 0; i < d->n_macros; i++)
-      if (strcmp(d->macros[i].name, json_string_value(name)) == 0) d->macros[i].is_reached = true;
+  json_array_foreach(json_object_get(answer, "reached"), k,
+                     name) for (size_t i = 0; i < d->n_macros;
+                                i++) if (strcmp(d->macros[i].name, json_string_value(name)) == 0) d->macros[i]
+      .is_reached = true;
   if (said && answer == NULL)
     clt_log(log, user, CLT_LOG_INFO,
             "note: macros of other code in the file may be among the tuning parameters, because libclang cannot read "
-            "it: %.*s", (int)strcspn(said, "\n"), said);
+            "it: %.*s",
+            (int)strcspn(said, "\n"), said);
   json_decref(answer);
   json_decref(request);
   free(said);

@@ -123,7 +123,7 @@ class Ways(Capture):
 
     def test_every_way(self):
         names = ("mixed", "copies", "alias", "nothing", "moved", "waits", "grouped", "blocked", "still", "required", "shared",
-                 "numbered")
+                 "numbered", "linked")
         kernels = self.captured("-o", "c", *(word for name in names for word in ("--kernel", name)))
         by_name = {}
         for kernel in kernels:
@@ -140,7 +140,7 @@ class Ways(Capture):
         for kernel in by_name["copies"]:
             copies[kernel["origin"]].append(kernel)
         self.assertEqual(sorted((o, len(c)) for o, c in copies.items()), [("a binary", 1), ("source", 2)])
-        self.assertIn("a binary", copies["a binary"][0]["why"])
+        self.assertIn("delete that cache, often a folder in ~/.cache, or use --no-binaries", copies["a binary"][0]["why"])
         self.assertEqual(sorted(k["launches"] for k in copies["source"]), [1, 2])
         options = []
         for kernel in copies["source"]:
@@ -168,8 +168,14 @@ class Ways(Capture):
         required = self.verify(by_name["required"][0]["problem"])
         self.assertEqual(required["KernelSpecification"]["LocalSize"], {"X": 32})
         self.assertEqual(required["ConfigurationSpace"]["TuningParameters"][0]["Name"], "mad_enable")
+        linked = self.verify(by_name["linked"][0]["problem"])
+        self.assertEqual((linked["Capture"]["Options"], linked["ConfigurationSpace"]["TuningParameters"][0]["Name"]), ("-DADD=1", "ADD"))
         numbered = self.verify(by_name["numbered"][0]["problem"])
         self.assertEqual(numbered["Capture"]["Varying"], ["number"])
+
+    def test_an_application_with_a_cache_compiles_its_source(self):
+        kernels = self.captured("--list", "--no-binaries")
+        self.assertEqual({k["origin"] for k in kernels if k["name"] == "copies"}, {"source"})
 
     def test_numbers_that_the_text_says(self):
         kernels = self.captured("-o", "c", "--kernel", "written")
@@ -199,7 +205,7 @@ class Ways(Capture):
         scaled = f"{items} * 4 // EACH"
         self.assertEqual(json_["KernelSpecification"]["GlobalSize"], {"X": scaled})
         self.assertIn({"Expression": f"({scaled}) % local_x == 0"}, json_["ConfigurationSpace"]["Conditions"])
-        self.folder.run(CLATUNE, "verify", path, "--config", "EACH=1")
+        self.folder.run(CLATUNE, "verify", path, "--configuration", "EACH=1")
         # These macros leave the work as it is.
         path, = (k["problem"] for k in kernels if k["name"] == "written" and k["problem"])
         self.assertEqual(problem(self.folder.path / path)["KernelSpecification"]["GlobalSize"], {"X": 1024})

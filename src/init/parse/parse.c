@@ -198,7 +198,7 @@ typedef struct context {
 
 static context contexts[MOST_CONTEXTS];
 static size_t n_contexts, n_macros;
-static enum { UNDECIDED, REACHED, FIXED } *states; /* FIXED: with other values there is no such kernel */
+static enum { UNDECIDED, REACHED, FIXED } * states; /* FIXED: with other values there is no such kernel */
 
 static void add_context(const char *const *values, char *text) {
   contexts[n_contexts] = (context){malloc((n_macros + 1) * sizeof *values), text};

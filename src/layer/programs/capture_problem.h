@@ -35,7 +35,7 @@ const char *capture_source(captured *c, clt_error *error);
 /* --- capture_scale.c --- */
 
 /* Tries other values of the macros, and makes the global size depend on those that change the work of a work-item.
- * path: the problem's file, whose data exist. */
+ * path: the problem's file, which is overwritten; its data exist. */
 void capture_scale(captured *c, json_t *problem, const char *path);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "layer/programs/capture_problem.h"
-#include "problem/guidance.h"
 #include "session/session.h"
 #include "space/space.h"
 
@@ -32,7 +31,8 @@ static verdict try_change(const captured *c, const json_t *json, const char *pat
   settings.log = cli_log;
   settings.user = &quiet;
   settings.finalists = 0;
-  int rc = text ? clt_problem_parse(&problem, path, text, &error) : CLT_E_MEMORY;
+  int rc = text ? clt_file_write(path, text, strlen(text), &error) : CLT_E_MEMORY; /* workers read the file */
+  if (rc == CLT_OK) rc = clt_problem_new(&problem, path, &error);
   if (rc == CLT_OK) rc = clt_instance_new(&instance, problem, NULL, 0, &c->device, &error);
   if (rc == CLT_OK) {
     const clt_space *space = clt_instance_space(instance);
@@ -42,7 +42,7 @@ static verdict try_change(const captured *c, const json_t *json, const char *pat
     if (rc == CLT_OK && clt_space_violation(space, config, NULL) == NULL &&
         clt_verify_configs(&m, NULL, instance, &config, 1, NULL, &settings, &error) == CLT_OK) {
       if (clt_measurement_correct(&m)) out = CORRECT;
-      if (m.reason == CLT_REASON_WRONG_OUTPUT) out = INCORRECT;
+      if (m.reason == CLT_REASON_WRONG_OUTPUT || m.reason == CLT_REASON_OUT_OF_BOUNDS) out = INCORRECT;
     }
     clt_measurement_release(&m);
   }
@@ -68,7 +68,8 @@ static void set_global(json_t *problem, const char *axis, const char *expression
   json_object_set_new(global, axis, json_string(expression));
 }
 
-/* Tries to divide the global size along a dimension by a macro. True: the result is correct, and the problem changed. */
+/* Tries to divide the global size along a dimension by a macro. True: the result is correct, and the problem changed.
+ */
 static bool scale(captured *c, json_t *problem, const char *path, const char *axis, const char *name, json_int_t value,
                   const char *change) {
   json_t *copy = json_deep_copy(problem);
@@ -76,7 +77,9 @@ static bool scale(captured *c, json_t *problem, const char *path, const char *ax
       json_object_get(json_object_get(json_object_get(problem, "KernelSpecification"), "GlobalSize"), axis);
   char *size = json_is_string(now) ? strdup(json_string_value(now)) : json_dumps(now, JSON_ENCODE_ANY), *scaled = NULL;
   bool passes = false;
-  if (size) scaled = value == 1 ? clt_format("%s // %s", size, name) : clt_format("%s * %lld // %s", size, (long long)value, name);
+  if (size)
+    scaled =
+        value == 1 ? clt_format("%s // %s", size, name) : clt_format("%s * %lld // %s", size, (long long)value, name);
   if (copy && scaled) {
     set_global(copy, axis, scaled);
     passes = try_change(c, copy, path, change) == CORRECT;
@@ -99,8 +102,7 @@ static bool is_in_launch(const json_t *problem, const char *name) {
   const json_t *kernel = json_object_get(problem, "KernelSpecification"), *size;
   const char *key;
   bool found = false;
-  for (size_t i = 0; i < 2; i++)
-    json_object_foreach((json_t *)json_object_get(kernel, keys[i]), key, size) {
+  for (size_t i = 0; i < 2; i++) json_object_foreach((json_t *)json_object_get(kernel, keys[i]), key, size) {
       const char *text = json_is_string(size) ? json_string_value(size) : "";
       found |= clt_next_word(text, text, name) != NULL;
     }
@@ -108,7 +110,8 @@ static bool is_in_launch(const json_t *problem, const char *name) {
 }
 
 void capture_scale(captured *c, json_t *problem, const char *path) {
-  const json_t *list = json_object_get(json_object_get(problem, "ConfigurationSpace"), "TuningParameters"), *parameter, *other;
+  const json_t *list = json_object_get(json_object_get(problem, "ConfigurationSpace"), "TuningParameters"), *parameter,
+               *other;
   const json_t *global = json_object_get(json_object_get(problem, "KernelSpecification"), "GlobalSize");
   const double end_s = clt_now_s() + PATIENCE_S;
   size_t i, k;
