@@ -27,10 +27,9 @@ static const char *find_definition(const clt_draft *d, const char *name) {
   const char *found = NULL;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
     const char *next = clt_skip_blanks(at + strlen(name));
-    if (clt_follows(d->body, at, "++") || clt_follows(d->body, at, "--")) return NULL;
-    if ((next[0] && strchr("+-*/%&|^<>", next[0]) && next[1] == '=' && !strchr("<>", next[0])) ||
-        clt_starts_with(next, "++") || clt_starts_with(next, "--"))
-      return NULL;
+    const bool counts = clt_starts_with(next, "++") || clt_starts_with(next, "--") || clt_follows(d->body, at, "++") ||
+                        clt_follows(d->body, at, "--");
+    if (counts || (*next && strchr("+-*/%&|^", *next) && next[1] == '=')) return NULL;
     if (*next != '=' || next[1] == '=') continue;
     if (found) return NULL;
     found = next + 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 typedef struct program {
   track_record record;
@@ -233,24 +234,23 @@ static cl_int compile_program(cl_program handle, cl_uint n, const cl_device_id *
 
 /* The sources of programs as one text, if they were compiled with the same options; else NULL. *options: these. */
 static char *join_sources(char **options, cl_uint n, const cl_program *inputs) {
-  size_t bytes = 1;
-  char *out = NULL;
+  clt_text text = {0};
+  const char *first = NULL;
   bool fits = n > 0;
   pthread_mutex_lock(&programs.lock);
-  const program *first = n ? find_locked(&programs, inputs[0]) : NULL;
   for (cl_uint i = 0; fits && i < n; i++) {
     const program *p = find_locked(&programs, inputs[i]);
-    fits = p && p->source && p->compiled && strcmp(p->compiled, first->compiled) == 0;
-    if (fits) bytes += strlen(p->source) + 1;
+    fits = p && p->source && p->compiled && (first == NULL || strcmp(p->compiled, first) == 0);
+    if (!fits) continue;
+    first = p->compiled;
+    clt_text_printf(&text, "%s\n", p->source);
   }
-  if (fits) {
-    out = layer_new(bytes, 1);
-    *options = copy_text(first->compiled, strlen(first->compiled));
-    char *end = out;
-    for (cl_uint i = 0; i < n; i++) end += sprintf(end, "%s\n", ((program *)find_locked(&programs, inputs[i]))->source);
-  }
+  fits = fits && text.rc == CLT_OK;
+  if (fits) *options = copy_text(first, strlen(first));
   pthread_mutex_unlock(&programs.lock);
-  return out;
+  if (fits) return text.bytes;
+  clt_text_release(&text);
+  return NULL;
 }
 
 static cl_program link_program(cl_context context, cl_uint n, const cl_device_id *devices, const char *options,

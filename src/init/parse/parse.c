@@ -120,7 +120,7 @@ static void find_headers(void) {
   const char *version = strstr(clang_getCString(name), "version ");
   glob_t found = {0};
   for (size_t i = 0; version && headers == NULL && i < sizeof places / sizeof *places; i++) {
-    char *pattern = clt_format(places[i], atoi(version + strlen("version ")));
+    char *pattern = clt_format(places[i], (int)strtol(version + strlen("version "), NULL, 10));
     if (pattern && glob(pattern, 0, NULL, &found) == 0) headers = strdup(dirname(found.gl_pathv[0]));
     globfree(&found);
     free(pattern);

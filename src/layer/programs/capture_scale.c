@@ -15,10 +15,10 @@
 
 static const char *const axes[] = {"X", "Y", "Z"};
 
-typedef enum verdict { UNCLEAR, CORRECT, INCORRECT } verdict;
+typedef enum trial_result { UNCLEAR, CORRECT, INCORRECT } trial_result;
 
 /* The result of the problem's default configuration with a change, "NAME=8". */
-static verdict try_change(const captured *c, const json_t *json, const char *path, const char *change) {
+static trial_result try_change(const captured *c, const json_t *json, const char *path, const char *change) {
   char *text = json_dumps(json, 0);
   clt_problem *problem = NULL;
   clt_instance *instance = NULL;
@@ -26,7 +26,7 @@ static verdict try_change(const captured *c, const json_t *json, const char *pat
   clt_tune_settings settings;
   clt_measurement m;
   bool given[CLT_MAX_PARAMETERS], quiet = c->quiet;
-  verdict out = UNCLEAR;
+  trial_result out = UNCLEAR;
   clt_tune_settings_init(&settings);
   settings.log = cli_log;
   settings.user = &quiet;
@@ -118,7 +118,7 @@ void capture_scale(captured *c, json_t *problem, const char *path) {
   json_array_foreach(list, i, parameter) {
     const char *name = clt_json_string(parameter, "Name");
     const json_int_t value = json_integer_value(json_object_get(parameter, "Default"));
-    verdict kept = UNCLEAR;
+    trial_result kept = UNCLEAR;
     char *change = NULL;
     if (value < 1 || is_in_launch(problem, name) || clt_now_s() > end_s) continue;
     json_array_foreach(json_object_get(parameter, "Values"), k, other) {
