@@ -89,16 +89,17 @@ class UsualKernels(CliTest):
                               "out.Size": ["size_size_x", "size_size_y"]})
 
     def test_poly_gemm(self):
-        arguments = {"a.Size": "size_ni * size_nk", "b.Size": "size_nk * size_nj", "c.Size": "size_ni * size_nj"}
-        problem = self.check("poly_gemm", {"DIM_X": [4, 8, 16, 32, 64, 128, 256], "DIM_Y": BLOCK}, arguments=arguments,
+        problem = self.check("poly_gemm", {"DIM_X": [4, 8, 16, 32, 64, 128, 256], "DIM_Y": BLOCK},
                              sizes=["size_ni=32", "size_nj=64", "size_nk=16"])
         self.assertEqual(problem["KernelSpecification"]["GlobalSize"], {"X": "size_nj", "Y": "size_ni"})
-        self.assertEqual({a["Type"] for a in problem["KernelSpecification"]["Arguments"]}, {"float", "int"})
+        arguments = problem["KernelSpecification"]["Arguments"]
+        self.assertEqual({a["Type"] for a in arguments}, {"float", "int"})
+        self.assertEqual([a["Size"] for a in arguments[:3]], [["size_nk", "size_ni"], ["size_nj", "size_nk"], ["size_nj", "size_ni"]])
 
     def test_poly_atax(self):
         problem = self.check("poly_atax", {"local_x": [4, 8, 16, 32, 64, 128, 256]}, "--kernel", "rows_times_x",
-                             arguments={"a.Size": "size_nx * size_ny"},
                              sizes=["size_nx=64", "size_ny=32"])
+        self.assertEqual(problem["KernelSpecification"]["Arguments"][0]["Size"], ["size_ny", "size_nx"])
         self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DCLEAR_VALUE=1"])
         self.assertEqual(problem["KernelSpecification"]["GlobalSize"], {"X": "size_nx"})
 
