@@ -59,11 +59,11 @@ def run(*command: str | os.PathLike[str]) -> str:
     return done.stdout
 
 
-def installed(build: str | None, work: pathlib.Path) -> pathlib.Path:
+def installed(build: str | None, work: pathlib.Path, *options: str) -> pathlib.Path:
     """The files that 'meson install' installs."""
     if build is None:
         folder = work / "build"
-        run("meson", "setup", folder, ROOT, "-Dtests=false", "-Dsource_headers=false", f"-Dc_link_args={RPATH}")
+        run("meson", "setup", folder, ROOT, "-Dtests=false", "-Dsource_headers=false", f"-Dc_link_args={RPATH}", *options)
         run("ninja", "-C", folder)
     else:
         folder = pathlib.Path(build).resolve()
@@ -159,7 +159,8 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     name = f"clatune-{version}-{tag}.whl"
     work = pathlib.Path(tempfile.mkdtemp(prefix="clatune-wheel-"))
     try:
-        tree = list(command_files(installed(settings.get("build"), work)))
+        options = ["-Dlibclang=disabled"] if with_libraries else []  # with LLVM it would be most of the wheel
+        tree = list(command_files(installed(settings.get("build"), work, *options)))
         if with_libraries:
             tree += needed_libraries([file for place, file in tree if place.startswith(("bin/", "lib"))])
         wheel = Wheel(pathlib.Path(wheel_directory) / name)

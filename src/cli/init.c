@@ -112,20 +112,39 @@ static void write_file(const char *path, const clt_text *text, bool force) {
   if (fd >= 0) close(fd);
 }
 
-static int write_problem(const cli_arguments *arguments, clt_draft *d) {
+/* The problem of all drafts: one, or one per launch. */
+static json_t *join_drafts(const cli_arguments *arguments, clt_draft *const *drafts, size_t n, const char *file) {
+  json_t *problems[CLT_DRAFT_KERNELS] = {NULL};
+  for (size_t i = 0; i < n; i++) {
+    problems[i] = clt_draft_problem(drafts[i], file);
+    if (problems[i] == NULL) cli_failure("out of memory");
+  }
+  if (n == 1) return problems[0];
+  json_t *joined = clt_draft_join(problems, n);
+  const json_t *kernel = json_object_get(joined, "KernelSpecification");
+  json_object_set_new(joined, "Reference",
+                      clt_draft_reference(drafts[n - 1], file, json_object_get(kernel, "Arguments")));
+  for (size_t i = 1; i < n; i++) json_decref(problems[i]);
+  return joined;
+}
+
+static int write_problem(const cli_arguments *arguments, clt_draft *const *drafts, size_t n) {
+  const clt_draft *d = drafts[0];
   const char *kernel_path = arguments->positional[0], *typed = cli_text(arguments, "output");
   const char *slash = strrchr(kernel_path, '/'), *dot = strrchr(slash ? slash : kernel_path, '.');
   clt_text text = {0};
   int n_todos = 0;
-  size_t n_tuned = 0;
-  for (size_t i = 0; i < d->n_macros; i++) n_tuned += !d->macros[i].is_size;
   /* blur.cl -> blur.json, next to the kernel */
   const int length = dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path);
   const char *path = typed ? typed : cli_keep_memory(clt_format("%.*s.json", length, kernel_path));
   /* The kernel's path relative to the problem file; a printed one is relative to the current folder. */
   const char *from = cli_keep_memory(clt_path_folder(clt_file_is_special(path) ? "." : path));
   const char *file = cli_keep_memory(path_between(from, d->folder, slash ? slash + 1 : kernel_path));
-  json_t *json = clt_draft_problem(d, file);
+  json_t *json = join_drafts(arguments, drafts, n, file);
+  const size_t n_tuned =
+      json_array_size(json_object_get(json_object_get(json, "ConfigurationSpace"), "TuningParameters"));
+  const size_t n_arguments =
+      json_array_size(json_object_get(json_object_get(json, "KernelSpecification"), "Arguments"));
   if (json && cli_given(arguments, "interactive")) ask_person(json);
   cli_add_json(&text, json, 0);
   clt_text_add(&text, "\n");
@@ -138,12 +157,13 @@ static int write_problem(const cli_arguments *arguments, clt_draft *d) {
   }
   write_file(path, &text, cli_given(arguments, "force"));
   for (const char *at = text.bytes; (at = strstr(at, "\"TODO")); at++) n_todos++;
-  const char *name = d->kernel->name;
-  const size_t n_arguments = d->kernel->n_arguments;
+  clt_text names = {0};
+  for (size_t i = 0; i < n; i++) clt_text_printf(&names, "%s%s", i ? ", " : "", drafts[i]->kernel->name);
+  const char *name = cli_keep_memory(names.bytes);
   if (cli_given(arguments, "json"))
     return cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", name, "arguments",
                                     (int)n_arguments, "parameters", (int)n_tuned, "todo", n_todos));
-  printf("wrote %s: kernel '%s', arguments: %zu, macros as tuning parameters: %zu\n", path, name, n_arguments, n_tuned);
+  printf("wrote %s: kernel '%s', arguments: %zu, tuning parameters: %zu\n", path, name, n_arguments, n_tuned);
   if (n_todos)
     printf("marked TODO: %d; fill them in ('clatune verify %s' lists them)\n", n_todos, path);
   else
@@ -164,21 +184,43 @@ static void note_program(const char *path, const char *log) {
                 "\"Your first program\" and examples/command");
 }
 
-static const clt_kernel_info *choose_kernel(const clt_draft *d, const char *name, const char *path) {
-  clt_text names = {0};
-  for (const clt_kernel_info *kernel = d->kernels; kernel < d->kernels + d->n_kernels; kernel++) {
-    if (name ? strcmp(kernel->name, name) == 0 : d->n_kernels == 1) return kernel;
-    clt_text_printf(&names, " '%s'", kernel->name);
-  }
-  if (d->n_kernels == 0) note_program(path, "");
-  if (d->n_kernels == 0) cli_failure("'%s' has no kernel; name a file of OpenCL C with a kernel function", path);
-  cli_keep_memory(names.bytes);
-  if (name) cli_usage("'%s' has no kernel '%s'; choose one of:%s", path, name, names.bytes);
-  cli_usage("'%s' has several kernels; choose one with --kernel:%s", path, names.bytes);
+static const clt_kernel_info *find_kernel(const clt_draft *d, const char *name) {
+  for (const clt_kernel_info *kernel = d->kernels; kernel < d->kernels + d->n_kernels; kernel++)
+    if (strcmp(kernel->name, name) == 0) return kernel;
+  return NULL;
 }
 
-/* Notes the treatment of the macros without a definition. The first n_typed options are the user's. */
-static void note_macros(const clt_draft *d, const char *path, size_t n_typed) {
+/* The kernels to tune: those that --kernel names; else the only one besides those to compare with; else all of these,
+ * if each but the first reads what one before it writes. Returns their number. */
+static size_t choose_kernels(const clt_kernel_info *out[CLT_DRAFT_KERNELS], const clt_draft *d, const char *path,
+                             const cli_arguments *arguments) {
+  clt_text names = {0};
+  size_t n_named = 0, n = 0;
+  const char **named = cli_texts(&n_named, arguments, "kernel");
+  bool in_turn = true;
+  if (d->n_kernels == 0) note_program(path, "");
+  if (d->n_kernels == 0) cli_failure("'%s' has no kernel; name a file of OpenCL C with a kernel function", path);
+  for (size_t i = 0; i < d->n_kernels; i++) clt_text_printf(&names, " '%s'", d->kernels[i].name);
+  cli_keep_memory(names.bytes);
+  if (n_named > CLT_DRAFT_KERNELS) cli_usage("at most %d kernels can be launched in turn", CLT_DRAFT_KERNELS);
+  for (; n < n_named; n++)
+    if ((out[n] = find_kernel(d, named[n])) == NULL)
+      cli_usage("'%s' has no kernel '%s'; choose one of:%s", path, named[n], names.bytes);
+  for (size_t i = 0; n_named == 0 && i < d->n_kernels; i++) {
+    bool passed = n == 0;
+    if (d->n_kernels > 1 && clt_draft_is_naive(&d->kernels[i])) continue;
+    for (size_t k = 0; k < n; k++) passed |= clt_draft_passes_data(out[k], &d->kernels[i]);
+    in_turn = in_turn && passed && n < CLT_DRAFT_KERNELS;
+    if (in_turn) out[n++] = &d->kernels[i];
+  }
+  if (n == 0 || !in_turn)
+    cli_usage("'%s' has several kernels; choose one with --kernel, or several that are launched in turn:%s", path,
+              names.bytes);
+  return n;
+}
+
+/* Notes the treatment of the macros without a definition. */
+static void note_macros(const clt_draft *d, const char *path) {
   static const char *const notes[][2] = {
       {"tuning parameters with guessed values", "NAME=1,2,4 gives other values, --define NAME=4 a fixed one"},
       {"problem parameters", "NAME=1,2,4 makes one a tuning parameter"},
@@ -186,7 +228,7 @@ static void note_macros(const clt_draft *d, const char *path, size_t n_typed) {
   clt_text names[3] = {{0}};
   for (const clt_draft_macro *m = d->macros; m < d->macros + d->n_macros; m++)
     if (!m->is_defined && !m->list) clt_text_printf(&names[m->is_size], " %s", m->name);
-  for (size_t i = n_typed; i < d->options.n; i++) {
+  for (size_t i = d->n_typed; i < d->options.n; i++) {
     const char *name = d->options.all[i] + strlen("-D");
     if (clt_ends_with(name, CLT_DRAFT_TYPE)) clt_text_printf(&names[2], " %.*s", (int)strcspn(name, "="), name);
   }
@@ -200,29 +242,42 @@ static void note_macros(const clt_draft *d, const char *path, size_t n_typed) {
 
 static void release_draft(void *draft) { clt_draft_release(draft); }
 
-static int run_init(const cli_arguments *arguments) {
+/* Reads and builds the kernel file. */
+static clt_draft *begin_draft(const cli_arguments *arguments, const clt_device_info *device, bool *quiet) {
   const char *path = arguments->positional[0];
-  bool quiet = cli_given(arguments, "quiet");
-  clt_device_info device;
   size_t n_defines = 0;
   clt_draft *d = cli_keep(cli_new(1, sizeof *d), release_draft);
   cli_check(clt_draft_read(d, path, &cli_error));
   const char **defines = cli_texts(&n_defines, arguments, "define");
   for (size_t i = 0; i < n_defines; i++) cli_check_typed(clt_draft_define(d, defines[i], &cli_error));
-  const size_t n_typed = d->options.n;
-  cli_choose_device(&device, arguments);
-  cli_check(clt_draft_find_macros(d, path, cli_log, &quiet, &cli_error));
-  const int rc = clt_draft_build(d, &device, &cli_error);
+  cli_check(clt_draft_find_macros(d, path, cli_log, quiet, &cli_error));
+  const int rc = clt_draft_build(d, device, &cli_error);
   if (rc) note_program(path, cli_error.message);
   cli_check(rc);
-  cli_check(clt_draft_set_kernel(d, choose_kernel(d, cli_text(arguments, "kernel"), path), &device, &cli_error));
-  if (!quiet) note_macros(d, path, n_typed);
-  return write_problem(arguments, d);
+  return d;
+}
+
+static int run_init(const cli_arguments *arguments) {
+  const char *path = arguments->positional[0];
+  bool quiet = cli_given(arguments, "quiet"), silent = true;
+  clt_device_info device;
+  const clt_kernel_info *kernels[CLT_DRAFT_KERNELS];
+  clt_draft *drafts[CLT_DRAFT_KERNELS];
+  cli_choose_device(&device, arguments);
+  drafts[0] = begin_draft(arguments, &device, &quiet);
+  const size_t n = choose_kernels(kernels, drafts[0], path, arguments);
+  for (size_t i = 0; i < n; i++) {
+    if (i) drafts[i] = begin_draft(arguments, &device, &silent);
+    cli_check(clt_draft_set_kernel(drafts[i], find_kernel(drafts[i], kernels[i]->name), &device, cli_log,
+                                   i ? &silent : &quiet, &cli_error));
+    if (!quiet) note_macros(drafts[i], path);
+  }
+  return write_problem(arguments, drafts, n);
 }
 
 static const cli_flag flags[] = {
     {"output", "FILE", "the problem file to write (default: KERNEL with the ending .json); also -o FILE"},
-    {"kernel", "NAME", "the kernel to tune, if the file has several"},
+    {"kernel", "NAME", "the kernel to tune, if the file has several; repeated: kernels that are launched in turn"},
     {"define", "NAME=VALUE[,...]",
      "defines a macro: with one value as a build option, with several as a tuning parameter; may be repeated"},
     {"force", NULL, "replaces an existing problem file"},
@@ -236,7 +291,7 @@ const cli_command cli_init = {
     .name = "init",
     .summary = "writes a first problem file for a kernel",
     .synopsis =
-        "KERNEL.cl [-o FILE] [--kernel NAME] [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
+        "KERNEL.cl [-o FILE] [--kernel NAME]... [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
     .description =
         "Builds the kernel and writes a problem file with its arguments. Macros with a default (#ifndef X / #define X "
         "16)\n"

@@ -80,6 +80,7 @@ int clt_draft_define(clt_draft *d, const char *definition, clt_error *error) {
   if (clt_draft_has_macro(d, m.name))
     return clt_fail(error, CLT_E_ARGUMENT, "--define names the macro '%s' twice; give all values in one list: %s=1,2",
                     m.name, m.name);
+  d->n_typed += !is_list;
   if (!is_list) return clt_words_add(&d->options, clt_format("-D%s", definition), error);
   if (m.list[0] == ',' || strstr(m.list, ",,") || clt_ends_with(m.list, ","))
     return clt_fail(error, CLT_E_ARGUMENT, "option '--define' needs a value before and after each comma, not '%s'",
@@ -185,11 +186,13 @@ static void explore(clt_draft *d, const clt_device_info *device) {
   free(others);
 }
 
-int clt_draft_set_kernel(clt_draft *d, const clt_kernel_info *kernel, const clt_device_info *device, clt_error *error) {
+int clt_draft_set_kernel(clt_draft *d, const clt_kernel_info *kernel, const clt_device_info *device, clt_log_fn log,
+                         void *user, clt_error *error) {
   bool any_asked = false;
   d->kernel = kernel;
   for (size_t i = 0; i < d->n_macros; i++) any_asked |= d->macros[i].is_asked;
   if (any_asked) explore(d, device);
+  clt_draft_find_reached(d, log, user);
   clt_draft_read_kernel(d);
   return d->body ? CLT_OK : clt_fail_memory(error);
 }

@@ -10,6 +10,7 @@
 #include "device/device.h"
 
 #define CLT_DRAFT_MACROS 64
+#define CLT_DRAFT_KERNELS 8         /* launched in turn */
 #define CLT_DRAFT_BYTES (512 << 10) /* of the kernel file, and of what it includes */
 #define CLT_DRAFT_TYPE "=float"     /* ends the option for an undefined type */
 #define CLT_DRAFT_PREFIX "size_"    /* problem parameters are macros, so they must not be named like arguments */
@@ -22,12 +23,14 @@ typedef struct clt_draft_macro {
   bool is_defined;         /* it has a default in the text, so builds need no -D */
   bool is_given;           /* an application's build options set this value */
   bool is_asked;           /* an #if tests its value */
+  bool is_reached;         /* it changes the code that the kernel reaches, if draft->knows_reached */
   bool is_size;            /* its name says that it changes the result: it becomes a problem parameter */
 } clt_draft_macro;
 
 /* Zeroed before use. */
 typedef struct clt_draft {
   clt_words options; /* "-DNAME=value", for all builds */
+  size_t n_typed;    /* of these, by clt_draft_define */
   bool complete;     /* an application builds it with these options, so an undefined macro is intended */
   clt_inspector *inspector;
   char *folder, *text; /* of the kernel file; the text begins with a #line, so that messages name the file */
@@ -40,6 +43,7 @@ typedef struct clt_draft {
   /* Derived from this text. */
   clt_draft_macro macros[CLT_DRAFT_MACROS];
   size_t n_macros;
+  bool knows_reached;                    /* libclang read the kernel */
   int n_dimensions;                      /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
   char required[3][64];                  /* reqd_work_group_size, as written; "": none */
   char times_group[3][64];               /* the factor in get_group_id(d) * X + get_local_id(d); "": none */
@@ -48,6 +52,7 @@ typedef struct clt_draft {
   /* The problem file's content. */
   char sizes[CLT_MAX_KERNEL_ARGUMENTS + CLT_DRAFT_MACROS][160]; /* the problem parameters */
   size_t n_sizes;
+  char strides[CLT_MAX_KERNEL_ARGUMENTS][300]; /* the expression for an argument that indices are multiplied with */
   const char *global[3];  /* the size that is the number of work-items along a dimension; NULL: not known */
   bool own_local_size;    /* whether parameters determine the work-group's size */
   const char *local[3];   /* the parameter that is its size along a dimension; */
@@ -68,11 +73,23 @@ int clt_draft_find_macros(clt_draft *draft, const char *path, clt_log_fn log, vo
 /* Builds the text on a device and lists its kernels. Adds undefined macros until the build succeeds. */
 int clt_draft_build(clt_draft *draft, const clt_device_info *device, clt_error *error);
 /* Sets the kernel to tune, one of draft->kernels. Builds again with other values of the macros that #if tests, to find
- * the macros that other branches need; then forgets what only concerns other kernels. */
-int clt_draft_set_kernel(clt_draft *draft, const clt_kernel_info *kernel, const clt_device_info *device,
-                         clt_error *error);
+ * the macros that other branches need; then forgets what only concerns other kernels. Says if libclang did not help. */
+int clt_draft_set_kernel(clt_draft *draft, const clt_kernel_info *kernel, const clt_device_info *device, clt_log_fn log,
+                         void *user, clt_error *error);
 /* The draft; kernel_file: the path to write in it. New reference; NULL: out of memory. */
 json_t *clt_draft_problem(clt_draft *draft, const char *kernel_file);
+
+/* Whether a kernel writes a buffer or an image that another one, with an argument of that name, only reads. */
+bool clt_draft_passes_data(const clt_kernel_info *from, const clt_kernel_info *to);
+/* Joins the drafts of kernels to one problem that launches them in this order. Returns the first, which it changes, as
+ * it does the others. */
+json_t *clt_draft_join(json_t *const *problems, size_t n);
+/* Proposes the file's kernel that is called naive or ref and takes these arguments, maybe without scratch memory; else
+ * a
+ * TODO. New reference. */
+json_t *clt_draft_reference(const clt_draft *draft, const char *kernel_file, const json_t *arguments);
+/* Whether a kernel's name says that it is a simple one, to compare with. */
+bool clt_draft_is_naive(const clt_kernel_info *kernel);
 
 /* --- parts, which `clatune capture` uses too; JSON is a new reference --- */
 
@@ -110,6 +127,8 @@ int clt_draft_usual_size(const clt_draft *draft, const char *name, size_t nth); 
  * LOCAL_SIZE_1. */
 bool clt_draft_is_local_size(const char *macro, int dimension, int n_dimensions);
 
+/* Asks the program clatune-parse which macros the kernel reaches; logs why it cannot say. */
+void clt_draft_find_reached(clt_draft *draft, clt_log_fn log, void *user);
 void clt_draft_read_shape(clt_draft *draft); /* the number of dimensions, and required sizes of work-groups */
 void clt_draft_read_kernel(
     clt_draft *draft); /* forgets the functions that the kernel does not reach, and reads its shape again */
@@ -120,11 +139,15 @@ void clt_draft_find_global(clt_draft *draft);
 const char *clt_draft_size_along(const clt_draft *draft, int dimension);
 /* Whether the kernel compares a size with an index outside of loops, and so works with more work-items. */
 bool clt_draft_tests_edge(const clt_draft *draft, const char *size);
+/* Whether each work-item loops over a size. */
+bool clt_draft_loops_over(const clt_draft *draft, const char *size);
 /* Whether the kernel compares a name with anything, as in i < n. */
 bool clt_draft_compares(const clt_draft *draft, const char *name);
+/* The size that limits an index: that of a dimension, for a global id, or the one that the index is compared with. */
+const char *clt_draft_limit(const clt_draft *draft, const char *name);
 /* The number of an array's elements, if all its indices show it: "size_n" or ["size_width", "size_height"]; else NULL.
- */
-json_t *clt_draft_extent(const clt_draft *draft, const char *array);
+ * Sets the strides that the indices show. */
+json_t *clt_draft_extent(clt_draft *draft, const char *array);
 
 /* Places in a text. */
 const char *clt_skip_blanks(const char *at);

@@ -201,7 +201,8 @@ void clt_draft_read_kernel(clt_draft *d) {
     bool is_group = false, beyond = false; /* beyond the kernel's dimensions, the work-group's size is 1 */
     for (int k = 0; k < d->n_dimensions; k++) is_group |= clt_draft_local_size(d, k) == m;
     for (int k = d->n_dimensions; k < 3; k++) beyond |= clt_draft_is_local_size(m->name, k, 3);
-    if (m->list || (!beyond && (is_group || clt_reads_macro(d->plain, m->name)))) continue;
+    const bool reached = d->knows_reached ? m->is_reached : clt_reads_macro(d->plain, m->name);
+    if (m->list || (!beyond && (is_group || reached))) continue;
     if (beyond && !m->is_defined) m->value = 1;
     drop_macro(d, i);
   }
@@ -244,6 +245,7 @@ static bool is_compared(const char *text, const char *at, const char *name, bool
     depth += (at[-1] == ')') - (at[-1] == '(');
     *loops = at[-1] == ';';
   }
+  *loops |= depth < 0 && clt_follows(text, at, "while");
   return true;
 }
 
@@ -254,12 +256,18 @@ bool clt_draft_compares(const clt_draft *d, const char *name) {
   return false;
 }
 
-bool clt_draft_tests_edge(const clt_draft *d, const char *size) {
+static bool is_compared_so(const clt_draft *d, const char *size, bool in_loop) {
   const char *name = written(size);
   bool loops;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++)
-    if (is_compared(d->body, at, name, &loops) && !loops) return true;
+    if (is_compared(d->body, at, name, &loops) && loops == in_loop) return true;
   return false;
+}
+
+bool clt_draft_tests_edge(const clt_draft *d, const char *size) { return is_compared_so(d, size, false); }
+
+bool clt_draft_loops_over(const clt_draft *d, const char *size) {
+  return is_compared_so(d, size, true) && strstr(d->body, "get_global_size") == NULL;
 }
 
 /* --- indices --- */
@@ -330,19 +338,16 @@ void clt_draft_find_global(clt_draft *d) {
   }
 }
 
-/* The size that limits an index: that of a dimension, for a global id, or the one that the index is compared with. */
-static const char *limit_of(const clt_draft *d, const char *index, size_t n) {
+const char *clt_draft_limit(const clt_draft *d, const char *name) {
   static const char call[] = "get_global_id";
-  char name[128], variable[128];
-  if (n >= sizeof name) return NULL;
-  clt_snprintf(name, sizeof name, "%.*s", (int)n, index);
+  char variable[128];
   if (clt_starts_with(name, call)) {
     const char *digit = name + strlen(call);
     const int k = read_dimension(&digit);
     return k < 0 ? NULL : d->global[k];
   }
   for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
-    const char *size = compared_size(d, at + n);
+    const char *size = compared_size(d, at + strlen(name));
     if (size) return size;
   }
   for (const char *at = d->body; (at = clt_next_word(d->body, at, call)) != NULL; at++) {
@@ -352,18 +357,4 @@ static const char *limit_of(const clt_draft *d, const char *index, size_t n) {
       return d->global[k];
   }
   return NULL;
-}
-
-json_t *clt_draft_extent(const clt_draft *d, const char *array) {
-  const char *extent = NULL;
-  for (const char *at = d->body; (at = clt_next_word(d->body, at, array)) != NULL; at++) {
-    const char *index = clt_skip_blanks(at + strlen(array));
-    if (*index != '[') return NULL;
-    index = clt_skip_blanks(index + 1);
-    const size_t n = (size_t)(clt_before_blanks(index, index + strcspn(index, "]")) - index);
-    const char *limit = limit_of(d, index, n);
-    if (limit == NULL || (extent && limit != extent)) return NULL;
-    extent = limit;
-  }
-  return extent ? json_string(extent) : NULL;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "init/init.h"
 #include "problem/plan.h"
 
@@ -69,6 +70,7 @@ bool clt_draft_names_parameters(const clt_draft *d, const char *expression) {
 /* Whether an argument is a size of the data: an integer that is called like one, or that the kernel compares with an
  * index. */
 static bool is_size(const clt_draft *d, const clt_kernel_argument *a) {
+  if (d->strides[a - d->kernel->arguments][0]) return false;
   static const char *const types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
   bool is_integer = false;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) is_integer |= strcmp(a->type, types[i]) == 0;
@@ -78,6 +80,7 @@ static bool is_size(const clt_draft *d, const clt_kernel_argument *a) {
 
 static json_t *sizes_json(clt_draft *d) {
   json_t *list = json_array();
+  d->n_sizes = 0;
   for (size_t i = 0; i < d->kernel->n_arguments; i++) {
     const clt_kernel_argument *a = &d->kernel->arguments[i];
     if (!is_size(d, a)) continue;
@@ -88,6 +91,9 @@ static json_t *sizes_json(clt_draft *d) {
                                           usual, "Min", usual > 0, "// Default", "a guess: write a size that you use",
                                           "Macro", clashes ? json_false() : NULL));
   }
+  json_t *only = json_array_get(list, 0);
+  if (d->n_sizes == 1 && d->n_dimensions == 1 && !clt_draft_loops_over(d, d->sizes[0])) /* else microseconds of work */
+    json_object_set_new(only, "Default", json_integer(json_integer_value(json_object_get(only, "Default")) * 1024));
   for (const clt_draft_macro *m = d->macros; m < d->macros + d->n_macros; m++) {
     if (!m->is_size) continue;
     clt_snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, "%s", m->name);
@@ -126,7 +132,7 @@ static void print_element(char out[200], const clt_kernel_argument *a, bool vari
     clt_snprintf(out, 200, "TODO the OpenCL type, such as float or int4, that the kernel calls %s", type);
 }
 
-static json_t *vector_json(const clt_draft *d, const clt_kernel_argument *a, const char *element, bool varies) {
+static json_t *vector_json(clt_draft *d, const clt_kernel_argument *a, const char *element, bool varies) {
   const bool real = clt_starts_with(element, "TODO") || clt_starts_with(element, "float") ||
                     clt_starts_with(element, "double") || clt_starts_with(element, "half");
   json_t *size = varies ? json_sprintf("TODO number of elements of %s, for all configurations", element)
@@ -144,7 +150,7 @@ static json_t *vector_json(const clt_draft *d, const clt_kernel_argument *a, con
   return json;
 }
 
-static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
+static json_t *argument_json(clt_draft *d, const clt_kernel_argument *a) {
   char element[200];
   const bool varies = d->varies[a - d->kernel->arguments];
   print_element(element, a, varies);
@@ -165,9 +171,10 @@ static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
   const bool real =
       clt_starts_with(element, "float") || clt_starts_with(element, "double") || clt_starts_with(element, "half");
   json_t *value = real ? json_real(1) : json_string("TODO its value, a number or an expression over sizes");
-  if (is_size(d, a)) {
+  const char *stride = d->strides[a - d->kernel->arguments];
+  if (is_size(d, a) || stride[0]) {
     json_decref(value);
-    value = json_sprintf(CLT_DRAFT_PREFIX "%s", a->name);
+    value = stride[0] ? json_string(stride) : json_sprintf(CLT_DRAFT_PREFIX "%s", a->name);
   }
   return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", element, "MemoryType", "Scalar", "FillValue",
                    value);
@@ -175,32 +182,56 @@ static json_t *argument_json(const clt_draft *d, const clt_kernel_argument *a) {
 
 /* --- the launch and the reference --- */
 
-/* Proposes another kernel of the file whose name contains "naive" or "ref" and which takes the same arguments. */
-static const clt_kernel_info *find_naive(const clt_draft *d) {
-  for (const clt_kernel_info *other = d->kernels; other < d->kernels + d->n_kernels; other++) {
-    bool fits = (strcasestr(other->name, "naive") || strcasestr(other->name, "ref")) &&
-                strcmp(other->name, d->kernel->name) != 0 && other->n_arguments == d->kernel->n_arguments;
-    for (size_t k = 0; fits && k < other->n_arguments; k++)
-      fits = strcmp(d->kernel->arguments[k].name, other->arguments[k].name) == 0 &&
-             strcmp(d->kernel->arguments[k].type, other->arguments[k].type) == 0;
-    if (fits) return other;
+bool clt_draft_is_naive(const clt_kernel_info *kernel) {
+  const char *name = kernel->name;
+  return strcasestr(name, "naive") || strcasestr(name, "reference") || strcmp(name, "ref") == 0 ||
+         clt_starts_with(name, "ref_") || clt_ends_with(name, "_ref");
+}
+
+/* The names of a kernel's arguments, if it takes all data of the problem but scratch memory, and nothing else. */
+static json_t *names_json(const clt_kernel_info *kernel, const json_t *arguments) {
+  json_t *names = json_array(), *argument;
+  size_t i, n_known = 0;
+  bool fits = true;
+  for (size_t k = 0; k < kernel->n_arguments; k++) json_array_append_new(names, json_string(kernel->arguments[k].name));
+  json_array_foreach(arguments, i, argument) {
+    bool known = false;
+    for (size_t k = 0; k < json_array_size(names); k++)
+      known |= json_equal(json_array_get(names, k), json_object_get(argument, "Name"));
+    fits &= known || json_object_get(argument, "AccessType") == NULL || json_object_get(argument, "Output");
+    n_known += known;
   }
+  if (fits && n_known == kernel->n_arguments) return names;
+  json_decref(names);
   return NULL;
 }
 
-static json_t *reference_json(const clt_draft *d, const char *kernel_file) {
-  const clt_kernel_info *naive = find_naive(d);
-  if (naive == NULL)
-    return json_string(
-        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
-        "without this key the default configuration's result is taken as correct");
-  json_t *size = json_array();
-  for (int k = 0; k < d->n_dimensions; k++) {
+json_t *clt_draft_reference(const clt_draft *d, const char *kernel_file, const json_t *arguments) {
+  const clt_kernel_info *naive = NULL;
+  json_t *names = NULL, *own = json_array(), *size = json_array(), *argument;
+  size_t index;
+  for (size_t i = 0; names == NULL && i < d->n_kernels; i++) {
+    naive = &d->kernels[i];
+    if (clt_draft_is_naive(naive) && strcmp(naive->name, d->kernel->name) != 0) names = names_json(naive, arguments);
+  }
+  json_array_foreach(arguments, index, argument) json_array_append(own, json_object_get(argument, "Name"));
+  for (int k = 0; names && k < d->n_dimensions; k++) {
     const char *along = clt_draft_size_along(d, k); /* a naive kernel has a work-item per element */
     json_array_append_new(
         size, along ? json_string(along) : json_sprintf("TODO work-items of '%s' along %s", naive->name, axes[k]));
   }
-  return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
+  json_t *json = NULL;
+  if (names)
+    json = json_pack("{s:s, s:s, s:O, s:O*}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size,
+                     "Arguments", json_equal(names, own) ? NULL : names);
+  else
+    json = json_string(
+        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple, correct kernel; "
+        "without this key the default configuration's result is taken as correct");
+  json_decref(size);
+  json_decref(own);
+  json_decref(names);
+  return json;
 }
 
 static json_t *global_json(const clt_draft *d) {
@@ -250,6 +281,12 @@ json_t *clt_draft_problem(clt_draft *d, const char *kernel_file) {
   static const char *const own_names[] = {"local_x", "local_y", "local_z"};
   json_t *sizes = sizes_json(d), *arguments = json_array(), *options = d->options.n ? json_array() : NULL;
   clt_draft_find_global(d);
+  for (size_t i = 0; i < d->kernel->n_arguments; i++) /* their indices show strides, which are no sizes of their own */
+    json_decref(clt_draft_extent(d, d->kernel->arguments[i].name));
+  json_decref(sizes);
+  sizes = sizes_json(d);
+  memset(d->global, 0, sizeof d->global);
+  clt_draft_find_global(d);
   d->own_local_size = d->kernel->local_size[0] == 0;
   for (int k = 0; k < d->n_dimensions; k++) {
     const clt_draft_macro *of_group = clt_draft_local_size(d, k);
@@ -268,5 +305,5 @@ json_t *clt_draft_problem(clt_draft *d, const char *kernel_file) {
                    "ConfigurationSpace", "TuningParameters", clt_draft_parameters(d), "Conditions", conditions_json(d),
                    "KernelSpecification", "Language", "OpenCL", "KernelName", name, "KernelFile", kernel_file,
                    "GlobalSize", global_json(d), "LocalSize", local_json(d), "Arguments", arguments, "CompilerOptions",
-                   options, "// LocalSize", note, "Reference", reference_json(d, kernel_file));
+                   options, "// LocalSize", note, "Reference", clt_draft_reference(d, kernel_file, arguments));
 }

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 typedef struct program {
   track_record record;
   cl_context context;
   track_origin origin;
   char *source;       /* of TRACK_SOURCE */
+  char *compiled;     /* the options of clCompileProgram; NULL: not compiled, or with headers of the application's */
   track_build *build; /* the last one; NULL: none yet */
 } program;
 
@@ -84,7 +86,7 @@ const char *track_origin_text(track_origin origin) {
       [TRACK_BINARY] = "a binary",
       [TRACK_IL] = "SPIR-V",
       [TRACK_BUILT_IN] = "the driver's built-in kernels",
-      [TRACK_LINKED] = "several programs that were linked",
+      [TRACK_LINKED] = "linked programs, compiled with different options or headers",
       [TRACK_MIXED] = "source that was built with different options for different devices",
       [TRACK_UNKNOWN] = "a program that the layer did not see"};
   return texts[origin];
@@ -152,6 +154,7 @@ static void drop_build(track_build *build) {
 static void free_program(void *record) {
   program *p = record;
   drop_build(p->build);
+  free(p->compiled);
   free(p->source);
   free(p);
 }
@@ -196,11 +199,76 @@ static cl_program create_with_built_in(cl_context context, cl_uint n, const cl_d
                       TRACK_BUILT_IN, NULL);
 }
 
+static track_build *exchange_build(program *p, track_build *with) {
+  pthread_mutex_lock(&programs.lock);
+  track_build *before = p->build;
+  p->build = with;
+  pthread_mutex_unlock(&programs.lock);
+  return before;
+}
+
+/* The application's options with those of the layer. */
+static char *add_options(const char *options) {
+  const size_t bytes = (options ? strlen(options) : 0) + strlen(added_options) + 2;
+  char *all = layer_new(bytes, 1);
+  snprintf(all, bytes, "%s%s%s", options ? options : "", added_options[0] && options ? " " : "", added_options);
+  return all;
+}
+
+static cl_int compile_program(cl_program handle, cl_uint n, const cl_device_id *devices, const char *options,
+                              cl_uint n_headers, const cl_program *headers, const char **names,
+                              void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
+  char *all = add_options(options);
+  pthread_mutex_lock(&programs.lock); /* before it is compiled: its callback may link it at once */
+  program *p = find_locked(&programs, handle);
+  if (p) free(p->compiled);
+  if (p) p->compiled = n_headers ? NULL : copy_text(options ? options : "", options ? strlen(options) : 0);
+  pthread_mutex_unlock(&programs.lock);
+  cl_int status = layer_next.clCompileProgram(handle, n, devices, added_options[0] ? all : options, n_headers, headers,
+                                              names, notify, user);
+  free(all);
+  if (status == CL_COMPILE_PROGRAM_FAILURE && added_options[0] && notify == NULL) /* see build_program */
+    status = layer_next.clCompileProgram(handle, n, devices, options, n_headers, headers, names, NULL, NULL);
+  return status;
+}
+
+/* The sources of programs as one text, if they were compiled with the same options; else NULL. *options: these. */
+static char *join_sources(char **options, cl_uint n, const cl_program *inputs) {
+  clt_text text = {0};
+  const char *first = NULL;
+  bool fits = n > 0;
+  pthread_mutex_lock(&programs.lock);
+  for (cl_uint i = 0; fits && i < n; i++) {
+    const program *p = find_locked(&programs, inputs[i]);
+    fits = p && p->source && p->compiled && (first == NULL || strcmp(p->compiled, first) == 0);
+    if (!fits) continue;
+    first = p->compiled;
+    clt_text_printf(&text, "%s\n", p->source);
+  }
+  fits = fits && text.rc == CLT_OK;
+  if (fits) *options = copy_text(first, strlen(first));
+  pthread_mutex_unlock(&programs.lock);
+  if (fits) return text.bytes;
+  clt_text_release(&text);
+  return NULL;
+}
+
 static cl_program link_program(cl_context context, cl_uint n, const cl_device_id *devices, const char *options,
                                cl_uint n_inputs, const cl_program *inputs,
                                void(CL_CALLBACK *notify)(cl_program, void *), void *user, cl_int *status) {
-  return know_program(layer_next.clLinkProgram(context, n, devices, options, n_inputs, inputs, notify, user, status),
-                      context, TRACK_LINKED, NULL);
+  char *compiled = NULL, *source = join_sources(&compiled, n_inputs, inputs);
+  cl_program handle =
+      know_program(layer_next.clLinkProgram(context, n, devices, options, n_inputs, inputs, notify, user, status),
+                   context, source ? TRACK_SOURCE : TRACK_LINKED, source);
+  program *p = handle && source ? find(&programs, handle) : NULL;
+  if (p) {
+    p->compiled = compiled;
+    drop_build(exchange_build(p, new_build(p, compiled, n, devices)));
+    return handle;
+  }
+  free(compiled);
+  if (handle == NULL) free(source);
+  return handle;
 }
 
 /* Whether one list of devices contains another. */
@@ -213,14 +281,6 @@ static bool covers(const track_build *build, const track_build *other) {
   return true;
 }
 
-static track_build *exchange_build(program *p, track_build *with) {
-  pthread_mutex_lock(&programs.lock);
-  track_build *before = p->build;
-  p->build = with;
-  pthread_mutex_unlock(&programs.lock);
-  return before;
-}
-
 static cl_int build_program(cl_program handle, cl_uint n, const cl_device_id *devices, const char *options,
                             void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
   program *p = find(&programs, handle);
@@ -230,9 +290,7 @@ static cl_int build_program(cl_program handle, cl_uint n, const cl_device_id *de
   /* The record must exist before the build: its callback may create kernels at once. */
   track_build *before = exchange_build(p, build);
   if (before && strcmp(before->hash, build->hash) != 0 && !covers(build, before)) build->mixed = true;
-  size_t bytes = strlen(build->options) + strlen(added_options) + 2;
-  char *all = layer_new(bytes, 1);
-  snprintf(all, bytes, "%s%s%s", build->options, added_options[0] && options ? " " : "", added_options);
+  char *all = add_options(options);
   cl_int status = layer_next.clBuildProgram(handle, n, devices, added_options[0] ? all : options, notify, user);
   free(all);
   /* NVIDIA's driver cannot describe a kernel without parameters, and then builds none. */
@@ -419,6 +477,7 @@ void track_start(cl_icd_dispatch *own, const char *options) {
   own->clCreateProgramWithBinary = create_with_binary;
   own->clCreateProgramWithIL = create_with_il;
   own->clCreateProgramWithBuiltInKernels = create_with_built_in;
+  own->clCompileProgram = compile_program;
   own->clLinkProgram = link_program;
   own->clBuildProgram = build_program;
   own->clRetainProgram = retain_program;

@@ -43,6 +43,9 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
 /* Whether a resource's expression uses a tuning parameter (index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
+/* Whether a global or local size uses a tuning parameter (index in the space). */
+bool clt_instance_launch_uses(const clt_instance *instance, size_t parameter);
+
 /* With a cold cache, a problem counts as a different one, with its own key and a name that ends with this suffix. */
 #define CLT_COLD_NAME " (cold cache)"
 void clt_problem_set_cold_cache(clt_problem *problem, bool cold); /* call it before making instances */

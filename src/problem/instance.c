@@ -310,12 +310,27 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
     out[i] = number_or_nan(instance, instance->problem->resources[i].value, slots);
 }
 
-bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter) {
-  clt_expression_id id = instance->problem->resources[resource].value;
+static bool expression_uses(const clt_instance *instance, clt_expression_id id, size_t parameter) {
   const clt_expr *expr = instance->compiled[id];
   for (size_t i = 0; !clt_needs_device(instance, id) && i < clt_expr_n_slots(expr); i++)
     if (clt_expr_slot(expr, i) == parameter) return true;
   return false;
+}
+
+bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter) {
+  return expression_uses(instance, instance->problem->resources[resource].value, parameter);
+}
+
+bool clt_instance_launch_uses(const clt_instance *instance, size_t parameter) {
+  const clt_problem *problem = instance->problem;
+  bool uses = false;
+  for (const clt_launch *l = problem->launches; l < problem->launches + problem->n_launches; l++) {
+    const clt_extent *const extents[] = {&l->global, &l->divisor, &l->local};
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+      for (size_t k = 0; k < extents[i]->n; k++)
+        uses |= extents[i]->id[k] && expression_uses(instance, extents[i]->id[k], parameter);
+  }
+  return uses;
 }
 
 bool clt_instance_has_desirability(const clt_instance *instance) {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "format/answers.h"
@@ -338,6 +339,21 @@ static int note_device(clt_session *s, clt_error *error) {
                           clt_time_text(launch, best->state.launch_s), 100 * share);
 }
 
+/* A tuning parameter that the incorrect configuration changes, all correct ones leave at its default, and no size of a
+ * launch depends on; NULL: none. */
+static const char *find_unscaled(const clt_session *s, clt_config incorrect) {
+  const clt_instance *instance = s->settings->instance;
+  const clt_space *space = s->loop.space;
+  for (size_t p = 0; instance && s->n_ranked > 0 && p < clt_space_n_parameters(space); p++) {
+    const clt_value usual = clt_space_value(space, clt_instance_default(instance), p);
+    bool fits = !clt_value_equal(clt_space_value(space, incorrect, p), usual) && !clt_instance_launch_uses(instance, p);
+    for (size_t i = 0; fits && i < s->n_ranked; i++)
+      fits = clt_value_equal(clt_space_value(space, s->ranked[i].config, p), usual);
+    if (fits) return clt_space_parameter(space, p)->name;
+  }
+  return NULL;
+}
+
 int clt_session_summarise(clt_session *s, clt_error *error) {
   clt_tune_result *result = s->result;
   const clt_tune_settings *settings = s->settings;
@@ -356,12 +372,19 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   const clt_counted_result *counts = (const clt_counted_result *)result;
   const int64_t n_wrong = counts->by_reason[CLT_REASON_WRONG_OUTPUT];
   if (2 * n_wrong > result->evaluations - result->n_correct && s->evaluator && s->evaluator->measures_device) {
-    char name[512];
-    clt_config_print(name, sizeof name, s->loop.space, counts->example[CLT_REASON_WRONG_OUTPUT]);
+    char name[512], hint[300] = "";
+    const clt_config example = counts->example[CLT_REASON_WRONG_OUTPUT];
+    const char *unscaled = find_unscaled(s, example);
+    clt_config_print(name, sizeof name, s->loop.space, example);
+    if (unscaled)
+      snprintf(
+          hint, sizeof hint,
+          "if %s changes how much a work-item computes, the GlobalSize must depend on it, as in \"n // %s\"; else ",
+          unscaled, unscaled);
     clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING,
-            "%lld of %lld evaluations gave an incorrect result, the first with %s: the kernel has a bug, a "
+            "%lld of %lld evaluations gave an incorrect result, the first with %s: %sthe kernel has a bug, a "
             "constraint is missing, or the tolerance is too small; 'clatune verify' lists the incorrect elements",
-            (long long)n_wrong, (long long)result->evaluations, name);
+            (long long)n_wrong, (long long)result->evaluations, name, hint);
   }
   result->search_s = s->loop.search_s;
   result->comparable = s->loop.default_options && s->sources.n == 0 && settings->n_begin_with == 0 &&

@@ -3,8 +3,10 @@ import json
 import os
 import pathlib
 import stat
+import shutil
 import subprocess
 import sys
+import unittest
 
 from harness import CLATUNE, CliTest, has_device, main
 
@@ -38,7 +40,65 @@ kernel void other(read_only image2d_t image, sampler_t sampler, constant float4 
 """
 
 
+FOREIGN = """#ifndef COPY_W
+#define COPY_W 4
+#endif
+#ifndef TILE
+#define TILE 8
+#endif
+#ifndef USE_TABLE
+#define USE_TABLE 0
+#endif
+#ifndef TABLE_STEP
+#define TABLE_STEP 4
+#endif
+#define STEP (2 * TABLE_STEP)
+#if COPY_W == 1
+typedef float wide;
+#else
+typedef float4 wide;
+#endif
+#if USE_TABLE
+float read_table(global const float *a, int i) { return a[i * STEP]; }
+#endif
+void copy_wide(global const wide *a, global wide *b, int i) { b[i] = a[i]; }
+kernel void copy(global const wide *a, global wide *b) { copy_wide(a, b, get_global_id(0)); }
+kernel void scale(global const float *a, global float *b) {
+  float s = 0;
+  for (int k = 0; k < TILE; k++) s += a[get_global_id(0) + k];
+#if USE_TABLE
+  s += read_table(a, 1);
+#endif
+  b[get_global_id(0)] = s;
+}
+"""
+PARSE = pathlib.Path(CLATUNE).parents[1] / "init/parse/clatune-parse"
+
+
 class Init(CliTest):
+    def macros_of(self, name, kernel):
+        self.init(name, "--kernel", kernel, "-o", "draft.json", "--force")
+        return [p["Name"] for p in self.problem("draft.json")["ConfigurationSpace"]["TuningParameters"]]
+
+    @unittest.skipUnless(PARSE.exists(), "built without libclang")
+    def test_a_macro_of_code_that_the_kernel_does_not_reach_is_left_out(self):
+        self.write("k.cl", FOREIGN)
+        self.assertEqual(self.macros_of("k.cl", "scale"), ["TILE", "USE_TABLE", "TABLE_STEP", "local_x"])
+        self.assertEqual(self.macros_of("k.cl", "copy"), ["COPY_W", "local_x"])
+
+    def test_what_libclang_cannot_say_is_noted(self):
+        self.write("k.cl", FOREIGN + "#ifndef POCL_DEVICE_ADDRESS_BITS\n#error only for PoCL\n#endif\n")
+        note = "note: macros of other code in the file may be among the tuning parameters"
+        if PARSE.exists():
+            said = self.init("k.cl", "--kernel", "scale").stderr
+            self.assertRegex(said, note + ", because libclang cannot read it: k.cl:.*only for PoCL")
+        shutil.copy(CLATUNE, self.folder / "alone")
+        said = subprocess.run([self.folder / "alone", "init", "k.cl", "--kernel", "scale", "--device", "pocl", "--force"], cwd=self.folder,
+                              env=self.environment, text=True, capture_output=True)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(note + "; to leave them out", said.stderr)
+        self.assertIn("TILE", str(self.problem("k.json")["ConfigurationSpace"]["TuningParameters"]))
+
     def test_what_is_no_regular_file_is_written_to(self):
         self.write("my.cl", SCALE)
         self.init("my.cl", "-o", "/dev/null")
@@ -71,7 +131,7 @@ class Init(CliTest):
         self.assertEqual((arguments["in"]["AccessType"], arguments["out"]["AccessType"]), ("ReadOnly", "ReadWrite"))
         self.assertEqual((arguments["n"]["Type"], arguments["n"]["FillValue"]), ("int", "size_n"))
         self.assertEqual(arguments["factor"]["MemoryType"], "Scalar")
-        self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1024])
+        self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1048576])  # 1,024 would take microseconds
         said = self.clatune("tune", "my.json", "--device", "pocl", "--no-store", expect=1).stderr
         self.assertRegex(said, r"my\.json:\d+: Reference: fill in this value: .*default configuration's result")
         del problem["Reference"]
@@ -227,7 +287,7 @@ kernel void branch(global float *out, int n) {
         worker = self.folder / "worker"
         worker.write_text(f'#!/bin/sh\necho >>"{self.folder}/begun"\nexec "{os.environ["CLATUNE_WORKER"]}" "$@"\n')
         worker.chmod(0o755)
-        self.write("often.cl", "#if MODE\nfloat x = FIRST;\n#endif\nkernel void often(global float *out) { TYPE v = SECOND; out[0] = v; }\n")
+        self.write("often.cl", "kernel void often(global float *out) {\n#if MODE\nout[1] = FIRST;\n#endif\nTYPE v = SECOND; out[0] = v; }\n")
         self.init("often.cl", CLATUNE_WORKER=str(worker))
         names = [p["Name"] for p in self.problem("often.json")["ConfigurationSpace"]["TuningParameters"]]
         self.assertEqual(names[:3], ["MODE", "SECOND", "FIRST"])
@@ -372,7 +432,7 @@ kernel void hist(global const uchar *data, global uint *bins, global const float
         problem = self.problem("hist.json")
         self.assertEqual([p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]], ["WG", "PER_ITEM"])
         self.assertEqual({p["Name"]: p["Default"] for p in problem["ProblemParameters"]},
-                         {"size_n": 1024, "RADIUS": 4, "PRECISION": 32, "N": 16})
+                         {"size_n": 1048576, "RADIUS": 4, "PRECISION": 32, "N": 16})
         self.assertEqual(problem["ConfigurationSpace"]["Conditions"], [])  # the kernel tests its edge
         kernel = problem["KernelSpecification"]
         self.assertRegex(kernel["GlobalSize"]["X"], "^TODO ")  # PER_ITEM results per work-item
@@ -418,6 +478,75 @@ kernel void hist(global const uchar *data, global uint *bins, global const float
         self.assertEqual(said, "clatune: note: t.cl:1: to tune TILE, put '#ifndef TILE' before '#define TILE 16' and "
                                "'#endif' after it\n")
         self.assertEqual(self.init("t.cl", "--kernel", "transpose", "--quiet", "--dry-run").stderr, "")
+
+    def test_strides_follow_from_the_indices(self):
+        self.write("g.cl", """kernel void g(const int M, const int N, const int K, global const float *A, const int lda, const long strideA,
+ global const float *B, const int ldb, global float *C, const int ldc, const long strideC, const int batch) {
+  const int row = get_global_id(0), col = get_global_id(1), b = get_global_id(2);
+  if (row >= M || col >= N || b >= batch) return;
+  float s = 0;
+  for (int k = 0; k < K; k++) s += A[b * strideA + row * lda + k] * B[k * ldb + col];
+  const int i = b * strideC + (row * ldc) + col;
+  C[i] = s;
+}
+""")
+        self.init("g.cl")
+        problem = self.problem("g.json")
+        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_M", "size_N", "size_K", "size_batch"])
+        arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
+        self.assertEqual({name: arguments[name]["FillValue"] for name in ("lda", "strideA", "ldb", "ldc", "strideC")},
+                         {"lda": "size_K", "strideA": "size_K * size_M", "ldb": "size_N", "ldc": "size_N", "strideC": "size_N * size_M"})
+        self.assertEqual([arguments[name]["Size"] for name in "ABC"],
+                         [["size_K", "size_M", "size_batch"], ["size_N", "size_K"], ["size_N", "size_M", "size_batch"]])
+
+    def test_a_border_is_part_of_the_extent(self):
+        self.write("c.cl", """kernel void c(global const float *in, global const float *w, global float *out, const int in_width, const int in_height,
+ const int width, const int height, const int n) {
+  const int x = get_global_id(0), y = get_global_id(1);
+  if (x >= width || y >= height) return;
+  float s = 0;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < 3; i++) s += in[(y + j) * in_width + x + i] * w[j * 3 + i];
+  out[y * width + x] = s / in_height;
+}
+""")
+        self.init("c.cl")
+        problem = self.problem("c.json")
+        arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
+        self.assertEqual(arguments["in_width"]["FillValue"], "size_width + 3 - 1")
+        self.assertEqual([arguments[name]["Size"] for name in ("in", "w", "out")],
+                         [["size_width + 3 - 1", "size_height + size_n - 1"], ["3", "size_n"], ["size_width", "size_height"]])
+        del problem["Reference"]
+        self.write("c.json", json.dumps(problem))
+        self.clatune("verify", "c.json", "--device", "pocl", "--size", "size_width=70", "--size", "size_height=30", "--size", "size_n=5")
+
+    def test_kernels_that_pass_data_are_launched_in_turn(self):
+        self.write("two.cl", """kernel void naive(global const float *in, global float *out, const int n) {
+  const int i = get_global_id(0);
+  if (i < n) out[i] = 4 * in[i];
+}
+kernel void first(global const float *in, global float *half_done, const int n) {
+  const int i = get_global_id(0);
+  if (i < n) half_done[i] = 2 * in[i];
+}
+kernel void second(global const float *half_done, global float *out, const int n) {
+  const int i = get_global_id(0);
+  if (i < n) out[i] = 2 * half_done[i];
+}
+""")
+        self.init("two.cl")
+        problem = self.problem("two.json")
+        kernel = problem["KernelSpecification"]
+        self.assertEqual([(launch["KernelName"], launch["Arguments"]) for launch in kernel["Launches"]],
+                         [("first", ["in", "half_done", "n"]), ("second", ["half_done", "out", "n"])])
+        passed, = (a for a in kernel["Arguments"] if a["Name"] == "half_done")
+        self.assertEqual((passed["AccessType"], passed["Output"]), ("ReadWrite", 0))
+        self.assertEqual(problem["Reference"]["Arguments"], ["in", "out", "n"])
+        self.assertIn("verified        yes; largest", self.clatune("verify", "two.json", "--device", "pocl").stdout)
+        self.init("two.cl", "--kernel", "second", "--force")
+        self.assertNotIn("Launches", self.problem("two.json")["KernelSpecification"])
+        self.init("two.cl", "--kernel", "second", "--kernel", "first", "--force")
+        self.assertEqual([launch["KernelName"] for launch in self.problem("two.json")["KernelSpecification"]["Launches"]], ["second", "first"])
 
     def test_a_naive_kernel_of_the_file_is_the_reference(self):
         arguments = "(global const float *in, global float *out, const int n) { "

@@ -107,6 +107,15 @@ class WrongResults(SimulatedTest):
         self.assertRegex(self.tune_all(), r"10 of 12 evaluations gave an incorrect result, the first with a=([2-9]|1[01]) b=0"
                                           r": .*; 'clatune verify' lists")  # two workers: either may be first
 
+    def test_a_parameter_that_may_change_the_work_of_an_item(self):
+        self.write_problem(12, 1)
+        self.simulate(time_s=TIME_S, wrong="a > 0")
+        hint = r'if a changes how much a work-item computes, the GlobalSize must depend on it, as in "n // a"; else the kernel has a bug'
+        self.assertRegex(self.tune_all(), hint)
+        self.edit("copy.json", '"GlobalSize": {"X": "n"}', '"GlobalSize": {"X": "n // (a + 1)"}')
+        self.assertNotRegex(self.tune_all(), hint)
+        self.assertIn(": the kernel has a bug", self.tune_all())
+
     def test_none_where_other_failures_are_more(self):
         self.write_problem(12, 1)
         self.simulate(time_s=TIME_S, wrong="a == 1", fails={"build": "a > 8"})

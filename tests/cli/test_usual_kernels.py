@@ -62,7 +62,7 @@ class UsualKernels(CliTest):
     def test_blur(self):
         self.check("blur", {"use_padding": [0, 1], "block_size_x": BLOCK, "block_size_y": BLOCK, "tile_size_x": HALF},
                    todos={"X": "image_width // tile_size_x", "Y": "image_width"}, sizes=["image_width=64"],
-                   arguments={"out.Size": ["image_width", "image_width"], "weights.Size": "filter_width * filter_height",
+                   arguments={"out.Size": ["image_width", "image_width"],
                               "in.Size": ["image_width + filter_width", "image_width + filter_height"]})
 
     def test_inside(self):
@@ -98,22 +98,23 @@ class UsualKernels(CliTest):
                               "out.Size": ["size_size_x", "size_size_y"]})
 
     def test_poly_gemm(self):
-        arguments = {"a.Size": "size_ni * size_nk", "b.Size": "size_nk * size_nj", "c.Size": "size_ni * size_nj"}
-        problem = self.check("poly_gemm", {"DIM_X": [4, 8, 16, 32, 64, 128, 256], "DIM_Y": BLOCK}, arguments=arguments,
+        problem = self.check("poly_gemm", {"DIM_X": [4, 8, 16, 32, 64, 128, 256], "DIM_Y": BLOCK},
                              sizes=["size_ni=32", "size_nj=64", "size_nk=16"])
         self.assertEqual(problem["KernelSpecification"]["GlobalSize"], {"X": "size_nj", "Y": "size_ni"})
-        self.assertEqual({a["Type"] for a in problem["KernelSpecification"]["Arguments"]}, {"float", "int"})
+        arguments = problem["KernelSpecification"]["Arguments"]
+        self.assertEqual({a["Type"] for a in arguments}, {"float", "int"})
+        self.assertEqual([a["Size"] for a in arguments[:3]], [["size_nk", "size_ni"], ["size_nj", "size_nk"], ["size_nj", "size_ni"]])
 
     def test_poly_atax(self):
         problem = self.check("poly_atax", {"local_x": [4, 8, 16, 32, 64, 128, 256]}, "--kernel", "rows_times_x",
-                             arguments={"a.Size": "size_nx * size_ny"},
                              sizes=["size_nx=64", "size_ny=32"])
+        self.assertEqual(problem["KernelSpecification"]["Arguments"][0]["Size"], ["size_ny", "size_nx"])
         self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DCLEAR_VALUE=1"])
         self.assertEqual(problem["KernelSpecification"]["GlobalSize"], {"X": "size_nx"})
 
     def test_poly_conv(self):
         problem = self.check("poly_conv", {"local_x": [4, 8, 16, 32, 64, 128, 256], "local_y": [1, 2, 4, 8, 16, 32]},
-                             arguments={"A.Size": "NI * NJ", "B.Size": "NI * NJ"})
+                             arguments={"A.Size": "NI * NJ"})
         self.assertEqual(problem["KernelSpecification"]["CompilerOptions"], ["-DDATA_TYPE=float"])
         self.assertIn("float: DATA_TYPE;", self.said)
 

@@ -78,7 +78,17 @@ static const char written_text[] =
     "    for (int k = 0; k < STEP; k++) sum += all[i + k];\n"
     "  out[get_global_id(0)] = sum;\n"
     "}\n"
+    "#define EACH 4\n"
+    "kernel void several(global const real *in, global real *out) {\n"
+    "  for (int k = 0; k < EACH; k++) out[get_global_id(0) * EACH + k] = 2 * in[get_global_id(0) * EACH + k];\n"
+    "}\n"
     "#undef UNDONE\n";
+
+/* Compiled apart, and linked. */
+static const char *const linked_texts[] = {
+    "float twice(float x);\nfloat twice(float x) { return 2 * x + ADD; }\n",
+    "float twice(float x);\nkernel void linked(global const float *in, global float *out) {\n"
+    "  out[get_global_id(0)] = twice(in[get_global_id(0)]);\n}\n"};
 
 static cl_device_id device;
 static cl_context context;
@@ -92,6 +102,21 @@ static cl_program build(const char *options, const char *of) {
   cl_program out = clCreateProgramWithSource(context, 2, parts, lengths, &status);
   CHECK(status);
   app_build(out, device, options);
+  return out;
+}
+
+static cl_program build_linked(void) {
+  cl_program parts[2];
+  cl_int status;
+  for (int i = 0; i < 2; i++) {
+    const char *part = linked_texts[i];
+    parts[i] = clCreateProgramWithSource(context, 1, &part, NULL, &status);
+    CHECK(status);
+    CHECK(clCompileProgram(parts[i], 1, &device, "-DADD=1", 0, NULL, NULL, NULL, NULL));
+  }
+  cl_program out = clLinkProgram(context, 1, &device, NULL, 2, parts, NULL, NULL, &status);
+  CHECK(status);
+  for (int i = 0; i < 2; i++) CHECK(clReleaseProgram(parts[i]));
   return out;
 }
 
@@ -196,6 +221,11 @@ static cl_program from_binary(cl_program source) {
   unsigned char *binary = malloc(bytes ? bytes : 1);
   CHECK(clGetProgramInfo(source, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
   cl_program out = clCreateProgramWithBinary(context, 1, &device, &bytes, (const unsigned char **)&binary, &of_device, &status);
+  if (status == CL_INVALID_BINARY) { /* capture --no-binaries: as an application with a cache does */
+    free(binary);
+    CHECK(clRetainProgram(source));
+    return source;
+  }
   CHECK(status);
   app_build(out, device, "");
   free(binary);
@@ -305,6 +335,14 @@ int main(int argc, char **argv) {
 
   launch_pair(build("-DROOM=2", written_text), "written", in, out);
   print_sum("written", out);
+  launch_pair(build_linked(), "linked", in, out);
+  print_sum("linked", out);
+  const size_t quarter = N / 4;
+  cl_kernel several = make_kernel(build("-DROOM=2", written_text), "several");
+  SET(several, 0, in);
+  SET(several, 1, out);
+  CHECK(clEnqueueNDRangeKernel(queue, several, 1, NULL, &quarter, NULL, 0, NULL, NULL));
+  print_sum("several", out);
   cl_platform_id platform;
   char name[200] = "";
   clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);

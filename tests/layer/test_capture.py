@@ -9,6 +9,7 @@ import unittest
 from applications import APPS, Folder, floats
 
 CLATUNE, ODD = os.environ["CLATUNE"], os.environ["APP_ODD"]
+PARSE = pathlib.Path(CLATUNE).parents[1] / "init/parse/clatune-parse"
 SIZES = {"stencil": (64, 32, 3), "reduction": (5000, 2), "image_filter": (20, 12, 2), "gemm": (24, 16, 8, 2)}
 
 
@@ -51,6 +52,14 @@ class Applications(Capture):
                 self.assertTrue(written, kernels)
                 for path in written:
                     self.verify(path)
+
+    @unittest.skipUnless(APPS["gemm"] and PARSE.exists() and "pocl" in os.environ["OCL_ICD_VENDORS"], "no CLBlast, libclang or PoCL")
+    def test_clblast_has_the_parameters_of_its_own_kernel(self):
+        self.capture("-o", "c", "--", APPS["gemm"], "64", "64", "64", "1")
+        path, = (self.folder.path / "c").glob("Xgemm*/Xgemm*.json")
+        names = {p["Name"] for p in problem(path)["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(names, {"WGD", "KWID", "MDIMCD", "NDIMCD", "MDIMAD", "NDIMBD", "VWMD", "VWND", "PADA", "PADB", "USE_CL_MAD",
+                                 "USE_STAGGERED_INDICES"})
 
     def test_stencil_becomes_a_problem(self):
         self.capture("-o", "c", "--kernel", "heat_step", "--launch", "3", "--flags", "--tolerance", "0.01", "--",
@@ -114,7 +123,7 @@ class Ways(Capture):
 
     def test_every_way(self):
         names = ("mixed", "copies", "alias", "nothing", "moved", "waits", "grouped", "blocked", "still", "required", "shared",
-                 "numbered")
+                 "numbered", "linked")
         kernels = self.captured("-o", "c", *(word for name in names for word in ("--kernel", name)))
         by_name = {}
         for kernel in kernels:
@@ -131,7 +140,7 @@ class Ways(Capture):
         for kernel in by_name["copies"]:
             copies[kernel["origin"]].append(kernel)
         self.assertEqual(sorted((o, len(c)) for o, c in copies.items()), [("a binary", 1), ("source", 2)])
-        self.assertIn("a binary", copies["a binary"][0]["why"])
+        self.assertIn("delete that cache, often a folder in ~/.cache, or use --no-binaries", copies["a binary"][0]["why"])
         self.assertEqual(sorted(k["launches"] for k in copies["source"]), [1, 2])
         options = []
         for kernel in copies["source"]:
@@ -159,8 +168,14 @@ class Ways(Capture):
         required = self.verify(by_name["required"][0]["problem"])
         self.assertEqual(required["KernelSpecification"]["LocalSize"], {"X": 32})
         self.assertEqual(required["ConfigurationSpace"]["TuningParameters"][0]["Name"], "mad_enable")
+        linked = self.verify(by_name["linked"][0]["problem"])
+        self.assertEqual((linked["Capture"]["Options"], linked["ConfigurationSpace"]["TuningParameters"][0]["Name"]), ("-DADD=1", "ADD"))
         numbered = self.verify(by_name["numbered"][0]["problem"])
         self.assertEqual(numbered["Capture"]["Varying"], ["number"])
+
+    def test_an_application_with_a_cache_compiles_its_source(self):
+        kernels = self.captured("--list", "--no-binaries")
+        self.assertEqual({k["origin"] for k in kernels if k["name"] == "copies"}, {"source"})
 
     def test_numbers_that_the_text_says(self):
         kernels = self.captured("-o", "c", "--kernel", "written")
@@ -180,6 +195,20 @@ class Ways(Capture):
         run = self.folder.run(CLATUNE, "apply", "--check", "--json", "c", "--", ODD, self.headers)
         applied, = json.loads(run.stdout)["launches"]
         self.assertEqual((applied["kernel"], applied["launches"], applied["check"]), ("written", 1, "right"))
+
+
+    def test_a_macro_that_changes_the_work_of_an_item(self):
+        kernels = self.captured("-o", "c", "--kernel", "several", "--kernel", "written")
+        path, = (k["problem"] for k in kernels if k["name"] == "several")
+        json_ = self.verify(path)
+        items = json_["Capture"]["Global"][0]
+        scaled = f"{items} * 4 // EACH"
+        self.assertEqual(json_["KernelSpecification"]["GlobalSize"], {"X": scaled})
+        self.assertIn({"Expression": f"({scaled}) % local_x == 0"}, json_["ConfigurationSpace"]["Conditions"])
+        self.folder.run(CLATUNE, "verify", path, "--configuration", "EACH=1")
+        # These macros leave the work as it is.
+        path, = (k["problem"] for k in kernels if k["name"] == "written" and k["problem"])
+        self.assertEqual(problem(self.folder.path / path)["KernelSpecification"]["GlobalSize"], {"X": 1024})
 
 
 class Mistakes(Capture):

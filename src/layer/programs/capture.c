@@ -207,6 +207,9 @@ static const char *kernel_folder(const char *out, const json_t *kernels, size_t 
 static const char *why_not(const json_t *kernel, size_t launch) {
   const char *refused = clt_json_string(kernel, "refused");
   if (json_is_object(json_object_get(kernel, "capture"))) return NULL;
+  if (strcmp(clt_json_string(kernel, "origin"), "a binary") == 0)
+    return "it was made from a binary, as from a cache of the application's; delete that cache, often a folder in "
+           "~/.cache, or use --no-binaries";
   if (!json_is_string(json_object_get(kernel, "source")))
     return cli_keep_memory(clt_format("it was made from %s, not from source", clt_json_string(kernel, "origin")));
   if (refused[0]) return refused;
@@ -248,6 +251,7 @@ static size_t write_problems(const cli_arguments *arguments, json_t *kernels, co
                       .raw = raw,
                       .folder = kernel_folder(out, kernels, i),
                       .flags = cli_given(arguments, "flags"),
+                      .quiet = quiet,
                       .tolerance = cli_real_number(arguments, "tolerance", NAN, 0, 1)};
       path = capture_problem(&parameters, c, &error);
       if (path == NULL) clt_remove_tree(c->folder, false);
@@ -292,8 +296,9 @@ static int run_capture(const cli_arguments *arguments) {
   if (out) make_folder(out, cli_given(arguments, "force"));
   const char *raw = make_raw_folder(out);
   for (size_t i = 0; i < n_names; i++) json_array_append_new(only, json_string(names[i]));
-  json_t *instructions = json_pack("{s:s, s:s, s:o*, s:I}", "use", "capture", "folder", raw, "kernels", only, "launch",
-                                   lists ? (json_int_t)0 : launch);
+  json_t *instructions =
+      json_pack("{s:s, s:s, s:b, s:o*, s:I}", "use", "capture", "folder", raw, "no_binaries",
+                cli_given(arguments, "no-binaries"), "kernels", only, "launch", lists ? (json_int_t)0 : launch);
   const int ended = layer_run_application(arguments, instructions, raw, json);
   if (*cli_signals_flag()) return 128 + *cli_signals_flag();
   if (ended) fprintf(stderr, "clatune: warning: the application ended with exit code %d\n", ended);
@@ -323,6 +328,7 @@ static const cli_flag flags[] = {
     {"kernel", "NAME",
      "captures this kernel; may be repeated (default: all kernels with at least 1 % of the total time)"},
     {"launch", "N", "captures the Nth launch of a kernel, or the next one that can be captured (default 1)"},
+    {"no-binaries", NULL, "refuses binaries, so that an application with a cache of them compiles its source"},
     {"flags", NULL,
      "makes the compiler option -cl-mad-enable a tuning parameter; with --tolerance also -cl-fast-relaxed-math"},
     {"tolerance", "X", "relative tolerance of floating-point results (default: that of problem files)"},
@@ -334,7 +340,8 @@ static const cli_command command = {
     .name = "capture",
     .summary = "writes problem files for the kernels of an application",
     .synopsis =
-        "[--list] [-o DIR] [--kernel NAME]... [--launch N] [--flags] [--tolerance X] [--force] -- APPLICATION "
+        "[--list] [-o DIR] [--kernel NAME]... [--launch N] [--no-binaries] [--flags] [--tolerance X] [--force] -- "
+        "APPLICATION "
         "[ARGUMENT...]",
     .description =
         "Runs an unmodified application, measures its kernel launches, and writes a problem folder for each important\n"

@@ -442,22 +442,21 @@ static int find_device(clt_device_info *out, const json_t *device, clt_error *er
 /* Makes the draft as `clatune init` does, except that the application's build options say which macros are defined. */
 static int read_kernel(captured *c, clt_error *error) {
   clt_draft *d = c->draft;
-  clt_device_info device;
   const clt_kernel_info *kernel = NULL;
   const char *name = clt_json_string(c->kernel, "name");
   const size_t n_arguments = json_array_size(json_object_get(c->capture, "arguments"));
   d->complete = true;
   if (capture_source(c, error) == NULL) return error->code;
   int rc = clt_draft_find_macros(d, NULL, NULL, NULL, error);
-  if (rc == CLT_OK) rc = find_device(&device, json_object_get(c->capture, "device"), error);
-  if (rc == CLT_OK) rc = clt_draft_build(d, &device, error);
+  if (rc == CLT_OK) rc = find_device(&c->device, json_object_get(c->capture, "device"), error);
+  if (rc == CLT_OK) rc = clt_draft_build(d, &c->device, error);
   if (rc) return rc;
   for (size_t i = 0; i < d->n_kernels; i++)
     if (strcmp(d->kernels[i].name, name) == 0) kernel = &d->kernels[i];
   if (kernel == NULL || kernel->n_arguments != n_arguments)
     return clt_fail(error, CLT_E_FORMAT, "its source, when built again, has a different kernel of that name");
   const size_t n_before = d->options.n;
-  rc = clt_draft_set_kernel(d, kernel, &device, error);
+  rc = clt_draft_set_kernel(d, kernel, &c->device, cli_log, &c->quiet, error);
   if (rc) return rc;
   for (size_t i = n_before; i < d->options.n; i++) /* macros that this kernel does not use */
     json_array_append_new(c->options, clt_draft_option(d->options.all[i]));
@@ -476,10 +475,11 @@ const char *capture_problem(const char **parameters, captured *c, clt_error *err
   if (read_kernel(c, error)) return NULL;
   json_t *json = problem_json(parameters, c, error);
   if (json == NULL) return NULL;
+  const char *path = cli_keep_memory(clt_format("%s/%s.json", c->folder, name));
+  capture_scale(c, json, path);
   cli_add_json(&text, json, 0);
   clt_text_add(&text, "\n");
   json_decref(json);
-  const char *path = cli_keep_memory(clt_format("%s/%s.json", c->folder, name));
   int rc = text.rc ? clt_fail_memory(error) : clt_file_write(path, text.bytes, text.n, error);
   clt_text_release(&text);
   return rc ? NULL : path;

@@ -12,6 +12,8 @@ typedef struct captured {
   const char *raw;                /* the folder of the layer's files */
   const char *folder;             /* the problem's folder, which exists */
   bool flags;                     /* compiler flags become parameters */
+  clt_device_info device;         /* the application's, or another one of its platform */
+  bool quiet;                     /* no notes */
   double tolerance;               /* relative, of floating-point results; NaN: the default */
   clt_draft *draft;
   json_t *options, *includes; /* CompilerOptions and IncludePaths */
@@ -29,5 +31,11 @@ const char *capture_problem(const char **parameters, captured *c, clt_error *err
  * others to the draft, c->options and c->includes. Returns the path of kernel.cl, kept until the command ends; NULL
  * with the reason in error. */
 const char *capture_source(captured *c, clt_error *error);
+
+/* --- capture_scale.c --- */
+
+/* Tries other values of the macros, and makes the global size depend on those that change the work of a work-item.
+ * path: the problem's file, which is overwritten; its data exist. */
+void capture_scale(captured *c, json_t *problem, const char *path);
 
 #endif

@@ -1,0 +1,275 @@
+/* The numbers of elements of arrays, and the strides, from the indices that the kernel uses. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "init/init.h"
+
+#define MOST_TERMS 8
+#define MOST_FACTORS 4
+#define MOST_DEPTH 6 /* of variables that are defined by others, and of brackets */
+
+/* An index as a sum of products: row * ld + k. */
+typedef struct term {
+  char factors[MOST_FACTORS][64]; /* names, numbers, "get_global_id(0)" */
+  int n;
+} term;
+
+typedef struct sum {
+  term terms[MOST_TERMS];
+  int n;
+} sum;
+
+static bool read_sum(sum *out, const clt_draft *d, const char **at, int depth);
+
+/* The only definition of a variable, `name = `; NULL: it has none, or another value later. */
+static const char *find_definition(const clt_draft *d, const char *name) {
+  const char *found = NULL;
+  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
+    const char *next = clt_skip_blanks(at + strlen(name));
+    const bool counts = clt_starts_with(next, "++") || clt_starts_with(next, "--") || clt_follows(d->body, at, "++") ||
+                        clt_follows(d->body, at, "--");
+    if (counts || (*next && strchr("+-*/%&|^", *next) && next[1] == '=')) return NULL;
+    if (*next != '=' || next[1] == '=') continue;
+    if (found) return NULL;
+    found = next + 1;
+  }
+  return found;
+}
+
+static bool multiply(sum *a, const sum *b) {
+  sum out = {0};
+  if (a->n * b->n > MOST_TERMS) return false;
+  for (int i = 0; i < a->n; i++)
+    for (int k = 0; k < b->n; k++) {
+      term *t = &out.terms[out.n++];
+      *t = a->terms[i];
+      if (t->n + b->terms[k].n > MOST_FACTORS) return false;
+      for (int f = 0; f < b->terms[k].n; f++) memcpy(t->factors[t->n++], b->terms[k].factors[f], sizeof *t->factors);
+    }
+  *a = out;
+  return true;
+}
+
+/* A name, a number, a call of get_global_id, or a sum in brackets. A variable without a limit is replaced by its
+ * definition. */
+static bool read_factor(sum *out, const clt_draft *d, const char **at, int depth) {
+  size_t n = 0;
+  const char *begin = *at = clt_skip_blanks(*at);
+  *out = (sum){.n = 1, .terms = {{.n = 1}}};
+  char *name = out->terms[0].factors[0];
+  if (depth > MOST_DEPTH) return false;
+  if (*begin == '(') {
+    static const char *const casts[] = {"(int)", "(uint)", "(size_t)", "(long)", "(ulong)"};
+    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
+      if (clt_starts_with(begin, casts[i])) {
+        *at = begin + strlen(casts[i]);
+        return read_factor(out, d, at, depth + 1);
+      }
+    ++*at;
+    if (!read_sum(out, d, at, depth + 1) || *(*at = clt_skip_blanks(*at)) != ')') return false;
+    ++*at;
+    return true;
+  }
+  while (clt_in_word(begin[n])) n++;
+  if (clt_starts_with(begin, "get_global_id")) n = strcspn(begin, ")") + 1;
+  if (n == 0 || n >= sizeof *out->terms[0].factors || (begin[n] && strchr("([.", begin[n]))) return false;
+  memcpy(name, begin, n);
+  *at = begin + n;
+  if (!isalpha((unsigned char)*name) || strchr(name, '(') || clt_draft_limit(d, name)) return true;
+  const char *definition = find_definition(d, name);
+  if (definition == NULL) return true;
+  return read_sum(out, d, &definition, depth + 1) && strchr(";,", *clt_skip_blanks(definition));
+}
+
+static bool read_sum(sum *out, const clt_draft *d, const char **at, int depth) {
+  sum product, factor;
+  out->n = 0;
+  for (;; ++*at) {
+    if (!read_factor(&product, d, at, depth)) return false;
+    while (*(*at = clt_skip_blanks(*at)) == '*') {
+      ++*at;
+      if (!read_factor(&factor, d, at, depth) || !multiply(&product, &factor)) return false;
+    }
+    if (out->n + product.n > MOST_TERMS) return false;
+    for (int i = 0; i < product.n; i++) out->terms[out->n++] = product.terms[i];
+    if (**at != '+') return true;
+  }
+}
+
+/* The expression for the number of values of an index; NULL: not known. Kept in out. */
+static const char *limit_text(char out[64], const clt_draft *d, const char *name) {
+  const char *size = clt_draft_limit(d, name);
+  if (size) return clt_snprintf(out, 64, "%s", size) < 64 ? out : NULL;
+  for (const char *at = d->body; !isdigit((unsigned char)*name) && (at = clt_next_word(d->body, at, name)) != NULL;
+       at++) {
+    const char *next = clt_skip_blanks(at + strlen(name));
+    if (*next != '<') continue;
+    next = clt_skip_blanks(next + 1);
+    const size_t n = strspn(next, "0123456789");
+    if (n && n < 64 && *clt_skip_blanks(next + n) == ';') return clt_snprintf(out, 64, "%.*s", (int)n, next), out;
+  }
+  return NULL;
+}
+
+/* The terms of an index with the same factors beside their variable: (y + fy) * width. */
+typedef struct group {
+  char coefficient[MOST_FACTORS][64];
+  int n;
+  char limit[300]; /* the number of values of the sum of its variables */
+  bool used;
+} group;
+
+static bool same_factors(const group *g, char (*factors)[64], int n) {
+  bool same = g->n == n;
+  for (int i = 0; same && i < n; i++) {
+    same = false;
+    for (int k = 0; k < n; k++) same |= strcmp(g->coefficient[k], factors[i]) == 0;
+  }
+  return same;
+}
+
+/* Each term needs one variable with a limit; the rest are its coefficient. Returns the number of groups; 0: unknown. */
+static int find_groups(group out[MOST_TERMS], const clt_draft *d, const sum *index) {
+  int n = 0;
+  for (const term *t = index->terms; t < index->terms + index->n; t++) {
+    char factors[MOST_FACTORS][64], limit[64] = "", text[64];
+    int n_factors = 0, k = 0;
+    for (int f = 0; f < t->n; f++) {
+      const char *found = limit[0] ? NULL : limit_text(text, d, t->factors[f]);
+      if (found)
+        memcpy(limit, found, strlen(found) + 1);
+      else
+        memcpy(factors[n_factors++], t->factors[f], sizeof *factors);
+    }
+    if (limit[0] == '\0') return 0;
+    while (k < n && !same_factors(&out[k], factors, n_factors)) k++;
+    const size_t length = k < n ? strlen(out[k].limit) : 0;
+    if (k == n) {
+      out[n] = (group){.n = n_factors};
+      memcpy(out[n++].coefficient, factors, sizeof factors);
+    }
+    if (length + sizeof limit + 8 > sizeof out[k].limit) return 0;
+    clt_snprintf(out[k].limit + length, sizeof out[k].limit - length, "%s%s%s", length ? " + " : "", limit,
+                 length ? " - 1" : "");
+  }
+  return n;
+}
+
+/* Whether an argument is a size that its own use as a limit shows, so that it is no stride. */
+static bool is_limit(const clt_draft *d, const char *name) {
+  bool is = clt_draft_compares(d, name);
+  for (int k = 0; k < 3; k++)
+    is |= d->global[k] && clt_starts_with(d->global[k], CLT_DRAFT_PREFIX) &&
+          strcmp(d->global[k] + strlen(CLT_DRAFT_PREFIX), name) == 0;
+  return is;
+}
+
+/* How a factor is written in the problem: a number, a problem parameter, or a stride, which gets this value if it has
+ * none yet. NULL: it is none of these, or the value is another. */
+static const char *factor_text(clt_draft *d, const char *name, const char *value) {
+  if (isdigit((unsigned char)*name)) return name;
+  for (size_t i = 0; i < d->kernel->n_arguments; i++) {
+    if (strcmp(d->kernel->arguments[i].name, name) != 0 || is_limit(d, name)) continue;
+    char *stride = d->strides[i];
+    if (stride[0] == '\0') clt_snprintf(stride, sizeof *d->strides, "%s", value);
+    return strcmp(stride, value) == 0 ? stride : NULL;
+  }
+  for (size_t i = 0; i < d->n_sizes; i++) {
+    const char *size = d->sizes[i];
+    if (clt_starts_with(size, CLT_DRAFT_PREFIX)) size += strlen(CLT_DRAFT_PREFIX);
+    if (strcmp(size, name) == 0) return d->sizes[i];
+  }
+  return NULL;
+}
+
+/* The group whose coefficient has one factor more than the inner group's, or is another factor alone. If there are
+ * several, the one that is written nearest. */
+static const group *find_next(const char **out, const group *all, int n, const group *inner) {
+  const group *found = NULL;
+  for (const group *g = all; g < all + n; g++) {
+    const char *factor = NULL;
+    int n_new = 0;
+    if (g->used || g->n == 0 || (g->n != inner->n + 1 && g->n != 1)) continue;
+    for (int i = 0; i < g->n; i++) {
+      bool known = false;
+      for (int k = 0; k < inner->n; k++) known |= strcmp(g->coefficient[i], inner->coefficient[k]) == 0;
+      if (!known) factor = g->coefficient[i];
+      n_new += !known;
+    }
+    if (n_new != 1 || (found && labs(g - inner) >= labs(found - inner))) continue;
+    found = g;
+    *out = factor;
+  }
+  return found;
+}
+
+static void multiply_text(char product[300], const char *factor) {
+  const bool is_sum = strchr(factor, '+') != NULL;
+  const size_t n = strlen(product);
+  clt_snprintf(product + n, 300 - n, is_sum ? "%s(%s)" : "%s%s", n ? " * " : "", factor);
+}
+
+/* Goes from the fastest dimension to the slowest. A stride is the number of elements below it: row * ld + k gives ld
+ * the number of values of k. Returns the dimensions; NULL: not known. */
+static json_t *read_dimensions(clt_draft *d, group *groups, int n) {
+  json_t *out = json_array();
+  char below[300] = "";
+  group *inner = NULL;
+  for (group *g = groups; g < groups + n; g++)
+    if (g->n == 0) inner = g;
+  for (int left = n; inner; left--) {
+    const char *factor = NULL;
+    inner->used = true;
+    json_array_append_new(out, json_string(inner->limit));
+    const group *next = find_next(&factor, groups, n, inner);
+    if (next == NULL && left == 1) return out;
+    if (next == NULL) break;
+    const bool is_whole = next->n != inner->n + 1; /* batch * stride: all elements of a batch */
+    char whole[300];
+    memcpy(whole, below, sizeof whole);
+    multiply_text(whole, inner->limit);
+    const char *text = factor_text(d, factor, is_whole ? whole : inner->limit);
+    if (text == NULL) break;
+    if (!is_whole) json_array_set_new(out, json_array_size(out) - 1, json_string(text));
+    multiply_text(below, is_whole ? inner->limit : text);
+    inner = (group *)next;
+  }
+  json_decref(out);
+  return NULL;
+}
+
+/* The groups of the index that begins at a place; 0: unknown. One that the kernel compares as a whole is one group. */
+static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *begin) {
+  char whole[128];
+  sum index;
+  begin = clt_skip_blanks(begin);
+  const size_t n = (size_t)(clt_before_blanks(begin, begin + strcspn(begin, "]")) - begin);
+  if (n == 0 || n >= sizeof whole) return 0;
+  memcpy(whole, begin, n);
+  whole[n] = '\0';
+  const char *limit = clt_draft_limit(d, whole);
+  groups[0] = (group){0};
+  if (limit) return clt_snprintf(groups[0].limit, sizeof groups[0].limit, "%s", limit), 1;
+  return read_sum(&index, d, &begin, 0) && *clt_skip_blanks(begin) == ']' ? find_groups(groups, d, &index) : 0;
+}
+
+json_t *clt_draft_extent(clt_draft *d, const char *array) {
+  json_t *extent = NULL;
+  for (const char *at = d->body; (at = clt_next_word(d->body, at, array)) != NULL; at++) {
+    group groups[MOST_TERMS];
+    const char *begin = clt_skip_blanks(at + strlen(array));
+    const int n = *begin == '[' ? read_index(groups, d, begin + 1) : 0;
+    json_t *now = n ? read_dimensions(d, groups, n) : NULL;
+    const bool known = now && (extent == NULL || json_equal(extent, now));
+    if (extent == NULL && known) extent = json_incref(now);
+    json_decref(now);
+    if (known) continue;
+    json_decref(extent);
+    return NULL;
+  }
+  if (json_array_size(extent) != 1) return extent;
+  json_t *only = json_incref(json_array_get(extent, 0));
+  json_decref(extent);
+  return only;
+}
