@@ -5,6 +5,7 @@ package has no function for.
 """
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
@@ -19,6 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, NoReturn
 
 _OWN = pathlib.Path(__file__).parent / "native" / "bin" / "clatune"  # in the wheel
+_SITE = pathlib.Path(__file__).parents[1]  # PREFIX/lib/python3.11/site-packages
+_REGISTRY = pathlib.Path("/etc/OpenCL/vendors")
 
 
 class Error(Exception):
@@ -83,7 +86,7 @@ def find_command() -> str:
         found = shutil.which("clatune", path=folder)
         if found and not _is_entry_point(found):
             return found
-    raise CommandNotFound("the command 'clatune' was not found; install the package with 'pip install ./python' from clatune's source tree, "
+    raise CommandNotFound("the command 'clatune' was not found; install the package with 'pip install clatune', "
                           "put the command on PATH, or set the variable CLATUNE to its path")
 
 
@@ -93,11 +96,44 @@ def _is_entry_point(path: str) -> bool:
         return file.read(2) == b"#!" and b"clatune.command" in file.read(1000)
 
 
+def _pip_drivers() -> dict[str, str]:
+    """OpenCL drivers from PyPI: {name of the .icd file: library}. The loader does not find them, as their .icd files lack the folder or
+    name another one."""
+    found = {}
+    places = [(_SITE / "pyopencl/.libs", _SITE / "pyopencl/.libs")]
+    if _SITE.parents[1].name.startswith("lib"):  # installed, not in a source tree
+        places.append((_SITE.parents[2] / "etc/OpenCL/vendors", _SITE.parents[2] / "lib"))
+    for icds, libraries in places:
+        for icd in icds.glob("*.icd"):
+            library = libraries / pathlib.PurePath(icd.read_text().strip()).name
+            if library.is_file():
+                found[icd.name] = str(library)
+    return found
+
+
+def environment() -> dict[str, str]:
+    """The command's environment: OCL_ICD_VENDORS, unless it is set, adds drivers from PyPI to the system's."""
+    values = dict(os.environ)
+    drivers = {} if values.get("OCL_ICD_VENDORS") else _pip_drivers()
+    if drivers:
+        drivers = {icd.name: icd.read_text() for icd in _REGISTRY.glob("*.icd")} | drivers
+        cache = pathlib.Path(values.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        folder = cache / "clatune" / f"drivers-{hashlib.sha256(json.dumps(drivers, sort_keys=True).encode()).hexdigest()[:16]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, library in drivers.items():
+            if not (folder / name).exists():
+                partial = folder / f"{name}.{os.getpid()}"
+                partial.write_text(library)
+                partial.replace(folder / name)
+        values["OCL_ICD_VENDORS"] = str(folder)
+    return values
+
+
 def main() -> NoReturn:
     """The program `clatune` of an installed package."""
     try:
         path = find_command()
-        os.execv(path, [path, *sys.argv[1:]])
+        os.execve(path, [path, *sys.argv[1:]], environment())
     except (Error, OSError) as error:
         sys.exit(f"clatune: {error}")
 
@@ -135,7 +171,7 @@ class Process:
         try:
             # A separate session, so that Ctrl-C reaches the command only through stop(): a second signal would end it at once.
             self._process = subprocess.Popen([path, *(os.fspath(one) for one in arguments)], stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, start_new_session=True,
+                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, env=environment(), start_new_session=True,
                                              text=True, encoding="utf-8", errors="replace")
         except OSError as error:
             raise CommandNotFound(f"cannot run '{path}': {error.strerror}") from error

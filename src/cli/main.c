@@ -136,14 +136,10 @@ static void print_commands(void) {
       "\n'clatune COMMAND --help' explains a command, 'clatune help NAME' a searcher, an\nevaluator or a model. "
       "'clatune --version' or -V prints the version. A first try:\n"
       "  clatune devices");
-  /* As installed, and in the build folder. */
-  static const char *const shipped[] = {"../share/clatune/problems/convolution.json",
-                                        "../../../kernels_cl/convolution.json", NULL};
-  char *near = clt_find_near_program(shipped, R_OK), *problem = near ? realpath(near, NULL) : NULL;
-  if (problem == NULL) puts("  clatune init KERNEL.cl");
-  printf("  clatune tune %s --device cpu --budget 100\n", problem ? problem : "KERNEL.json");
-  free(near);
-  free(problem);
+  char *shipped = cli_shipped_problem("convolution.json");
+  if (shipped == NULL) puts("  clatune init KERNEL.cl");
+  printf("  clatune tune %s --device cpu --budget 100\n", shipped ? "convolution.json" : "KERNEL.json");
+  free(shipped);
 }
 
 /* 'clatune help NAME' */

@@ -100,11 +100,27 @@ static void choose_known_device(clt_device_info *out, const cli_arguments *argum
 static void free_problem(void *problem) { clt_problem_free(problem); }
 static void free_instance(void *instance) { clt_instance_free(instance); }
 
+char *cli_shipped_problem(const char *name) {
+  char *installed = clt_format("../share/clatune/problems/%s", name), *built = clt_format("../../../kernels_cl/%s", name);
+  const char *const names[] = {installed, built, NULL};
+  char *found = installed && built ? clt_find_near_program(names, R_OK) : NULL;
+  free(installed);
+  free(built);
+  return found;
+}
+
+/* If there is no such file, a name without a folder may be a shipped problem's. */
+static clt_problem *load_problem(const char *path) {
+  clt_problem *out;
+  char *shipped = strchr(path, '/') || access(path, F_OK) == 0 ? NULL : cli_shipped_problem(path);
+  cli_check(clt_problem_new(&out, shipped ? shipped : path, &cli_error));
+  free(shipped);
+  return cli_keep(out, free_problem);
+}
+
 cli_subject cli_subject_load(const cli_arguments *arguments, const char *path) {
   const char *cache = cli_text(arguments, "cache");
-  cli_subject out = {0};
-  cli_check(clt_problem_new(&out.problem, path, &cli_error));
-  cli_keep(out.problem, free_problem);
+  cli_subject out = {.problem = load_problem(path)};
   if (cache == NULL) return out;
   const bool takes_both =
       strcmp(arguments->command->name, "tune") == 0 || strcmp(arguments->command->name, "measure") == 0;
@@ -122,8 +138,7 @@ cli_subject cli_subject_with_cache(const cli_arguments *arguments, const cli_sub
   cli_subject out = *subject;
   size_t n_sizes = 0;
   const clt_size *sizes = cli_sizes(&n_sizes, arguments);
-  cli_check(clt_problem_new(&out.problem, arguments->positional[0], &cli_error));
-  cli_keep(out.problem, free_problem);
+  out.problem = load_problem(arguments->positional[0]);
   clt_problem_set_cold_cache(out.problem, cold);
   cli_check(clt_instance_new(&out.instance, out.problem, sizes, n_sizes, out.device, &cli_error));
   cli_keep(out.instance, free_instance);

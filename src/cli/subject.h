@@ -33,6 +33,8 @@ cli_subject cli_subject_new(const cli_arguments *arguments, const char *path, cl
 /* The same in two steps: first the problem, with --cache; then the rest. The device of a program is the machine itself;
  * --device can only confirm it. */
 cli_subject cli_subject_load(const cli_arguments *arguments, const char *path);
+/* The path of a shipped problem, installed or in the source tree; malloc'ed. NULL: none has this name. */
+char *cli_shipped_problem(const char *name);
 void cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 
 /* The same subject with warm or cold caches, whatever --cache and the file say. */

@@ -27,5 +27,7 @@ double clt_vary_scalar(double value, bool is_real, const clt_recipe *recipe, siz
 
 /* Finds a function of a module. A module in C is compiled first. Modules stay loaded (module.c). */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
+/* Compiles a module in C for machines without a compiler: into the folder that is installed as libexec/clatune/modules. */
+int clt_module_ship(const char *path, const char *folder, clt_error *error);
 
 #endif

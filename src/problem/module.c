@@ -1,4 +1,5 @@
-/* Modules: a problem's own C functions, compiled once into the user's cache and loaded. */
+/* Modules: a problem's own C functions, compiled once into the user's cache and loaded. Those of shipped problems may be
+ * installed compiled, for machines without a compiler. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,16 +46,19 @@ static const char *compiler_command(void) {
   return chosen && chosen[0] ? chosen : "cc";
 }
 
-/* Hashes everything that a compiled module depends on: its text with includes, clatune/module.h, the compiler and the
- * flags. */
-static int hash_module(char out[33], const char *path, const char *include, clt_error *error) {
+/* The path of a module's shared object in a folder: the hash of everything that it depends on, which is the text with
+ * includes, clatune/module.h, the flags and, in the user's cache, the compiler. */
+static int name_library(char **out, const char *folder, const char *path, const char *include, const char *compiler,
+                        clt_error *error) {
+  char hash[33];
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return clt_fail_memory(error);
-  clt_hasher_add_text(hasher, compiler_command());
+  clt_hasher_add_text(hasher, compiler);
   for (size_t i = 0; i < N_FLAGS; i++) clt_hasher_add_text(hasher, flags[i]);
   int rc = clt_hash_with_includes(hasher, path, include, error);
-  if (rc == CLT_OK) clt_hasher_hex(hasher, out);
+  if (rc == CLT_OK) clt_hasher_hex(hasher, hash);
   clt_hasher_free(hasher);
+  if (rc == CLT_OK && (*out = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
   return rc;
 }
 
@@ -150,41 +154,77 @@ static int compile_module(const char *path, const char *library, const char *inc
   return rc;
 }
 
-/* Finds the shared object of a module, and compiles it if it is C and not in the cache, or anew. Loading a shared
- * object executes it. So nothing is loaded from a cache folder that others can write to, and a cached file of another
- * user is replaced. */
-static int find_library(char **out, const char *path, bool anew, clt_error *error) {
+/* --- modules of shipped problems: installed compiled, by whichever compiler --- */
+
+#define ANY_COMPILER ""
+
+int clt_module_ship(const char *path, const char *folder, clt_error *error) {
+  char *include = include_folder(), *library = NULL;
+  int rc = include ? clt_folder_make(folder, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = name_library(&library, folder, path, include, ANY_COMPILER, error);
+  if (rc == CLT_OK) rc = compile_module(path, library, include, error);
+  if (rc == CLT_OK && chmod(library, 0755) != 0) rc = clt_fail_errno(error, CLT_E_IO, "change the mode of", library);
+  free(include);
+  free(library);
+  return rc;
+}
+
+/* A module's installed shared object; *out is NULL if there is none. */
+static int find_shipped(char **out, const char *path, const char *include, clt_error *error) {
+  static const char *const folders[] = {"../" CLATUNE_SHIPPED_MODULES, "../../" CLATUNE_SHIPPED_MODULES, NULL};
+  char *folder = clt_find_near_program(folders, R_OK);
+  if (folder == NULL) folder = clt_find_near_library(folders, R_OK);
+  int rc = folder ? name_library(out, folder, path, include, ANY_COMPILER, error) : CLT_OK;
+  if (rc == CLT_OK && *out && access(*out, R_OK) != 0) {
+    free(*out);
+    *out = NULL;
+  }
+  free(folder);
+  return rc;
+}
+
+/* --- the others: in the user's cache --- */
+
+/* Loading a shared object executes it. So nothing is loaded from a cache folder that others can write to. */
+static int open_cache(char **out, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  char hash[33], *folder = NULL, *library = NULL, *include = NULL;
   struct stat status;
+  int rc = CLT_OK;
+  if (cache && cache[0] == '/')
+    *out = clt_format("%s/clatune/modules", cache);
+  else if (home && home[0] == '/')
+    *out = clt_format("%s/.cache/clatune/modules", home);
+  else
+    return clt_fail(error, CLT_E_IO, "cannot store compiled modules; set HOME or XDG_CACHE_HOME");
+  if (*out == NULL) return clt_fail_memory(error);
+  if (stat(*out, &status) != 0) rc = clt_folder_make(*out, error);
+  if (rc == CLT_OK && stat(*out, &status) != 0) rc = clt_fail_errno(error, CLT_E_IO, "open the folder", *out);
+  if (rc == CLT_OK && !is_own(&status))
+    rc = clt_fail(error, CLT_E_IO,
+                  "compiled modules are not loaded from '%s': %s; set XDG_CACHE_HOME to a folder of your own", *out,
+                  status.st_uid == geteuid() ? "other users can write to it" : "it belongs to another user");
+  return rc;
+}
+
+/* Finds the shared object of a module. One in C is compiled if it is neither shipped nor in the cache, or anew. A cached
+ * file of another user is replaced. */
+static int find_library(char **out, const char *path, bool anew, clt_error *error) {
+  char *folder = NULL, *include = NULL;
   size_t n;
   if (!clt_ends_with(path, ".c")) { /* dlopen would wait for a FIFO */
     int rc = clt_file_size(&n, path, error);
     if (rc) return rc;
     return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   }
-  if (cache && cache[0] == '/')
-    folder = clt_format("%s/clatune/modules", cache);
-  else if (home && home[0] == '/')
-    folder = clt_format("%s/.cache/clatune/modules", home);
-  else
-    return clt_fail(error, CLT_E_IO, "cannot store compiled modules; set HOME or XDG_CACHE_HOME");
-  int rc = folder && (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = hash_module(hash, path, include, error);
-  if (rc == CLT_OK && (library = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && stat(folder, &status) != 0) rc = clt_folder_make(folder, error);
-  if (rc == CLT_OK && stat(folder, &status) != 0) rc = clt_fail_errno(error, CLT_E_IO, "open the folder", folder);
-  if (rc == CLT_OK && !is_own(&status))
-    rc = clt_fail(error, CLT_E_IO,
-                  "compiled modules are not loaded from '%s': %s; set XDG_CACHE_HOME to a folder of your own", folder,
-                  status.st_uid == geteuid() ? "other users can write to it" : "it belongs to another user");
-  if (rc == CLT_OK && (anew || !is_whole(library))) rc = compile_module(path, library, include, error);
+  int rc = (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && !anew) rc = find_shipped(out, path, include, error);
+  if (rc == CLT_OK && *out == NULL) {
+    rc = open_cache(&folder, error);
+    if (rc == CLT_OK) rc = name_library(out, folder, path, include, compiler_command(), error);
+    if (rc == CLT_OK && (anew || !is_whole(*out))) rc = compile_module(path, *out, include, error);
+  }
   free(folder);
   free(include);
-  if (rc == CLT_OK)
-    *out = library;
-  else
-    free(library);
   return rc;
 }
 
@@ -200,7 +240,10 @@ int clt_module_find_function(clt_module_function *out, const char *path, const c
     /* RTLD_NODELETE: threads of the OpenMP runtime may outlive the call. */
     if (rc == CLT_OK) handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   }
-  if (rc) return rc;
+  if (rc) {
+    free(library);
+    return rc;
+  }
   void *symbol = handle ? dlsym(handle, function) : NULL;
   if (handle == NULL)
     rc = clt_fail(error, CLT_E_IO, "cannot load module '%s': %s", path, dlerror());

@@ -66,13 +66,16 @@ class Help(CliTest):
         for folder in (problems.parent, self.folder / "bin"):
             folder.mkdir(parents=True)
         program = shutil.copy(CLATUNE, self.folder / "bin")
-        for expected in ("KERNEL.json", str(ROOT / "kernels_cl/convolution.json")):
+        for expected in ("KERNEL.json", "convolution.json"):
             text = subprocess.run([program, "--help"], text=True, capture_output=True, check=True).stdout
             problem = re.search(r"clatune tune (\S+)", text)[1]
             self.assertEqual(problem, expected)
             if not problems.exists():
                 problems.symlink_to(ROOT / "kernels_cl")
-        self.assertIn("configurations", self.clatune("space", problem).stdout)
+        for shipped in (program, CLATUNE):  # installed, and in the build folder
+            text = subprocess.run([shipped, "space", problem], text=True, capture_output=True, check=True, cwd=self.folder).stdout
+            self.assertIn("configurations", text)
+        self.assertIn("cannot open 'convolutions.json'", self.clatune("space", "convolutions.json", expect=1).stderr)
 
     def test_a_limit_is_said_once(self):
         text = " ".join((self.clatune("tune", "--help").stdout + self.clatune("help", "opencl").stdout).split())

@@ -93,6 +93,18 @@ class Install(TreeTest):
                                 "width=64", "--size", "height=64")
             self.assertIn("verified        yes", said)
 
+    def test_shipped_modules_need_no_compiler(self):
+        problems, modules = self.prefix / "share/clatune/problems", self.prefix / "libexec/clatune/modules"
+        simulated = {"OCL_ICD_VENDORS": str(BUILD / "tests/instruments/libclatune-simulated.so"), "CC": "no-compiler",
+                     "CLATUNE_SIMULATED": json.dumps({"devices": [{"name": "Simulated"}]})}
+        command = [self.prefix / "bin/clatune", "verify", "convolution.json", "--size", "width=64", "--size", "height=64"]
+        for expected in ("cannot compile module", "(wrong-output)"):  # the driver's result, against the reference of a module
+            run = subprocess.run(command, cwd=self.folder, env={**self.environment, **simulated}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertIn(expected, run.stdout)
+            self.run_here([BUILD / "kernels_cl/ship-modules", modules, problems / "convolution.c"], CLATUNE_INCLUDE=str(self.prefix / "include"))
+        self.assertEqual([path.stat().st_mode & 0o777 for path in modules.iterdir()], [0o755])
+        shutil.rmtree(modules)
+
     def test_a_host_program(self):
         cc = os.environ.get("CC", "cc").split()
         self.run_here([*cc, "-Wall", "-Werror", HOST, "-o", "host", *self.pkg_config("--cflags", "--libs")])

@@ -1,4 +1,4 @@
-"""Runs tests in a virtual environment that has the package as its users have it: built as a wheel, installed by pip.
+"""Runs tests in a virtual environment that has the package as its users have it, with the programs of a build folder.
 
     in_venv.py BUILD MODULE ARGUMENT...     python -m MODULE ARGUMENT... in it; {package} is the folder of the installed package
 
@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = "/usr/bin/python3"
-NEEDED = ("numpy", "pandas", "pytest", "mypy", "ensurepip")
+NEEDED = ("numpy", "pandas", "pytest", "mypy")
 
 
 def skip(reason):
@@ -32,7 +32,7 @@ def missing():
 def state(build):
     """Another text once the programs or the package are others."""
     files = [build / "src/cli/clatune", build / "src/worker/child/clatune-worker", *build.glob("src/layer/*.so"), *(f for f in build.glob("src/*/clatune-*") if f.is_file()),
-             *sorted((ROOT / "python").rglob("*.py")), *sorted((ROOT / "python").rglob("*.c")), ROOT / "python/pyproject.toml"]
+             *sorted((ROOT / "python").rglob("*.py")), *sorted((ROOT / "python").rglob("*.c")), ROOT / "scripts/python-venv"]
     seen = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
     return hashlib.sha256(repr(seen).encode()).hexdigest()
 
