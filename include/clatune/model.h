@@ -76,8 +76,9 @@ int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_con
                       clt_error *error);
 
 /* The m valid configurations with the lowest predicted costs, ascending; those with p_valid below min_p_valid come
- * last. The n_skip configurations in skip, sorted ascending, are left out. Predicts the whole space, in parallel. out
- * and predictions (nullable) have room for m entries; *n_out is their number. */
+ * last. The n_skip configurations in skip, sorted ascending, are left out. Predicts the whole space, in parallel; of
+ * more than a hundred million configurations only some, by climbing. out and predictions (nullable) have room for m
+ * entries; *n_out is their number. */
 int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
                    double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error);
 

@@ -3,7 +3,8 @@
  * A space has tuning parameters, each with a list of values, and constraints.
  *
  * A configuration (clt_config) is a number: the mixed-radix number of its value positions in the cartesian product, the
- * last parameter fastest. It depends on neither constraints nor device, so it can be stored, hashed and compared.
+ * last parameter fastest. It depends on neither constraints nor device, so it can be hashed and compared. If the
+ * product exceeds 2^63, a configuration's number is its rank, and invalid ones have none.
  *
  * The rank of a configuration is its number among the valid ones, 0 .. valid - 1. The order of the ranks is fixed for a
  * space, but is not the order of clt_config, and changes with the constraints: do not store ranks.
@@ -74,8 +75,8 @@ int clt_space_builder_alias(clt_space_builder *builder, const char *when, const 
                             clt_error *error);
 
 /* Builds the space. The builder can be used again afterwards. A space without valid configurations is not an error.
- * CLT_E_RANGE: the cartesian product exceeds 2^63, or a group needs too much memory. CLT_E_EXPRESSION: a constraint
- * cannot be evaluated, as its types do not match or an integer exceeds 64 bits. A division by zero makes the
+ * CLT_E_RANGE: more than 2^63 configurations are valid, or a group needs too much memory. CLT_E_EXPRESSION: a
+ * constraint cannot be evaluated, as its types do not match or an integer exceeds 64 bits. A division by zero makes the
  * configuration invalid instead. Free *out with clt_space_free (NULL is allowed). */
 int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error);
 void clt_space_free(clt_space *space);
@@ -84,17 +85,18 @@ void clt_space_free(clt_space *space);
 size_t clt_space_n_parameters(const clt_space *space);
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index); /* index < n_parameters */
 int clt_space_find_parameter(const clt_space *space, const char *name);         /* index, or -1 */
-uint64_t clt_space_cartesian(const clt_space *space); /* number of all combinations of values */
+uint64_t clt_space_cartesian(const clt_space *space); /* number of all combinations of values; at most INT64_MAX */
 uint64_t clt_space_valid(const clt_space *space);     /* number of valid configurations */
 
-/* Whether a configuration satisfies all constraints; false for numbers outside of the cartesian product. */
+/* Whether a configuration satisfies all constraints; false for numbers that stand for no configuration. */
 bool clt_space_contains(const clt_space *space, clt_config config);
 
 /* The configuration of a rank (rank < valid), and the rank of a configuration (false if it is invalid). */
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
 bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config);
 
-/* Converts between a configuration and the positions of its values: n_parameters entries, each below n_values. */
+/* Converts between a configuration and the positions of its values: n_parameters entries, each below n_values.
+ * CLT_CONFIG_NONE: they have no number. */
 void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config config);
 clt_config clt_space_from_positions(const clt_space *space, const uint32_t *positions);
 
@@ -109,8 +111,9 @@ clt_config clt_space_canonical(const clt_space *space, clt_config config);
  * their number, or a negative result code. */
 int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, size_t n, clt_error *error);
 
-/* The valid configurations that differ from config in exactly one parameter, in ascending order. Writes at most
- * capacity of them and returns the number of all. config may be invalid. */
+/* The valid configurations that differ from config in exactly one parameter, in ascending order. If parameters must
+ * differ from each other, as the positions of a permutation, then those in which two of them exchange their values or
+ * one is inserted elsewhere. Writes at most capacity of them and returns the number of all. config may be invalid. */
 size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *space, clt_config config);
 
 /* --- as text --- */

@@ -3,12 +3,12 @@ from .command import (ClatuneWarning, CommandNotFound, DeviceError, Error, Inter
                       VerificationFailed, find_command, run, run_text)
 from .files import FileError
 from .optimizer import Failed, Optimizer
-from .problem import Argument, In, InOut, Local, Out, Problem, Scalar, Space
+from .problem import Argument, In, InOut, Local, Out, Permutation, Problem, Scalar, Space
 from .replay import Replay, replay
 from .result import Configuration, Launch, Lookup, Result
 from .store import Store
 from .tuning import devices, lookup, measure, tune, verify
 
 __all__ = ["Argument", "ClatuneWarning", "CommandNotFound", "Configuration", "DeviceError", "Error", "Failed", "FileError", "In", "InOut", "Interrupted", "Launch",
-           "Local", "Lookup", "NoValidConfiguration", "Optimizer", "Out", "Problem", "Replay", "Result", "Scalar", "Space", "Store", "StoreError",
+           "Local", "Lookup", "NoValidConfiguration", "Optimizer", "Out", "Permutation", "Problem", "Replay", "Result", "Scalar", "Space", "Store", "StoreError",
            "UsageError", "VerificationFailed", "devices", "find_command", "lookup", "measure", "replay", "run", "run_text", "tune", "verify"]

@@ -68,20 +68,41 @@ def _type_of(dtype: npt.DTypeLike) -> str:
     return name
 
 
+class Permutation:
+    """A tuning parameter that is an order of up to 20 items: names or numbers. A configuration has the position of each, from 0 on.
+
+    >>> loops = Permutation(["i", "j", "k"])
+    >>> Space({"loop": loops}, constraints=["loop_i < loop_j"], default={"loop": ["k", "i", "j"]})
+    >>> loops.order("loop", {"loop_i": 1, "loop_j": 2, "loop_k": 0})
+    ['k', 'i', 'j']
+    """
+
+    def __init__(self, items: Sequence[str | int]):
+        self.items: list[str | int] = _plain(list(items))
+
+    def names(self, name: str) -> list[str]:
+        """The parameters of a configuration that have the items' positions."""
+        return [f"{name}_{item}" for item in self.items]
+
+    def order(self, name: str, configuration: Mapping[str, Any]) -> list[str | int]:
+        """The items in the order that a configuration gives them."""
+        return sorted(self.items, key=lambda item: int(configuration[f"{name}_{item}"]))
+
+
 class Space:
     """The configurations to choose from: tuning parameters with their values, and the constraints between them.
 
     >>> Space({"wg": [32, 64, 128], "ppt": "[2**i for i in range(4)]"}, constraints=["wg * ppt <= 512"], default={"wg": 64})
 
-    parameters   the values of each parameter: a list, or an expression that gives one
+    parameters   the values of each parameter: a list, or an expression that gives one; or a Permutation
     constraints  expressions that are true for every valid configuration
     default      the configuration that is evaluated first and that speed-ups are relative to; parameters that it leaves out have their
                  first value
     aliases      (when, parameter, value): if the expression `when` is true, a configuration has the same effect as with this value
     """
 
-    def __init__(self, parameters: Mapping[str, Sequence[Value] | npt.NDArray[Any] | str], *, constraints: Sequence[str] = (),
-                 default: Mapping[str, Value] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
+    def __init__(self, parameters: Mapping[str, Sequence[Value] | npt.NDArray[Any] | str | Permutation], *, constraints: Sequence[str] = (),
+                 default: Mapping[str, Value | Sequence[Value]] | None = None, aliases: Sequence[tuple[str, str, Value]] = ()):
         if isinstance(constraints, str):
             raise TypeError("constraints must be a list of expressions, not a string")
         if not parameters:
@@ -92,6 +113,9 @@ class Space:
         entries = []
         for name, values in parameters.items():
             entry: dict[str, Any] = {"Name": _check_name(name, "the tuning parameter")}
+            if isinstance(values, Permutation):
+                entry["Type"] = "permutation"
+                values = values.items
             plain = values if isinstance(values, str) else _plain(values)
             if isinstance(plain, list) and plain and all(isinstance(one, bool) for one in plain):
                 entry["Type"] = "bool"
@@ -120,8 +144,9 @@ class Space:
 
     @property
     def names(self) -> list[str]:
-        """The names of the tuning parameters, in order."""
-        return [entry["Name"] for entry in self._json["TuningParameters"]]
+        """The names of the tuning parameters, in order; for a permutation, those of its items' positions."""
+        return [name for entry in self._json["TuningParameters"]
+                for name in (Permutation(entry["Values"]).names(entry["Name"]) if entry.get("Type") == "permutation" and isinstance(entry["Values"], list) else [entry["Name"]])]
 
     def count(self, *, device: str | None = None, sizes: Sizes | None = None) -> int:
         """The number of valid configurations: those that satisfy the constraints and, with `device`, its limits."""

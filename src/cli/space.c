@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -9,7 +8,8 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
   const uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space);
   json_t *parameters = json_array(), *aliases = json_null(), *canonical = json_null(), *uncounted = json_null();
   json_t *none_valid = json_null();
-  uint64_t n_aliases; /* null if the problem declares none, or there are too many to count */
+  double combinations = 1; /* may exceed 64 bits */
+  uint64_t n_aliases;      /* null if the problem declares none, or there are too many to count */
   clt_error error = {0};
   char why[1000];
   if (clt_space_has_aliases(space) && clt_space_count_aliases(&n_aliases, space, &error)) {
@@ -21,6 +21,7 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
     json_t *values = json_array();
+    combinations *= (double)parameter->n_values;
     for (size_t v = 0; v < parameter->n_values; v++)
       json_array_append_new(values, clt_json_value(parameter->values[v]));
     json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", parameter->name, "values", values));
@@ -29,13 +30,13 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
     clt_space_explain_empty(why, sizeof why, space);
     none_valid = clt_json_text(why);
   }
-  return json_pack(
-      "{s:o, s:s, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file", clt_json_text(path), "problem",
-      clt_problem_name(subject->problem), "cartesian", (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share",
-      (double)valid / fmax((double)cartesian, 1), "none_valid", none_valid, "aliases", aliases, "canonical", canonical,
-      "aliases_not_counted", uncounted, "groups", (json_int_t)clt_space_n_groups(space), "build_s",
-      clt_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
-      clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
+  return json_pack("{s:o, s:s, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file",
+                   clt_json_text(path), "problem", clt_problem_name(subject->problem), "cartesian",
+                   (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", (double)valid / combinations,
+                   "none_valid", none_valid, "aliases", aliases, "canonical", canonical, "aliases_not_counted",
+                   uncounted, "groups", (json_int_t)clt_space_n_groups(space), "build_s",
+                   clt_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+                   clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
 }
 
 static const clt_line title_lines[] = {{.form = "{file}: {problem}"}};

@@ -188,20 +188,20 @@ static int read_results(recording_reader *r, const json_t *results, const char *
     rc = add_parameter(r, json_object_iter_key(i), NULL, results, member);
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i), *configuration = json_object_get(result, member);
-    clt_config config = 0;
+    uint32_t positions[CLT_MAX_PARAMETERS];
     clt_measurement m;
     for (size_t k = 0; k < r->n; k++) {
       clt_value value;
       if (!read_value(&value, json_object_get(configuration, r->names[k])) ||
-          !clt_space_builder_extend(r->builder, &config, k, value))
+          !clt_space_builder_position(&positions[k], r->builder, k, value))
         return FAIL(r->key, "the configuration of result %zu has an unlisted value of '%s'", i, r->names[k]);
     }
     if (json_object_size(configuration) != r->n)
       return FAIL(r->key, "all results must have the same %zu parameters; result %zu has %zu", r->n, i,
                   json_object_size(configuration));
-    clt_measurement_init(&m, config);
+    clt_measurement_init(&m, CLT_CONFIG_NONE);
     rc = read_outcome(r, &m, result);
-    if (rc == CLT_OK) rc = clt_recording_add(r->recording, &m, r->error);
+    if (rc == CLT_OK) rc = clt_recording_add(r->recording, &m, positions, r->n, r->error);
   }
   return rc;
 }
@@ -209,7 +209,7 @@ static int read_results(recording_reader *r, const json_t *results, const char *
 /* --- Kernel Tuner --- */
 
 static int read_cache_entry(recording_reader *r, const char *key, const json_t *entry) {
-  clt_config config = 0;
+  uint32_t positions[CLT_MAX_PARAMETERS];
   clt_measurement m;
   if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
   bool has_reason = true;             /* "reason" is clatune's member, not a parameter */
@@ -221,10 +221,10 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
     clt_value value;
     if (!(field ? read_value(&value, field) : clt_entry_key_value(&value, token, sizeof token, key, i, r->n)))
       return FAIL("cache", "the entry '%.64s' needs a number, true, false or a string for '%s'", key, name);
-    if (!clt_space_builder_extend(r->builder, &config, i, value))
+    if (!clt_space_builder_position(&positions[i], r->builder, i, value))
       return FAIL("cache", "the entry '%.64s' has a value of '%s' that is not listed in 'tune_params'", key, name);
   }
-  clt_measurement_init(&m, config);
+  clt_measurement_init(&m, CLT_CONFIG_NONE);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
   const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
   double time_s = read_time(time, SECONDS_PER_MS);
@@ -247,7 +247,7 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
   m.phases.build_s = read_number(json_object_get(entry, "compile_time")) * SECONDS_PER_MS;
   m.phases.runs_s = read_number(json_object_get(entry, "benchmark_time")) * SECONDS_PER_MS;
   m.phases.verify_s = read_number(json_object_get(entry, "verification_time")) * SECONDS_PER_MS;
-  return rc ? rc : clt_recording_add(r->recording, &m, r->error);
+  return rc ? rc : clt_recording_add(r->recording, &m, positions, r->n, r->error);
 }
 
 static int read_kernel_tuner(recording_reader *r, const json_t *root) {

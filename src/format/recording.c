@@ -46,16 +46,21 @@ clt_reason clt_entry_reason(const char *text) {
 
 /* --- construction --- */
 
-int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error) {
+int clt_recording_add(clt_recording *recording, clt_measurement *measurement, const uint32_t *positions,
+                      size_t n_parameters, clt_error *error) {
+  const size_t row_bytes = n_parameters * sizeof *positions;
   int rc = CLT_OK;
   if (recording->n == MAX_RECORDED)
     rc = clt_fail(error, CLT_E_RANGE, "a recording of more than %u configurations is not supported", MAX_RECORDED);
-  else if (clt_grow(&recording->measurements, &recording->capacity, recording->n + 1, sizeof *recording->measurements))
+  else if (clt_grow(&recording->measurements, &recording->capacity, recording->n + 1,
+                    sizeof *recording->measurements) ||
+           clt_grow(&recording->positions, &recording->rows_capacity, recording->n + 1, row_bytes))
     rc = clt_fail_memory(error);
   if (rc) {
     clt_measurement_release(measurement);
     return rc;
   }
+  memcpy(recording->positions + recording->n * n_parameters, positions, row_bytes);
   recording->measurements[recording->n++] = *measurement;
   return CLT_OK;
 }
@@ -76,12 +81,17 @@ static int by_config(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Keeps the last of several measurements of a configuration and sorts them, finds the optimum and makes the space. */
+/* Makes the space, keeps the last of several measurements of a configuration, sorts them and finds the optimum. */
 static int finish_recording(clt_recording *r, const clt_space_builder *builder, clt_error *error) {
   clt_measurement *m = r->measurements;
   clt_map seen = {0};
   size_t left = r->n, kept = r->n; /* from the end on */
-  int rc = CLT_OK;
+  int rc = clt_space_new_explicit(&r->space, builder, r->positions, r->n, error);
+  for (size_t i = 0; rc == CLT_OK && i < r->n; i++)
+    m[i].config = clt_space_from_positions(r->space, r->positions + i * clt_space_n_parameters(r->space));
+  free(r->positions);
+  r->positions = NULL;
+  if (rc) return rc;
   while (left > 0 && rc == CLT_OK) {
     bool is_new = false;
     if (clt_map_add(&seen, m[left - 1].config, &is_new) == NULL)
@@ -105,7 +115,6 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
       r->order[i] = (size_t)(clt_recording_find(r, configs[i]) - m);
       if (clt_measurement_correct(&m[i])) r->optimum_s = fmin(r->optimum_s, m[i].time_s);
     }
-    rc = clt_space_new_explicit(&r->space, builder, configs, r->n, error);
   }
   free(configs);
   return rc;
@@ -255,6 +264,7 @@ void clt_recording_free(clt_recording *recording) {
   for (size_t i = 0; i < recording->n; i++) clt_measurement_release(&recording->measurements[i]);
   free(recording->measurements);
   free(recording->order);
+  free(recording->positions);
   clt_space_free(recording->space);
   free(recording->name);
   free(recording->kernel);

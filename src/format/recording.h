@@ -18,17 +18,19 @@ struct clt_recording {
   /* The order in the file, as indices of measurements. Cache files and T4 results are in the order of measuring,
    * recordings of whole spaces in the order of ranks. */
   size_t *order;
-  size_t n, capacity;
-  double optimum_s; /* the shortest time_s of a correct configuration; NaN: none */
+  size_t n, capacity, rows_capacity;
+  uint32_t *positions; /* while reading, in file order: [n][parameter], of the values */
+  double optimum_s;    /* the shortest time_s of a correct configuration; NaN: none */
   /* The objective that the file states: time unless one of these is set. figure: its texts are owned, its goal may be
    * CLT_GOAL_NOT_STATED, and its values are the figures of the measurements. */
   bool by_energy;
   clt_metric figure; /* name NULL: not set */
 };
 
-/* Adds a measurement and takes it over, also on failure. Measurements can be added in any order. CLT_E_RANGE: too many.
- */
-int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error);
+/* Adds a measurement of the configuration with these positions, in any order, and takes it over, also on failure.
+ * CLT_E_RANGE: too many. */
+int clt_recording_add(clt_recording *recording, clt_measurement *measurement, const uint32_t *positions,
+                      size_t n_parameters, clt_error *error);
 
 /* Adds a size of the problem; copies the name, which must be an identifier. CLT_E_RANGE: more than 256. */
 int clt_recording_add_size(clt_recording *recording, const char *name, int64_t value, clt_error *error);

@@ -112,6 +112,7 @@ static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m,
 #define KEPT 16              /* times as many as wanted are kept by fast predictions, and */
 #define FEWEST_KEPT 32768    /* at least this many, or */
 #define KEPT_SHARE 4         /* one in so many, if that is less */
+#define CLIMBED 65536        /* predictions in a space that is too large */
 
 struct sweep {
   const clt_model *model;
@@ -176,9 +177,30 @@ static int sweep_space(struct sweep *s, clt_error *error) {
   return clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
 }
 
+/* clt_model_best in a space that is too large to be swept. */
+static int climb_to_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
+                         double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error) {
+  clt_arena scratch = {0};
+  clt_config *configs = clt_arena_array(&scratch, m + n_skip, sizeof *configs);
+  clt_prediction *found = clt_arena_array(&scratch, m + n_skip, sizeof *found);
+  size_t n = 0;
+  int rc = clt_arena_check(&scratch, error);
+  if (rc == CLT_OK) rc = clt_model_climb(model, m + n_skip, min_p_valid, CLIMBED, configs, found, &n, error);
+  *n_out = 0;
+  for (size_t i = 0; rc == CLT_OK && i < n && *n_out < m; i++) {
+    if (clt_search_u64(skip, n_skip, configs[i], NULL)) continue;
+    if (predictions) predictions[*n_out] = found[i];
+    out[(*n_out)++] = configs[i];
+  }
+  clt_arena_release(&scratch);
+  return rc;
+}
+
 int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
                    double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error) {
   uint64_t n_valid = clt_space_valid(model->space);
+  if (n_valid > CLT_MOST_SWEPT)
+    return climb_to_best(out, predictions, n_out, model, m, min_p_valid, skip, n_skip, error);
   m = clt_min(m, n_valid);
   size_t n_kept = count_kept(m, KEPT, clt_min(n_valid / KEPT_SHARE, FEWEST_KEPT), n_valid);
   bool fast = n_kept < n_valid && model->type->has_fast;
@@ -252,9 +274,12 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, size_t
     return clt_model_best(out, predictions, n_out, model, m, min_p_valid, NULL, 0, error);
   bool fast = model->type->has_fast;
   climb c = {.model = model, .min_p_valid = min_p_valid, .fast = fast, .capacity = n_predictions};
-  size_t n_sample = n_predictions / SAMPLED + 1, most_neighbours = 0;
+  size_t n_sample = n_predictions / SAMPLED + 1, most_neighbours = 0, n_distinct;
+  uint32_t members[CLT_MAX_PARAMETERS];
   for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
     most_neighbours += clt_space_parameter(model->space, i)->n_values;
+  for (size_t set = 0; (n_distinct = clt_space_distinct(model->space, set, members)) > 0; set++)
+    most_neighbours += 2 * n_distinct * n_distinct;
   clt_arena memory = {0};
   c.all = clt_arena_array(&memory, c.capacity, sizeof *c.all);
   c.batch = clt_arena_array(&memory, c.capacity, sizeof *c.batch);

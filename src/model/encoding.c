@@ -171,9 +171,11 @@ void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance) {
 }
 
 void clt_encode(const clt_encoding *encoding, clt_config config, float *out) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(positions, encoding->space, config);
   for (size_t i = 0; i < encoding->n_parameters; i++) {
     const clt_encoded_parameter *e = &encoding->parameters[i];
-    const float *row = e->table + clt_encoded_position(e, config) * e->width;
+    const float *row = e->table + positions[i] * e->width;
     for (size_t j = 0; j < e->width; j++) out[e->first + j] = row[j];
   }
   clt_encode_resources(encoding, config, out + encoding->first_resource);

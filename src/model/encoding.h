@@ -17,7 +17,7 @@
 /* The inputs of one parameter: table[n_values][width]. width 0: the parameter is constant and left out. */
 typedef struct clt_encoded_parameter {
   size_t first, width, n_values;
-  uint64_t stride; /* a configuration's value position is config / stride % n_values */
+  uint64_t stride; /* unless the space is ranked, a value's position is config / stride % n_values */
   float *table;
 } clt_encoded_parameter;
 
@@ -65,10 +65,5 @@ void clt_encode_resources(const clt_encoding *encoding, clt_config config, float
 
 /* Whether inputs other than its own may depend on the parameter. */
 bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter);
-
-/* The position of the parameter's value in its list of values. */
-static inline size_t clt_encoded_position(const clt_encoded_parameter *parameter, clt_config config) {
-  return (size_t)(config / parameter->stride % parameter->n_values);
-}
 
 #endif

@@ -176,10 +176,12 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
       const uint64_t *words[MOST_SOURCES];
       uint64_t rest[CLT_TREES]; /* the leaves left by all that is not in the table */
       float resources[CLT_MAX_RESOURCES];
+      uint32_t positions[CLT_MAX_PARAMETERS];
       size_t n_words = 0;
+      clt_space_positions(positions, e->space, l.first[i]);
       for (size_t k = 0; k < e->n_parameters; k++)
         if (f->parameter_words[k] && !f->split.in_table[k])
-          words[n_words++] = f->parameter_words[k] + clt_encoded_position(&e->parameters[k], l.first[i]) * CLT_TREES;
+          words[n_words++] = f->parameter_words[k] + (size_t)positions[k] * CLT_TREES;
       clt_encode_resources(e, l.first[i], resources);
       for (size_t k = 0; k < e->n_resources; k++) {
         const struct resource_words *r = &f->resources[k];

@@ -36,7 +36,7 @@ static int check_rows(const clt_rows *rows, clt_error *error) {
     if (!clt_space_same_parameters(rows->space, clt_instance_space(rows->instances[k])))
       return clt_fail(error, CLT_E_ARGUMENT, "the rows' instances do not have the same tuning parameters");
   for (size_t i = 0; i < rows->n; i++) {
-    if (rows->configs[i] >= clt_space_cartesian(rows->space))
+    if (!clt_space_numbers(rows->space, rows->configs[i]))
       return clt_fail(error, CLT_E_ARGUMENT, "row %zu has a configuration outside of the space", i);
     if (isinf(rows->log_cost[i]))
       return clt_fail(error, CLT_E_ARGUMENT, "row %zu has the log cost %g; a cost must be above 0 and finite", i,
@@ -219,9 +219,8 @@ int clt_model_predict_validity(const clt_model *model, const clt_config *configs
 
 int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_config *configs, size_t n,
                       clt_error *error) {
-  uint64_t cartesian = clt_space_cartesian(model->space);
   for (size_t i = 0; i < n; i++)
-    if (configs[i] >= cartesian)
+    if (!clt_space_numbers(model->space, configs[i]))
       return clt_fail(error, CLT_E_ARGUMENT, "a configuration is outside of the model's space");
   int rc = clt_model_predict_costs(model, configs, n, false, out, error);
   return rc ? rc : clt_model_predict_validity(model, configs, n, out, error);
@@ -236,9 +235,9 @@ static clt_config redraw(const clt_space *space, clt_config config, size_t param
                          clt_rng *rng) {
   clt_config chosen = config;
   uint64_t n_valid = 0;
-  clt_space_positions(positions, space, config);
   for (size_t v = 0; v < clt_space_parameter(space, parameter)->n_values; v++) {
-    positions[parameter] = (uint32_t)v;
+    clt_space_positions(positions, space, config);
+    clt_space_move(space, positions, parameter, (uint32_t)v, false);
     clt_config candidate = clt_space_from_positions(space, positions);
     if (clt_space_contains(space, candidate) && clt_rng_below(rng, ++n_valid) == 0) chosen = candidate;
   }

@@ -51,6 +51,8 @@ int clt_model_predict_validity(const clt_model *model, const clt_config *configs
  * predicted by members that were trained without the row. Borrowed; *n is their number. */
 const float *clt_model_residuals(const clt_model *model, size_t *n);
 
+#define CLT_MOST_SWEPT 100000000 /* configurations of a space that clt_model_best predicts: more take minutes */
+
 /* The m best configurations with few predictions. If the space has many more than n_predictions configurations, it
  * predicts only n_predictions, by hill climbing (as Bergstra, Pinto and Cox 2012): from random configurations to the
  * best neighbour until none is better, then the neighbours of the best. Deterministic. out[m], predictions[m] or NULL;

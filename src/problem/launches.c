@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "problem/instance.h"
 #include "problem/plan.h"
+#include "space/space.h"
 
 /* --- at the instance's sizes --- */
 
@@ -28,7 +29,7 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
   const clt_problem *problem = instance->problem;
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
-  if (config >= clt_space_cartesian(instance->space))
+  if (!clt_space_numbers(instance->space, config))
     return clt_fail(error, CLT_E_RANGE, "configuration %llu is outside of the space", (unsigned long long)config);
   clt_launch_sizes *launches = clt_new_array(problem->n_launches, sizeof *launches), *copy = NULL;
   if (launches == NULL) return clt_fail_memory(error);

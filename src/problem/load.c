@@ -91,7 +91,7 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
     clt_node_fail(&list, "needs a tuning parameter");
   else if (n > CLT_MAX_PARAMETERS)
     clt_node_fail(&list, "has %zu tuning parameters; the maximum is %d", n, CLT_MAX_PARAMETERS);
-  problem->parameters = clt_node_new(&list, n, sizeof *problem->parameters);
+  problem->parameters = clt_node_new(&list, CLT_MAX_PARAMETERS, sizeof *problem->parameters);
   for (size_t i = 0; i < n && clt_node_ok(space); i++) {
     clt_node node = clt_node_item(&list, i), values = clt_node_member(&node, "Values");
     clt_tuning_parameter parameter = {0};
@@ -113,7 +113,12 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
     /* In some T1 files, the default is a list with one item. */
     if (json_is_array(stated)) stated = json_array_get(stated, 0);
     parameter.default_value = json_is_null(stated) ? NULL : stated;
-    if (clt_node_ok(space)) problem->parameters[problem->n_parameters++] = parameter;
+    if (clt_node_ok(space) && parameter.type && strcmp(parameter.type, "permutation") == 0)
+      clt_load_permutation(problem, parameter.name, &node);
+    else if (clt_node_ok(space) && problem->n_parameters == CLT_MAX_PARAMETERS)
+      clt_node_fail(&list, "gives more than %d tuning parameters", CLT_MAX_PARAMETERS);
+    else if (clt_node_ok(space))
+      problem->parameters[problem->n_parameters++] = parameter;
   }
 }
 
@@ -157,6 +162,8 @@ static void load_space(clt_problem *problem, const clt_node *root) {
   json_t *number;
   if (space.json == NULL) clt_node_fail(root, "needs a \"ConfigurationSpace\"");
   if (!clt_read_object(&space, CLT_NAMES("TuningParameters", "Conditions", "Aliases", "Groups"), false)) return;
+  size_t n = clt_read_list(&conditions);
+  problem->conditions = clt_node_new(&space, n + CLT_MAX_PARAMETERS, sizeof *problem->conditions);
   load_sizes(problem, root, &config);
   load_parameters(problem, &space);
   /* Whole numbers of BAT's "BenchmarkConfig" can be used in expressions. They cannot be set, and are not passed to the
@@ -167,8 +174,6 @@ static void load_space(clt_problem *problem, const clt_node *root) {
       problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
           .name = name, .default_value = json_integer_value(number), .min = INT64_MIN, .max = INT64_MAX};
   }
-  size_t n;
-  problem->conditions = clt_load_list(&n, &conditions, sizeof *problem->conditions);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node node = clt_node_item(&conditions, i), expression = node;
     if (!json_is_string(node.json)) {

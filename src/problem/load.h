@@ -33,6 +33,9 @@ clt_node clt_node_of_run(clt_problem *problem, const clt_node *node);
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
 void clt_load_reference(clt_problem *problem, const clt_node *root);
 
+/* load_permutation.c: adds the parameters and conditions of a permutation. */
+void clt_load_permutation(clt_problem *problem, const char *name, const clt_node *node);
+
 /* load_command.c: leaves problem->command NULL if there is no section "Command". */
 void clt_load_command(clt_problem *problem, const clt_node *root);
 

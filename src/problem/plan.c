@@ -292,7 +292,7 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
 }
 
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
-  if (config >= clt_space_cartesian(instance->space))
+  if (!clt_space_numbers(instance->space, config))
     return clt_fail(error, CLT_E_RANGE, "configuration %llu is outside of the space", (unsigned long long)config);
   return make_plan(out, instance, config, error);
 }

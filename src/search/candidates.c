@@ -9,15 +9,16 @@
 #include "search/surrogate.h"
 #include "space/space.h"
 
-#define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
-#define HUGE_SPACE UINT64_C(10000000) /* larger spaces are sampled: predicting all takes seconds */
-#define SAMPLE ((size_t)1 << 21)      /* of a huge space */
-#define SHORT_LIST 4096               /* of a large space, by mean and by the bound each */
-#define BATCH CLT_LAYOUT_MOST         /* configurations that a thread predicts at once */
-#define CHUNK (8 * BATCH)             /* enumerated at once */
-#define CENTRES CLT_MOST_FASTEST      /* of the best measured and predicted, whose neighbours are looked at */
-#define NEIGHBOURS 4096               /* of one configuration, at most */
-#define NEAR_FASTEST 3                /* whose neighbours CLT_NEAR_INCUMBENT looks at */
+#define SMALL CLT_LAYOUT_MOST           /* spaces up to here are predicted whole at each refit */
+#define HUGE_SPACE UINT64_C(10000000)   /* larger spaces are sampled: predicting all takes seconds */
+#define SAMPLE ((size_t)1 << 21)        /* of a huge space */
+#define RANKED_SAMPLE ((size_t)1 << 16) /* of a space whose configurations share nothing by their numbers */
+#define SHORT_LIST 4096                 /* of a large space, by mean and by the bound each */
+#define BATCH CLT_LAYOUT_MOST           /* configurations that a thread predicts at once */
+#define CHUNK (8 * BATCH)               /* enumerated at once */
+#define CENTRES CLT_MOST_FASTEST        /* of the best measured and predicted, whose neighbours are looked at */
+#define NEIGHBOURS 4096                 /* of one configuration, at most */
+#define NEAR_FASTEST 3                  /* whose neighbours CLT_NEAR_INCUMBENT looks at */
 
 /* Up to this many configurations the whole space is predicted at every other refit; larger spaces wait longer. On a
  * space of 99,008 configurations, doing so at every tenth refit reaches 0.936 of the optimum after 200 evaluations, at
@@ -69,14 +70,16 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
     c->complete = true;
     rc = clt_candidates_lay_out(c, error);
   }
-  if (rc || valid <= HUGE_SPACE) return rc;
-  c->sample = clt_arena_array(&c->memory, SAMPLE, sizeof *c->sample);
+  const bool ranked = clt_space_is_ranked(c->space);
+  const size_t n_sample = ranked ? RANKED_SAMPLE : SAMPLE;
+  if (rc || valid <= (ranked ? RANKED_SAMPLE : HUGE_SPACE)) return rc;
+  c->sample = clt_arena_array(&c->memory, n_sample, sizeof *c->sample);
   if (c->sample == NULL) return clt_fail_memory(error);
   /* Ascending ranks, so that neighbours in the sample share what is computed for one of them. */
-  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_rng_below(rng, valid);
-  clt_sort_u64(c->sample, SAMPLE);
-  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_space_at(c->space, c->sample[i]);
-  c->n_sample = SAMPLE;
+  for (size_t i = 0; i < n_sample; i++) c->sample[i] = clt_rng_below(rng, valid);
+  clt_sort_u64(c->sample, n_sample);
+  for (size_t i = 0; i < n_sample; i++) c->sample[i] = clt_space_at(c->space, c->sample[i]);
+  c->n_sample = n_sample;
   return CLT_OK;
 }
 
@@ -190,10 +193,10 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
 }
 
-/* Whether a configuration differs in exactly one parameter from one of the fastest. */
+/* Whether a configuration is a neighbour of one of the fastest. */
 static bool is_near(const clt_candidates *c, clt_config config, const clt_fastest *fastest) {
   for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST; k++)
-    if (clt_space_difference(c->space, config, fastest->configs[k]) == 1) return true;
+    if (clt_space_is_neighbour(c->space, fastest->configs[k], config)) return true;
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "problem/guidance.h"
 #include "search/search.h"
+#include "space/space.h"
 
 typedef struct groups_options {
   int64_t rounds;
@@ -47,12 +48,37 @@ static size_t group_of(const groups_state *s, size_t parameter) {
   return s->guidance ? s->guidance->group_of[parameter] : 0;
 }
 
+/* An earlier parameter of the group that p must differ from. */
+static bool excludes(const groups_state *s, size_t earlier, size_t p) {
+  const size_t set = clt_space_distinct_of(s->steps.space, p);
+  return earlier < p && set != SIZE_MAX && set == clt_space_distinct_of(s->steps.space, earlier) &&
+         group_of(s, earlier) == group_of(s, p);
+}
+
+/* The number of values that are left for a parameter once the earlier ones of its group are set. */
+static uint64_t n_left(const groups_state *s, size_t p) {
+  uint64_t n = clt_space_parameter(s->steps.space, p)->n_values;
+  for (size_t earlier = 0; earlier < p; earlier++) n -= excludes(s, earlier, p);
+  return n;
+}
+
 static void set_choice(groups_state *s, size_t group, uint64_t choice) {
   for (size_t p = s->n_parameters; p-- > 0;) {
     if (group_of(s, p) != group) continue;
-    uint64_t n = clt_space_parameter(s->steps.space, p)->n_values;
-    s->current[p] = (uint32_t)(choice % n);
-    choice /= n;
+    s->current[p] = (uint32_t)(choice % n_left(s, p));
+    choice /= n_left(s, p);
+  }
+  for (size_t p = 0; p < s->n_parameters; p++) { /* from a number among the values left to a position */
+    uint64_t taken = 0;
+    if (group_of(s, p) != group || clt_space_distinct_of(s->steps.space, p) == SIZE_MAX) continue;
+    for (size_t earlier = 0; earlier < p; earlier++)
+      if (excludes(s, earlier, p)) taken |= UINT64_C(1) << s->current[earlier];
+    uint32_t position = 0;
+    for (uint32_t k = s->current[p];; position++) {
+      if (taken >> position & 1) continue;
+      if (k-- == 0) break;
+    }
+    s->current[p] = position;
   }
 }
 
@@ -146,8 +172,10 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   s->best = clt_arena_array(memory, s->n_groups, (s->n_parameters + 1) * sizeof *s->best);
   if (memory->failed) return clt_fail_memory(error);
   for (size_t g = 0; g < s->n_groups; g++) s->n_choices[g] = 1;
-  for (size_t p = 0; p < s->n_parameters; p++) /* at most the cartesian product, which fits */
-    s->n_choices[group_of(s, p)] *= clt_space_parameter(s->steps.space, p)->n_values;
+  for (size_t p = 0; p < s->n_parameters; p++) {
+    uint64_t *n = &s->n_choices[group_of(s, p)];
+    if (__builtin_mul_overflow(*n, n_left(s, p), n)) *n = UINT64_MAX;
+  }
   clt_space_positions(s->current, s->steps.space,
                       setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0));
   s->steps.phase = s->n_groups > 1 ? "one group after the other" : "all configurations";

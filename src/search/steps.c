@@ -158,6 +158,13 @@ int clt_steps_tell(void *state, clt_config config, double cost, const clt_measur
 
 /* --- configurations made of others --- */
 
+/* Draws a parameter again. Those that must differ from it make way. */
+static void move_anywhere(clt_steps *s, uint32_t *positions, size_t p) {
+  const uint32_t position = (uint32_t)clt_rng_below(&s->rng, clt_space_parameter(s->space, p)->n_values);
+  const bool shift = clt_space_distinct_of(s->space, p) != SIZE_MAX && clt_rng_unit(&s->rng) < 0.5;
+  clt_space_move(s->space, positions, p, position, shift);
+}
+
 clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) {
   const size_t n_parameters = clt_space_n_parameters(s->space);
   uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
@@ -168,10 +175,9 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
       if (a != b && clt_rng_unit(&s->rng) < 0.5) wanted[p] = other[p];
       if (clt_rng_unit(&s->rng) < rate) wanted[p] = UINT32_MAX;
     }
-    for (size_t p = 0; p < n_parameters; p++) {
-      uint64_t n_values = clt_space_parameter(s->space, p)->n_values;
-      positions[p] = wanted[p] == UINT32_MAX ? (uint32_t)clt_rng_below(&s->rng, n_values) : wanted[p];
-    }
+    for (size_t p = 0; p < n_parameters; p++) positions[p] = wanted[p] == UINT32_MAX ? other[p] : wanted[p];
+    for (size_t p = 0; p < n_parameters; p++)
+      if (wanted[p] == UINT32_MAX) move_anywhere(s, positions, p);
     clt_config config = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
     if (config != a && config != b && clt_space_contains(s->space, config)) return config;
   }
@@ -192,14 +198,12 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
 
 clt_config clt_steps_vary(clt_steps *s, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(positions, s->space, config);
   for (int i = 0; i < VARY_TRIES; i++) {
     size_t p = (size_t)clt_rng_below(&s->rng, clt_space_n_parameters(s->space));
-    uint32_t own = positions[p], n_values = (uint32_t)clt_space_parameter(s->space, p)->n_values;
-    positions[p] = (uint32_t)clt_rng_below(&s->rng, n_values);
+    clt_space_positions(positions, s->space, config);
+    move_anywhere(s, positions, p);
     clt_config other = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
     if (other != config && clt_space_contains(s->space, other)) return other;
-    positions[p] = own;
   }
   return config;
 }

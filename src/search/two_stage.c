@@ -236,6 +236,7 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   }
   s->n_needed = (double)s->n_second;
   if (s->next == s->n_candidates || !is_promising(s, &s->predictions[s->next])) return CLT_OK;
+  if (clt_space_valid(s->setup.space) > CLT_MOST_SWEPT) return CLT_OK; /* it takes too long to count them */
   int rc = clt_model_sweep(s->model, count_promising, s, error);
   if (rc) return rc;
   s->n_needed = fmax(s->n_needed, (double)s->n_second + 1);

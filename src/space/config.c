@@ -191,6 +191,15 @@ static int read_assignments(uint32_t *positions, bool *given, const clt_space *s
   return CLT_OK;
 }
 
+/* Invalid configurations have numbers, too, unless there are too many. */
+static int number_positions(clt_config *config, const clt_space *space, const uint32_t *positions, clt_error *error) {
+  *config = clt_space_from_positions(space, positions);
+  if (*config != CLT_CONFIG_NONE) return CLT_OK;
+  const char *violated = space->listed ? NULL : clt_space_violation_at(space, positions, NULL);
+  return clt_fail(error, CLT_E_NOT_FOUND, "the configuration is not in the space%s%s", violated ? ": it violates " : "",
+                  violated ? violated : "");
+}
+
 /* The printed spelling takes precedence. Only if the text cannot be read in it, spaces may belong to strings. */
 int clt_config_parse_onto(clt_config *config, bool *given, const clt_space *space, const char *text, clt_error *error) {
   uint32_t positions[CLT_MAX_PARAMETERS];
@@ -200,8 +209,7 @@ int clt_config_parse_onto(clt_config *config, bool *given, const clt_space *spac
     int rc = read_assignments(positions, given, space, text, true, error);
     if (rc) return rc;
   }
-  *config = clt_space_from_positions(space, positions);
-  return CLT_OK;
+  return number_positions(config, space, positions, error);
 }
 
 int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space, const json_t *json,
@@ -233,8 +241,7 @@ int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space
     free(shown);
     return rc;
   }
-  *config = clt_space_from_positions(space, positions);
-  return CLT_OK;
+  return number_positions(config, space, positions, error);
 }
 
 int clt_config_check_given(const bool *given, const clt_space *space, clt_error *error) {

@@ -41,6 +41,7 @@ struct level {
   level *
       filters; /* used instead of the live registers: checks of deeper levels that concern only one further parameter */
   size_t n_filters, filter_bytes; /* one byte per position of their parameters */
+  uint64_t open; /* sets of parameters that differ from each other, as bits: some are set, and others are not */
   /* The subtrees below the level by its live registers: hash of a key -> number of the key in the high half of the
    * value, the node in the low half. */
   clt_map subtrees;
@@ -62,7 +63,8 @@ typedef struct maker {
   clt_map unique; /* hash of a node's edges -> node */
   size_t tried, bytes;
   clt_diagram_limits limits;
-  uint32_t *positions; /* by parameter */
+  uint32_t *positions;                    /* by parameter */
+  uint64_t taken[CLT_MAX_PARAMETERS / 2]; /* by set of parameters that differ: the positions that they have, as bits */
   uint32_t failed;
 } maker;
 
@@ -126,6 +128,13 @@ static int plan_filters(maker *m, const planned *nodes, size_t k) {
   return rc;
 }
 
+static size_t set_of_level(const maker *m, size_t k) { return m->group->distinct_of[m->levels[k].domain->parameter]; }
+
+static uint64_t set_bit(const maker *m, size_t k) {
+  const size_t set = set_of_level(m, k);
+  return set == CLT_NO_GROUP ? 0 : UINT64_C(1) << set;
+}
+
 static int plan_levels(maker *m) {
   const clt_group *group = m->group;
   const clt_flow *flow = group->flow;
@@ -184,6 +193,9 @@ static int plan_levels(maker *m) {
     }
   }
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) rc = plan_filters(m, nodes, k);
+  uint64_t begun = 0, left = 0;
+  for (size_t k = m->n_levels; rc == CLT_OK && k-- > 0; left |= set_bit(m, k)) m->levels[k].open = left;
+  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) m->levels[k].open &= begun |= set_bit(m, k);
   return rc;
 }
 
@@ -220,7 +232,7 @@ __attribute__((always_inline)) static inline const step *run_level(const level *
 static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
   clt_diagram *d = m->diagram;
   uint64_t hash = n, before = 0, *entry;
-  bool is_new = false;
+  bool is_new = false, too_many = false;
   for (size_t i = 0; i < n; i++) {
     hash = (hash ^ ((uint64_t)edges[i].position << 32 | edges[i].child)) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
@@ -243,12 +255,12 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
   for (size_t i = 0; i < n; i++) {
     d->edges[d->n_edges] = edges[i];
     d->edges[d->n_edges++].before = before;
-    before += m->counts[edges[i].child];
+    too_many |= __builtin_add_overflow(before, m->counts[edges[i].child], &before) || before > CLT_MOST_NUMBERS;
   }
   m->counts[d->n_nodes++] = before;
   m->bytes += n * sizeof *d->edges + sizeof *d->first + sizeof *m->counts + INDEX_BYTES;
   d->first[d->n_nodes] = (uint32_t)d->n_edges;
-  return CLT_OK;
+  return too_many ? CLT_DIAGRAM_TOO_MANY : CLT_OK;
 }
 
 /* --- subtrees --- */
@@ -258,7 +270,8 @@ static int expand_level(maker *m, size_t k, uint32_t *out);
 /* Finds or builds the subtree below level k, for the current registers. */
 static int find_child(maker *m, size_t k, uint32_t *out) {
   level *l = &m->levels[k];
-  size_t bytes = l->n_filters ? l->filter_bytes : l->n_live * KEY_BYTES;
+  size_t values_bytes = l->n_filters ? l->filter_bytes : l->n_live * KEY_BYTES;
+  size_t bytes = values_bytes + (size_t)__builtin_popcountll(l->open) * sizeof *m->taken;
   uint64_t *entry;
   bool is_new = false;
   *out = END;
@@ -284,6 +297,9 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
     memcpy(key + i * KEY_BYTES, &v->integer, 8);
     key[i * KEY_BYTES + 8] = (unsigned char)v->type;
   }
+  unsigned char *to = key + values_bytes;
+  for (uint64_t open = l->open; open; open &= open - 1, to += sizeof *m->taken)
+    memcpy(to, &m->taken[__builtin_ctzll(open)], sizeof *m->taken);
   for (uint64_t hash = clt_hash64(key, bytes) >> 1;; hash++) {
     if ((entry = clt_map_add(&l->subtrees, hash, &is_new)) == NULL) return CLT_E_MEMORY;
     if (is_new) break;
@@ -301,7 +317,8 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
 /* Builds the node of level k; all levels above are set. */
 static int expand_level(maker *m, size_t k, uint32_t *out) {
   const level *l = &m->levels[k];
-  size_t mark = m->n_pending;
+  const size_t mark = m->n_pending, set = set_of_level(m, k);
+  uint64_t *taken = set == CLT_NO_GROUP ? NULL : &m->taken[set], taken_before = taken ? *taken : 0;
   int rc = CLT_OK;
   *out = DEAD;
   for (size_t i = 0; rc == CLT_OK && i < l->domain->n_positions; i++) {
@@ -310,6 +327,9 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
       rc = CLT_DIAGRAM_TOO_LARGE;
       break;
     }
+    if (taken) *taken = taken_before;
+    if (taken && *taken >> position & 1) continue;
+    if (taken) *taken |= UINT64_C(1) << position;
     const step *failed = run_level(l, m->registers, position);
     if (failed && clt_failed_fatally(m->registers[failed->target])) {
       m->failed = (uint32_t)failed->root;
@@ -322,46 +342,91 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
     if (rc == CLT_OK) m->pending[m->n_pending++] = (clt_edge){.position = position, .child = node};
   }
   if (rc == CLT_OK && m->n_pending > mark) rc = intern_node(m, m->pending + mark, m->n_pending - mark, out);
+  if (taken) *taken = taken_before;
   m->n_pending = mark;
   return rc;
 }
 
 /* --- the diagram --- */
 
-int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
-                    uint32_t *positions, uint32_t *failed) {
-  maker m = {.group = group, .limits = limits, .positions = positions};
-  clt_diagram *d = m.diagram = clt_new_array(1, sizeof *d);
-  size_t n_levels = group->n_domains;
-  int rc = d ? plan_levels(&m) : CLT_E_MEMORY;
-  if (rc) goto done;
+/* Without edges. weights: of all parameters of the space. */
+static clt_diagram *new_diagram(maker *m, const uint32_t *parameters, size_t n_levels, const uint64_t *weights) {
+  clt_diagram *d = m->diagram = clt_new_array(1, sizeof *d);
+  if (d == NULL) return NULL;
   d->n_levels = n_levels;
   d->parameters = clt_new_array(n_levels, sizeof *d->parameters);
   d->weights = clt_new_array(n_levels, sizeof *d->weights);
-  if (d->parameters == NULL || d->weights == NULL || clt_grow(&d->first, &m.first_capacity, 2, sizeof *d->first) ||
-      clt_grow(&m.counts, &m.counts_capacity, 1, sizeof *m.counts)) {
-    rc = CLT_E_MEMORY;
-    goto done;
+  if (d->parameters == NULL || d->weights == NULL || clt_grow(&d->first, &m->first_capacity, 2, sizeof *d->first) ||
+      clt_grow(&m->counts, &m->counts_capacity, 1, sizeof *m->counts)) {
+    clt_diagram_free(d);
+    return NULL;
   }
   for (size_t k = 0; k < n_levels; k++) {
-    d->parameters[k] = group->domains[k]->parameter;
-    d->weights[k] = weights[d->parameters[k]];
+    d->parameters[k] = parameters[k];
+    d->weights[k] = weights[parameters[k]];
   }
   /* node 0 is the end: no edges, one combination */
   d->first[0] = d->first[1] = 0;
   d->n_nodes = 1;
-  m.counts[END] = 1;
-  rc = expand_level(&m, 0, &d->root);
-  *failed = m.failed;
-  if (rc) goto done;
-  d->valid = d->root == DEAD ? 0 : m.counts[d->root];
-  /* Give unused capacity back. */
+  m->counts[END] = 1;
+  return d;
+}
+
+/* Sets *root and the number of combinations, and gives unused capacity back. */
+static void finish_diagram(const maker *m, uint32_t root) {
+  clt_diagram *d = m->diagram;
+  d->root = root;
+  d->valid = root == DEAD ? 0 : m->counts[root];
   void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
   if (edges) d->edges = edges;
   void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);
   if (first) d->first = first;
-  *out = d;
-done:
+}
+
+/* The number of positions of each parameter if the group has no constraint but that all differ; 0: it has others. */
+static size_t count_distinct(const clt_group *group) {
+  const size_t n = group->domains[0]->n_positions, set = group->distinct_of[group->domains[0]->parameter];
+  for (size_t i = 0; i < group->n_domains; i++) {
+    const clt_domain *d = group->domains[i];
+    if (group->distinct_of[d->parameter] != set || d->n_positions != group->flow->parameters[d->parameter].n_values)
+      return 0;
+  }
+  return set == CLT_NO_GROUP || group->n_roots > 0 || n > 32 ? 0 : n;
+}
+
+/* Counts n (n - 1) (n - 2) ... */
+static int count_arrangements(clt_diagram *d, size_t n) {
+  d->n_distinct = n;
+  d->below = clt_new_array(d->n_levels, sizeof *d->below);
+  if (d->below == NULL) return CLT_E_MEMORY;
+  d->valid = 1;
+  for (size_t k = d->n_levels; k-- > 0;) {
+    d->below[k] = d->valid;
+    if (n < d->n_levels)
+      d->valid = 0;
+    else if (__builtin_mul_overflow(d->valid, n - k, &d->valid) || d->valid > CLT_MOST_NUMBERS)
+      return CLT_DIAGRAM_TOO_MANY;
+  }
+  return CLT_OK;
+}
+
+int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
+                    uint32_t *positions, uint32_t *failed) {
+  maker m = {.group = group, .limits = limits, .positions = positions};
+  uint32_t parameters[CLT_MAX_PARAMETERS] = {0}, root = DEAD;
+  const size_t n_levels = group->n_domains, n_distinct = count_distinct(group);
+  for (size_t k = 0; k < n_levels; k++) parameters[k] = group->domains[k]->parameter;
+  clt_diagram *d = new_diagram(&m, parameters, n_levels, weights);
+  int rc = d ? CLT_OK : CLT_E_MEMORY;
+  if (rc == CLT_OK && n_distinct) {
+    rc = count_arrangements(d, n_distinct);
+  } else if (rc == CLT_OK) {
+    rc = plan_levels(&m);
+    if (rc == CLT_OK) rc = expand_level(&m, 0, &root);
+    *failed = m.failed;
+    if (rc == CLT_OK) finish_diagram(&m, root);
+  }
+  if (rc == CLT_OK) *out = d;
   if (rc) clt_diagram_free(d);
   for (size_t k = 0; m.levels && k < n_levels; k++) {
     level *l = &m.levels[k];
@@ -378,8 +443,48 @@ done:
   return rc;
 }
 
+/* The node of level k for rows[0 .. n - 1], which agree above that level. */
+static int list_level(maker *m, size_t k, const uint32_t *const *rows, size_t n, uint32_t *out) {
+  const clt_diagram *d = m->diagram;
+  const size_t mark = m->n_pending;
+  int rc = CLT_OK;
+  *out = END;
+  if (k == d->n_levels) return CLT_OK;
+  const uint32_t p = d->parameters[k];
+  for (size_t from = 0, to; rc == CLT_OK && from < n; from = to) {
+    clt_edge edge = {.position = rows[from][p]};
+    for (to = from + 1; to < n && rows[to][p] == edge.position;) to++;
+    rc = list_level(m, k + 1, rows + from, to - from, &edge.child);
+    if (rc == CLT_OK) rc = clt_grow(&m->pending, &m->pending_capacity, m->n_pending + 1, sizeof *m->pending);
+    if (rc == CLT_OK) m->pending[m->n_pending++] = edge;
+  }
+  if (rc == CLT_OK) rc = intern_node(m, m->pending + mark, m->n_pending - mark, out);
+  m->n_pending = mark;
+  return rc;
+}
+
+int clt_diagram_new_listed(clt_diagram **out, const uint32_t *parameters, size_t n_levels, const uint64_t *weights,
+                           const uint32_t *const *rows, size_t n) {
+  maker m = {0};
+  uint32_t root = DEAD;
+  clt_diagram *d = new_diagram(&m, parameters, n_levels, weights);
+  int rc = d ? CLT_OK : CLT_E_MEMORY;
+  if (rc == CLT_OK && n) rc = list_level(&m, 0, rows, n, &root);
+  if (rc == CLT_OK) {
+    finish_diagram(&m, root);
+    *out = d;
+  } else {
+    clt_diagram_free(d);
+  }
+  free(m.counts);
+  free(m.pending);
+  clt_map_release(&m.unique);
+  return rc;
+}
+
 void clt_diagram_free(clt_diagram *diagram) {
   if (diagram == NULL) return;
+  free(diagram->below);
   free(diagram->parameters);
   free(diagram->weights);
   free(diagram->edges);

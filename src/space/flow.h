@@ -86,7 +86,10 @@ typedef struct clt_flow {
  * The tree of a group has one level per parameter. Two nodes have the same subtree if the remaining constraints read
  * the same intermediate values there. Such a subtree is built and stored once. So the tree becomes a graph whose size
  * depends on the number of different intermediate values, not on the number of valid combinations. Each edge stores how
- * many combinations precede it, so counting, ranking and unranking are walks from the root. */
+ * many combinations precede it, so counting, ranking and unranking are walks from the root.
+ *
+ * If the only constraint is that all parameters differ, as in a permutation, nothing is stored: a node is the set of
+ * the positions that are taken, and its edges are computed. */
 
 /* A parameter of a group, with the positions of the values that satisfy the constraints on this parameter alone. */
 typedef struct clt_domain {
@@ -105,6 +108,9 @@ typedef struct clt_diagram {
   size_t n_levels;
   uint32_t *parameters; /* of the levels */
   uint64_t *weights;    /* the number that one position of the level's parameter adds to clt_config */
+  uint64_t unit;        /* the number that one rank adds to clt_config; 0: positions count */
+  size_t n_distinct;    /* positions of each parameter, all of which differ, at most 32; 0: edges are stored */
+  uint64_t *below;      /* of such a diagram: number of combinations below an edge of each level */
   clt_edge *edges;
   uint32_t *first; /* index of the first edge of each node; n_nodes + 1 entries */
   size_t n_edges, n_nodes;
@@ -112,9 +118,12 @@ typedef struct clt_diagram {
   uint64_t valid; /* 0: the diagram has no root */
 } clt_diagram;
 
+#define CLT_MOST_NUMBERS ((uint64_t)1 << 63)
+
 /* Results of clt_diagram_new other than 0 and CLT_E_MEMORY. */
 #define CLT_DIAGRAM_TOO_LARGE 1
-#define CLT_DIAGRAM_FAILED 2 /* a constraint cannot be evaluated */
+#define CLT_DIAGRAM_FAILED 2   /* a constraint cannot be evaluated */
+#define CLT_DIAGRAM_TOO_MANY 3 /* more than CLT_MOST_NUMBERS combinations */
 
 /* Limits of the construction of a diagram: the positions to try, and the bytes to allocate. */
 typedef struct clt_diagram_limits {
@@ -123,9 +132,13 @@ typedef struct clt_diagram_limits {
 
 /* A group of parameters that share constraints. domains (borrowed) are in the order of the levels. roots are the
  * indices of the flow's roots that depend on several parameters of the group. nodes are the nodes of the flow that
- * these roots need, in ascending order, without the operands of tables. */
+ * these roots need, in ascending order, without the operands of tables. Parameters with the same number in distinct_of
+ * differ from each other; CLT_NO_GROUP: one that need not. */
+#define CLT_NO_GROUP SIZE_MAX
+#define CLT_MOST_DISTINCT 64 /* values of such parameters */
 typedef struct clt_group {
   const clt_flow *flow;
+  const size_t *distinct_of; /* by parameter */
   const clt_domain *domains[CLT_MAX_PARAMETERS];
   size_t n_domains;
   uint32_t *roots, *nodes;
@@ -138,6 +151,11 @@ typedef struct clt_group {
 int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
                     uint32_t *positions, uint32_t *failed);
 void clt_diagram_free(clt_diagram *diagram);
+
+/* The diagram of n listed combinations: rows[n][n_parameters], ascending, each once. It has a level for each of the
+ * n_levels parameters, in this order. */
+int clt_diagram_new_listed(clt_diagram **out, const uint32_t *parameters, size_t n_levels, const uint64_t *weights,
+                           const uint32_t *const *rows, size_t n);
 
 /* --- order: the order in which the parameters of a group are set, with few states to distinguish --- */
 

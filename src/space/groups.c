@@ -11,7 +11,7 @@
 #include "space/space.h"
 
 #define FEW_TRIES 4096 /* with a quickly chosen order */
-#define AGAIN 3        /* not a result of clt_diagram_new: a constraint must not be split; start again */
+#define AGAIN 4        /* not a result of clt_diagram_new: a constraint must not be split; start again */
 
 /* --- the flow --- */
 
@@ -223,6 +223,61 @@ static int decide_simple(grouping *g) {
   return CLT_OK;
 }
 
+/* --- parameters that differ from each other --- */
+
+/* Whether a root is "a != b" or "not (a == b)" of two parameters with the same values. */
+static bool compares_two(const grouping *g, const clt_flow_root *root, uint32_t sides[2]) {
+  const clt_flow_node *nodes = g->flow.nodes, *node = &nodes[root->node];
+  const bool negated = node->op == CLT_OP_NOT;
+  if (negated && node->n_support == 2) node = &nodes[node->operands[0]];
+  if (node->n_support < 2 || node->op != (negated ? CLT_OP_EQUAL : CLT_OP_NOT_EQUAL)) return false;
+  for (int i = 0; i < 2; i++) {
+    const clt_flow_node *side = &nodes[node->operands[i]];
+    if (side->op != CLT_OP_SLOT) return false;
+    sides[i] = side->operands[0];
+  }
+  const clt_parameter *a = &g->space->parameters[sides[0]], *b = &g->space->parameters[sides[1]];
+  return a->n_values <= CLT_MOST_DISTINCT && clt_parameter_same_values(a, b);
+}
+
+static bool within_one_set(const grouping *g, const clt_flow_root *root) {
+  uint32_t sides[2];
+  const size_t *set = g->space->distinct_of;
+  return compares_two(g, root, sides) && set[sides[0]] != CLT_NO_GROUP && set[sides[0]] == set[sides[1]];
+}
+
+/* Finds sets of parameters that all differ from each other, as the positions of a permutation do, and removes the
+ * roots that say so. Two of many values are no set: for them, a root is enough. */
+static void find_distinct(grouping *g) {
+  clt_space *space = g->space;
+  clt_flow *flow = &g->flow;
+  clt_mask differ[CLT_MAX_PARAMETERS] = {{{0}}};
+  uint32_t sides[2];
+  space->n_distinct = 0;
+  for (size_t p = 0; p < space->n_parameters; p++) space->distinct_of[p] = CLT_NO_GROUP;
+  for (size_t r = 0; r < flow->n_roots; r++) {
+    if (!compares_two(g, &flow->roots[r], sides)) continue;
+    clt_mask_add(&differ[sides[0]], sides[1]);
+    clt_mask_add(&differ[sides[1]], sides[0]);
+  }
+  for (size_t p = 0; p < space->n_parameters; p++) {
+    clt_mask set = {{0}};
+    if (space->distinct_of[p] != CLT_NO_GROUP) continue;
+    clt_mask_add(&set, p);
+    for (size_t q = p + 1; q < space->n_parameters; q++)
+      if (space->distinct_of[q] == CLT_NO_GROUP && clt_mask_within(set, differ[q])) clt_mask_add(&set, q);
+    const size_t n = clt_mask_count(set);
+    if (n < 2 || (n == 2 && space->parameters[p].n_values > 2)) continue;
+    for (size_t q = p; q < space->n_parameters; q++)
+      if (clt_mask_has(&set, q)) space->distinct_of[q] = space->n_distinct;
+    space->n_distinct++;
+  }
+  size_t kept = 0;
+  for (size_t r = 0; r < flow->n_roots; r++)
+    if (!within_one_set(g, &flow->roots[r])) flow->roots[kept++] = flow->roots[r];
+  flow->n_roots = kept;
+}
+
 /* --- groups: parameters that share a constraint --- */
 
 /* Most groups can be built faster than a good order is found, so a quickly chosen order is tried first. The good order
@@ -240,6 +295,7 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   clt_estimate_free(estimate);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
   if (rc == CLT_DIAGRAM_FAILED) return report_failed_root(g, failed, positions);
+  if (rc == CLT_DIAGRAM_TOO_MANY) return clt_space_too_many(g->error);
   if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
   clt_text names = {0};
   for (size_t l = 0; l < group->n_domains; l++)
@@ -263,8 +319,13 @@ static int build_once(grouping *g) {
   if (clt_grow(&g->flow.nodes, &g->flow.nodes_capacity, 1, sizeof *g->flow.nodes)) return clt_fail_memory(g->error);
   for (uint32_t i = 0; i < space->n_constraints; i++)
     if (import_constraint(&g->flow, space->constraints[i].expr, g->whole[i], i)) return clt_fail_memory(g->error);
+  find_distinct(g);
   int rc = decide_simple(g);
-  for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the smallest parameter of the group */
+  for (size_t p = 0; p < n; p++) { /* at first the smallest parameter of the group */
+    space->group_of[p] = p;
+    for (size_t q = 0; q < p && space->distinct_of[p] != CLT_NO_GROUP; q++)
+      if (space->distinct_of[q] == space->distinct_of[p]) space->group_of[p] = clt_min(space->group_of[p], q);
+  }
   for (size_t r = 0; r < flow->n_roots; r++) {
     const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
     for (size_t p = 0; node->n_support == 2 && p < n; p++) {
@@ -278,6 +339,7 @@ static int build_once(grouping *g) {
   for (size_t least = 0; rc == CLT_OK && !g->impossible && least < n; least++) {
     if (space->group_of[least] != least || space->parameters[least].n_values == 1) continue;
     clt_group group = {.flow = flow,
+                       .distinct_of = space->distinct_of,
                        .roots = clt_arena_array(&flow->arena, flow->n_roots, sizeof *group.roots),
                        .nodes = clt_arena_array(&flow->arena, flow->n_nodes, sizeof *group.nodes)};
     rc = clt_arena_check(&flow->arena, g->error);
@@ -321,12 +383,29 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   if (rc) return rc;
   /* The largest group comes last, so that consecutive ranks differ in as few groups as possible. */
   qsort(space->groups, space->n_groups, sizeof *space->groups, compare_sizes);
-  space->valid = g.impossible ? 0 : 1;
+  return clt_space_count_valid(space, g.impossible, error);
+}
+
+int clt_space_too_many(clt_error *error) {
+  return clt_fail(error, CLT_E_RANGE,
+                  "more than 2^63 configurations are valid; list fewer values, or add conditions: only valid "
+                  "configurations count");
+}
+
+int clt_space_count_valid(clt_space *space, bool impossible, clt_error *error) {
+  bool empty = impossible;
   for (size_t p = 0; p < space->n_parameters; p++) space->group_of[p] = CLT_NO_GROUP;
   for (size_t i = 0; i < space->n_groups; i++) {
     const clt_diagram *d = space->groups[i];
-    space->valid *= d->valid;
+    empty = empty || d->valid == 0;
     for (size_t l = 0; l < d->n_levels; l++) space->group_of[d->parameters[l]] = i;
+  }
+  space->valid = !empty;
+  for (size_t i = space->n_groups; i-- > 0 && !empty;) {
+    clt_diagram *d = space->groups[i];
+    if (space->ranked) d->unit = space->valid;
+    if (__builtin_mul_overflow(space->valid, d->valid, &space->valid) || space->valid > CLT_MOST_NUMBERS)
+      return clt_space_too_many(error);
   }
   return CLT_OK;
 }
@@ -363,7 +442,7 @@ void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space)
   }
   const char *list = n == 1 ? ": " : "; these constraints exclude each other: ";
   int used = snprintf(out, capacity, "none of the %llu configurations satisfies the constraints%s",
-                      (unsigned long long)space->cartesian, n ? list : "");
+                      (unsigned long long)clt_space_cartesian(space), n ? list : "");
   for (size_t i = 0; i < n && used >= 0 && (size_t)used < capacity; i++)
     used += snprintf(out + used, capacity - (size_t)used, "%s'%s'", i ? ", " : "", left[i].message);
   free(left);

@@ -4,8 +4,6 @@
 
 #include "space/flow.h"
 
-#define CLT_NO_GROUP SIZE_MAX
-
 typedef struct clt_constraint {
   clt_expr *expr;
   char *message;
@@ -25,15 +23,15 @@ struct clt_space {
   size_t n_constraints;
   clt_space_alias *aliases;
   size_t n_aliases;
-  uint64_t cartesian, valid;
+  uint64_t cartesian, valid; /* cartesian: not of a ranked space */
+  bool ranked;               /* there are too many combinations to number: a clt_config is its rank */
+  bool listed;               /* the valid ones were listed; there are no constraints */
   double build_s;
-  /* either a product of groups */
-  clt_diagram **groups;
+  clt_diagram **groups; /* the space is their product */
   size_t n_groups;
-  size_t group_of[CLT_MAX_PARAMETERS]; /* CLT_NO_GROUP: a single value */
-  /* or a sorted list of configurations */
-  bool listed;
-  clt_config *configs;
+  size_t group_of[CLT_MAX_PARAMETERS];    /* CLT_NO_GROUP: a single value */
+  size_t distinct_of[CLT_MAX_PARAMETERS]; /* parameters with the same number differ; CLT_NO_GROUP: in no such set */
+  size_t n_distinct;
 };
 
 struct clt_space_builder {
@@ -53,6 +51,19 @@ int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_
 
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
+
+/* Sets everything that follows from the diagrams of the groups. CLT_E_RANGE: too many configurations are valid. */
+int clt_space_count_valid(clt_space *space, bool impossible, clt_error *error);
+int clt_space_too_many(clt_error *error);
+
+/* The positions of a rank; all 0 if there is no such rank. The rank of positions; false: they are not valid. */
+void clt_space_unrank(uint32_t *positions, const clt_space *space, uint64_t rank);
+bool clt_space_rank_positions(uint64_t *rank, const clt_space *space, const uint32_t *positions);
+
+bool clt_parameter_same_values(const clt_parameter *a, const clt_parameter *b);
+
+/* clt_space_violation for positions of a space that is not listed. */
+const char *clt_space_violation_at(const clt_space *space, const uint32_t *positions, clt_constraint_origin *origin);
 
 /* Writes all values of a configuration, as slots for expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);

@@ -1,6 +1,7 @@
 /* Valid configurations: membership, ranks, samples, neighbours, walks and canonical configurations. A rank is a
  * mixed-radix number of the ranks in the groups, the last group fastest. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/map.h"
@@ -12,8 +13,22 @@
 
 /* --- in one diagram --- */
 
-/* The last edge of a node with `before` <= rank. */
-static const clt_edge *edge_of_rank(const clt_diagram *d, uint32_t node, uint64_t rank) {
+static size_t n_edges_of(const clt_diagram *d, uint32_t node) {
+  if (d->n_distinct) return d->n_distinct - (size_t)__builtin_popcount(node);
+  return d->first[node + 1] - d->first[node];
+}
+
+/* i < n_edges_of. */
+static clt_edge edge_at(const clt_diagram *d, uint32_t node, size_t i) {
+  if (d->n_distinct == 0) return d->edges[d->first[node] + i];
+  uint32_t free = ~node, level = (uint32_t)__builtin_popcount(node);
+  for (size_t k = 0; k < i; k++) free &= free - 1;
+  const uint32_t position = (uint32_t)__builtin_ctz(free);
+  return (clt_edge){position, node | UINT32_C(1) << position, i * d->below[level]};
+}
+
+/* The last stored edge of a node with `before` <= rank. */
+static const clt_edge *stored_edge_of_rank(const clt_diagram *d, uint32_t node, uint64_t rank) {
   size_t low = d->first[node], high = d->first[node + 1];
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
@@ -25,7 +40,18 @@ static const clt_edge *edge_of_rank(const clt_diagram *d, uint32_t node, uint64_
   return &d->edges[low];
 }
 
-static const clt_edge *edge_of_position(const clt_diagram *d, uint32_t node, uint32_t position) {
+static clt_edge edge_of_rank(const clt_diagram *d, uint32_t node, uint64_t rank) {
+  if (d->n_distinct) return edge_at(d, node, (size_t)(rank / d->below[__builtin_popcount(node)]));
+  return *stored_edge_of_rank(d, node, rank);
+}
+
+static bool find_edge(clt_edge *out, const clt_diagram *d, uint32_t node, uint32_t position) {
+  if (d->n_distinct) {
+    const uint32_t bit = UINT32_C(1) << position;
+    if (node & bit) return false;
+    *out = edge_at(d, node, (size_t)__builtin_popcount(~node & (bit - 1)));
+    return true;
+  }
   size_t low = d->first[node], high = d->first[node + 1];
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -34,18 +60,26 @@ static const clt_edge *edge_of_position(const clt_diagram *d, uint32_t node, uin
     else
       high = middle;
   }
-  return low < d->first[node + 1] && d->edges[low].position == position ? &d->edges[low] : NULL;
+  if (low == d->first[node + 1] || d->edges[low].position != position) return false;
+  *out = d->edges[low];
+  return true;
 }
 
-/* The contribution of a combination to clt_config: the sum of its weighted positions. rank < valid. */
+/* What an edge adds to clt_config. */
+static clt_config edge_adds(const clt_diagram *d, size_t level, const clt_edge *edge) {
+  return d->unit ? edge->before * d->unit : edge->position * d->weights[level];
+}
+
+/* The contribution of a combination to clt_config. rank < valid. */
 static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
   clt_config config = 0;
   uint32_t node = d->root;
+  if (d->unit) return rank * d->unit;
   for (size_t l = 0; l < d->n_levels; l++) {
-    const clt_edge *edge = edge_of_rank(d, node, rank);
-    rank -= edge->before;
-    config += edge->position * d->weights[l];
-    node = edge->child;
+    const clt_edge edge = edge_of_rank(d, node, rank);
+    rank -= edge.before;
+    config += edge_adds(d, l, &edge);
+    node = edge.child;
   }
   return config;
 }
@@ -54,12 +88,12 @@ static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
 static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uint64_t *rank) {
   uint64_t sum = 0;
   uint32_t node = d->root;
+  clt_edge edge;
   if (d->valid == 0) return false;
   for (size_t l = 0; l < d->n_levels; l++) {
-    const clt_edge *edge = edge_of_position(d, node, positions[d->parameters[l]]);
-    if (edge == NULL) return false;
-    sum += edge->before;
-    node = edge->child;
+    if (!find_edge(&edge, d, node, positions[d->parameters[l]])) return false;
+    sum += edge.before;
+    node = edge.child;
   }
   if (rank) *rank = sum;
   return true;
@@ -71,11 +105,15 @@ static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_con
       *ends[CLT_MAX_PARAMETERS];           /* per level: the edge taken, and the end of its node's edges */
   clt_config sums[CLT_MAX_PARAMETERS + 1]; /* the sum of the levels above */
   size_t last = d->n_levels - 1, l = 0;
+  if (d->unit || d->n_distinct) { /* by arithmetic */
+    for (size_t i = 0; i < n; i++) out[i] = base + combination_at(d, first + i);
+    return;
+  }
   sums[0] = base;
   for (uint64_t rank = first;; rank = 0) {
     for (; l <= last; l++) {
       uint32_t node = l == 0 ? d->root : edges[l - 1]->child;
-      edges[l] = rank ? edge_of_rank(d, node, rank) : &d->edges[d->first[node]];
+      edges[l] = rank ? stored_edge_of_rank(d, node, rank) : &d->edges[d->first[node]];
       ends[l] = d->edges + d->first[node + 1];
       rank -= edges[l]->before;
       sums[l + 1] = sums[l] + edges[l]->position * d->weights[l];
@@ -96,30 +134,48 @@ static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_con
 
 /* --- in the space --- */
 
-bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
+bool clt_space_rank_positions(uint64_t *rank, const clt_space *space, const uint32_t *positions) {
   uint64_t sum = 0, in_group;
-  if (config >= space->cartesian || space->valid == 0) return false;
-  if (space->listed) {
-    size_t place;
-    if (!clt_search_u64(space->configs, (size_t)space->valid, config, &place)) return false;
-    sum = place;
-  } else {
-    clt_space_positions(positions, space, config);
-    for (size_t g = 0; g < space->n_groups; g++) {
-      if (!rank_in_diagram(space->groups[g], positions, &in_group)) return false;
-      sum = sum * space->groups[g]->valid + in_group;
-    }
+  if (space->valid == 0) return false;
+  for (size_t g = 0; g < space->n_groups; g++) {
+    if (!rank_in_diagram(space->groups[g], positions, &in_group)) return false;
+    sum = sum * space->groups[g]->valid + in_group;
   }
   if (rank) *rank = sum;
   return true;
+}
+
+void clt_space_unrank(uint32_t *positions, const clt_space *space, uint64_t rank) {
+  for (size_t p = 0; p < space->n_parameters; p++) positions[p] = 0;
+  for (size_t g = rank < space->valid ? space->n_groups : 0; g-- > 0;) {
+    const clt_diagram *d = space->groups[g];
+    uint64_t left = rank % d->valid;
+    uint32_t node = d->root;
+    for (size_t l = 0; l < d->n_levels; l++) {
+      const clt_edge edge = edge_of_rank(d, node, left);
+      left -= edge.before;
+      positions[d->parameters[l]] = edge.position;
+      node = edge.child;
+    }
+    rank /= d->valid;
+  }
+}
+
+bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  if (!clt_space_numbers(space, config)) return false;
+  if (space->ranked) {
+    if (rank) *rank = config;
+    return true;
+  }
+  clt_space_positions(positions, space, config);
+  return clt_space_rank_positions(rank, space, positions);
 }
 
 bool clt_space_contains(const clt_space *space, clt_config config) { return clt_space_rank(NULL, space, config); }
 
 clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   clt_config config = 0;
-  if (space->listed) return space->configs[rank];
   for (size_t g = space->n_groups; g-- > 0;) {
     const clt_diagram *d = space->groups[g];
     config += combination_at(d, rank % d->valid);
@@ -133,10 +189,6 @@ clt_config clt_space_at(const clt_space *space, uint64_t rank) {
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
   if (first >= space->valid || n == 0) return 0;
   if (n > space->valid - first) n = (size_t)(space->valid - first);
-  if (space->listed) {
-    for (size_t i = 0; i < n; i++) out[i] = space->configs[first + i];
-    return n;
-  }
   if (space->n_groups == 0) return out[0] = 0, n; /* each parameter has a single value */
   const clt_diagram *last = space->groups[space->n_groups - 1];
   uint64_t in_last = first % last->valid, rank = first / last->valid;
@@ -194,11 +246,11 @@ int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, 
 }
 
 size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *space, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
+  uint32_t positions[CLT_MAX_PARAMETERS], moved[CLT_MAX_PARAMETERS];
   size_t n = 0, n_broken = 0, broken = 0; /* number of groups in which config itself is invalid, and one of them */
-  if (config >= space->cartesian || space->valid == 0) return 0;
+  if (!clt_space_numbers(space, config) || space->valid == 0) return 0;
   clt_space_positions(positions, space, config);
-  for (size_t g = 0; !space->listed && g < space->n_groups; g++) {
+  for (size_t g = 0; g < space->n_groups; g++) {
     if (rank_in_diagram(space->groups[g], positions, NULL)) continue;
     n_broken++;
     broken = g;
@@ -210,86 +262,77 @@ size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *s
     size_t p = above ? 2 * space->n_parameters - 1 - i : i, g = space->group_of[p];
     uint32_t own = positions[p], end = above ? (uint32_t)space->parameters[p].n_values : own;
     /* A change affects only the group of its parameter, so it must make the only invalid group valid. */
-    if (!space->listed && (n_broken > 1 || (n_broken == 1 && broken != g))) continue;
+    if (g == CLT_NO_GROUP || n_broken > 1 || (n_broken == 1 && broken != g)) continue;
     for (positions[p] = above ? own + 1 : 0; positions[p] < end; positions[p]++) {
-      clt_config neighbour = config + (positions[p] - (uint64_t)own) * space->weights[p];
-      if (space->listed ? !clt_space_contains(space, neighbour) : !rank_in_diagram(space->groups[g], positions, NULL))
-        continue;
-      if (n < capacity) out[n] = neighbour;
+      if (!rank_in_diagram(space->groups[g], positions, NULL)) continue;
+      if (n < capacity) out[n] = clt_space_from_positions(space, positions);
       n++;
     }
     positions[p] = own;
+  }
+  for (size_t p = 0; p < space->n_parameters && n_broken == 0; p++) {
+    for (uint32_t v = 0; space->distinct_of[p] != CLT_NO_GROUP && v < space->parameters[p].n_values; v++) {
+      for (int shift = 0; shift < 2; shift++) {
+        memcpy(moved, positions, space->n_parameters * sizeof *moved);
+        clt_space_move(space, moved, p, v, shift);
+        size_t other = 0; /* the parameter that had the position */
+        while (other < space->n_parameters &&
+               (other == p || space->distinct_of[other] != space->distinct_of[p] || positions[other] != v))
+          other++;
+        /* Each once: an exchange is listed for the first of the two; a shift by one is an exchange. */
+        const uint32_t own = positions[p], by = own > v ? own - v : v - own;
+        if (other == space->n_parameters || (shift ? by < 2 : other < p)) continue;
+        if (!rank_in_diagram(space->groups[space->group_of[p]], moved, NULL)) continue;
+        if (n < capacity) out[n] = clt_space_from_positions(space, moved);
+        n++;
+      }
+    }
   }
   return n;
 }
 
 /* --- walks --- */
 
-/* The index of the first configuration in the list that is not less than config. */
-static uint64_t lower_bound(const clt_walk *w, clt_config config) {
-  size_t place;
-  clt_search_u64(w->space->configs + w->first, (size_t)(w->end - w->first), config, &place);
-  return w->first + place;
-}
-
-/* Moves to the next parameter that has a choice, or to the next group. */
-static void enter_level(clt_walk *w) {
+/* At the beginning of a group. */
+static void enter_group(clt_walk *w) {
   const clt_space *space = w->space;
-  if (space->listed) {
-    while (w->level < space->n_parameters && space->parameters[w->level].n_values == 1) w->level++;
-  } else if (w->level == 0 && w->group < space->n_groups) {
-    w->node = space->groups[w->group]->root;
-    w->end = space->groups[w->group]->valid;
-  }
+  if (w->group == space->n_groups) return;
+  w->level = 0;
+  w->node = space->groups[w->group]->root;
+  w->end = space->groups[w->group]->valid;
 }
 
 void clt_walk_start(clt_walk *walk, const clt_space *space) {
-  *walk = (clt_walk){.space = space, .end = space->valid};
-  enter_level(walk);
+  *walk = (clt_walk){.space = space};
+  enter_group(walk);
 }
 
 int clt_walk_parameter(const clt_walk *w) {
-  if (w->space->listed) return w->level < w->space->n_parameters ? (int)w->level : -1;
   return w->group < w->space->n_groups ? (int)w->space->groups[w->group]->parameters[w->level] : -1;
 }
 
 size_t clt_walk_branches(const clt_walk *w, clt_branch *out) {
-  size_t n = 0;
-  if (w->space->listed) { /* configurations with the same first values are consecutive */
-    uint64_t weight = w->space->weights[w->level];
-    for (uint64_t from = w->first, to; from < w->end; from = to) {
-      uint32_t position = (uint32_t)((w->space->configs[from] - w->config) / weight);
-      to = lower_bound(w, w->config + (position + (uint64_t)1) * weight);
-      out[n++] = (clt_branch){position, to - from};
-    }
-    return n;
-  }
   const clt_diagram *d = w->space->groups[w->group];
-  for (size_t e = d->first[w->node]; e < d->first[w->node + 1]; e++) {
-    uint64_t end = e + 1 < d->first[w->node + 1] ? d->edges[e + 1].before : w->end;
-    out[n++] = (clt_branch){d->edges[e].position, end - d->edges[e].before};
+  const size_t n = n_edges_of(d, w->node);
+  for (size_t i = 0; i < n; i++) {
+    const clt_edge edge = edge_at(d, w->node, i);
+    if (i) out[i - 1].n = edge.before - out[i - 1].n;
+    out[i] = (clt_branch){edge.position, edge.before};
   }
+  out[n - 1].n = w->end - out[n - 1].n;
   return n;
 }
 
 void clt_walk_take(clt_walk *w, const clt_branch *branch) {
-  if (w->space->listed) {
-    uint64_t weight = w->space->weights[w->level++];
-    w->config += branch->position * weight;
-    w->first = lower_bound(w, w->config);
-    w->end = lower_bound(w, w->config + weight);
-  } else {
-    const clt_diagram *d = w->space->groups[w->group];
-    size_t e = d->first[w->node];
-    while (d->edges[e].position != branch->position) e++;
-    w->config += branch->position * d->weights[w->level];
-    w->node = d->edges[e].child;
-    w->end = branch->n;
-    if (++w->level < d->n_levels) return;
-    w->group++;
-    w->level = 0;
-  }
-  enter_level(w);
+  const clt_diagram *d = w->space->groups[w->group];
+  clt_edge edge = {0};
+  find_edge(&edge, d, w->node, branch->position);
+  w->config += edge_adds(d, w->level, &edge);
+  w->node = edge.child;
+  w->end = branch->n;
+  if (++w->level < d->n_levels) return;
+  w->group++;
+  enter_group(w);
 }
 
 size_t clt_walk_most_branches(const clt_space *space) {
@@ -307,20 +350,22 @@ bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0
 static clt_config apply_alias(const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_value values[CLT_MAX_PARAMETERS], when;
+  if (!clt_space_numbers(space, config)) return config;
   clt_space_positions(positions, space, config);
   clt_space_values(space, positions, values);
   for (size_t i = 0; i < space->n_aliases; i++) {
     const clt_space_alias *a = &space->aliases[i];
     if (positions[a->parameter] == a->position) continue;
     if (clt_expr_eval(a->when, values, &when, NULL) || !clt_value_truthy(when)) continue;
-    return config + (a->position - (uint64_t)positions[a->parameter]) * space->weights[a->parameter];
+    positions[a->parameter] = a->position;
+    return clt_space_from_positions(space, positions);
   }
   return config;
 }
 
 /* If aliases form a cycle, its smallest member is canonical. Cycles are found with a second walk at half the speed. */
 clt_config clt_space_canonical(const clt_space *space, clt_config config) {
-  if (space->n_aliases == 0 || config >= space->cartesian) return config;
+  if (space->n_aliases == 0) return config;
   clt_config end = config, slow = config;
   for (uint64_t step = 1;; step++) {
     clt_config next = apply_alias(space, end);
@@ -337,10 +382,8 @@ clt_config clt_space_canonical(const clt_space *space, clt_config config) {
 
 int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error) {
   uint64_t aliased = 0;
-  if (space->listed || space->n_aliases == 0 || space->valid == 0) {
-    for (uint64_t rank = 0; space->n_aliases > 0 && rank < space->valid; rank++)
-      aliased += clt_space_canonical(space, space->configs[rank]) != space->configs[rank];
-    *out = aliased;
+  if (space->n_aliases == 0 || space->valid == 0) {
+    *out = 0;
     return CLT_OK;
   }
   /* Only the groups of the parameters that an alias reads or sets decide whether a configuration is canonical. A

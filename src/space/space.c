@@ -41,7 +41,6 @@ static void release_space(clt_space *space) {
   free(space->aliases);
   free(space->weights);
   free(space->groups);
-  free(space->configs);
 }
 
 static void release_constant(const clt_symbol *constant) {
@@ -146,12 +145,13 @@ int clt_space_builder_parameter(clt_space_builder *builder, const char *name, co
   return rc ? rc : add_parameter(builder, name, clt_values_copy(values, n_values), n_values, error);
 }
 
-bool clt_space_builder_extend(const clt_space_builder *builder, clt_config *config, size_t parameter, clt_value value) {
+bool clt_space_builder_position(uint32_t *position, const clt_space_builder *builder, size_t parameter,
+                                clt_value value) {
   const clt_parameter *p = &builder->draft.parameters[parameter];
   const clt_value *wanted = &value, **place;
   place = bsearch(&wanted, builder->sorted[parameter], p->n_values, sizeof *place, compare_values);
   if (place == NULL || !clt_value_equal(**place, value)) return false;
-  *config = *config * p->n_values + (clt_config)(*place - p->values);
+  *position = (uint32_t)(*place - p->values);
   return true;
 }
 
@@ -271,42 +271,56 @@ static int copy_draft(clt_space *space, const clt_space *draft, clt_error *error
   space->cartesian = 1;
   for (size_t i = space->n_parameters; i-- > 0;) {
     space->weights[i] = space->cartesian;
-    if (__builtin_mul_overflow(space->cartesian, (uint64_t)space->parameters[i].n_values, &space->cartesian) ||
-        space->cartesian > (uint64_t)1 << 63)
-      return clt_fail(error, CLT_E_RANGE,
-                      "the cartesian product of the values exceeds 2^63 configurations; list fewer values");
+    space->ranked |=
+        __builtin_mul_overflow(space->cartesian, (uint64_t)space->parameters[i].n_values, &space->cartesian) ||
+        space->cartesian > CLT_MOST_NUMBERS;
   }
   return CLT_OK;
 }
 
-static int list_configs(clt_space *space, const clt_config *configs, size_t n, clt_error *error) {
+static int compare_rows(const void *left, const void *right, void *n_positions) {
+  const uint32_t *a = *(const uint32_t *const *)left, *b = *(const uint32_t *const *)right;
+  const size_t n = *(const size_t *)n_positions;
+  size_t i = 0;
+  while (i < n && a[i] == b[i]) i++;
+  return i == n ? 0 : (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+/* One group of all parameters with several values. */
+static int list_configs(clt_space *space, const uint32_t *positions, size_t n, clt_error *error) {
+  uint32_t parameters[CLT_MAX_PARAMETERS];
+  size_t n_levels = 0, n_different = 0;
+  const uint32_t **rows = clt_new_array(n, sizeof *rows);
   space->listed = true;
-  space->valid = n;
-  space->configs = clt_new_array(n, sizeof *space->configs);
-  if (space->configs == NULL) return clt_fail_memory(error);
-  if (n) memcpy(space->configs, configs, n * sizeof *configs);
-  clt_sort_u64(space->configs, n);
-  for (size_t i = 0; i < n; i++) {
-    if (space->configs[i] >= space->cartesian)
-      return clt_fail(error, CLT_E_ARGUMENT, "a listed configuration is outside of the cartesian product");
-    if (i > 0 && space->configs[i] == space->configs[i - 1]) {
-      char text[400];
-      clt_config_print(text, sizeof text, space, space->configs[i]);
-      return clt_fail(error, CLT_E_ARGUMENT, "a configuration is listed twice: %s", text);
-    }
+  space->groups = clt_new_array(1, sizeof *space->groups);
+  int rc = rows && space->groups ? CLT_OK : clt_fail_memory(error);
+  for (size_t p = 0; p < space->n_parameters; p++) {
+    space->distinct_of[p] = CLT_NO_GROUP;
+    if (space->parameters[p].n_values > 1) parameters[n_levels++] = (uint32_t)p;
   }
-  return CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) rows[i] = positions + i * space->n_parameters;
+  if (rc == CLT_OK) qsort_r(rows, n, sizeof *rows, compare_rows, &space->n_parameters);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (n_different == 0 || compare_rows(&rows[n_different - 1], &rows[i], &space->n_parameters) != 0)
+      rows[n_different++] = rows[i];
+  if (rc == CLT_OK && n_levels) {
+    rc = clt_diagram_new_listed(space->groups, parameters, n_levels, space->weights, rows, n_different);
+    if (rc) clt_fail_memory(error);
+    space->n_groups = rc == CLT_OK;
+  }
+  free(rows);
+  return rc ? rc : clt_space_count_valid(space, n == 0, error);
 }
 
 /* limits NULL: the valid configurations are the n listed ones. */
 static int make_space(clt_space **out, const clt_space_builder *builder, const clt_diagram_limits *limits,
-                      const clt_config *configs, size_t n, clt_error *error) {
+                      const uint32_t *positions, size_t n, clt_error *error) {
   double start_s = clt_now_s();
   clt_space *space = clt_new_array(1, sizeof *space);
   if (space == NULL) return clt_fail_memory(error);
   int rc = copy_draft(space, &builder->draft, error);
   if (rc == CLT_OK)
-    rc = limits ? clt_space_build_groups(space, *limits, error) : list_configs(space, configs, n, error);
+    rc = limits ? clt_space_build_groups(space, *limits, error) : list_configs(space, positions, n, error);
   space->build_s = clt_now_s() - start_s;
   if (rc == CLT_OK)
     *out = space;
@@ -324,9 +338,9 @@ int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *
   return clt_space_new_within(out, builder, CLT_SPACE_LIMITS, error);
 }
 
-int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
+int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const uint32_t *positions, size_t n,
                            clt_error *error) {
-  return make_space(out, builder, NULL, configs, n, error);
+  return make_space(out, builder, NULL, positions, n, error);
 }
 
 void clt_space_free(clt_space *space) {
@@ -335,16 +349,21 @@ void clt_space_free(clt_space *space) {
   free(space);
 }
 
-const char *clt_space_violation(const clt_space *space, clt_config config, clt_constraint_origin *origin) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
+const char *clt_space_violation_at(const clt_space *space, const uint32_t *positions, clt_constraint_origin *origin) {
   clt_value values[CLT_MAX_PARAMETERS];
-  if (origin) *origin = CLT_CONDITION;
-  if (config >= space->cartesian) return "not among the listed values";
-  if (space->listed) return clt_space_contains(space, config) ? NULL : "not among the recorded configurations";
-  clt_space_positions(positions, space, config);
   clt_space_values(space, positions, values);
   const clt_constraint *violated = violated_constraint(space, values);
   if (violated == NULL) return NULL;
   if (origin) *origin = violated->origin;
   return violated->message;
+}
+
+const char *clt_space_violation(const clt_space *space, clt_config config, clt_constraint_origin *origin) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  if (origin) *origin = CLT_CONDITION;
+  if (!clt_space_numbers(space, config))
+    return space->ranked ? "not among the valid configurations" : "not among the listed values";
+  if (space->listed) return clt_space_contains(space, config) ? NULL : "not among the recorded configurations";
+  clt_space_positions(positions, space, config);
+  return clt_space_violation_at(space, positions, origin);
 }

@@ -10,9 +10,26 @@
 
 double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space_new took */
 
-/* Whether both spaces have the same parameters with the same values, in the same order. Then a clt_config means the
- * same in both, even if their constraints differ. */
+/* Whether a clt_config means the same in both spaces: they have the same parameters with the same values, in the same
+ * order. Constraints may differ, unless they decide the numbers. */
 bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
+
+/* Whether a number stands for a combination of values. There may be too many combinations for 63 bits; then only the
+ * valid ones have a number, which is their rank. */
+bool clt_space_numbers(const clt_space *space, clt_config config);
+bool clt_space_is_ranked(const clt_space *space);
+
+/* Sets of parameters that differ from each other, such as the positions in a permutation: writes the parameters of one
+ * of them and returns their number; 0: there is no such set. */
+size_t clt_space_distinct(const clt_space *space, size_t set, uint32_t members[CLT_MAX_PARAMETERS]);
+size_t clt_space_distinct_of(const clt_space *space, size_t parameter); /* its set; SIZE_MAX: none */
+
+/* Sets a parameter to a position. If another parameter, which must differ from it, has this position, both exchange
+ * theirs, or (shift) those in between move up to where it was. */
+void clt_space_move(const clt_space *space, uint32_t *positions, size_t parameter, uint32_t position, bool shift);
+
+/* Whether b is a neighbour of a (clt_space_neighbours). */
+bool clt_space_is_neighbour(const clt_space *space, clt_config a, clt_config b);
 
 /* The number of parameters in which two configurations differ. */
 size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b);
@@ -73,9 +90,8 @@ int clt_config_check_given(const bool *given, const clt_space *space, clt_error 
  *
  * At each step, a walk offers the values of one parameter for which valid configurations exist, with their number.
  * Whichever values are taken, the result is a valid configuration. Parameters come in the order of the stored trees:
- * group after group, each in the order of its levels. In a space that is a list, they come in the order of the
- * parameters. Parameters with a single value are skipped. A parameter that has only one possible value left has one
- * branch. */
+ * group after group, each in the order of its levels; in a space that is a list, in the order of the parameters.
+ * Parameters with a single value are skipped. A parameter that has only one possible value left has one branch. */
 
 typedef struct clt_branch {
   uint32_t position; /* of the value */
@@ -85,11 +101,10 @@ typedef struct clt_branch {
 /* A walk can be copied, to take several branches. */
 typedef struct clt_walk {
   const clt_space *space;
-  size_t group, level; /* in a list, level is the parameter */
+  size_t group, level;
   uint32_t node;
-  uint64_t first, end; /* in a list, the range of configurations that is left; else 0 and the number of combinations
-                          below the node */
-  clt_config config;   /* sum of the values taken so far */
+  uint64_t end;      /* the number of combinations below the node */
+  clt_config config; /* sum of what was taken so far */
 } clt_walk;
 
 void clt_walk_start(clt_walk *walk, const clt_space *space); /* the space must have a valid configuration */
@@ -107,13 +122,13 @@ void clt_walk_take(clt_walk *walk, const clt_branch *branch);
 /* The largest n_values of all parameters: the capacity that clt_walk_branches needs at most. */
 size_t clt_walk_most_branches(const clt_space *space);
 
-/* Builds a configuration for a builder: begin with *config 0, and add the value of each parameter in order. False: the
- * parameter does not list the value. */
-bool clt_space_builder_extend(const clt_space_builder *builder, clt_config *config, size_t parameter, clt_value value);
+/* The position of a value. False: the parameter does not list it. */
+bool clt_space_builder_position(uint32_t *position, const clt_space_builder *builder, size_t parameter,
+                                clt_value value);
 
-/* Makes a space whose valid configurations are the n listed ones, in any order, as in a recording. Ignores the
- * builder's constraints. CLT_E_ARGUMENT: a configuration is listed twice. */
-int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
+/* Makes a space whose valid configurations are the n listed ones, as in a recording: positions[n][n_parameters], in any
+ * order, also several times. Ignores the builder's constraints. */
+int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const uint32_t *positions, size_t n,
                            clt_error *error);
 
 /* The message (borrowed) of the first constraint that a configuration violates, and its origin (nullable). NULL: the

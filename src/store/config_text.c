@@ -186,31 +186,24 @@ static bool read_value(clt_value *out, char *text) {
 static int make_space(clt_space **out, const assignment *names, size_t n, const clt_value *values, size_t n_rows,
                       clt_error *error) {
   clt_space_builder *builder = NULL;
-  clt_config *configs = clt_new_array(n_rows, sizeof *configs);
+  uint32_t *positions = clt_new_array(n_rows, n * sizeof *positions);
   clt_value *column = clt_new_array(n_rows, sizeof *column);
-  size_t n_different = 0;
-  uint64_t cartesian = 1;
-  int rc = configs && column ? clt_space_builder_new(&builder, error) : clt_fail_memory(error);
+  int rc = positions && column ? clt_space_builder_new(&builder, error) : clt_fail_memory(error);
   for (size_t p = 0; rc == CLT_OK && p < n; p++) {
     for (size_t i = 0; i < n_rows; i++) column[i] = values[i * n + p];
     const size_t kept = clt_values_sort(column, n_rows);
-    if (kept > MAX_VALUES || __builtin_mul_overflow(cartesian, kept, &cartesian) || cartesian > (uint64_t)1 << 63) {
+    if (kept > MAX_VALUES) {
       rc = clt_fail(error, CLT_E_RANGE, "the store has more values of '%s' than a parameter can have", names[p].name);
       break;
     }
     rc = clt_space_builder_parameter(builder, names[p].name, column, kept, error);
     for (size_t i = 0; rc == CLT_OK && i < n_rows; i++)
-      clt_space_builder_extend(builder, &configs[i], p,
-                               values[i * n + p]); /* the value is in the column, so this succeeds */
+      clt_space_builder_position(&positions[i * n + p], builder, p,
+                                 values[i * n + p]); /* the value is in the column, so this succeeds */
   }
-  if (rc == CLT_OK) {
-    clt_sort_u64(configs, n_rows);
-    for (size_t i = 0; i < n_rows; i++)
-      if (n_different == 0 || configs[n_different - 1] != configs[i]) configs[n_different++] = configs[i];
-    rc = clt_space_new_explicit(out, builder, configs, n_different, error);
-  }
+  if (rc == CLT_OK) rc = clt_space_new_explicit(out, builder, positions, n_rows, error);
   clt_space_builder_free(builder);
-  free(configs);
+  free(positions);
   free(column);
   return rc;
 }

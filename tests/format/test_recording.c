@@ -337,13 +337,26 @@ static void what_is_too_large_is_refused_before_it_is_parsed(void **state) {
   clt_error error = {0};
   assert_int_equal(clt_file_read_packed(&text, write_text("0123456789"), 9, &error), CLT_E_RANGE);
   assert_null(text.bytes);
+}
+
+static void only_recorded_configurations_count(void **state) {
+  (void)state;
   char wide[8192];
   size_t n = (size_t)snprintf(wide, sizeof wide, "{\"tune_params\": {");
   for (int i = 0; i < 64; i++) n += (size_t)snprintf(wide + n, sizeof wide - n, "%s\"p%d\": [1, 2]", i ? ", " : "", i);
   n += (size_t)snprintf(wide + n, sizeof wide - n, "}, \"cache\": {\"1");
   for (int i = 1; i < 64; i++) n += (size_t)snprintf(wide + n, sizeof wide - n, ",1");
-  snprintf(wide + n, sizeof wide - n, "\": {}}}");
-  assert_refused(write_text(wide), CLT_E_RANGE, "2^63");
+  n += (size_t)snprintf(wide + n, sizeof wide - n, "\": {\"time\": 3}, \"2");
+  for (int i = 1; i < 64; i++) n += (size_t)snprintf(wide + n, sizeof wide - n, ",1");
+  snprintf(wide + n, sizeof wide - n, "\": {\"time\": 2}}}");
+  clt_recording *r = load(write_text(wide)); /* of 2^64 combinations */
+  const clt_space *space = clt_recording_space(r);
+  assert_int_equal(clt_space_valid(space), 2);
+  for (clt_config config = 0; config < 2; config++) {
+    assert_int_equal(clt_space_value(space, config, 0).integer, config + 1);
+    assert_float_equal(clt_recording_find(r, config)->time_s, config ? 0.002 : 0.003, 1e-9);
+  }
+  clt_recording_free(r);
 }
 
 static void mutated_files_read_or_are_refused(void **state) {
@@ -385,6 +398,7 @@ int main(void) {
       cmocka_unit_test(mistakes_are_named),
       cmocka_unit_test(terminals_are_not_addressed),
       cmocka_unit_test(what_is_too_large_is_refused_before_it_is_parsed),
+      cmocka_unit_test(only_recorded_configurations_count),
       cmocka_unit_test(mutated_files_read_or_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

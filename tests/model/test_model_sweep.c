@@ -131,8 +131,13 @@ static void unlikely_ones_come_last_and_small_spaces_end(void **state) {
   }
   clt_config configs[200], out[200];
   clt_prediction p[200];
-  for (size_t i = 0; i < 200; i++) configs[i] = s->rows[i].config;
-  assert_int_equal(clt_space_new_explicit(&tiny.space, b, configs, 200, NULL), 0);
+  uint32_t *rows = calloc(200, CLT_MAX_PARAMETERS * sizeof *rows);
+  for (size_t i = 0; i < 200; i++) {
+    configs[i] = s->rows[i].config;
+    clt_space_positions(rows + i * clt_space_n_parameters(s->space), s->space, configs[i]);
+  }
+  assert_int_equal(clt_space_new_explicit(&tiny.space, b, rows, 200, NULL), 0);
+  free(rows);
   tiny.rows = s->rows;
   clt_model *model = fit(&tiny, 200);
   size_t n, likely = 0;

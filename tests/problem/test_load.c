@@ -148,6 +148,30 @@ static void mistakes_in_tuning_parameters(void **state) {
   expect_mistake(6, "7],", CLT_E_FORMAT, 6, "ConfigurationSpace.TuningParameters[1]", "needs an object");
 }
 
+static void mistakes_in_permutations(void **state) {
+  (void)state;
+  static const struct {
+    const char *rest, *key, *message;
+  } cases[] = {
+      {"\"Values\": \"range(21)\"", ".Values", "has 21 items, and more than 20"},
+      {"\"Values\": [7]", ".Values", "needs at least two items"},
+      {"\"Values\": [[1], 2]", ".Values", "item 1 must be a number or a string"},
+      {"\"Values\": [\"x y\", 1]", ".Values", "'o_x y' is not a name"},
+      {"\"Values\": [1, 2, 1]", ".Values", "two parameters named \"o_1\""},
+      {"\"Values\": [1, 2], \"Default\": [2]", ".Default", "needs the 2 items in an order"},
+      {"\"Values\": [1, 2], \"Default\": [2, 3]", ".Default", "needs the 2 items in an order"},
+      {"\"Values\": [1, 2], \"Default\": [2, 2]", ".Default", "needs the 2 items in an order"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char line[200], key[100];
+    snprintf(line, sizeof line, "{\"Name\": \"o\", \"Type\": \"permutation\", %s}],", cases[i].rest);
+    snprintf(key, sizeof key, "ConfigurationSpace.TuningParameters[1]%s", cases[i].key);
+    expect_mistake(6, line, CLT_E_FORMAT, 6, key, cases[i].message);
+  }
+  expect_mistake(6, "{\"Name\": \"o\", \"Type\": \"permutation\", \"Values\": \"[1,\"}],", CLT_E_EXPRESSION, 6,
+                 "ConfigurationSpace.TuningParameters[1].Values", "");
+}
+
 static void mistakes_in_expressions(void **state) {
   (void)state;
   expect_mistake(7, "\"Conditions\": [{\"Expression\": \"wg * pppt <= 8\"}],", CLT_E_EXPRESSION, 7,
@@ -382,6 +406,7 @@ int main(void) {
       cmocka_unit_test(keys_of_other_tools_are_ignored),
       cmocka_unit_test(mistakes_in_problem_parameters),
       cmocka_unit_test(mistakes_in_tuning_parameters),
+      cmocka_unit_test(mistakes_in_permutations),
       cmocka_unit_test(mistakes_in_expressions),
       cmocka_unit_test(mistakes_in_the_kernel),
       cmocka_unit_test(arguments_may_lack_size_and_content),

@@ -246,3 +246,27 @@ def test_scores_of_any_sign_are_told():
     with clatune.Optimizer({"a": [1, 2, 3]}, budget=3, searcher="exhaustive", objective={"name": "score", "unit": "", "goal": "minimise"}) as optimizer:
         optimizer.run(lambda a: 0.0 if a == 2 else 2.0 - a)
         assert optimizer.best == {"a": 3} and optimizer.best.json["value"] == -1
+
+
+def test_an_order_is_asked_for_told_and_stored(tmp_path):
+    order = clatune.Permutation(["a", 1, *(f"item{i}" for i in range(18))])
+    space = clatune.Space({"order": order, "block": [1, 2]}, default={"order": list(reversed(order.items))})
+    assert space.names == ["order_a", "order_1", *(f"order_item{i}" for i in range(18)), "block"]
+
+    def search(searcher):
+        with clatune.Optimizer(space, searcher=searcher, budget=12, store=tmp_path / "orders.sqlite", name="orders") as optimizer:
+            asked = []
+            while (configuration := optimizer.ask()) is not None:
+                asked.append(order.order("order", configuration))
+                assert sorted(asked[-1], key=str) == sorted(order.items, key=str)
+                optimizer.tell(configuration, 1 + asked[-1].index("a"))
+            with pytest.raises(clatune.Error, match="it violates order_1 not in"):
+                optimizer.tell({**dict.fromkeys(space.names, 0), "block": 1}, 1)
+            return asked, optimizer.json["known"], optimizer.best
+    asked, known, best = search("genetic")
+    assert asked[0] == list(reversed(order.items)) and len(asked) == 12 and known == 0
+    assert len({tuple(one) for one in asked}) > 8
+    again, known, same = search("ants")
+    assert known == 12
+    assert same == best or same["time_s"] < best["time_s"]
+    assert asked[0] not in again

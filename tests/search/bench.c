@@ -29,6 +29,35 @@ clt_space *bench_space(bool with_aliases) { return make_space("a * b <= 1024", w
 
 clt_space *bench_small_space(void) { return make_space("a * b <= 4", true); }
 
+clt_space *bench_orders(int n_items) {
+  clt_space_builder *builder;
+  clt_space *space;
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  add_parameter(builder, "on", 2, 0, 1, 1);
+  for (int i = 0; i < n_items; i++) {
+    char name[16], values[24], others[200];
+    size_t n = (size_t)snprintf(others, sizeof others, "p%d not in [", i);
+    snprintf(name, sizeof name, "p%d", i);
+    snprintf(values, sizeof values, "range(%d)", n_items);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", values, NULL), 0);
+    for (int k = 0; k < i; k++) n += (size_t)snprintf(others + n, sizeof others - n, "p%d, ", k);
+    snprintf(others + n, sizeof others - n, "]");
+    assert_int_equal(clt_space_builder_constraint(builder, others, CLT_CONDITION, NULL, NULL), 0);
+  }
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+double bench_order(const clt_space *space, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  double cost = 1;
+  clt_space_positions(positions, space, config);
+  for (size_t i = 1; i < clt_space_n_parameters(space); i++)
+    for (size_t k = 1; k < i; k++) cost += positions[i] > positions[k] ? 0.01 * (double)(1 + (i * k) % 5) : 0;
+  return 1e-3 * (cost + 0.2 * !positions[0]);
+}
+
 static double number(const clt_space *space, clt_config config, const char *name) {
   return clt_value_number(clt_space_value(space, config, (size_t)clt_space_find_parameter(space, name)));
 }

@@ -43,6 +43,8 @@ typedef struct bench {
 
 clt_space *bench_space(bool with_aliases);
 clt_space *bench_small_space(void); /* 288 configurations, with aliases */
+clt_space *bench_orders(int n_items); /* and a switch: 2 n! configurations */
+double bench_order(const clt_space *space, clt_config config);        /* optimum 1 ms: the reverse order, switched on */
 double bench_bowl(const clt_space *space, clt_config config);         /* optimum 1 ms inside the space */
 double bench_bowl_failing(const clt_space *space, clt_config config); /* the same, a region around large a*e fails */
 double bench_optimum_s(const clt_space *space, bench_objective objective);

@@ -16,12 +16,12 @@ static clt_space *conditional_space(void) {
   assert_int_equal(clt_space_builder_parameter_text(builder, "wg", NULL, "[8, 16, 32]", NULL), 0);
   assert_int_equal(clt_space_builder_constraint(builder, "local or pad == 0", CLT_CONDITION, NULL, NULL), 0);
   /* a list is walked in the order of the parameters */
-  clt_config configs[15];
+  uint32_t rows[15][3];
   size_t n = 0;
   assert_int_equal(clt_space_new(&space, builder, NULL), 0);
-  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) configs[n++] = clt_space_at(space, rank);
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) clt_space_positions(rows[n++], space, clt_space_at(space, rank));
   clt_space_free(space);
-  assert_int_equal(clt_space_new_explicit(&space, builder, configs, n, NULL), 0);
+  assert_int_equal(clt_space_new_explicit(&space, builder, rows[0], n, NULL), 0);
   clt_space_builder_free(builder);
   return space;
 }

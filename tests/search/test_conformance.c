@@ -155,6 +155,49 @@ static void any_batch_and_order_is_legal(void **state) {
   clt_space_free(space);
 }
 
+/* A permutation of twenty items has too many combinations to number them; one of four is searched to the end. */
+static void orders_of_items_are_searched(void **state) {
+  (void)state;
+  clt_space *large = bench_orders(20), *small = bench_orders(4);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    bench b = on_bench(clt_searchers.types[i], large, 20);
+    b.objective = bench_order;
+    b.batch = 4;
+    bench_begin_at(&b, clt_space_at(large, 5));
+    bench_run(&b);
+    assert_int_equal(b.n_asked, 19);
+    b = on_bench(clt_searchers.types[i], small, 100);
+    b.objective = bench_order;
+    b.batch = 10;
+    bench_run(&b);
+    assert_int_equal(b.n_asked, 48);
+    assert_float_equal(b.best_s, 1e-3, 1e-12);
+  }
+  clt_space_free(small);
+  clt_space_free(large);
+}
+
+/* What the searchers learn about orders helps, over five seeds together. */
+static void orders_are_learnt(void **state) {
+  (void)state;
+  static const char *const learning[] = {"surrogate", "ants", "local", "annealing", "genetic", "hill-climb"};
+  clt_space *space = bench_orders(7);
+  double random_s = 0;
+  for (size_t i = 0; i <= sizeof learning / sizeof *learning; i++) {
+    double sum_s = 0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+      bench b = on_bench(clt_searcher_find(i ? learning[i - 1] : "random"), space, 40);
+      b.objective = bench_order;
+      b.setup.seed = seed;
+      bench_run(&b);
+      sum_s += b.best_s;
+    }
+    if (i == 0) random_s = sum_s;
+    if (i > 0 && sum_s >= random_s) fail_msg("%s: %g s, random %g s", learning[i - 1], sum_s, random_s);
+  }
+  clt_space_free(space);
+}
+
 static double always_fails(const clt_space *space, clt_config config) {
   (void)space, (void)config;
   return NAN;
@@ -201,6 +244,8 @@ int main(void) {
       cmocka_unit_test(the_end_of_the_space_ends_the_search),
       cmocka_unit_test(the_same_seed_asks_for_the_same),
       cmocka_unit_test(any_batch_and_order_is_legal),
+      cmocka_unit_test(orders_of_items_are_searched),
+      cmocka_unit_test(orders_are_learnt),
       cmocka_unit_test(a_search_where_all_fails_ends),
       cmocka_unit_test(stopping_early_leaks_nothing),
       cmocka_unit_test(a_dropped_search_begins_again_in_the_same_way),

@@ -127,6 +127,34 @@ static size_t distance(const clt_space *space, clt_config a, clt_config b) {
   return n;
 }
 
+/* Whether some parameters that must differ have the same positions in both, but one of them has moved, and the others
+ * are in the same order; or only two have exchanged theirs. */
+static bool is_moved(const clt_space *space, clt_config a, clt_config b) {
+  uint32_t p[CLT_MAX_PARAMETERS], q[CLT_MAX_PARAMETERS];
+  size_t n = clt_space_n_parameters(space), n_differ = 0, set = SIZE_MAX;
+  uint64_t before = 0, after = 0;
+  clt_space_positions(p, space, a);
+  clt_space_positions(q, space, b);
+  for (size_t i = 0; i < n; i++) {
+    if (p[i] == q[i]) continue;
+    if (n_differ++ && clt_space_distinct_of(space, i) != set) return false;
+    set = clt_space_distinct_of(space, i);
+    before |= UINT64_C(1) << p[i];
+    after |= UINT64_C(1) << q[i];
+  }
+  if (set == SIZE_MAX || before != after) return false;
+  for (size_t one = 0; one < n && n_differ > 2; one++) {
+    bool same_order = p[one] != q[one];
+    for (size_t i = 0; i < n; i++)
+      for (size_t k = 0; k < n && p[i] != q[i] && i != one; k++)
+        if (k != one && p[k] != q[k] && (p[i] < p[k]) != (q[i] < q[k])) same_order = false;
+    for (size_t i = 0; i < n; i++) /* consecutive positions move by one */
+      if (i != one && p[i] != q[i] && p[i] + 1 != q[i] && q[i] + 1 != p[i]) same_order = false;
+    if (same_order) return true;
+  }
+  return n_differ == 2;
+}
+
 static void check_neighbours(const clt_space *space, const truth *t) {
   clt_config found[512];
   uint64_t step = 1 + clt_space_cartesian(space) / 37;
@@ -138,6 +166,14 @@ static void check_neighbours(const clt_space *space, const truth *t) {
       assert_true(expected < n);
       assert_int_equal(found[expected], t->configs[i]);
       expected++;
+    }
+    const size_t n_single = expected;
+    for (size_t i = 0; i < t->n; i++) { /* and all that are reached by an exchange or an insertion */
+      size_t times = 0;
+      for (size_t k = n_single; k < n; k++) times += found[k] == t->configs[i];
+      bool moved = t->valid[c] && distance(space, c, t->configs[i]) > 1 && is_moved(space, c, t->configs[i]);
+      assert_int_equal(times, moved);
+      expected += moved;
     }
     assert_int_equal(n, expected);
     assert_int_equal(clt_space_neighbours(NULL, 0, space, c), n);
@@ -297,7 +333,10 @@ static void permutations_are_small(void **state) {
     conditions[0] = pairs;
     space = new_space(parameters, size, conditions, 1);
     assert_int_equal(clt_space_valid(space), factorial);
-    assert_true(space->groups[0]->n_nodes <= (size_t)1 << size); /* which numbers are taken */
+    assert_int_equal(space->groups[0]->n_nodes, 1); /* nothing is stored */
+    assert_int_equal(clt_space_neighbours(NULL, 0, space, clt_space_at(space, 0)),
+                     size * (size - 1) / 2 + (size - 1) * (size - 2));
+    if (size < 7) check_against_brute_force(space, conditions, 1);
     clt_space_free(space);
   }
 }
@@ -337,6 +376,130 @@ static void free_parameters_only_multiply(void **state) {
   assert_int_equal(clt_space_builder_parameter_text(builder, "more", "int", "[0, 1]", NULL), 0);
   assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
   assert_non_null(strstr(error.message, "2^63"));
+  clt_space_builder_free(builder);
+}
+
+/* Too many combinations to number them: only the valid configurations have numbers. */
+static void only_valid_configurations_count(void **state) {
+  (void)state;
+  clt_space_builder *builder = new_builder(NULL, 0);
+  clt_space *space = NULL;
+  clt_text sum = {0}, differ = {0};
+  uint32_t positions[CLT_MAX_PARAMETERS], back[CLT_MAX_PARAMETERS];
+  clt_error error = {0};
+  char name[8], *condition;
+  for (int i = 0; i < 65; i++) {
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "[0, 1]", NULL), 0);
+    clt_text_printf(&sum, "%sp%d", i ? " + " : "", i);
+  }
+  clt_text_add(&sum, " <= 2");
+  assert_int_equal(clt_text_take(&condition, &sum, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
+  assert_int_equal(clt_space_builder_alias(builder, "p1 == 1", "p0", (clt_value){.type = CLT_INT}, NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_int_equal(clt_space_valid(space), 1 + 65 + 65 * 64 / 2);
+  assert_false(clt_space_contains(space, clt_space_valid(space)));
+  size_t n_empty = 0, n_aliases = 0;
+  for (clt_config c = 0; c < clt_space_valid(space); c++) {
+    size_t n = 0;
+    clt_space_positions(positions, space, c);
+    for (size_t p = 0; p < 65; p++) n += clt_space_value(space, c, p).integer == 1;
+    assert_true(n <= 2 && clt_space_contains(space, c) && clt_space_from_positions(space, positions) == c);
+    assert_int_equal(clt_space_neighbours(NULL, 0, space, c), n == 2 ? 2 : 65);
+    n_empty += n == 0;
+    n_aliases += clt_space_canonical(space, c) != c;
+    if (n < 2) continue;
+    for (size_t p = 0; p < 3; p++) positions[p] = 1;
+    assert_true(clt_space_from_positions(space, positions) == CLT_CONFIG_NONE);
+  }
+  assert_int_equal(n_empty, 1);
+  assert_int_equal(n_aliases, 1);
+  assert_null(clt_space_violation(space, 0, NULL));
+  assert_non_null(clt_space_violation(space, CLT_CONFIG_NONE, NULL));
+  clt_space_free(space);
+  clt_space_builder_free(builder);
+  free(condition);
+
+  builder = new_builder(NULL, 0);
+  for (int i = 0; i < 20; i++) {
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "range(20)", NULL), 0);
+    for (int k = 0; k < i; k++) clt_text_printf(&differ, "%sp%d != p%d", differ.n ? " and " : "", i, k);
+  }
+  assert_int_equal(clt_text_take(&condition, &differ, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
+  free(condition);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_true(clt_space_valid(space) == UINT64_C(2432902008176640000));
+  clt_rng rng;
+  clt_rng_init(&rng, 1);
+  clt_config configs[100];
+  assert_int_equal(clt_space_sample(configs, space, &rng, 100, NULL), 100);
+  for (size_t i = 0; i < 100; i++) {
+    uint32_t seen = 0;
+    clt_space_positions(positions, space, configs[i]);
+    for (size_t p = 0; p < 20; p++) seen |= UINT32_C(1) << positions[p];
+    assert_int_equal(seen, (1 << 20) - 1);
+    assert_true(clt_space_from_positions(space, positions) == configs[i]);
+    clt_space_move(space, positions, 3, 7, i % 2);
+    clt_config moved = clt_space_from_positions(space, positions);
+    assert_true(moved == configs[i] || clt_space_is_neighbour(space, configs[i], moved));
+    clt_space_positions(back, space, moved);
+    assert_int_equal(back[3], 7);
+    assert_int_equal(clt_space_difference(space, configs[i], moved), distance(space, configs[i], moved));
+  }
+  clt_space *again = NULL, *other = NULL; /* numbers mean the same only with the same constraints */
+  assert_int_equal(clt_space_new(&again, builder, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, "p0 == 3", CLT_CONDITION, NULL, NULL), 0);
+  for (int i = 1; i < 12; i++) {
+    char fixed[16];
+    snprintf(fixed, sizeof fixed, "p%d == %d", i, i + 3);
+    assert_int_equal(clt_space_builder_constraint(builder, fixed, CLT_CONDITION, NULL, NULL), 0);
+  }
+  assert_int_equal(clt_space_new(&other, builder, NULL), 0);
+  assert_int_equal(clt_space_valid(other), 40320);
+  assert_true(clt_space_same_parameters(space, again) && !clt_space_same_parameters(space, other));
+  clt_space_free(again);
+  clt_space_free(other);
+  clt_space_free(space);
+  clt_space_builder_free(builder);
+
+  builder = new_builder(NULL, 0);
+  for (int i = 0; i < 32; i++) {
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "range(4)", NULL), 0);
+  }
+  assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
+  assert_non_null(strstr(error.message, "only valid configurations count"));
+  clt_space_builder_free(builder);
+}
+
+/* Sixteen items, of which some are in a given order. */
+static void permutations_may_have_further_conditions(void **state) {
+  (void)state;
+  clt_space_builder *builder = new_builder(NULL, 0);
+  clt_space *space = NULL;
+  char name[8], text[200];
+  for (int i = 0; i < 16; i++) {
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "range(16)", NULL), 0);
+    size_t n = (size_t)snprintf(text, sizeof text, "p%d not in [", i);
+    for (int k = 0; k < i; k++) n += (size_t)snprintf(text + n, sizeof text - n, "p%d%s", k, k + 1 < i ? ", " : "]");
+    if (i) assert_int_equal(clt_space_builder_constraint(builder, text, CLT_CONDITION, NULL, NULL), 0);
+  }
+  assert_int_equal(clt_space_builder_constraint(builder, "p0 < p1 < p2", CLT_CONDITION, NULL, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, "p3 < p4 or p5 == 7", CLT_CONDITION, NULL, NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_true(clt_space_valid(space) == UINT64_C(20922789888000) / 6 / 2 * 17 / 16);
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  for (uint64_t rank = 1; rank < clt_space_valid(space); rank = rank * 7 + 1) {
+    clt_space_positions(positions, space, clt_space_at(space, rank));
+    assert_true(positions[0] < positions[1] && positions[1] < positions[2]);
+    assert_true(positions[3] < positions[4] || positions[5] == 7);
+    assert_true(clt_space_from_positions(space, positions) == clt_space_at(space, rank));
+  }
+  clt_space_free(space);
   clt_space_builder_free(builder);
 }
 
@@ -513,6 +676,8 @@ int main(void) {
       cmocka_unit_test(permutations_are_small),
       cmocka_unit_test(strings_take_part),
       cmocka_unit_test(free_parameters_only_multiply),
+      cmocka_unit_test(only_valid_configurations_count),
+      cmocka_unit_test(permutations_may_have_further_conditions),
       cmocka_unit_test(one_group_may_have_billions_of_configurations),
       cmocka_unit_test(a_group_beyond_the_limits_is_refused),
       cmocka_unit_test(a_division_by_zero_is_not_valid),

@@ -261,8 +261,10 @@ static void an_explicit_space_has_what_is_listed(void **state) {
   add(builder, "a", "[0, 1, 2, 3]");
   add(builder, "b", "[0, 1, 2, 3]");
   require(builder, "False");
-  clt_config listed[] = {9, 2, 6, 15, 3}, sorted[] = {2, 3, 6, 9, 15}, out[8];
-  assert_int_equal(clt_space_new_explicit(&space, builder, listed, 5, &error), 0);
+  /* once or twice is the same */
+  const uint32_t listed[] = {2, 1, 0, 2, 1, 2, 2, 1, 3, 3, 0, 3};
+  clt_config sorted[] = {2, 3, 6, 9, 15}, out[8];
+  assert_int_equal(clt_space_new_explicit(&space, builder, listed, 6, &error), 0);
   assert_int_equal(clt_space_valid(space), 5);
   assert_int_equal(clt_space_cartesian(space), 16);
   assert_int_equal(clt_space_enumerate(space, 0, 8, out), 5);
@@ -282,12 +284,6 @@ static void an_explicit_space_has_what_is_listed(void **state) {
   clt_rng_init(&rng, 1);
   assert_int_equal(clt_space_sample(out, space, &rng, 8, NULL), 5);
   clt_space_free(space);
-  space = NULL;
-  listed[1] = 9;
-  assert_int_equal(clt_space_new_explicit(&space, builder, listed, 5, &error), CLT_E_ARGUMENT);
-  assert_non_null(strstr(error.message, "a=2 b=1"));
-  listed[1] = 16;
-  assert_int_equal(clt_space_new_explicit(&space, builder, listed, 5, NULL), CLT_E_ARGUMENT);
   assert_int_equal(clt_space_new_explicit(&space, builder, NULL, 0, NULL), 0);
   assert_int_equal(clt_space_valid(space), 0);
   clt_space_free(space);

@@ -35,10 +35,12 @@ static clt_space *new_product(void) {
 static clt_space *new_list(void) {
   clt_space *product = new_product(), *space;
   clt_space_builder *builder = new_builder();
-  clt_config configs[MOST];
-  size_t n = 0;
-  for (uint64_t rank = 0; rank < clt_space_valid(product); rank += 3) configs[n++] = clt_space_at(product, rank);
-  assert_int_equal(clt_space_new_explicit(&space, builder, configs, n, NULL), 0);
+  uint32_t *rows = calloc(MOST, CLT_MAX_PARAMETERS * sizeof *rows);
+  size_t n = 0, width = clt_space_n_parameters(product);
+  for (uint64_t rank = 0; rank < clt_space_valid(product); rank += 3) 
+    clt_space_positions(rows + n++ * width, product, clt_space_at(product, rank));
+  assert_int_equal(clt_space_new_explicit(&space, builder, rows, n, NULL), 0);
+  free(rows);
   clt_space_builder_free(builder);
   clt_space_free(product);
   return space;
