@@ -313,6 +313,20 @@ class Roles(FarmTest):
 
     # --- provenance ---
 
+    def test_the_owners_remedies_take_as_long_as_they_need(self):
+        """A login may have added so much that they cannot be done within the time limit of other statements."""
+        self.finish_farm(2)
+        self.server.query("update clatune.cell set state = 'failed' where n = 0; create function public.refuse() returns trigger language plpgsql as "
+                          "$$ begin raise 'has a time limit'; end $$;" + "".join(
+                              f"create trigger limited before update or delete on clatune.{table} when (current_setting('statement_timeout') <> '0')"
+                              " execute function public.refuse();" for table in ("cell", "measurement")), self.database)
+        self.submit()
+        self.assertEqual(self.states(), {"open": 1, "done": 1})
+        boss = self.url_of("boss")
+        plan = self.value("select id from clatune.plan")
+        self.assertIn("1 tunings withdrawn", self.clatune("sweep", "--withdraw", plan, "--store", boss).stdout)
+        self.assertGreater(self.clatune_json("store", "revoke", "--agent", "agent", "--store", boss)["revoked"], 0)
+
     def test_what_an_agent_delivered_is_listed_and_revoked(self):
         self.finish_farm()
         n = len(self.records())
