@@ -43,7 +43,11 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
-static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
+/* As they came: who began a transaction before, and adds in it afterwards, comes afterwards. */
+#define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
+
+static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
+                  of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
                   fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
                   " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
@@ -351,7 +355,8 @@ static int walk_postgresql(void *state, clt_store_order order, const clt_store_k
     case CLT_STORE_BEST_FIRST:
       rc = walk_records(store, finalists, key, 0, visit, user, error);
       return rc ? rc : walk_records(store, fastest, key, 0, visit, user, error);
-    default: return walk_records(store, key ? oldest_first : by_number, key, after, visit, user, error);
+    case CLT_STORE_OLDEST_FIRST: return walk_records(store, oldest_first, key, after, visit, user, error);
+    default: return walk_records(store, key ? of_key_by_number : by_number, key, after, visit, user, error);
   }
 }
 

@@ -63,6 +63,7 @@ ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS agent bigint;
 ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS received timestamptz;
 ALTER TABLE clatune.measurement ALTER COLUMN received SET DEFAULT clock_timestamp();
 CREATE INDEX IF NOT EXISTS measurement_of ON clatune.measurement(key, txid, id);
+CREATE INDEX IF NOT EXISTS measurement_received ON clatune.measurement(key, id);
 CREATE INDEX IF NOT EXISTS measurement_since ON clatune.measurement(txid, id);
 CREATE INDEX IF NOT EXISTS measurement_finalist ON clatune.measurement(key, txid, id) WHERE kind='finalist';
 CREATE INDEX IF NOT EXISTS measurement_speed ON clatune.measurement(key, coalesce(time_s, 0), id)

@@ -26,14 +26,17 @@ class Roles(FarmTest):
             with self.subTest(sql), self.assertRaisesRegex(RuntimeError, words):
                 self.attack(sql, login)
 
-    def record(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
-               agent="evil:1:000000"):
+    def record(self, *arguments, **more):
         """One that mallory delivers for the problem that was tuned last."""
-        self.attack(f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
+        self.attack(self.delivery(*arguments, **more))
+
+    def delivery(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
+                 agent="evil:1:000000"):
+        return f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
             'driver', d.driver, 'origin', {origin}, 'number', {number}, 'kind', '{kind}', 'configuration', {configuration}, 'reason', '{reason}',
             'time_s', {time_s}, 'clock', 'device', 'created_s', 4000000000, 'runs', array[{time_s}], 'confirmed', 1,
             'comparison', {comparison})) from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d
-            on d.id = k.device order by k.id desc limit 1), '{agent}')""")
+            on d.id = k.device order by k.id desc limit 1), '{agent}')"""
 
     def finish_farm(self, n=N):
         self.write_plan(n)
@@ -260,6 +263,19 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json(*subject), before)
         for number, (configuration, time_s) in enumerate(((best, 5e-5), (slow, 1e-5)), 2):
             self.record(f"'{configuration}'", time_s=str(time_s), kind="finalist", number=number, comparison=2)
+        self.assertEqual(self.clatune_json(*subject), before)
+
+    def test_the_first_voice_is_of_who_delivered_first(self):
+        """Not of mallory, whose transaction began before that of the agents."""
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; select clatune.greet('evil:1:000000', '', '', '[]')")
+            known = self.every_configuration()
+            best, slow = list(known)[0], list(known)[-1]
+            subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
+            before = self.clatune_json(*subject)
+            for number, (configuration, time_s) in enumerate(((best, known[best] * 1.9), (slow, known[slow] / 1.9)), 1):
+                psql.ask(self.delivery(f"'{configuration}'", str(time_s), kind="finalist", number=number, comparison=1))
+            psql.ask("commit")
         self.assertEqual(self.clatune_json(*subject), before)
 
     def test_configurations_that_one_agent_calls_slow_are_measured(self):
