@@ -26,7 +26,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, "*ttnw", name, text, *lease_s, (int64_t)again);
+    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, *lease_s, (int64_t)again);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);

@@ -128,6 +128,9 @@ UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
       substring(c.line FROM '"best_s":(\d+(?:\.\d+)?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
     AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
       substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+-- Who worked on tunings without a word of itself: revoked by its name, like all others.
+INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
+  WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
 CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';
 CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;
@@ -311,8 +314,8 @@ END $$;
 
 -- --- functions for workers: plans and their tunings ---
 
--- Adds a plan unless there is one with the same text; `again` reopens its failed tunings. No row: another agent added it
--- after this statement began.
+-- Adds a plan unless there is one with the same text; `again` reopens its failed tunings, and those that ended without a
+-- correct measurement, which nobody can check. No row: another agent added it after this statement began.
 CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float8, _again boolean,
   OUT id bigint, OUT submitted_s bigint, OUT lease_s float8) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
@@ -325,7 +328,8 @@ BEGIN
   IF _again THEN
     UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
-      WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id AND cell.state = 'failed';
+      WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
+        AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
   END IF;
   RETURN QUERY SELECT p.id, floor(extract(epoch FROM p.submitted))::bigint, p.lease_s FROM plan AS p
     WHERE p.hash = md5(_text);
@@ -371,6 +375,7 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
   IF length(_claim) < 32 THEN RAISE EXCEPTION 'a claim needs 32 hexadecimal digits' USING ERRCODE = '22023'; END IF;
+  PERFORM agent_id(_agent);
   RETURN QUERY
     WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target AS t CROSS JOIN LATERAL
         (SELECT cell.target, cell.n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND
@@ -488,19 +493,22 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
-DECLARE moved bigint;
+DECLARE
+  moved bigint;
+  them bigint[] := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
 BEGIN
-  IF (SELECT count(DISTINCT a.login) FROM agent AS a WHERE is_of(a, _who)) > 1 THEN -- anyone can call an agent anything
+  IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
+  IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything
     RAISE EXCEPTION 'agents of several logins are called ''%''; write LOGIN/%', _who, _who USING ERRCODE = '22023';
   END IF;
-  WITH gone AS (DELETE FROM measurement AS m USING agent AS a WHERE m.agent = a.id AND is_of(a, _who)
+  WITH gone AS (DELETE FROM measurement AS m WHERE m.agent = ANY(them)
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
     INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS moved = ROW_COUNT;
   RETURN QUERY WITH c AS (UPDATE cell AS c SET state = 'failed', output = 'its result was revoked', code = NULL
       WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
           AND g.number = c.best_number)
-        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND is_of(a, _who)
+        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND a.id = ANY(them)
           AND (_since IS NULL OR c.finished >= _since))) RETURNING c.*)
     SELECT moved, p.name, t.name, c.text, concat(c.login, ' ', c.agent)
     FROM c JOIN target AS t ON t.id = c.target JOIN plan AS p ON p.id = t.plan

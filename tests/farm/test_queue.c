@@ -403,7 +403,7 @@ static void what_is_withdrawn_is_over_until_it_is_submitted_again(void **state) 
   check(clt_sweep_share(&text, sweep, &error), &error);
   check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, true, &error), &error);
   assert_int_equal(id, plan);
-  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 2);
+  assert_int_equal(number("SELECT count(*) FROM clatune.cell WHERE state = 'open'"), 3); /* nothing correct was measured */
   /* One that no agent has taken up goes altogether; and existing records do not use up numbers. */
   check(clt_queue_submit(pq, &id, &submitted_s, "another", "{\"Devices\": \"x\", \"Problems\": [\"a#0\", {\"Problem\": \"b#0\"}]}",
                          &lease_s, true, &error), &error);

@@ -160,6 +160,19 @@ class Roles(FarmTest):
         self.assertEqual(said[1:2] + said[-1:], ["unfounded", "lost"], said)
         self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
 
+    def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
+        """By an agent that the database has not heard of."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.assertEqual(self.end({}, {}), "done")
+        self.assertEqual(len(self.clatune_json("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))["tunings"]), 1)
+        self.assertEqual(self.end({}, {}), "done")
+        self.assertEqual(self.states(), {"done": 2, "failed": 1, "open": 1})
+        self.submit()
+        self.assertEqual(self.states(), {"done": 1, "open": 3})
+
     def test_a_result_is_of_its_tuning_and_says_what_was_measured(self):
         """What a claim allows: another's line, faster, of another configuration, or with a value of the objective, over a true measurement."""
         self.write_plan(1, Tuning={"Finalists": 0, "Objective": "maximise 1 / time_s"})
@@ -355,6 +368,8 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.attack(f"select clatune.greet('{agent['agent']}', '', '', '[]')")  # another login poses as the agent
         self.assertIn("write LOGIN/", self.clatune("store", "revoke", "--agent", agent["host"], "--store", boss, expect=6).stderr)
+        self.attack("select clatune.greet('agent:1:1', '', '', '[]'); select clatune.greet('agent', '', '', '[]')")
+        self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.assertIn("no agent", self.clatune("store", "revoke", "--agent", "nobody", "--store", boss, expect=1).stderr)
         self.assertIn("2026-01-31", self.clatune("store", "revoke", "--agent", "x", "--since", "now", "--store", boss, expect=2).stderr)
         answer = self.clatune_json("store", "revoke", "--agent", "agent/" + agent["agent"], "--store", boss)
