@@ -139,6 +139,8 @@ CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts >
 -- the tuning.
 CREATE TABLE IF NOT EXISTS clatune.origin(
   name text COLLATE "C" PRIMARY KEY, login text COLLATE "C" NOT NULL, target bigint, n bigint);
+-- Its login delivered two different records with the same number: the login may be stolen.
+ALTER TABLE clatune.origin ADD COLUMN IF NOT EXISTS disputed boolean NOT NULL DEFAULT false;
 
 -- Under which origin a login's records of an origin of another login are kept. Drawn, so that nobody can take it before.
 CREATE TABLE IF NOT EXISTS clatune.substitute(
@@ -296,6 +298,13 @@ BEGIN
             AND m.created_s = r.made_s))
       ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)
   SELECT count(*) INTO n FROM a;
+  IF n < json_array_length(_records) THEN
+    UPDATE origin AS o SET disputed = true
+      FROM json_to_recordset(_records) AS u(origin text, number bigint, configuration text, time_s float8), measurement AS m
+      WHERE o.name = u.origin AND o.login = session_user AND o.target IS NOT NULL AND NOT o.disputed
+        AND m.origin = u.origin AND m.number = u.number AND (m.configuration <> u.configuration
+          OR m.time_s IS DISTINCT FROM CASE WHEN u.time_s < 'Infinity' THEN u.time_s END);
+  END IF;
   RETURN n;
 END $$;
 
@@ -417,7 +426,7 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
       AND cell.login = session_user AND cell.state = 'running' $$;
 
 -- Finishes a tuning: 'done'; 'lost', if another agent has it; 'incomplete', if fewer than n_made measurements of the
--- claim were received; 'unfounded', if the store lacks the correct measurement on the target's device that the result
+-- claim were received, or others instead; 'unfounded', if the store lacks the correct measurement on the target's device that the result
 -- rests on: _best, which says what was measured ({}: nothing was correct). Whether the line says the same, of the plan's
 -- tuning, is for readers to check, who have the plan (farm/status.c). A second call finds what the first one did.
 CREATE OR REPLACE FUNCTION clatune.finish(_target bigint, _n bigint, _claim text, _line text, _n_made bigint, _best json)
@@ -430,7 +439,8 @@ BEGIN
   IF held.state = 'done' THEN RETURN 'done'; END IF;
   IF held.state IS DISTINCT FROM 'running' THEN RETURN 'lost'; END IF;
   IF _n_made > (SELECT count(*) FROM measurement WHERE origin = origin_of(_claim))
-             + (SELECT count(*) FROM revoked WHERE origin = origin_of(_claim)) THEN RETURN 'incomplete'; END IF;
+             + (SELECT count(*) FROM revoked WHERE origin = origin_of(_claim))
+    OR (SELECT disputed FROM origin WHERE name = origin_of(_claim)) THEN RETURN 'incomplete'; END IF;
   SELECT r.origin, r.number INTO base
     FROM json_to_record(_best) AS b(problem text, configuration text, time_s float8, energy_j float8, figure float8)
     JOIN target AS t ON t.id = _target JOIN device AS d ON d.key = t.device AND d.driver = t.driver

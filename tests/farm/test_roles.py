@@ -77,6 +77,19 @@ class Roles(FarmTest):
         self.stop_agents()
         self.check_union()
 
+    def test_even_the_own_login_cannot_replace_the_measurements_of_a_tuning(self):
+        """A thief knows the origin of an agent's claim, and delivers other records under its numbers first."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.attack("select clatune.claim(repeat('a', 32), 'evil:1:000000', (select json_agg(id) from clatune.target))")
+        end = "select clatune.finish(target, n, repeat('a', 32), '{}', 1, '{}') from clatune.cell where state = 'running'"
+        for name in ("forged", "true", "true"):
+            self.record(f"'x={name}'", origin="left(md5(repeat('a', 32)), 16)")
+        self.assertEqual(self.attack(end).strip(), "incomplete")
+        self.assertEqual(self.attack(end.replace("1,", "0,")).strip(), "incomplete")
+
     def test_nobody_uses_up_the_numbers_of_others(self):
         self.write_plan(6)
         self.submit()
