@@ -332,10 +332,18 @@ BEGIN
   IF octet_length(_text) > 16777216 THEN
     RAISE EXCEPTION 'a plan can have 16 MiB at most; split it' USING ERRCODE = '54000';
   END IF;
+  IF NOT _lease_s BETWEEN 1 AND 86400 THEN
+    RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
+  END IF;
   INSERT INTO plan AS p(name, text, lease_s) SELECT one_line(_name, 200), _text, _lease_s WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
     UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
+    IF NOT EXISTS (SELECT FROM plan AS p JOIN target AS t ON t.plan = p.id JOIN cell AS c ON c.target = t.id
+        WHERE p.hash = md5(_text) AND c.claim IS NOT NULL) THEN -- whoever submitted it first
+      UPDATE plan SET lease_s = _lease_s WHERE hash = md5(_text);
+      UPDATE target AS t SET lease_s = _lease_s FROM plan AS p WHERE p.hash = md5(_text) AND t.plan = p.id;
+    END IF;
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));

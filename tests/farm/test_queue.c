@@ -61,12 +61,16 @@ static clt_sweep *load(const char *seeds) { return load_with(seeds, "5"); }
 
 /* Leases of a thousandth of a second: longer than the server has run. */
 static void submit(const char *seeds, double lease_s) {
+  char sql[100];
+  double given_s = 60;
   clt_error error = {0};
   int64_t submitted_s = 0, other = 0;
   char *text = NULL;
   clt_sweep *sweep = load(seeds);
   check(clt_sweep_share(&text, sweep, &error), &error);
-  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, &lease_s, false, &error), &error);
+  check(clt_queue_submit(pq, &plan, &submitted_s, "a plan", text, &given_s, false, &error), &error);
+  snprintf(sql, sizeof sql, "UPDATE clatune.plan SET lease_s = %g", lease_s);
+  run(sql);
   double kept_s = lease_s + 1;
   check(clt_queue_submit(pq, &other, &submitted_s, "again", text, &kept_s, false, &error), &error);
   assert_int_equal(other, plan);

@@ -218,6 +218,23 @@ class Roles(FarmTest):
         self.clatune("sweep", "plan.json", "--quiet", "--store", self.url, "--output", "farm.jsonl", expect=1)
         self.assertEqual([line["seed"] for line in self.results("farm.jsonl").values()], [1])
 
+    def test_who_submits_a_plan_first_does_not_choose_its_lease(self):
+        """Nor one that expires at once, or never."""
+        self.write_plan(1)
+        self.submit()
+        self.server.query("create table public.copied as select text from clatune.plan; grant select on public.copied to clatune_worker; "
+                          "delete from clatune.plan", self.database)
+        submit = "select clatune.submit('x', text, {}, false) from public.copied"
+        self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
+        self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
+        self.submit()
+        leases = "select concat_ws(' ', p.lease_s, t.lease_s) from clatune.plan p join clatune.target t on t.plan = p.id"
+        self.assertEqual(self.value(leases), "3 3")
+        self.server.query("insert into clatune.cell(target, n, text, claim) select id, 0, 'a', 'x' from clatune.target", self.database)
+        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "5")
+        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 3 s\n")
+        self.assertEqual(self.value(leases), "3 3")
+
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""
         self.finish_farm(1)
