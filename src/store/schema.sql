@@ -229,6 +229,13 @@ BEGIN
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 END $$;
 
+-- Whether the caller describes what has these keys: nobody else has, or the caller was the first to measure it. Until
+-- somebody has, the last description stands.
+CREATE OR REPLACE FUNCTION clatune.may_describe(_by text, _keys integer[]) RETURNS boolean LANGUAGE sql STABLE AS
+$$ SELECT _by IN ('', session_user) OR session_user = coalesce((SELECT a.login FROM unnest(_keys) AS k CROSS JOIN LATERAL
+     (SELECT id, agent FROM clatune.measurement WHERE key = k ORDER BY id LIMIT 1) AS m
+     JOIN clatune.agent AS a ON a.id = m.agent ORDER BY m.id LIMIT 1), session_user) $$;
+
 -- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -239,17 +246,18 @@ BEGIN
     FROM (SELECT one_line(coalesce(_name, name), 4096) AS name, one_line(coalesce(_path, path), 4096) AS path,
         one_line(coalesce(_sizes, sizes), 4096) AS sizes, left(coalesce(_kernel, kernel), 64) AS kernel
         FROM problem WHERE hash = _problem) AS u
-    WHERE hash = _problem AND login IN ('', session_user)
-      AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel);
-  UPDATE device SET description = _description, login = session_user WHERE key = _device AND driver = _driver
-    AND login IN ('', session_user) AND description <> _description AND octet_length(_description) <= 65536;
+    WHERE hash = _problem AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel)
+      AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.problem = p.id));
+  UPDATE device AS d SET description = _description, login = session_user WHERE key = _device AND driver = _driver
+    AND description <> _description AND octet_length(_description) <= 65536
+    AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.device = d.id));
   UPDATE key AS k SET tuning = _tuning, login = session_user FROM problem AS p, device AS d
     WHERE p.id = k.problem AND d.id = k.device AND p.hash = _problem AND d.key = _device AND d.driver = _driver
-      AND k.login IN ('', session_user) AND tuning <> _tuning AND octet_length(_tuning) <= 262144;
+      AND tuning <> _tuning AND octet_length(_tuning) <= 262144 AND may_describe(k.login, ARRAY[k.id]);
 END $$;
 
--- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Those of
--- an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part
+-- Adds records, and returns how many were new. Records that the store has, or the caller's that were revoked, are skipped.
+-- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part
 -- in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the last
 -- comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
@@ -290,12 +298,11 @@ BEGIN
         cut(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
-        AND (known_as = origin OR NOT EXISTS (SELECT FROM (SELECT origin, number, key, kind, configuration, reason,
-            time_s, created_s FROM measurement UNION ALL
-            SELECT origin, number, key, kind, configuration, reason, time_s, created_s FROM revoked) AS m
+        AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
-            AND m.created_s = r.made_s))
+            AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.energy_j
+            AND m.figures[1] IS NOT DISTINCT FROM r.figures[1] AND m.comparison = r.comparison))
       ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)
   SELECT count(*) INTO n FROM a;
   IF n < json_array_length(_records) THEN

@@ -1,6 +1,7 @@
 """What each login may do to whom (docs/explanation/trust.md): attacks with psql, as a worker, a reader and an owner, on a farm of others."""
 import contextlib
 import json
+import shutil
 import sqlite3
 
 from farm import FarmTest, run, until
@@ -126,6 +127,25 @@ class Roles(FarmTest):
         self.server.query("delete from clatune.measurement", self.database)
         self.assertEqual(self.clatune_json(*merge)["added"], 20)
         self.assertEqual(self.value("select count(*) from clatune.measurement"), "20")
+        self.clatune("store", "revoke", "--agent", "alice", "--store", self.url_of("boss"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 0)
+        self.assertEqual(self.value("select count(*) from clatune.measurement"), "0")
+
+    def test_a_copy_of_a_file_does_not_replace_it(self):
+        """mallory merges alice's file before her, half of it with other energies, and is revoked."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
+        shutil.copy(self.folder / "alice.sqlite", self.folder / "copy.sqlite")
+        with contextlib.closing(sqlite3.connect(self.folder / "copy.sqlite")) as file:
+            file.execute("update measurement set energy_J = 1e-12 where number <= 10")
+            file.commit()
+        merge = ("store", "merge", "alice.sqlite", "--store", self.url_of("alice"))
+        self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.assertEqual(self.value("select count(distinct number) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'"), "20")
 
     def test_a_transaction_left_open_delays_only(self):
         self.finish_farm(1)
@@ -256,6 +276,26 @@ class Roles(FarmTest):
         longest = self.server.query("select max(length(concat(name, path, sizes))), (select max(length(tuning)) from clatune.key), "
                                     "(select max(length(description)) from clatune.device) from clatune.problem", self.database)[0]
         self.assertLess(max(map(int, longest)), 20000)
+
+    def test_who_measures_first_says_what_it_is(self):
+        """mallory describes it before, with its hashes, and afterwards."""
+        describe = "select clatune.describe(hash, key, driver, 'zzz', 'z', 'n=9', 'x', 'd', null) from {}"
+        self.finish_farm(1)
+        texts = "select concat_ws(' ', p.name, p.sizes, p.kernel, d.description) from clatune.key k join clatune.problem p on p.id = k.problem join " \
+                "clatune.device d on d.id = k.device"
+        before = self.value(texts)
+        self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
+                          "to public; truncate clatune.measurement, clatune.key, clatune.problem, clatune.device, clatune.shipper, clatune.cell", self.database)
+        self.attack(describe.format("public.known"))
+        self.assertIn("zzz", self.value(texts))
+        self.write_plan(2)
+        self.submit()
+        self.agents[0].start()
+        self.until_finished()
+        self.stop_agents()
+        self.assertEqual(self.value(texts), before)
+        self.attack(describe.format("public.known"))
+        self.assertEqual(self.value(texts), before)
 
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)
