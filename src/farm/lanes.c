@@ -261,7 +261,7 @@ int farm_look_for_end(farm_agent *f, clt_error *error) {
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
-  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
+  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id || !clt_pq_whole(rows, 0, 4);
   clt_pq_rows_free(rows);
   return f->done ? CLT_OK : say_waits(f, error);
 }

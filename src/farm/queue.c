@@ -81,9 +81,16 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
   return rc;
 }
 
+/* Any login can add a device that nobody has. */
+#define OF_DEVICE_OF_SOMEBODY \
+  " AND (EXISTS (SELECT FROM cell c WHERE c.target = t.id AND c.began IS NOT NULL) OR EXISTS (SELECT FROM agent a" \
+  " WHERE strpos('; ' || a.devices || '; ', '; ' || t.name || '; ') > 0))"
+
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
   static const char ask[] =
-      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p WHERE id > $1 AND"
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash,"
+      " (NOT EXISTS (" ROWS_OF_PLAN "p.id" OF_DEVICE_OF_SOMEBODY ") OR EXISTS (" ROWS_OF_PLAN
+      "p.id" OF_DEVICE_OF_SOMEBODY " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
       "p.id AND cell.state IN ('open', 'running')))"
       " ORDER BY id LIMIT 50";
