@@ -109,7 +109,8 @@ int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t ag
  *     tuning_s (mean time of a tuning; or null), left_s (or null), needs (devices and problems, if it has no rows yet)
  *   running: plan, device, tuning, agent, since_s, lease_s (until it expires), progress, attempts, seen_s (since the
  *     agent was seen; or null)
- *   agents, of the last minute or with a running tuning: name, devices, quarantined, seen_s */
+ *   agents, of the last minute or with a running tuning: name, devices, quarantined, seen_s
+ *   left_out: how many more plans, running tunings and agents there are */
 int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error);
 
 #endif

@@ -103,6 +103,7 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
   submitted timestamptz NOT NULL DEFAULT clock_timestamp());
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
+ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
 CREATE TABLE IF NOT EXISTS clatune.target(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,
   device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL,
@@ -342,7 +343,7 @@ BEGIN
   IF NOT _lease_s BETWEEN 1 AND 86400 THEN
     RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
   END IF;
-  INSERT INTO plan AS p(name, text, lease_s) SELECT one_line(_name, 200), _text, _lease_s WHERE NOT EXISTS
+  INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
     UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;

@@ -277,6 +277,16 @@ class Roles(FarmTest):
                                     "(select max(length(description)) from clatune.device) from clatune.problem", self.database)[0]
         self.assertLess(max(map(int, longest)), 20000)
 
+    def test_many_plans_and_agents_hide_nobodys(self):
+        self.write_plan(2, Name="of others")
+        self.submit()
+        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, false) from generate_series(1, 120) i;"
+                    "select clatune.greet('!' || i, 'd', '', '[]') from generate_series(1, 10001) i")
+        self.attack("select clatune.greet('last:1:1', 'd', '', '[]')", login="agent")
+        said = self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout.splitlines()
+        self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
+        self.assertEqual(said[-2:], ["21 more plans", "2 more agents"])
+
     def test_who_measures_first_says_what_it_is(self):
         """mallory describes it before, with its hashes, and afterwards."""
         describe = "select clatune.describe(hash, key, driver, 'zzz', 'z', 'n=9', 'x', 'd', null) from {}"
