@@ -82,7 +82,7 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
 }
 
 /* Any login can add a device that nobody has. */
-#define OF_DEVICE_OF_SOMEBODY \
+#define OF_DEVICE_OF_SOMEBODY                                                                                      \
   " AND (EXISTS (SELECT FROM cell c WHERE c.target = t.id AND c.began IS NOT NULL) OR EXISTS (SELECT FROM agent a" \
   " WHERE strpos('; ' || a.devices || '; ', '; ' || t.name || '; ') > 0))"
 
@@ -90,7 +90,8 @@ int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *er
   static const char ask[] =
       "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash,"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id" OF_DEVICE_OF_SOMEBODY ") OR EXISTS (" ROWS_OF_PLAN
-      "p.id" OF_DEVICE_OF_SOMEBODY " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
+      "p.id" OF_DEVICE_OF_SOMEBODY
+      " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
       "p.id AND cell.state IN ('open', 'running')))"
       " ORDER BY id LIMIT 50";
@@ -369,7 +370,8 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
       " FILTER (WHERE state = 'done') AS s"
       " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
       " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
-      " p AS (SELECT count(*) OVER (), p.id, left(p.name, 200), " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      " p AS (SELECT count(*) OVER (), p.id, left(p.name, 200), " SINCE
+      "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
       ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("k.withdrawn") ", " WHOLE("lately") ", max(m.s),"
       " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
       " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
@@ -380,19 +382,19 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
                                              "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
                                              "rtuning_s", "rleft_s", "tneeds",  NULL};
   static const char of_rows[] =
-      "WITH r AS (SELECT count(*) OVER (), t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE
-      "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
+      "WITH r AS (SELECT count(*) OVER (), t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''),"
+      " " SINCE "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
       "a.seen)::float8, cell.began FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
-      " WHERE state = 'running' AND $1 IN (0, t.plan)" BY_TURNS("cell.login", "cell.began")
-      " LIMIT 10000) SELECT * FROM r ORDER BY plan, began";
+      " WHERE state = 'running' AND $1 IN (0, t.plan)" BY_TURNS(
+          "cell.login", "cell.began") " LIMIT 10000) SELECT * FROM r ORDER BY plan, began";
   static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
                                             "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};
   static const char of_agents[] =
       "WITH w AS (SELECT cell.login, cell.agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
       " AND $1 IN (0, t.plan)), a AS (SELECT count(*) OVER (), name, devices, lost, " SINCE
       "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
-      " OR (login, name) IN (SELECT * FROM w)" BY_TURNS("login", "(login, name) IN (SELECT * FROM w) DESC, seen DESC")
-      " LIMIT 10000) SELECT * FROM a ORDER BY name";
+      " OR (login, name) IN (SELECT * FROM w)" BY_TURNS(
+          "login", "(login, name) IN (SELECT * FROM w) DESC, seen DESC") " LIMIT 10000) SELECT * FROM a ORDER BY name";
   static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
   json_t *status = *out = json_pack("{s:{}}", "left_out"), *object;
   size_t i;

@@ -32,7 +32,8 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *text, clt_error *error);
 
 /* Lists at most 50 plans with larger ids than `after` that are unfinished or have no rows yet: id, submitted, name,
- * hash of the text; 1: on a device that somebody has, or on no such device. clt_queue_text: a plan's text, malloc'ed. */
+ * hash of the text, and whether it is unfinished on devices that somebody has (1: also if it has none there).
+ * clt_queue_text: a plan's text, malloc'ed. */
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 

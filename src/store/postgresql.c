@@ -43,7 +43,7 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
-/* As they came: who began a transaction before, and adds in it afterwards, comes afterwards. */
+/* As they came, whenever their transactions began: the first voice of a key counts more than others (best.c). */
 #define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
 
 static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
@@ -72,15 +72,17 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
-/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far. This
- * login's revoked ones, of which only the number can be read, are not added again. */
+/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far.
+ * This login's revoked ones, of which only the number can be read, are not added again. */
 #define AT_ONCE 1000
 #define SUBSTITUTE "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)"
 static const char contents_of_origin[] =
     "SELECT m.number, " CONTENT
-    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN ($1, " SUBSTITUTE
+    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN ($1,"
+    " " SUBSTITUTE
     ") AND m.number >= $2 UNION ALL SELECT g.number, NULL, NULL, NULL, NULL, NULL FROM revoked AS g WHERE g.origin IN"
-    " (" SUBSTITUTE ", (SELECT name FROM origin WHERE name=$1 AND login=session_user)) AND g.number >= $2"
+    " (" SUBSTITUTE
+    ", (SELECT name FROM origin WHERE name=$1 AND login=session_user)) AND g.number >= $2"
     " ORDER BY 1 LIMIT $3";
 
 typedef struct postgresql_store {
@@ -181,8 +183,9 @@ static int ask_if_new(postgresql_store *store, const clt_store_record *record, b
       clt_format("%s %s %s", own.fields[CLT_FIELD_kind].text, own.fields[CLT_FIELD_reason].text, record->configuration);
   if (content == NULL) return clt_fail_memory(error);
   const clt_field *figures = &own.fields[CLT_FIELD_figures];
-  const double numbers[] = {record->measurement->time_s, own.fields[CLT_FIELD_energy_j].number,
-                            figures->numbers ? figures->numbers[0] : NAN, (double)own.fields[CLT_FIELD_comparison].whole};
+  const double figure = figures->numbers ? figures->numbers[0] : NAN,
+               numbers[] = {record->measurement->time_s, own.fields[CLT_FIELD_energy_j].number, figure,
+                            (double)own.fields[CLT_FIELD_comparison].whole};
   *is_new = add_identity(&store->there, record->origin, record->sequence, NULL, NULL, &rc) &&
             add_identity(&store->there, record->origin, record->sequence, content, numbers, &rc);
   free(content);

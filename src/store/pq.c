@@ -268,8 +268,7 @@ static int begin_session(clt_pq *pq, clt_error *error) {
                     "the database '%s' has the encoding %.32s; create one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "unknown");
   snprintf(text, sizeof text, "%s%s%s", pq->unlimited ? "SET statement_timeout=0;" : "SET statement_timeout='5s';",
-           session_text,
-           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
+           session_text, pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
   int rc = send_text(pq, text, &rows, error);
   if (rc) return rc;
   const long version = libpq.PQntuples(rows) == 1 ? strtol(libpq.PQgetvalue(rows, 0, 0), NULL, 10) : 0;
@@ -407,9 +406,7 @@ int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error
   return rc;
 }
 
-int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) {
-  return run_unlimited(pq, NULL, sql, NULL, error);
-}
+int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) { return run_unlimited(pq, NULL, sql, NULL, error); }
 
 int clt_pq_begin(clt_pq *pq, clt_error *error) {
   int rc = clt_pq_run(pq, NULL, "BEGIN", error, "");

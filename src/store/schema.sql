@@ -129,7 +129,7 @@ UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
       substring(c.line FROM '"best_s":(\d+(?:\.\d+)?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
     AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
       substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
--- Who worked on tunings without a word of itself: revoked by its name, like all others.
+-- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
 INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
   WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
@@ -257,10 +257,10 @@ BEGIN
       AND tuning <> _tuning AND octet_length(_tuning) <= 262144 AND may_describe(k.login, ARRAY[k.id]);
 END $$;
 
--- Adds records, and returns how many were new. Records that the store has, or the caller's that were revoked, are skipped.
--- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part
--- in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the last
--- comparison decides. Those of a claim must be of the device that the tuning is for.
+-- Adds records, and returns how many were new. Records that the store has are skipped, and revoked ones of the caller.
+-- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or
+-- take part in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the
+-- last comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
