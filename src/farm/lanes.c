@@ -261,7 +261,7 @@ int farm_look_for_end(farm_agent *f, clt_error *error) {
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
-  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id;
+  f->done = clt_pq_n_rows(rows) == 0 || clt_pq_whole(rows, 0, 0) != f->plans[0]->id || !clt_pq_whole(rows, 0, 4);
   clt_pq_rows_free(rows);
   return f->done ? CLT_OK : say_waits(f, error);
 }
@@ -425,7 +425,7 @@ static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep
 
 /* Under the lock. Measurements are sent first, and all of the file once more if the database lacks some. */
 static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, int how, clt_error *error) {
-  static const char unfounded[] = "the database has no measurement that its result rests on";
+  static const char unfounded[] = "the database lacks measurements that its result rests on";
   clt_queue_ending ending = CLT_QUEUE_DONE;
   int rc = clt_ship(&f->shipper, f->outbox.store, false, NULL, error);
   if (rc == CLT_OK && row->line) {
@@ -437,7 +437,7 @@ static int finish_claim(farm_agent *f, farm_agent_lane *l, const farm_row *row, 
       if (rc == CLT_OK) rc = clt_queue_finish(f->pq, &l->claim, line, 0, row->best, &ending, error);
     }
     free(line);
-    if (rc || ending != CLT_QUEUE_UNFOUNDED) return rc;
+    if (rc || (ending != CLT_QUEUE_UNFOUNDED && ending != CLT_QUEUE_INCOMPLETE)) return rc;
   }
   if (rc) return rc;
   if (how != CLT_E_DEVICE && row->line) return clt_queue_fail(f->pq, &l->claim, unfounded, CLI_FAILURE, false, error);

@@ -178,7 +178,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
   if (withdrawn || cli_given(arguments, "status")) return farm_status(url, withdrawn, strcmp(format, "json") == 0);
   farm_agent_options options = {.url = url,
                                 .outbox = cli_text(arguments, "outbox"),
-                                .lease_s = cli_seconds(arguments, "lease", 120, 1, 1e6),
+                                .lease_s = cli_seconds(arguments, "lease", 120, 1, 86400),
                                 .has_lease = cli_given(arguments, "lease"),
                                 .jobs = jobs,
                                 .quiet = cli_given(arguments, "quiet"),
@@ -284,7 +284,7 @@ static const cli_flag flags[] = {
     {"allow-programs", NULL, "with --serve: also accepts problems that run programs or have modules of C"},
     {"lease", "S",
      "an agent that does not renew its lease on a tuning for this long loses it to another (default 120; fixed "
-     "at the first submission)"},
+     "once a tuning is claimed)"},
     {"outbox", "FOLDER",
      "folder for measurements that are not in the database yet (default: $XDG_DATA_HOME/clatune/outbox)"},
     CLI_FLAG_EVENTS,

@@ -26,7 +26,7 @@ int clt_queue_submit(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *
   bool found = false;
   for (int i = 0; rc == CLT_OK && !found && i < 3;
        i++) { /* no row: another agent added it after this statement began */
-    rc = clt_pq_run(pq, &rows, add, error, "ttnw", name, text, *lease_s, (int64_t)again);
+    rc = clt_pq_run(pq, &rows, add, error, again ? "*ttnw" : "ttnw", name, text, *lease_s, (int64_t)again);
     found = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
     if (found) {
       *id = clt_pq_whole(rows, 0, 0);
@@ -51,7 +51,7 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error) {
       " SELECT (SELECT count(*) FROM c) - (SELECT count(*) FROM p) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;
   clt_error why = {0};
-  int rc = clt_pq_run(pq, &rows, withdraw, &why, "w", plan);
+  int rc = clt_pq_run(pq, &rows, withdraw, &why, "*w", plan);
   if (rc && strcmp(clt_pq_state(pq), "42501") == 0)
     return clt_fail(error, rc,
                     "withdrawing a plan needs the role " CLT_ROLE_OWNER
@@ -81,9 +81,17 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
   return rc;
 }
 
+/* Any login can add a device that nobody has. */
+#define OF_DEVICE_OF_SOMEBODY                                                                                      \
+  " AND (EXISTS (SELECT FROM cell c WHERE c.target = t.id AND c.began IS NOT NULL) OR EXISTS (SELECT FROM agent a" \
+  " WHERE strpos('; ' || a.devices || '; ', '; ' || t.name || '; ') > 0))"
+
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error) {
   static const char ask[] =
-      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash FROM plan p WHERE id > $1 AND"
+      "SELECT id, floor(extract(epoch FROM submitted))::bigint, " PRINTED("name") ", hash,"
+      " (NOT EXISTS (" ROWS_OF_PLAN "p.id" OF_DEVICE_OF_SOMEBODY ") OR EXISTS (" ROWS_OF_PLAN
+      "p.id" OF_DEVICE_OF_SOMEBODY
+      " AND cell.state IN ('open', 'running')))::integer::bigint FROM plan p WHERE id > $1 AND"
       " (NOT EXISTS (" ROWS_OF_PLAN "p.id) OR EXISTS (" ROWS_OF_PLAN
       "p.id AND cell.state IN ('open', 'running')))"
       " ORDER BY id LIMIT 50";
@@ -288,6 +296,8 @@ int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t ag
   "coalesce(a.seen < clock_timestamp() - make_interval(secs => " CLT_TEXT_OF(CLT_QUEUE_SILENT_S) "), true)"
 #define N_OF(state) "count(*) FILTER (WHERE state = '" state "')"
 #define N_RAN_OUT "count(*) FILTER (WHERE " RAN_OUT ")" /* running rows that other agents may take */
+/* So that a login with many rows does not hide those of others. */
+#define BY_TURNS(login, order) " ORDER BY row_number() OVER (PARTITION BY " login " ORDER BY " order ")"
 #define WHOLE(sum) "coalesce(sum(" sum "), 0)::bigint"
 /* The mean time of a tuning on a target; of the whole plan until one is finished there. */
 #define TUNING_S "coalesce(k.s / nullif(done, 0), m.s)"
@@ -301,25 +311,28 @@ static json_t *shown_text(const char *text) {
   return out;
 }
 
-/* Adds the rows of a query to out under a name, as objects. A column is a letter for its type ('w' whole number, 'r'
- * real number, 't' text), then its name. */
+/* Adds the rows of a query to out under a name, as objects, and how many its limit left out. A column is a letter for
+ * its type ('w' whole number, 'r' real number, 't' text), then its name; before the first is the count of all. */
 static int list_rows(json_t *out, const char *name, clt_pq *pq, const char *sql, const char *const *columns,
                      int64_t plan, clt_error *error) {
   clt_pq_rows *rows = NULL;
   json_t *list = json_array();
   int rc = clt_pq_run(pq, &rows, sql, error, "w", plan);
-  for (size_t i = 0; rc == CLT_OK && i < clt_pq_n_rows(rows); i++) {
+  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
+  for (size_t i = 0; i < n; i++) {
     json_t *object = json_object();
     for (int c = 0; columns[c]; c++) {
       json_t *value = NULL;
-      if (columns[c][0] == 'w') value = json_integer((json_int_t)clt_pq_whole(rows, i, c));
-      if (columns[c][0] == 'r') value = clt_json_real(clt_pq_number(rows, i, c));
-      if (columns[c][0] == 't') value = shown_text(clt_pq_text(rows, i, c));
+      if (columns[c][0] == 'w') value = json_integer((json_int_t)clt_pq_whole(rows, i, c + 1));
+      if (columns[c][0] == 'r') value = clt_json_real(clt_pq_number(rows, i, c + 1));
+      if (columns[c][0] == 't') value = shown_text(clt_pq_text(rows, i, c + 1));
       json_object_set_new(object, columns[c] + 1, value);
     }
     json_array_append_new(list, object);
   }
+  const json_int_t n_left_out = n > 0 ? (json_int_t)clt_pq_whole(rows, 0, 0) - (json_int_t)n : 0;
   clt_pq_rows_free(rows);
+  json_object_set_new(json_object_get(out, "left_out"), name, json_integer(n_left_out));
   if (json_object_set_new(out, name, list) && rc == CLT_OK) rc = clt_fail_memory(error);
   return rc;
 }
@@ -357,29 +370,33 @@ int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error) {
       " FILTER (WHERE state = 'done') AS s"
       " FROM target t JOIN cell ON cell.target = t.id" OF_AGENT " WHERE $1 IN (0, t.plan) GROUP BY t.id),"
       " m AS (SELECT plan, sum(s) / nullif(sum(done), 0) AS s FROM k GROUP BY plan),"
-      " p AS (SELECT p.id, left(p.name, 200), " SINCE "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
+      " p AS (SELECT count(*) OVER (), p.id, left(p.name, 200), " SINCE
+      "p.submitted)::float8, " WHOLE("n") ", " WHOLE("open") ", " WHOLE("running")
       ", " WHOLE("done") ", " WHOLE("failed") ", " WHOLE("k.withdrawn") ", " WHOLE("lately") ", max(m.s),"
       " max(greatest((open + running) * " TUNING_S " / greatest(alive, 1), free + " TUNING_S ")),"
       " CASE WHEN sum(n) IS NULL THEN left(p.text, 65536) ELSE '' END"
       " FROM plan p LEFT JOIN k ON k.plan = p.id LEFT JOIN m ON m.plan = p.id WHERE $1 IN (0, p.id) GROUP BY p.id"
-      " ORDER BY coalesce(sum(open + running), 1) > 0 DESC, p.id DESC LIMIT 100) SELECT * FROM p ORDER BY id";
+      BY_TURNS("p.maker", "coalesce(sum(running), 0) > 0 DESC, coalesce(sum(open + running), 1) > 0 DESC, p.id DESC")
+      ", p.id DESC LIMIT 100) SELECT * FROM p ORDER BY id";
   static const char *const plan_columns[] = {"wid",       "tname",   "rage_s",  "wtunings",   "wopen",
                                              "wrunning",  "wdone",   "wfailed", "wwithdrawn", "wdone_in_the_last_hour",
                                              "rtuning_s", "rleft_s", "tneeds",  NULL};
   static const char of_rows[] =
-      "SELECT t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''), " SINCE
-      "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
-      "a.seen)::float8 FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
-      " WHERE state = 'running' AND $1 IN (0, t.plan) ORDER BY t.plan, cell.began LIMIT 10000";
+      "WITH r AS (SELECT count(*) OVER (), t.plan, left(t.name, 200), left(cell.text, 1000), coalesce(cell.agent, ''),"
+      " " SINCE "cell.began)::float8, " FREE_S ", progress, attempts, " SINCE
+      "a.seen)::float8, cell.began FROM cell JOIN target t ON t.id = cell.target" OF_AGENT
+      " WHERE state = 'running' AND $1 IN (0, t.plan)" BY_TURNS(
+          "cell.login", "cell.began") " LIMIT 10000) SELECT * FROM r ORDER BY plan, began";
   static const char *const row_columns[] = {"wplan",    "tdevice",   "ttuning",   "tagent",  "rsince_s",
                                             "rlease_s", "wprogress", "wattempts", "rseen_s", NULL};
   static const char of_agents[] =
-      "SELECT name, devices, lost, " SINCE
+      "WITH w AS (SELECT cell.login, cell.agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
+      " AND $1 IN (0, t.plan)), a AS (SELECT count(*) OVER (), name, devices, lost, " SINCE
       "seen)::float8 FROM agent WHERE seen > clock_timestamp() - interval '1 minute'"
-      " OR (login, name) IN (SELECT login, agent FROM cell JOIN target t ON t.id = cell.target WHERE state = 'running'"
-      " AND $1 IN (0, t.plan)) ORDER BY name LIMIT 10000";
+      " OR (login, name) IN (SELECT * FROM w)" BY_TURNS(
+          "login", "(login, name) IN (SELECT * FROM w) DESC, seen DESC") " LIMIT 10000) SELECT * FROM a ORDER BY name";
   static const char *const agent_columns[] = {"tname", "tdevices", "tquarantined", "rseen_s", NULL};
-  json_t *status = *out = json_object(), *object;
+  json_t *status = *out = json_pack("{s:{}}", "left_out"), *object;
   size_t i;
   int rc = status ? list_rows(status, "plans", pq, of_plans, plan_columns, plan, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = list_rows(status, "running", pq, of_rows, row_columns, plan, error);

@@ -32,7 +32,8 @@ int clt_queue_withdraw(clt_pq *pq, int64_t *n, int64_t plan, clt_error *error);
 int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *text, clt_error *error);
 
 /* Lists at most 50 plans with larger ids than `after` that are unfinished or have no rows yet: id, submitted, name,
- * hash of the text. clt_queue_text: a plan's text, malloc'ed. */
+ * hash of the text, and whether it is unfinished on devices that somebody has (1: also if it has none there).
+ * clt_queue_text: a plan's text, malloc'ed. */
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 
@@ -109,7 +110,8 @@ int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t ag
  *     tuning_s (mean time of a tuning; or null), left_s (or null), needs (devices and problems, if it has no rows yet)
  *   running: plan, device, tuning, agent, since_s, lease_s (until it expires), progress, attempts, seen_s (since the
  *     agent was seen; or null)
- *   agents, of the last minute or with a running tuning: name, devices, quarantined, seen_s */
+ *   agents, of the last minute or with a running tuning: name, devices, quarantined, seen_s
+ *   left_out: how many more plans, running tunings and agents there are */
 int clt_queue_status(clt_pq *pq, json_t **out, int64_t plan, clt_error *error);
 
 #endif

@@ -261,6 +261,7 @@ static void print_plan(const json_t *plan, const json_t *running) {
 
 int farm_show(clt_pq *pq, int64_t plan, bool as_json) {
   json_t *status = NULL, *plans, *object;
+  const char *what;
   char seen[32];
   size_t i;
   clt_queue_expire(pq, NULL); /* a login with the role clatune_reader cannot do that: no error */
@@ -277,6 +278,10 @@ int farm_show(clt_pq *pq, int64_t plan, bool as_json) {
     printf(seen_s > CLT_QUEUE_SILENT_S ? "silent for %s" : "seen %s ago", cli_duration(seen, seen_s));
     if (lost[0]) printf("; lost: %s", lost);
     putchar('\n');
+  }
+  json_object_foreach(json_object_get(status, "left_out"), what, object) {
+    const long long n = (long long)json_integer_value(object);
+    if (n > 0) printf("%lld more %s\n", n, strcmp(what, "running") == 0 ? "running tunings" : what);
   }
   json_decref(status);
   return CLI_FOUND;

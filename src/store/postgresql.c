@@ -43,7 +43,11 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 #define FORWARDS " AND (m.txid, m.id) > ($4, $5)" SINCE " ORDER BY m.txid, m.id LIMIT $6"
 #define BACKWARDS " AND (m.txid, m.id) < ($4, $5)" SINCE " ORDER BY m.txid DESC, m.id DESC LIMIT $6"
 
-static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
+/* As they came, whenever their transactions began: the first voice of a key counts more than others (best.c). */
+#define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
+
+static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
+                  of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
                   finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
                   fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
                   " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
@@ -68,12 +72,18 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
-/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far. */
+/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far.
+ * This login's revoked ones, of which only the number can be read, are not added again. */
 #define AT_ONCE 1000
-static const char contents_of_origin[] = "SELECT m.number, " CONTENT
-                                         ", m.time_s FROM measurement AS m WHERE (m.origin=$1 OR m.origin="
-                                         "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)) AND "
-                                         "m.number >= $2 ORDER BY m.number LIMIT $3";
+#define SUBSTITUTE "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)"
+static const char contents_of_origin[] =
+    "SELECT m.number, " CONTENT
+    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN ($1,"
+    " " SUBSTITUTE
+    ") AND m.number >= $2 UNION ALL SELECT g.number, NULL, NULL, NULL, NULL, NULL FROM revoked AS g WHERE g.origin IN"
+    " (" SUBSTITUTE
+    ", (SELECT name FROM origin WHERE name=$1 AND login=session_user)) AND g.number >= $2"
+    " ORDER BY 1 LIMIT $3";
 
 typedef struct postgresql_store {
   clt_pq *pq;
@@ -134,13 +144,14 @@ static int describe(postgresql_store *store, const clt_store_description *d, clt
                     d->problem_name, d->problem_path, d->sizes, kernel, d->device_json, tuning);
 }
 
-/* content NULL: of the origin itself. */
-static bool add_identity(clt_map *there, const char *origin, int64_t sequence, const char *content, double time_s,
-                         int *rc) {
+/* content NULL: whatever it is. numbers: its time, energy, figure and comparison. */
+static bool add_identity(clt_map *there, const char *origin, int64_t sequence, const char *content,
+                         const double numbers[4], int *rc) {
   bool is_new = false;
-  uint64_t parts[] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence,
-                      content ? clt_hash64(content, strlen(content)) : 0, 0};
-  if (content && !isnan(time_s)) memcpy(&parts[3], &time_s, sizeof time_s);
+  uint64_t parts[7] = {clt_hash64(origin, strlen(origin)), (uint64_t)sequence,
+                       content ? clt_hash64(content, strlen(content)) : 0};
+  for (int i = 0; content && i < 4; i++)
+    if (!isnan(numbers[i])) memcpy(&parts[3 + i], &numbers[i], sizeof *numbers);
   uint64_t *place = clt_map_add(there, clt_hash64(parts, sizeof parts) >> 1, &is_new);
   if (place == NULL) return *rc = CLT_E_MEMORY, false;
   if (is_new) *place = parts[1];
@@ -153,22 +164,30 @@ static int ask_if_new(postgresql_store *store, const clt_store_record *record, b
   int64_t last = 0;
   int rc = CLT_OK;
   clt_record_row own;
-  size_t n = add_identity(&store->there, record->origin, -1, NULL, NAN, &rc) ? AT_ONCE : 0;
+  size_t n = add_identity(&store->there, record->origin, -1, NULL, NULL, &rc) ? AT_ONCE : 0;
   while (rc == CLT_OK && n == AT_ONCE) {
     clt_pq_rows *rows = NULL;
     rc = clt_pq_run(store->pq, &rows, contents_of_origin, error, "tww", record->origin, last, (int64_t)AT_ONCE);
     if (rc) return rc;
     n = clt_pq_n_rows(rows);
-    for (size_t i = 0; i < n; i++)
-      add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), clt_pq_text(rows, i, 1),
-                   clt_pq_number(rows, i, 2), &rc);
+    for (size_t i = 0; i < n; i++) {
+      const double numbers[] = {clt_pq_number(rows, i, 2), clt_pq_number(rows, i, 3), clt_pq_number(rows, i, 4),
+                                clt_pq_number(rows, i, 5)};
+      const char *content = clt_pq_is_null(rows, i, 1) ? NULL : clt_pq_text(rows, i, 1);
+      add_identity(&store->there, record->origin, last = clt_pq_whole(rows, i, 0), content, numbers, &rc);
+    }
     clt_pq_rows_free(rows);
   }
   clt_record_row_make(&own, record);
   char *content =
       clt_format("%s %s %s", own.fields[CLT_FIELD_kind].text, own.fields[CLT_FIELD_reason].text, record->configuration);
   if (content == NULL) return clt_fail_memory(error);
-  *is_new = add_identity(&store->there, record->origin, record->sequence, content, record->measurement->time_s, &rc);
+  const clt_field *figures = &own.fields[CLT_FIELD_figures];
+  const double figure = figures->numbers ? figures->numbers[0] : NAN,
+               numbers[] = {record->measurement->time_s, own.fields[CLT_FIELD_energy_j].number, figure,
+                            (double)own.fields[CLT_FIELD_comparison].whole};
+  *is_new = add_identity(&store->there, record->origin, record->sequence, NULL, NULL, &rc) &&
+            add_identity(&store->there, record->origin, record->sequence, content, numbers, &rc);
   free(content);
   return rc ? clt_fail_memory(error) : CLT_OK;
 }
@@ -351,7 +370,8 @@ static int walk_postgresql(void *state, clt_store_order order, const clt_store_k
     case CLT_STORE_BEST_FIRST:
       rc = walk_records(store, finalists, key, 0, visit, user, error);
       return rc ? rc : walk_records(store, fastest, key, 0, visit, user, error);
-    default: return walk_records(store, key ? oldest_first : by_number, key, after, visit, user, error);
+    case CLT_STORE_OLDEST_FIRST: return walk_records(store, oldest_first, key, after, visit, user, error);
+    default: return walk_records(store, key ? of_key_by_number : by_number, key, after, visit, user, error);
   }
 }
 

@@ -29,6 +29,7 @@ struct clt_pq {
   PGconn *conn; /* NULL: not connected */
   uint64_t connection;
   bool in_transaction, removes;       /* removes: the current statement deletes rows */
+  bool unlimited;                     /* it may take as long as it needs */
   const char *known[MOST_STATEMENTS]; /* statements that were run; the index is the name */
   bool prepared[MOST_STATEMENTS];     /* on this connection */
   size_t n_known;
@@ -192,7 +193,8 @@ static bool wait_socket(PGconn *conn, short events, double deadline_s) {
 }
 
 /* Reads all results of a request and keeps the last; *out is NULL if the connection broke. */
-static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
+static bool receive(clt_pq *pq, PGresult **out) {
+  const bool unlimited = pq->unlimited;
   PGresult *last = NULL, *next;
   double deadline_s = unlimited ? INFINITY : clt_now_s() + SILENCE_S;
   for (int unsent = 1; unsent;) {
@@ -221,9 +223,9 @@ static bool receive(clt_pq *pq, PGresult **out, bool unlimited) {
 }
 
 /* Finishes a request; gives its result if rows is not NULL. `sent`: whether libpq accepted it. */
-static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, bool unlimited, clt_error *error) {
+static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, clt_error *error) {
   PGresult *result = NULL;
-  if (!sent || !receive(pq, &result, unlimited)) {
+  if (!sent || !receive(pq, &result)) {
     const char *why = libpq.PQerrorMessage(pq->conn);
     return fail_lost(pq, why[0] ? why : "no answer", error);
   }
@@ -239,8 +241,8 @@ static int finish(clt_pq *pq, int sent, clt_pq_rows **rows, bool unlimited, clt_
   return rc;
 }
 
-static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlimited, clt_error *error) {
-  return finish(pq, libpq.PQsendQuery(pq->conn, sql), rows, unlimited, error);
+static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, clt_error *error) {
+  return finish(pq, libpq.PQsendQuery(pq->conn, sql), rows, error);
 }
 
 /* --- connecting --- */
@@ -248,7 +250,7 @@ static int send_text(clt_pq *pq, const char *sql, clt_pq_rows **rows, bool unlim
 /* Keep-alives let both ends notice a dead connection. Time-outs limit waiting. The search path protects against
  * operators that others have added to the database. Short statements need no JIT, and numbers need all their digits. */
 static const char session_text[] =
-    "SET search_path=pg_catalog,clatune,pg_temp; SET statement_timeout='5s'; SET lock_timeout='4s';"
+    "SET search_path=pg_catalog,clatune,pg_temp; SET lock_timeout='4s';"
     "SET idle_in_transaction_session_timeout='10s'; SET default_transaction_isolation='read committed';"
     "SET synchronous_commit=on; SET jit=off; SET extra_float_digits=1; SET tcp_keepalives_idle=5;"
     "SET tcp_keepalives_interval=2;"
@@ -259,15 +261,15 @@ static void hear_nothing(void *none, const PGresult *notice) { (void)none, (void
 /* Settings and schema version go in one request, because short-lived commands connect, too. */
 static int begin_session(clt_pq *pq, clt_error *error) {
   clt_pq_rows *rows = NULL;
-  char text[sizeof session_text + 40];
+  char text[sizeof session_text + 80];
   const char *encoding = libpq.PQparameterStatus(pq->conn, "server_encoding");
   if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
     return clt_fail(error, CLT_E_STORE,
                     "the database '%s' has the encoding %.32s; create one with UTF8 (createdb -E UTF8 -T template0)",
                     pq->shown, encoding ? encoding : "unknown");
-  snprintf(text, sizeof text, "%s%s", session_text,
-           pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
-  int rc = send_text(pq, text, &rows, false, error);
+  snprintf(text, sizeof text, "%s%s%s", pq->unlimited ? "SET statement_timeout=0;" : "SET statement_timeout='5s';",
+           session_text, pq->schema == CLT_PQ_BARE ? CLT_TEXT_OF(CLT_SCHEMA_VERSION) : "version FROM clatune.about");
+  int rc = send_text(pq, text, &rows, error);
   if (rc) return rc;
   const long version = libpq.PQntuples(rows) == 1 ? strtol(libpq.PQgetvalue(rows, 0, 0), NULL, 10) : 0;
   clt_pq_rows_free(rows);
@@ -331,23 +333,23 @@ static int send_statement(clt_pq *pq, const char *sql, const clt_pq_values *valu
     if (i < MOST_STATEMENTS) pq->known[pq->n_known++] = sql;
     return finish(pq,
                   libpq.PQsendQueryParams(pq->conn, sql, (int)values->n, values->types, values->values, NULL, NULL, 0),
-                  rows, false, error);
+                  rows, error);
   }
   snprintf(name, sizeof name, "%zu", i);
   if (!pq->prepared[i]) {
-    int rc = finish(pq, libpq.PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, false, error);
+    int rc = finish(pq, libpq.PQsendPrepare(pq->conn, name, sql, (int)values->n, values->types), NULL, error);
     if (rc) return rc;
     pq->prepared[i] = true;
   }
   return finish(pq, libpq.PQsendQueryPrepared(pq->conn, name, (int)values->n, values->values, NULL, NULL, 0), rows,
-                false, error);
+                error);
 }
 
 /* One attempt. values NULL: sql is a text with statements; sql NULL: only connects. */
 static int try_once(clt_pq *pq, const char *sql, const clt_pq_values *values, clt_pq_rows **rows, clt_error *error) {
   int rc = connect_once(pq, error);
   if (rc || sql == NULL) return rc;
-  return values ? send_statement(pq, sql, values, rows, error) : send_text(pq, sql, rows, true, error);
+  return values ? send_statement(pq, sql, values, rows, error) : send_text(pq, sql, rows, error);
 }
 
 static int fail_in_transaction(const clt_error *why, clt_error *error) {
@@ -377,23 +379,34 @@ static int try_often(clt_pq *pq, const char *sql, const clt_pq_values *values, c
   }
 }
 
+/* values NULL: sql is a text with statements. */
+static int run_unlimited(clt_pq *pq, clt_pq_rows **rows, const char *sql, const clt_pq_values *values,
+                         clt_error *error) {
+  char state[sizeof pq->state];
+  pq->unlimited = true;
+  int rc = clt_pq_run(pq, NULL, "SET statement_timeout=0", error, "");
+  if (rc == CLT_OK) rc = try_often(pq, sql, values, rows, error);
+  pq->unlimited = false;
+  memcpy(state, pq->state, sizeof state);
+  if (pq->conn && clt_pq_run(pq, NULL, "SET statement_timeout='5s'", NULL, "")) disconnect(pq);
+  memcpy(pq->state, state, sizeof state);
+  return rc;
+}
+
 int clt_pq_run(clt_pq *pq, clt_pq_rows **rows, const char *sql, clt_error *error, const char *places, ...) {
   clt_pq_values values = {.n = 0};
+  const bool unlimited = places[0] == '*';
   va_list arguments;
   va_start(arguments, places);
-  int rc = clt_pq_values_make(&values, places, arguments, error);
+  int rc = clt_pq_values_make(&values, places + unlimited, arguments, error);
   va_end(arguments);
-  if (rc == CLT_OK) rc = try_often(pq, sql, &values, rows, error);
+  if (rc == CLT_OK)
+    rc = unlimited ? run_unlimited(pq, rows, sql, &values, error) : try_often(pq, sql, &values, rows, error);
   clt_pq_values_release(&values);
   return rc;
 }
 
-int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) {
-  int rc = clt_pq_run(pq, NULL, "SET statement_timeout=0", error, "");
-  if (rc == CLT_OK) rc = try_often(pq, sql, NULL, NULL, error);
-  if (pq->conn && clt_pq_run(pq, NULL, "SET statement_timeout='5s'", NULL, "")) disconnect(pq);
-  return rc;
-}
+int clt_pq_run_text(clt_pq *pq, const char *sql, clt_error *error) { return run_unlimited(pq, NULL, sql, NULL, error); }
 
 int clt_pq_begin(clt_pq *pq, clt_error *error) {
   int rc = clt_pq_run(pq, NULL, "BEGIN", error, "");

@@ -68,6 +68,7 @@ const char *clt_pq_state(const clt_pq *pq);
  * each of $1, $2, ...; their values follow:
  *   't' const char * (NULL is NULL; any bytes but 0)   'w' int64_t   'n' double (NaN is NULL)
  *   'j' const json_t *: a list, for json_to_recordset and the like
+ * '*' before all letters: without a time limit, for what the number of rows may slow down; not in a transaction.
  * rows (nullable): the result, with columns of whole numbers, float8, text and arrays of float8 only (cast others);
  * free with clt_pq_rows_free. In a transaction of the caller, a lost connection is CLT_E_STORE: the caller must start
  * again. */

@@ -63,6 +63,7 @@ ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS agent bigint;
 ALTER TABLE clatune.measurement ADD COLUMN IF NOT EXISTS received timestamptz;
 ALTER TABLE clatune.measurement ALTER COLUMN received SET DEFAULT clock_timestamp();
 CREATE INDEX IF NOT EXISTS measurement_of ON clatune.measurement(key, txid, id);
+CREATE INDEX IF NOT EXISTS measurement_received ON clatune.measurement(key, id);
 CREATE INDEX IF NOT EXISTS measurement_since ON clatune.measurement(txid, id);
 CREATE INDEX IF NOT EXISTS measurement_finalist ON clatune.measurement(key, txid, id) WHERE kind='finalist';
 CREATE INDEX IF NOT EXISTS measurement_speed ON clatune.measurement(key, coalesce(time_s, 0), id)
@@ -102,6 +103,7 @@ CREATE TABLE IF NOT EXISTS clatune.plan(
   submitted timestamptz NOT NULL DEFAULT clock_timestamp());
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot();
 ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS withdrawn boolean NOT NULL DEFAULT false; -- also the rows to come
+ALTER TABLE clatune.plan ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT ''; -- the login that submitted it
 CREATE TABLE IF NOT EXISTS clatune.target(
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, plan bigint NOT NULL REFERENCES clatune.plan,
   device text COLLATE "C" NOT NULL, driver text COLLATE "C" NOT NULL, name text NOT NULL,
@@ -127,6 +129,9 @@ UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
       substring(c.line FROM '"best_s":(\d+(?:\.\d+)?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
     AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
       substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
+-- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
+INSERT INTO clatune.agent(login, name) SELECT DISTINCT login, agent FROM clatune.cell
+  WHERE login IS NOT NULL AND agent IS NOT NULL ON CONFLICT DO NOTHING;
 CREATE INDEX IF NOT EXISTS cell_left ON clatune.cell(target, n) WHERE state IN ('open', 'running');
 CREATE INDEX IF NOT EXISTS cell_running ON clatune.cell(target) WHERE state = 'running';
 CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts > 0;
@@ -135,6 +140,8 @@ CREATE INDEX IF NOT EXISTS cell_died ON clatune.cell(target, n) WHERE attempts >
 -- the tuning.
 CREATE TABLE IF NOT EXISTS clatune.origin(
   name text COLLATE "C" PRIMARY KEY, login text COLLATE "C" NOT NULL, target bigint, n bigint);
+-- Its login delivered two different records with the same number: the login may be stolen.
+ALTER TABLE clatune.origin ADD COLUMN IF NOT EXISTS disputed boolean NOT NULL DEFAULT false;
 
 -- Under which origin a login's records of an origin of another login are kept. Drawn, so that nobody can take it before.
 CREATE TABLE IF NOT EXISTS clatune.substitute(
@@ -223,6 +230,13 @@ BEGIN
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 END $$;
 
+-- Whether the caller describes what has these keys: nobody else has, or the caller was the first to measure it. Until
+-- somebody has, the last description stands.
+CREATE OR REPLACE FUNCTION clatune.may_describe(_by text, _keys integer[]) RETURNS boolean LANGUAGE sql STABLE AS
+$$ SELECT _by IN ('', session_user) OR session_user = coalesce((SELECT a.login FROM unnest(_keys) AS k CROSS JOIN LATERAL
+     (SELECT id, agent FROM clatune.measurement WHERE key = k ORDER BY id LIMIT 1) AS m
+     JOIN clatune.agent AS a ON a.id = m.agent ORDER BY m.id LIMIT 1), session_user) $$;
+
 -- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -233,19 +247,20 @@ BEGIN
     FROM (SELECT one_line(coalesce(_name, name), 4096) AS name, one_line(coalesce(_path, path), 4096) AS path,
         one_line(coalesce(_sizes, sizes), 4096) AS sizes, left(coalesce(_kernel, kernel), 64) AS kernel
         FROM problem WHERE hash = _problem) AS u
-    WHERE hash = _problem AND login IN ('', session_user)
-      AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel);
-  UPDATE device SET description = _description, login = session_user WHERE key = _device AND driver = _driver
-    AND login IN ('', session_user) AND description <> _description AND octet_length(_description) <= 65536;
+    WHERE hash = _problem AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel)
+      AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.problem = p.id));
+  UPDATE device AS d SET description = _description, login = session_user WHERE key = _device AND driver = _driver
+    AND description <> _description AND octet_length(_description) <= 65536
+    AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.device = d.id));
   UPDATE key AS k SET tuning = _tuning, login = session_user FROM problem AS p, device AS d
     WHERE p.id = k.problem AND d.id = k.device AND p.hash = _problem AND d.key = _device AND d.driver = _driver
-      AND k.login IN ('', session_user) AND tuning <> _tuning AND octet_length(_tuning) <= 262144;
+      AND tuning <> _tuning AND octet_length(_tuning) <= 262144 AND may_describe(k.login, ARRAY[k.id]);
 END $$;
 
--- Adds records, and returns how many were new. Records that the store has, or that were revoked, are skipped. Those of
--- an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or take part
--- in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the last
--- comparison decides. Those of a claim must be of the device that the tuning is for.
+-- Adds records, and returns how many were new. Records that the store has are skipped, and revoked ones of the caller.
+-- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or
+-- take part in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the
+-- last comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 DECLARE
@@ -284,14 +299,20 @@ BEGIN
         cut(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
-        AND (known_as = origin OR NOT EXISTS (SELECT FROM (SELECT origin, number, key, kind, configuration, reason,
-            time_s, created_s FROM measurement UNION ALL
-            SELECT origin, number, key, kind, configuration, reason, time_s, created_s FROM revoked) AS m
+        AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
-            AND m.created_s = r.made_s))
+            AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.energy_j
+            AND m.figures[1] IS NOT DISTINCT FROM r.figures[1] AND m.comparison = r.comparison))
       ORDER BY place ON CONFLICT (origin, number) DO NOTHING RETURNING 1)
   SELECT count(*) INTO n FROM a;
+  IF n < json_array_length(_records) THEN
+    UPDATE origin AS o SET disputed = true
+      FROM json_to_recordset(_records) AS u(origin text, number bigint, configuration text, time_s float8), measurement AS m
+      WHERE o.name = u.origin AND o.login = session_user AND o.target IS NOT NULL AND NOT o.disputed
+        AND m.origin = u.origin AND m.number = u.number AND (m.configuration <> u.configuration
+          OR m.time_s IS DISTINCT FROM CASE WHEN u.time_s < 'Infinity' THEN u.time_s END);
+  END IF;
   RETURN n;
 END $$;
 
@@ -310,8 +331,8 @@ END $$;
 
 -- --- functions for workers: plans and their tunings ---
 
--- Adds a plan unless there is one with the same text; `again` reopens its failed tunings. No row: another agent added it
--- after this statement began.
+-- Adds a plan unless there is one with the same text; `again` reopens its failed tunings, and those that ended without a
+-- correct measurement, which nobody can check. No row: another agent added it after this statement began.
 CREATE OR REPLACE FUNCTION clatune.submit(_name text, _text text, _lease_s float8, _again boolean,
   OUT id bigint, OUT submitted_s bigint, OUT lease_s float8) RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
@@ -319,12 +340,21 @@ BEGIN
   IF octet_length(_text) > 16777216 THEN
     RAISE EXCEPTION 'a plan can have 16 MiB at most; split it' USING ERRCODE = '54000';
   END IF;
-  INSERT INTO plan AS p(name, text, lease_s) SELECT one_line(_name, 200), _text, _lease_s WHERE NOT EXISTS
+  IF NOT _lease_s BETWEEN 1 AND 86400 THEN
+    RAISE EXCEPTION 'a lease has 1 to 86400 seconds' USING ERRCODE = '22023';
+  END IF;
+  INSERT INTO plan AS p(name, text, lease_s, maker) SELECT one_line(_name, 200), _text, _lease_s, session_user WHERE NOT EXISTS
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
     UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
+    IF NOT EXISTS (SELECT FROM plan AS p JOIN target AS t ON t.plan = p.id JOIN cell AS c ON c.target = t.id
+        WHERE p.hash = md5(_text) AND c.claim IS NOT NULL) THEN -- whoever submitted it first
+      UPDATE plan SET lease_s = _lease_s WHERE hash = md5(_text);
+      UPDATE target AS t SET lease_s = _lease_s FROM plan AS p WHERE p.hash = md5(_text) AND t.plan = p.id;
+    END IF;
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
-      WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id AND cell.state = 'failed';
+      WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
+        AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
   END IF;
   RETURN QUERY SELECT p.id, floor(extract(epoch FROM p.submitted))::bigint, p.lease_s FROM plan AS p
     WHERE p.hash = md5(_text);
@@ -370,6 +400,7 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
   IF length(_claim) < 32 THEN RAISE EXCEPTION 'a claim needs 32 hexadecimal digits' USING ERRCODE = '22023'; END IF;
+  PERFORM agent_id(_agent);
   RETURN QUERY
     WITH c AS MATERIALIZED (SELECT o.target, o.n, t.lease_s FROM target AS t CROSS JOIN LATERAL
         (SELECT cell.target, cell.n FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running') AND
@@ -411,7 +442,7 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
       AND cell.login = session_user AND cell.state = 'running' $$;
 
 -- Finishes a tuning: 'done'; 'lost', if another agent has it; 'incomplete', if fewer than n_made measurements of the
--- claim were received; 'unfounded', if the store lacks the correct measurement on the target's device that the result
+-- claim were received, or others instead; 'unfounded', if the store lacks the correct measurement on the target's device that the result
 -- rests on: _best, which says what was measured ({}: nothing was correct). Whether the line says the same, of the plan's
 -- tuning, is for readers to check, who have the plan (farm/status.c). A second call finds what the first one did.
 CREATE OR REPLACE FUNCTION clatune.finish(_target bigint, _n bigint, _claim text, _line text, _n_made bigint, _best json)
@@ -424,7 +455,8 @@ BEGIN
   IF held.state = 'done' THEN RETURN 'done'; END IF;
   IF held.state IS DISTINCT FROM 'running' THEN RETURN 'lost'; END IF;
   IF _n_made > (SELECT count(*) FROM measurement WHERE origin = origin_of(_claim))
-             + (SELECT count(*) FROM revoked WHERE origin = origin_of(_claim)) THEN RETURN 'incomplete'; END IF;
+             + (SELECT count(*) FROM revoked WHERE origin = origin_of(_claim))
+    OR (SELECT disputed FROM origin WHERE name = origin_of(_claim)) THEN RETURN 'incomplete'; END IF;
   SELECT r.origin, r.number INTO base
     FROM json_to_record(_best) AS b(problem text, configuration text, time_s float8, energy_j float8, figure float8)
     JOIN target AS t ON t.id = _target JOIN device AS d ON d.key = t.device AND d.driver = t.driver
@@ -487,19 +519,22 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
 #variable_conflict use_column
-DECLARE moved bigint;
+DECLARE
+  moved bigint;
+  them bigint[] := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
 BEGIN
-  IF (SELECT count(DISTINCT a.login) FROM agent AS a WHERE is_of(a, _who)) > 1 THEN -- anyone can call an agent anything
+  IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
+  IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything
     RAISE EXCEPTION 'agents of several logins are called ''%''; write LOGIN/%', _who, _who USING ERRCODE = '22023';
   END IF;
-  WITH gone AS (DELETE FROM measurement AS m USING agent AS a WHERE m.agent = a.id AND is_of(a, _who)
+  WITH gone AS (DELETE FROM measurement AS m WHERE m.agent = ANY(them)
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
     INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS moved = ROW_COUNT;
   RETURN QUERY WITH c AS (UPDATE cell AS c SET state = 'failed', output = 'its result was revoked', code = NULL
       WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
           AND g.number = c.best_number)
-        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND is_of(a, _who)
+        OR EXISTS (SELECT FROM agent AS a WHERE a.login = c.login AND a.name = c.agent AND a.id = ANY(them)
           AND (_since IS NULL OR c.finished >= _since))) RETURNING c.*)
     SELECT moved, p.name, t.name, c.text, concat(c.login, ' ', c.agent)
     FROM c JOIN target AS t ON t.id = c.target JOIN plan AS p ON p.id = t.plan

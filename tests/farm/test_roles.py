@@ -1,6 +1,7 @@
 """What each login may do to whom (docs/explanation/trust.md): attacks with psql, as a worker, a reader and an owner, on a farm of others."""
 import contextlib
 import json
+import shutil
 import sqlite3
 
 from farm import FarmTest, run, until
@@ -26,14 +27,17 @@ class Roles(FarmTest):
             with self.subTest(sql), self.assertRaisesRegex(RuntimeError, words):
                 self.attack(sql, login)
 
-    def record(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
-               agent="evil:1:000000"):
+    def record(self, *arguments, **more):
         """One that mallory delivers for the problem that was tuned last."""
-        self.attack(f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
+        self.attack(self.delivery(*arguments, **more))
+
+    def delivery(self, configuration, time_s="1e-9", kind="search", reason="none", origin="'ffffffffffffffff'", number=1, comparison=0,
+                 agent="evil:1:000000"):
+        return f"""select clatune.deliver((select json_build_array(json_build_object('place', 0, 'problem', p.hash, 'device', d.key,
             'driver', d.driver, 'origin', {origin}, 'number', {number}, 'kind', '{kind}', 'configuration', {configuration}, 'reason', '{reason}',
             'time_s', {time_s}, 'clock', 'device', 'created_s', 4000000000, 'runs', array[{time_s}], 'confirmed', 1,
             'comparison', {comparison})) from clatune.key k join clatune.problem p on p.id = k.problem join clatune.device d
-            on d.id = k.device order by k.id desc limit 1), '{agent}')""")
+            on d.id = k.device order by k.id desc limit 1), '{agent}')"""
 
     def finish_farm(self, n=N):
         self.write_plan(n)
@@ -74,6 +78,19 @@ class Roles(FarmTest):
         self.stop_agents()
         self.check_union()
 
+    def test_even_the_own_login_cannot_replace_the_measurements_of_a_tuning(self):
+        """A thief knows the origin of an agent's claim, and delivers other records under its numbers first."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.attack("select clatune.claim(repeat('a', 32), 'evil:1:000000', (select json_agg(id) from clatune.target))")
+        end = "select clatune.finish(target, n, repeat('a', 32), '{}', 1, '{}') from clatune.cell where state = 'running'"
+        for name in ("forged", "true", "true"):
+            self.record(f"'x={name}'", origin="left(md5(repeat('a', 32)), 16)")
+        self.assertEqual(self.attack(end).strip(), "incomplete")
+        self.assertEqual(self.attack(end.replace("1,", "0,")).strip(), "incomplete")
+
     def test_nobody_uses_up_the_numbers_of_others(self):
         self.write_plan(6)
         self.submit()
@@ -110,6 +127,25 @@ class Roles(FarmTest):
         self.server.query("delete from clatune.measurement", self.database)
         self.assertEqual(self.clatune_json(*merge)["added"], 20)
         self.assertEqual(self.value("select count(*) from clatune.measurement"), "20")
+        self.clatune("store", "revoke", "--agent", "alice", "--store", self.url_of("boss"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 0)
+        self.assertEqual(self.value("select count(*) from clatune.measurement"), "0")
+
+    def test_a_copy_of_a_file_does_not_replace_it(self):
+        """mallory merges alice's file before her, half of it with other energies, and is revoked."""
+        self.finish_farm(1)
+        self.server.query("do $$ begin create role alice login in role clatune_worker; exception when duplicate_object then null; end $$")
+        self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", "alice.sqlite")
+        shutil.copy(self.folder / "alice.sqlite", self.folder / "copy.sqlite")
+        with contextlib.closing(sqlite3.connect(self.folder / "copy.sqlite")) as file:
+            file.execute("update measurement set energy_J = 1e-12 where number <= 10")
+            file.commit()
+        merge = ("store", "merge", "alice.sqlite", "--store", self.url_of("alice"))
+        self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.assertEqual(self.value("select count(distinct number) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'"), "20")
 
     def test_a_transaction_left_open_delays_only(self):
         self.finish_farm(1)
@@ -157,6 +193,19 @@ class Roles(FarmTest):
         self.assertEqual(said[1:2] + said[-1:], ["unfounded", "lost"], said)
         self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
 
+    def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
+        """By an agent that the database has not heard of."""
+        self.finish_farm(1)
+        self.write_plan(3, Budgets=6)
+        self.submit()
+        self.join()
+        self.assertEqual(self.end({}, {}), "done")
+        self.assertEqual(len(self.clatune_json("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))["tunings"]), 1)
+        self.assertEqual(self.end({}, {}), "done")
+        self.assertEqual(self.states(), {"done": 2, "failed": 1, "open": 1})
+        self.submit()
+        self.assertEqual(self.states(), {"done": 1, "open": 3})
+
     def test_a_result_is_of_its_tuning_and_says_what_was_measured(self):
         """What a claim allows: another's line, faster, of another configuration, or with a value of the objective, over a true measurement."""
         self.write_plan(1, Tuning={"Finalists": 0, "Objective": "maximise 1 / time_s"})
@@ -189,6 +238,23 @@ class Roles(FarmTest):
         self.clatune("sweep", "plan.json", "--quiet", "--store", self.url, "--output", "farm.jsonl", expect=1)
         self.assertEqual([line["seed"] for line in self.results("farm.jsonl").values()], [1])
 
+    def test_who_submits_a_plan_first_does_not_choose_its_lease(self):
+        """Nor one that expires at once, or never."""
+        self.write_plan(1)
+        self.submit()
+        self.server.query("create table public.copied as select text from clatune.plan; grant select on public.copied to clatune_worker; "
+                          "delete from clatune.plan", self.database)
+        submit = "select clatune.submit('x', text, {}, false) from public.copied"
+        self.refused(*(submit.format(lease) for lease in ("0", "1e7", "'NaN'", "86401")), words="a lease has 1 to 86400 seconds")
+        self.attack(submit.format(86400) + "; select clatune.join_plan(id, 'A', 'x', 'A', 3) from clatune.plan")
+        self.submit()
+        leases = "select concat_ws(' ', p.lease_s, t.lease_s) from clatune.plan p join clatune.target t on t.plan = p.id"
+        self.assertEqual(self.value(leases), "3 3")
+        self.server.query("insert into clatune.cell(target, n, text, claim) select id, 0, 'a', 'x' from clatune.target", self.database)
+        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "5")
+        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 3 s\n")
+        self.assertEqual(self.value(leases), "3 3")
+
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""
         self.finish_farm(1)
@@ -210,6 +276,36 @@ class Roles(FarmTest):
         longest = self.server.query("select max(length(concat(name, path, sizes))), (select max(length(tuning)) from clatune.key), "
                                     "(select max(length(description)) from clatune.device) from clatune.problem", self.database)[0]
         self.assertLess(max(map(int, longest)), 20000)
+
+    def test_many_plans_and_agents_hide_nobodys(self):
+        self.write_plan(2, Name="of others")
+        self.submit()
+        self.attack("select clatune.submit('x' || i, '{\"a\": ' || i || '}', 3, false) from generate_series(1, 120) i;"
+                    "select clatune.greet('!' || i, 'd', '', '[]') from generate_series(1, 10001) i")
+        self.attack("select clatune.greet('last:1:1', 'd', '', '[]')", login="agent")
+        said = self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout.splitlines()
+        self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
+        self.assertEqual(said[-2:], ["21 more plans", "2 more agents"])
+
+    def test_who_measures_first_says_what_it_is(self):
+        """mallory describes it before, with its hashes, and afterwards."""
+        describe = "select clatune.describe(hash, key, driver, 'zzz', 'z', 'n=9', 'x', 'd', null) from {}"
+        self.finish_farm(1)
+        texts = "select concat_ws(' ', p.name, p.sizes, p.kernel, d.description) from clatune.key k join clatune.problem p on p.id = k.problem join " \
+                "clatune.device d on d.id = k.device"
+        before = self.value(texts)
+        self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
+                          "to public; truncate clatune.measurement, clatune.key, clatune.problem, clatune.device, clatune.shipper, clatune.cell", self.database)
+        self.attack(describe.format("public.known"))
+        self.assertIn("zzz", self.value(texts))
+        self.write_plan(2)
+        self.submit()
+        self.agents[0].start()
+        self.until_finished()
+        self.stop_agents()
+        self.assertEqual(self.value(texts), before)
+        self.attack(describe.format("public.known"))
+        self.assertEqual(self.value(texts), before)
 
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)
@@ -260,6 +356,19 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json(*subject), before)
         for number, (configuration, time_s) in enumerate(((best, 5e-5), (slow, 1e-5)), 2):
             self.record(f"'{configuration}'", time_s=str(time_s), kind="finalist", number=number, comparison=2)
+        self.assertEqual(self.clatune_json(*subject), before)
+
+    def test_the_first_voice_is_of_who_delivered_first(self):
+        """Not of mallory, whose transaction began before that of the agents."""
+        with contextlib.closing(Session(self.url_of("mallory"))) as psql:
+            psql.ask("begin; select clatune.greet('evil:1:000000', '', '', '[]')")
+            known = self.every_configuration()
+            best, slow = list(known)[0], list(known)[-1]
+            subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
+            before = self.clatune_json(*subject)
+            for number, (configuration, time_s) in enumerate(((best, known[best] * 1.9), (slow, known[slow] / 1.9)), 1):
+                psql.ask(self.delivery(f"'{configuration}'", str(time_s), kind="finalist", number=number, comparison=1))
+            psql.ask("commit")
         self.assertEqual(self.clatune_json(*subject), before)
 
     def test_configurations_that_one_agent_calls_slow_are_measured(self):
@@ -313,6 +422,20 @@ class Roles(FarmTest):
 
     # --- provenance ---
 
+    def test_the_owners_remedies_take_as_long_as_they_need(self):
+        """A login may have added so much that they cannot be done within the time limit of other statements."""
+        self.finish_farm(2)
+        self.server.query("update clatune.cell set state = 'failed' where n = 0; create function public.refuse() returns trigger language plpgsql as "
+                          "$$ begin raise 'has a time limit'; end $$;" + "".join(
+                              f"create trigger limited before update or delete on clatune.{table} when (current_setting('statement_timeout') <> '0')"
+                              " execute function public.refuse();" for table in ("cell", "measurement")), self.database)
+        self.submit()
+        self.assertEqual(self.states(), {"open": 1, "done": 1})
+        boss = self.url_of("boss")
+        plan = self.value("select id from clatune.plan")
+        self.assertIn("1 tunings withdrawn", self.clatune("sweep", "--withdraw", plan, "--store", boss).stdout)
+        self.assertGreater(self.clatune_json("store", "revoke", "--agent", "agent", "--store", boss)["revoked"], 0)
+
     def test_what_an_agent_delivered_is_listed_and_revoked(self):
         self.finish_farm()
         n = len(self.records())
@@ -325,6 +448,8 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.attack(f"select clatune.greet('{agent['agent']}', '', '', '[]')")  # another login poses as the agent
         self.assertIn("write LOGIN/", self.clatune("store", "revoke", "--agent", agent["host"], "--store", boss, expect=6).stderr)
+        self.attack("select clatune.greet('agent:1:1', '', '', '[]'); select clatune.greet('agent', '', '', '[]')")
+        self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.assertIn("no agent", self.clatune("store", "revoke", "--agent", "nobody", "--store", boss, expect=1).stderr)
         self.assertIn("2026-01-31", self.clatune("store", "revoke", "--agent", "x", "--since", "now", "--store", boss, expect=2).stderr)
         answer = self.clatune_json("store", "revoke", "--agent", "agent/" + agent["agent"], "--store", boss)
