@@ -199,8 +199,10 @@ static void open_farm(farm_agent *f) {
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
     if (rc == CLT_E_AGAIN) poll(NULL, 0, FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
     rc = farm_know_plans(f, &why);
     if (rc == CLT_OK) rc = greet(f, &why);
+    pthread_mutex_unlock(&f->lock);
   } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
   if (rc) cli_report(&why);
 }

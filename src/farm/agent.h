@@ -83,6 +83,7 @@ typedef struct farm_agent {
   farm_agent_lane *lanes; /* by their indices */
   size_t n_lanes;
   bool away, said_away, released, done, ends;
+  bool reads; /* a thread reads a plan, without the lock */
   double retry_s, plans_s, ship_s, greet_s, waits_s;
   char waits_for[512]; /* the last message about waiting */
   int64_t shipped;     /* sum of all lanes' progress when records were last sent */

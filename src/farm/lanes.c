@@ -81,7 +81,8 @@ static bool is_joined(const farm_agent *f, const farm_agent_plan *p) {
   return true;
 }
 
-/* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
+/* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. The lock is free
+ * while it is read: that may take seconds, and anyone may have submitted it. */
 static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const char *name, const char *hash,
                       clt_error *error) {
   clt_error why = {0};
@@ -89,7 +90,12 @@ static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const ch
   clt_sweep *plan = NULL;
   int rc = clt_queue_text(f->pq, &text, id, error);
   if (rc) return rc;
-  if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
+  f->reads = true;
+  pthread_mutex_unlock(&f->lock);
+  rc = clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why);
+  pthread_mutex_lock(&f->lock);
+  f->reads = false;
+  if (rc) {
     clt_error_format(message, sizeof message, &why);
     fprintf(stderr, "clatune: plan %lld '%s' is left to other agents: %s\n", (long long)id, name, message);
     plan = NULL;
@@ -99,22 +105,24 @@ static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const ch
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* Reads newly submitted plans, page by page, up to one to work on, as there may be any number. From time to time all of
- * them, because a new submission reopens failed tunings. */
+/* Reads newly submitted plans, page by page, one at a time, as there may be any number. From time to time all of them,
+ * because a new submission reopens failed tunings. */
 static int learn_plans(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
   const size_t n = rc ? 0 : clt_pq_n_rows(rows);
-  bool joins = false;
-  for (size_t i = 0; rc == CLT_OK && !joins && i < n; i++) {
+  bool took = false;
+  if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
+  for (size_t i = 0; rc == CLT_OK && !took && i < n; i++) {
     const char *hash = clt_pq_text(rows, i, 3);
     farm_agent_plan *p = NULL;
     const int64_t id = clt_pq_whole(rows, i, 0);
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
+    took = p == NULL || p->id != id;
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
-    joins = rc == CLT_OK && p->id != id;
-    if (joins) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
+    if (f->connection != clt_pq_connection(f->pq)) break; /* meanwhile it may be another database */
+    if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
     if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
     if (rc == CLT_OK) f->seen = id;
   }
@@ -140,15 +148,14 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
       if (rc) return rc;
       break;
     }
-  if (clt_now_s() < f->plans_s) return CLT_OK;
+  if (f->reads || clt_now_s() < f->plans_s) return CLT_OK;
   if (f->text) {
     rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
     if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
-    if (rc == CLT_OK) f->plans_s = INFINITY;
+    if (rc == CLT_OK) f->plans_s = INFINITY, f->connection = clt_pq_connection(f->pq);
   } else {
     rc = learn_plans(f, error);
   }
-  if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
   return rc;
 }
 
@@ -172,11 +179,11 @@ static void end_lanes(void *user) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* The CPU's lane runs only while no other lane does: the compilers and searchers of the other lanes would disturb its
- * measurements. At most --jobs lanes run at once. */
+/* The CPU's lane runs only while no other lane does, nor reads a plan: that would disturb its measurements, as would
+ * the compilers and searchers. At most --jobs lanes run at once. */
 static bool is_its_turn(const farm_agent *f, const farm_agent_lane *l) {
   int64_t n_works = 0;
-  bool turn = true;
+  bool turn = !(f->reads && l->lane->alone);
   for (const farm_agent_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
     if (o == l || o->lane == NULL) continue;
     n_works += o->works;
@@ -287,6 +294,7 @@ static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan
   if (f->done || !farm_lane_has_time(l->lane, f->sweep)) return l->idle = true, FARM_NO_WORK;
   if (farm_is_away(f) || f->released || !is_its_turn(f, l)) return FARM_WAIT;
   int rc = farm_know_plans(f, &error);
+  if (f->released || !is_its_turn(f, l)) return farm_note(f, rc, &error), FARM_WAIT; /* while it read a plan */
   if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
   if (rc == CLT_OK && !found) rc = farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;

@@ -390,7 +390,7 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Searchers\": [{\"Configurations\": [{}, 3]}]}", 2, "Searchers[0].Configurations[1]",
                  "needs a configuration");
   expect_mistake(P "\"Searchers\": [{\"Grid\": {\"wg\": [[1]]}}]}", 2, "Searchers[0].Grid.wg", "needs a value");
-  expect_mistake(P "\"Searchers\": [{\"Grid\": {}}]}", 2, "Searchers[0].Grid", "must not be empty");
+  expect_mistake(P "\"Searchers\": [{\"Grid\": {}}]}", 2, "Searchers[0].Grid", "needs values of 1 to 128 parameters");
   expect_mistake(P "\"Searchers\": [{\"Grid\": {\"a\": \"range(400)\", \"b\": \"range(400)\"}}]}", 2,
                  "Searchers[0].Grid.b", "at most 100000");
   expect_mistake(P "\"Evaluator\": \"opencll\"}", 2, "Evaluator", "did you mean \"opencl\"?");
@@ -434,6 +434,33 @@ static void mistakes_in_sizes(void **state) {
                  "Problems.Sizes.Where", "more than 16777216 combinations");
 }
 
+/* Short texts that stand for so much that reading them would hold up all agents of a farm. */
+static void what_takes_too_long_to_read_is_refused(void **state) {
+  (void)state;
+  static const char most[] = "the plan lists, draws and checks more than 4000000 values in all; list fewer";
+  for (int n = 128; n <= 129; n++) {
+    clt_text grid = {0};
+    clt_text_add(&grid, P "\"Searchers\": [{\"Grid\": {\"all\": \"range(60000)\"");
+    for (int i = 1; i < n; i++) clt_text_printf(&grid, ", \"p%d\": 0", i);
+    clt_text_add(&grid, "}}]}");
+    expect_mistake(grid.bytes, 2, "Searchers[0].Grid", n == 128 ? most : "needs values of 1 to 128 parameters");
+    clt_text_release(&grid);
+  }
+  for (int n_conditions = 0; n_conditions <= 64; n_conditions += 64) {
+    clt_text sizes = {0};
+    const int n = n_conditions ? 1 : 62;
+    for (int i = 0; i < n; i++) {
+      clt_text_printf(&sizes, "%s{\"Problem\": \"bank.json\", \"Sizes\": {\"Values\": {\"F\": \"range(65536)\"%s},"
+                              " \"Count\": 1, \"Where\": [", i ? ", " : "{\"Problems\": [", n_conditions ? ", \"C\": \"range(200)\"" : "");
+      for (int k = 0; k < n_conditions; k++) clt_text_printf(&sizes, "%s\"F > %d\"", k ? ", " : "", k);
+      clt_text_add(&sizes, "]}}");
+    }
+    clt_text_add(&sizes, "]}");
+    expect_mistake(sizes.bytes, 1, n_conditions ? "Problems[0].Sizes.Where" : "Problems[61].Sizes.Values.F", most);
+    clt_text_release(&sizes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_least_plan_is_one_tuning_with_the_defaults),
@@ -451,6 +478,7 @@ int main(void) {
       cmocka_unit_test(mistakes_in_lists),
       cmocka_unit_test(mistakes_in_searchers_and_tuning),
       cmocka_unit_test(mistakes_in_sizes),
+      cmocka_unit_test(what_takes_too_long_to_read_is_refused),
   };
   return cmocka_run_group_tests_name("sweep plan", tests, setup, scratch_teardown);
 }
