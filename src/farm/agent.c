@@ -222,13 +222,7 @@ static void close_farm(void *user) {
   clt_shipper_release(&f->shipper);
   clt_outbox_close(&f->leftover);
   clt_outbox_close(&f->outbox);
-  for (size_t i = 0; i < f->n_plans; i++) {
-    if (f->text == NULL) clt_sweep_free(f->plans[i]->sweep.plan);
-    free(f->plans[i]->hash);
-    free(f->plans[i]->targets);
-    free(f->plans[i]->n_joined);
-    free(f->plans[i]);
-  }
+  while (f->n_plans > 0) farm_drop_plan(f, f->n_plans - 1);
   for (size_t i = 0; i < f->n_lanes; i++) {
     farm_forget_past(&f->lanes[i]);
     farm_clear_row(&f->lanes[i].row);

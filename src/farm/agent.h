@@ -45,8 +45,9 @@ char *farm_row_text(const json_t *row);
 /* A plan in the database. */
 typedef struct farm_agent_plan {
   int64_t id;       /* 0: not in the database, or finished */
+  bool listed;      /* among the unfinished plans of the database, when all were read last */
   char *hash;       /* of its text */
-  farm_sweep sweep; /* its cells, on the agent's devices; plan NULL: the agent cannot run it */
+  farm_sweep sweep; /* its cells, on the agent's devices; plan NULL: the agent cannot run it, or has no such device */
   int64_t *targets; /* per device; 0: the plan does not use it */
   size_t *n_joined; /* per device: the rows that are there; the cells of the plan if it has no target */
 } farm_agent_plan;
@@ -55,6 +56,7 @@ typedef struct farm_agent_lane {
   farm_lane *lane;
   volatile int stop; /* stops its tuning */
   clt_claim claim;
+  const farm_agent_plan *plan; /* of its last tuning, whose instance it keeps; NULL: none */
   farm_row row;
   int64_t begun, renewed; /* progress at the claim's beginning and at the last renewal */
   double renewed_s;
@@ -95,6 +97,7 @@ bool farm_is_away(farm_agent *f);
 int farm_note(farm_agent *f, int rc, clt_error *error);
 
 farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
+void farm_drop_plan(farm_agent *f, size_t index);
 
 /* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
 int farm_know_plans(farm_agent *f, clt_error *error);

@@ -12,10 +12,11 @@
 #include "base/memory.h"
 #include "device/device.h"
 
-#define RETRY_S 1.0 /* until an unreachable server is tried again */
-#define PLANS_S 2.0 /* between two checks for new plans */
-#define LOOKS 30    /* checks, until all plans are read again */
-#define WAITS_S 10  /* between two checks of other agents' progress */
+#define RETRY_S 1.0       /* until an unreachable server is tried again */
+#define PLANS_S 2.0       /* between two checks for new plans */
+#define LOOKS 30          /* checks, until all plans are read again */
+#define MOST_HELD 4000000 /* tunings, values and bytes of all plans in memory: about 200 MB, mostly of tunings */
+#define WAITS_S 10        /* between two checks of other agents' progress */
 
 /* --- the server --- */
 
@@ -52,9 +53,59 @@ farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash)
   return p->hash && p->targets && p->n_joined ? p : NULL;
 }
 
+void farm_drop_plan(farm_agent *f, size_t index) {
+  farm_agent_plan *p = f->plans[index];
+  if (f->text == NULL) clt_sweep_free(p->sweep.plan);
+  free(p->hash);
+  free(p->targets);
+  free(p->n_joined);
+  free(p);
+  memmove(&f->plans[index], &f->plans[index + 1], (--f->n_plans - index) * sizeof *f->plans);
+}
+
+static bool is_in_use(const farm_agent *f, const farm_agent_plan *p) {
+  for (size_t i = 0; i < f->n_lanes; i++)
+    if (f->lanes[i].plan == p) return true;
+  return false;
+}
+
+static size_t weight_of(const farm_agent_plan *p) {
+  const clt_sweep *plan = p->sweep.plan;
+  return plan ? plan->n_cells + plan->n_values + strlen(plan->source.text) : 0;
+}
+
+/* Drops the heaviest plans besides the last one until the others fit into memory. They are read anew when all are. */
+static void make_room(farm_agent *f) {
+  for (size_t heaviest = 0; heaviest < f->n_plans;) {
+    size_t sum = 0, most = 0;
+    heaviest = f->n_plans;
+    for (size_t i = 0; i < f->n_plans; i++) {
+      const size_t weight = weight_of(f->plans[i]);
+      sum += weight;
+      if (weight <= most || i + 1 == f->n_plans || is_in_use(f, f->plans[i])) continue;
+      most = weight;
+      heaviest = i;
+    }
+    if (sum <= MOST_HELD) return;
+    if (heaviest < f->n_plans) farm_drop_plan(f, heaviest);
+  }
+}
+
+/* From the next check on, all plans are read again. Those that are not there any more are dropped. */
+static void look_at_all(farm_agent *f) {
+  for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->listed = false;
+  f->seen = 0;
+}
+
 /* Program problems run on the host device only, kernels never do. */
 static bool fits(const clt_sweep *plan, const clt_device_info *device) {
   return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
+}
+
+static bool fits_any(const clt_sweep *plan, const farm_sweep *sweep) {
+  for (size_t d = 0; d < sweep->n_devices; d++)
+    if (fits(plan, &sweep->devices[d])) return true;
+  return false;
 }
 
 /* Adds some rows of a plan, also if it is new or has come back; id: its own. */
@@ -99,9 +150,13 @@ static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const ch
     clt_error_format(message, sizeof message, &why);
     fprintf(stderr, "clatune: plan %lld '%s' is left to other agents: %s\n", (long long)id, name, message);
     plan = NULL;
+  } else if (!fits_any(plan, f->sweep)) {
+    clt_sweep_free(plan);
+    plan = NULL;
   }
   free(text);
   *out = farm_add_plan(f, plan, hash);
+  if (*out) make_room(f);
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -119,17 +174,20 @@ static int learn_plans(farm_agent *f, clt_error *error) {
     const int64_t id = clt_pq_whole(rows, i, 0);
     for (size_t k = 0; k < f->n_plans && p == NULL; k++)
       if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
-    took = p == NULL || p->id != id;
+    took = p == NULL || (p->sweep.plan && p->id != id);
     if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
     if (f->connection != clt_pq_connection(f->pq)) break; /* meanwhile it may be another database */
+    if (p) p->listed = true;
     if (rc == CLT_OK && p->id != id) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
     if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
     if (rc == CLT_OK) f->seen = id;
   }
   clt_pq_rows_free(rows);
   if (rc || n > 0) return rc;
+  for (size_t i = f->n_plans; i-- > 0;)
+    if (!f->plans[i]->listed && !is_in_use(f, f->plans[i])) farm_drop_plan(f, i);
   f->plans_s = clt_now_s() + PLANS_S;
-  if (++f->n_looks % LOOKS == 0) f->seen = 0;
+  if (++f->n_looks % LOOKS == 0) look_at_all(f);
   return CLT_OK;
 }
 
@@ -140,7 +198,7 @@ int farm_know_plans(farm_agent *f, clt_error *error) {
   if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
     for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
     f->plans_s = 0;
-    f->seen = 0;
+    look_at_all(f);
   }
   for (size_t i = 0; i < f->n_plans; i++)
     if (f->plans[i]->id && !is_joined(f, f->plans[i])) {
@@ -287,8 +345,9 @@ static void put_away(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *p
   forget_claim(l);
 }
 
-/* Under the lock: claims a row; sets its plan, device and cell. */
-static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan, size_t *device) {
+/* Under the lock: claims a row; sets its plan, device and cell. t: the lane's last tuning, of l->plan. */
+static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_sweep_tuning *t, farm_agent_plan **plan,
+                       size_t *device) {
   clt_error error = {0};
   bool found = false;
   if (f->done || !farm_lane_has_time(l->lane, f->sweep)) return l->idle = true, FARM_NO_WORK;
@@ -302,6 +361,8 @@ static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan
   *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
   if (*plan == NULL || l->claim.n < 0 || l->claim.n >= (int64_t)(*plan)->sweep.n_cells)
     return put_away(f, l, *plan), FARM_WAIT;
+  if (l->plan != *plan) farm_sweep_tuning_release(t);
+  l->plan = *plan;
   l->works = true;
   __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
   l->renewed = -1;
@@ -404,7 +465,7 @@ static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep
   size_t device = 0;
   farm_clear_row(&l->row);
   pthread_mutex_lock(&f->lock);
-  int what = take_tuning(f, l, &plan, &device);
+  int what = take_tuning(f, l, t, &plan, &device);
   pthread_mutex_unlock(&f->lock);
   if (what != FARM_WORK) return what;
   if (strcmp(store->origin, l->claim.origin) != 0) { /* each claim's measurements have an origin of their own */

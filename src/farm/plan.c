@@ -220,27 +220,35 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
 
 /* --- problems --- */
 
-/* Loads a problem and adds its cells: sizes outermost, then searcher, budget, seed. */
+/* Loads a problem, or finds it if the plan has named it before. */
+static void load_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node *place) {
+  clt_error cause = {0};
+  char *path = NULL;
+  for (const clt_sweep_problem *other = sweep->problems; other < p && p->problem == NULL; other++)
+    if (strcmp(other->name, p->name) == 0) p->problem = other->problem;
+  if (p->problem) return;
+  if (sweep->trust)
+    clt_node_wrap(place, clt_sweep_resolve(&path, p->name, sweep->trust, &cause), &cause);
+  else
+    path = clt_path_join(sweep->folder, p->name);
+  path = clt_node_ok(place) ? clt_node_keep(place, path) : NULL;
+  if (path == NULL) return;
+  clt_node_wrap(place, clt_problem_new(&p->problem, path, &cause), &cause);
+  if (clt_node_ok(place) && sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
+    clt_node_fail_as(place, CLT_E_UNSUPPORTED, "runs programs or has a module of C; allow that with --allow-programs");
+}
+
+/* Adds the cells of a problem: sizes outermost, then searcher, budget, seed. */
 static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_axes *usual, const clt_node *node) {
   clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Problem");
-  const char *name = json_string_value(place.json);
-  clt_error cause = {0};
   size_t of_set = 0;
   if (!json_is_string(node->json) &&
       !clt_read_object(node, CLT_NAMES("Problem", "Sizes", "Searchers", "Budgets", "Seeds"), true))
     return;
-  if (name == NULL || name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
-  char *path = NULL;
-  if (clt_node_ok(node) && sweep->trust)
-    clt_node_wrap(&place, clt_sweep_resolve(&path, name, sweep->trust, &cause), &cause);
-  else if (clt_node_ok(node))
-    path = clt_path_join(sweep->folder, name);
-  path = clt_node_ok(node) ? clt_node_keep(node, path) : NULL;
-  if (path == NULL) return;
-  clt_node_wrap(&place, clt_problem_new(&p->problem, path, &cause), &cause);
+  p->name = json_string_value(place.json);
+  if (p->name == NULL || p->name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
+  if (clt_node_ok(node)) load_problem(p, sweep, &place);
   if (!clt_node_ok(node)) return;
-  if (sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "runs programs or has a module of C; allow that with --allow-programs");
   p->n_sizes = clt_problem_n_sizes(p->problem);
   clt_sweep_read_sizes(p, sweep, node);
   const tuning_axes axes = read_axes(sweep, node, usual);
@@ -430,7 +438,12 @@ int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, c
 
 void clt_sweep_free(clt_sweep *sweep) {
   if (sweep == NULL) return;
-  for (size_t i = 0; i < sweep->n_problems; i++) clt_problem_free(sweep->problems[i].problem);
+  for (size_t i = 0; i < sweep->n_problems; i++) {
+    size_t first = 0; /* entry with the problem */
+    while (sweep->problems[first].problem != sweep->problems[i].problem) first++;
+    if (first == i) clt_problem_free(sweep->problems[i].problem);
+    free(sweep->problems[i].sizes);
+  }
   free(sweep->cells);
   json_decref(sweep->kept);
   clt_source_release(&sweep->source);

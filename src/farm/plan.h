@@ -28,8 +28,9 @@ typedef struct clt_sweep_searcher {
 } clt_sweep_searcher;
 
 typedef struct clt_sweep_problem {
+  const char *name; /* in the plan. Entries with the same name share a problem */
   clt_problem *problem;
-  clt_size *sizes;        /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
+  clt_size *sizes;        /* owned: n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
   size_t n_sets, n_sizes; /* n_sizes: 0 if each device has its own default sizes */
 } clt_sweep_problem;
 

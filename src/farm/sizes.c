@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "farm/plan.h"
 #include "problem/instance.h"
 #include "problem/load.h"
@@ -49,7 +50,8 @@ static void check_range(const axes *a, const clt_node *node, size_t i, int64_t v
 static void make_sets(clt_sweep_problem *out, clt_sweep *sweep, size_t n_sets, const clt_node *node) {
   clt_sweep_count_values(sweep, node, n_sets * out->n_sizes);
   if (!clt_node_ok(node)) return;
-  out->sizes = clt_node_new(node, n_sets * out->n_sizes, sizeof *out->sizes);
+  out->sizes = clt_new_array(n_sets * out->n_sizes, sizeof *out->sizes);
+  if (out->sizes == NULL) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
   out->n_sets = n_sets;
   for (size_t i = 0; out->sizes && i < n_sets * out->n_sizes; i++)
     out->sizes[i] = clt_problem_size(out->problem, i % out->n_sizes);
@@ -221,7 +223,7 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
   clt_space_free(space);
 }
 
-void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent) {
+static void read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent) {
   clt_node node = clt_node_member(parent, "Sizes");
   axes a = {.problem = out->problem,
             .sweep = sweep,
@@ -243,4 +245,18 @@ void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_no
   } else {
     clt_node_fail(&node, "needs a list, or an object with \"Values\"");
   }
+}
+
+/* The values from which sizes are drawn are freed at once: there may be many more of them. */
+void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent) {
+  clt_source drawing = {.path = sweep->source.path, .text = sweep->source.text, .root = sweep->source.root};
+  clt_reading reading = *parent->reading;
+  clt_node node = *parent;
+  reading.source = &drawing;
+  node.reading = &reading;
+  read_sizes(out, sweep, &node);
+  parent->reading->rc = reading.rc;
+  drawing.path = drawing.text = NULL;
+  drawing.root = NULL;
+  clt_source_release(&drawing);
 }

@@ -434,6 +434,19 @@ static void mistakes_in_sizes(void **state) {
                  "Problems.Sizes.Where", "more than 16777216 combinations");
 }
 
+static void what_sizes_are_drawn_from_is_not_kept_and_a_problem_is_loaded_once(void **state) {
+  (void)state;
+  clt_sweep *plain = load("{\"Problems\": [\"bank.json\", \"ruled.json\", \"bank.json\"]}");
+  clt_sweep *drawn = load("{\"Problems\": [\"bank.json\", \"ruled.json\", {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\":"
+                          " {\"R\": \"range(8, 4000)\"}, \"Where\": [\"R > 8\"], \"Count\": 1}}]}");
+  assert_int_equal(drawn->source.n_blocks, plain->source.n_blocks);
+  assert_ptr_equal(drawn->problems[2].problem, drawn->problems[0].problem);
+  assert_ptr_not_equal(drawn->problems[1].problem, drawn->problems[0].problem);
+  assert_int_equal(drawn->n_cells, 3);
+  clt_sweep_free(plain);
+  clt_sweep_free(drawn);
+}
+
 /* Short texts that stand for so much that reading them would hold up all agents of a farm. */
 static void what_takes_too_long_to_read_is_refused(void **state) {
   (void)state;
@@ -478,6 +491,7 @@ int main(void) {
       cmocka_unit_test(mistakes_in_lists),
       cmocka_unit_test(mistakes_in_searchers_and_tuning),
       cmocka_unit_test(mistakes_in_sizes),
+      cmocka_unit_test(what_sizes_are_drawn_from_is_not_kept_and_a_problem_is_loaded_once),
       cmocka_unit_test(what_takes_too_long_to_read_is_refused),
   };
   return cmocka_run_group_tests_name("sweep plan", tests, setup, scratch_teardown);

@@ -554,6 +554,51 @@ static void plans_are_read_one_at_a_time_without_the_lock(void **state) {
   assert_int_equal(served.f.n_plans, 3);
   assert_null(served.f.plans[0]->sweep.plan);
   assert_int_equal(served.f.plans[2]->id, plan);
+  /* Finished ones are dropped once all are read again, except what a lane has. */
+  farm_agent_lane lane = {.plan = served.f.plans[2]};
+  served.f.lanes = &lane;
+  served.f.n_lanes = 1;
+  run("UPDATE clatune.cell SET state = 'done'");
+  for (size_t n = 2; n >= 1; n--) {
+    served.f.connection = 0;
+    for (int i = 0; i < 2; i++) look_for_plans();
+    assert_int_equal(served.f.n_plans, n);
+    lane.plan = NULL;
+  }
+  assert_int_equal(served.n_read, 3);
+  farm_drop_plan(&served.f, 0);
+}
+
+/* Plans with four million values each, one that no device here is for, and a small one. */
+static void plans_in_memory_are_few(void **state) {
+  (void)state;
+  clt_error error = {0};
+  serve();
+  served.f.n_lanes = 0;
+  for (int i = 0; i < 4; i++) {
+    clt_text json = {0};
+    char *text = NULL;
+    clt_sweep *sweep = NULL;
+    int64_t id = 0, submitted_s = 0;
+    double lease_s = 60;
+    clt_text_printf(&json, "{\"Name\": \"%d\", \"Devices\": \"%s\", \"Problems\": [\"bank.json\"", i, i == 3 ? "Absent" : "Board");
+    for (int k = 0; k < 60 && i != 1; k++)
+      clt_text_add(&json, ", {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\": {\"R\": \"range(65536)\"}, \"Count\": 1}}");
+    clt_text_add(&json, "]}");
+    scratch_write("plan.json", json.bytes);
+    check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
+    check(clt_sweep_share(&text, sweep, &error), &error);
+    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, false, &error), &error);
+    clt_text_release(&json);
+    clt_sweep_free(sweep);
+    free(text);
+  }
+  for (int i = 0; i < 5; i++) look_for_plans();
+  assert_int_equal(served.n_read, 4);
+  assert_int_equal(served.f.n_plans, 3); /* not the first one */
+  for (size_t i = 0; i < 3; i++) assert_int_equal(served.f.plans[i]->sweep.plan != NULL, i < 2);
+  assert_int_equal(served.f.plans[0]->sweep.n_cells, 1);
+  while (served.f.n_plans > 0) farm_drop_plan(&served.f, 0);
 }
 
 /* --- records --- */
@@ -755,6 +800,7 @@ int main(void) {
       cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
       cmocka_unit_test_setup(rows_that_are_no_cells_have_failed, empty),
       cmocka_unit_test_setup(plans_are_read_one_at_a_time_without_the_lock, empty),
+      cmocka_unit_test_setup(plans_in_memory_are_few, empty),
       cmocka_unit_test_setup_teardown(records_are_brought_once_and_found_by_others, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(a_plan_learns_from_what_was_there_when_it_was_submitted, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(many_records_come_in_pieces, open_stores, close_stores),
