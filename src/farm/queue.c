@@ -90,6 +90,22 @@ int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *er
   return clt_pq_run(pq, rows, ask, error, "w", after);
 }
 
+/* Rows are taken in their order. */
+int clt_queue_awaits(clt_pq *pq, bool *awaits, int64_t plan, clt_error *error) {
+  static const char ask[] =
+      "SELECT FROM plan p WHERE id = $1 AND (NOT EXISTS (" ROWS_OF_PLAN
+      "$1) OR EXISTS (SELECT FROM target t"
+      " WHERE t.plan = $1 AND EXISTS (SELECT FROM cell WHERE cell.target = t.id AND cell.state IN ('open', 'running'))"
+      " AND ((SELECT began FROM cell WHERE cell.target = t.id ORDER BY n LIMIT 1) IS NOT NULL OR EXISTS (SELECT FROM"
+      " agent a WHERE a.seen > clock_timestamp() - interval '1 minute'"
+      " AND position('; ' || t.name || '; ' IN '; ' || a.devices || '; ') > 0))))";
+  clt_pq_rows *rows = NULL;
+  int rc = clt_pq_run(pq, &rows, ask, error, "w", plan);
+  *awaits = rc == CLT_OK && clt_pq_n_rows(rows) > 0;
+  clt_pq_rows_free(rows);
+  return rc;
+}
+
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error) {
   static const char ask[] = "SELECT left(text, 16777217) FROM plan WHERE id = $1";
   clt_pq_rows *rows = NULL;

@@ -36,6 +36,10 @@ int clt_queue_find(clt_pq *pq, int64_t *id, int64_t *submitted_s, const char *te
 int clt_queue_plans(clt_pq *pq, clt_pq_rows **rows, int64_t after, clt_error *error);
 int clt_queue_text(clt_pq *pq, char **out, int64_t plan, clt_error *error);
 
+/* Whether a plan has no rows yet, or an unfinished one on a device that an agent has, or on which one was ever taken: a
+ * login can add any device to a plan. */
+int clt_queue_awaits(clt_pq *pq, bool *awaits, int64_t plan, clt_error *error);
+
 /* Creates the plan's target for a device, and some of its rows, beginning with row *n (0 at first); sets *n to the row
  * to go on with, n_cells once all exist. CLT_E_NOT_FOUND: the plan was deleted. */
 int clt_queue_join(clt_pq *pq, int64_t *target, size_t *n, int64_t plan, const clt_sweep *sweep,

@@ -458,6 +458,39 @@ static void who_is_silent_is_waited_for_and_who_has_left_is_not_there(void **sta
   json_decref(status);
 }
 
+static bool awaits(void) {
+  bool is = false;
+  clt_error error = {0};
+  check(clt_queue_awaits(pq, &is, plan, &error), &error);
+  return is;
+}
+
+static void devices_that_no_agent_has_are_not_waited_for(void **state) {
+  (void)state;
+  clt_error error = {0};
+  clt_claim claim = {0};
+  json_t *described = json_array();
+  submit("range(1, 3)", 60);
+  while (take(&claim, "a")) finish(&claim, false), claim = (clt_claim){0};
+  assert_false(awaits());
+  run("SELECT clatune.join_plan(plan, 'a key', '1', 'Nothing', 2) FROM clatune.target");
+  target = number("SELECT max(id) FROM clatune.target");
+  run("SELECT clatune.add_cells(max(id), 0, '[\"a\", \"b\"]') FROM clatune.target");
+  assert_true(is_unfinished());
+  assert_false(awaits());
+  check(clt_queue_greet(pq, "b", "Board; Nothings", "", described, &error), &error);
+  assert_false(awaits());
+  check(clt_queue_greet(pq, "b", "Board; Nothing", "", described, &error), &error);
+  assert_true(awaits());
+  check(clt_queue_leave(pq, "b", &error), &error);
+  assert_false(awaits());
+  assert_true(take(&claim, "b"));
+  assert_true(awaits());
+  run("DELETE FROM clatune.cell");
+  assert_true(awaits()); /* nobody has taken the plan up yet */
+  json_decref(described);
+}
+
 /* --- permissions --- */
 
 static void workers_change_nothing_that_is_done(void **state) {
@@ -797,6 +830,7 @@ int main(void) {
       cmocka_unit_test_setup(what_is_given_back_was_no_attempt, empty),
       cmocka_unit_test_setup(what_is_withdrawn_is_over_until_it_is_submitted_again, empty),
       cmocka_unit_test_setup(who_is_silent_is_waited_for_and_who_has_left_is_not_there, empty),
+      cmocka_unit_test_setup(devices_that_no_agent_has_are_not_waited_for, empty),
       cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
       cmocka_unit_test_setup(rows_that_are_no_cells_have_failed, empty),
       cmocka_unit_test_setup(plans_are_read_one_at_a_time_without_the_lock, empty),
