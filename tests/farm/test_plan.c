@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "farm/plan.h"
+#include "farm/sweep.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"},\n"
@@ -330,6 +331,49 @@ static void texts_may_stand_for_several_devices(void **state) {
   assert_int_equal(clt_device_select_all(found, &n, devices, 0, "all", true, NULL), CLT_E_DEVICE);
 }
 
+/* --- the table --- */
+
+static size_t n_asked;
+bool __real_farm_row_found(const farm_row *row);
+bool __wrap_farm_row_found(const farm_row *row);
+
+bool __wrap_farm_row_found(const farm_row *row) {
+  n_asked++;
+  return __real_farm_row_found(row);
+}
+
+static double fraction_in(json_t *answer, size_t line) {
+  return clt_json_number(json_array_get(json_object_get(answer, "table"), line), "fraction_of_best");
+}
+
+/* The best at a size is looked for once, not for each of the size's lines. */
+static void the_work_of_a_table_grows_with_its_tunings(void **state) {
+  (void)state;
+  enum { BUDGETS = 300, N = 2 * BUDGETS };
+  clt_device_info device = {.name = "d", .driver_version = "1"};
+  static farm_row rows[N];
+  clt_sweep *plan = load("{\"Problems\": {\"Problem\": \"bank.json\", \"Sizes\": [{\"R\": 8}, {\"R\": 16}]},"
+                         " \"Searchers\": \"random\", \"Budgets\": \"range(1, 301)\"}");
+  farm_sweep sweep = {.plan = plan, .devices = &device, .n_devices = 1, .cells = plan->cells, .n_cells = plan->n_cells, .rows = rows,
+                      .missing = json_array(), .results.path = "none"};
+  assert_int_equal(plan->n_cells, N);
+  for (size_t i = 0; i < N; i++) rows[i].line = json_pack("{s:f, s:{s:i}}", "best_s", (double)(i + 1), "evaluations", "total", 1);
+  FILE *usual = stdout;
+  stdout = fopen(scratch_path("table.json"), "w");
+  n_asked = 0;
+  assert_int_equal(farm_sweep_print(&sweep, "json", false, true), 0);
+  fclose(stdout);
+  stdout = usual;
+  assert_in_range(n_asked, 1, 4 * N);
+  json_t *answer = json_load_file(scratch_path("table.json"), 0, NULL);
+  assert_float_equal(fraction_in(answer, 1), 0.5, 1e-9);
+  assert_float_equal(fraction_in(answer, BUDGETS), 1, 1e-9);
+  assert_float_equal(fraction_in(answer, N - 1), (BUDGETS + 1.0) / N, 1e-9);
+  for (size_t i = 0; i < N; i++) json_decref(rows[i].line);
+  json_decref(answer);
+  clt_sweep_free(plan);
+}
+
 /* --- mistakes --- */
 
 static void expect_mistake(const char *json, int line, const char *key, const char *message) {
@@ -488,6 +532,7 @@ int main(void) {
       cmocka_unit_test(listed_configurations_that_do_not_fit_are_refused),
       cmocka_unit_test(the_key_is_another_for_whatever_changes_the_tuning),
       cmocka_unit_test(texts_may_stand_for_several_devices),
+      cmocka_unit_test(the_work_of_a_table_grows_with_its_tunings),
       cmocka_unit_test(mistakes_in_lists),
       cmocka_unit_test(mistakes_in_searchers_and_tuning),
       cmocka_unit_test(mistakes_in_sizes),
