@@ -96,17 +96,22 @@ typedef struct farm_agent {
 bool farm_is_away(farm_agent *f);
 int farm_note(farm_agent *f, int rc, clt_error *error);
 
-farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
-void farm_drop_plan(farm_agent *f, size_t index);
-
-/* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
-int farm_know_plans(farm_agent *f, clt_error *error);
-
 /* Fails rows without attempts left; sets f->done if the plan is finished, otherwise prints the reason for waiting. */
 int farm_look_for_end(farm_agent *f, clt_error *error);
 
 void farm_clear_row(farm_row *row);
 void farm_forget_past(farm_agent_lane *lane);
 farm_work farm_agent_work(farm_agent *f);
+
+/* --- plans.c: under the lock --- */
+
+farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
+void farm_drop_plan(farm_agent *f, size_t index);
+
+/* Whether all rows of a plan are in the database. */
+bool farm_is_joined(const farm_agent *f, const farm_agent_plan *p);
+
+/* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
+int farm_know_plans(farm_agent *f, clt_error *error);
 
 #endif
