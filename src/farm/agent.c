@@ -199,8 +199,10 @@ static void open_farm(farm_agent *f) {
     f->said_away = rc == CLT_E_AGAIN;
     why = (clt_error){0};
     if (rc == CLT_E_AGAIN) poll(NULL, 0, FARM_TICK_MS);
+    pthread_mutex_lock(&f->lock);
     rc = farm_know_plans(f, &why);
     if (rc == CLT_OK) rc = greet(f, &why);
+    pthread_mutex_unlock(&f->lock);
   } while (rc == CLT_E_AGAIN && clt_now_s() < until_s && !*cli_signals_flag());
   if (rc) cli_report(&why);
 }
@@ -220,13 +222,7 @@ static void close_farm(void *user) {
   clt_shipper_release(&f->shipper);
   clt_outbox_close(&f->leftover);
   clt_outbox_close(&f->outbox);
-  for (size_t i = 0; i < f->n_plans; i++) {
-    if (f->text == NULL) clt_sweep_free(f->plans[i]->sweep.plan);
-    free(f->plans[i]->hash);
-    free(f->plans[i]->targets);
-    free(f->plans[i]->n_joined);
-    free(f->plans[i]);
-  }
+  while (f->n_plans > 0) farm_drop_plan(f, f->n_plans - 1);
   for (size_t i = 0; i < f->n_lanes; i++) {
     farm_forget_past(&f->lanes[i]);
     farm_clear_row(&f->lanes[i].row);

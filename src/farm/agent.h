@@ -45,8 +45,9 @@ char *farm_row_text(const json_t *row);
 /* A plan in the database. */
 typedef struct farm_agent_plan {
   int64_t id;       /* 0: not in the database, or finished */
+  bool listed;      /* among the unfinished plans of the database, when all were read last */
   char *hash;       /* of its text */
-  farm_sweep sweep; /* its cells, on the agent's devices; plan NULL: the agent cannot run it */
+  farm_sweep sweep; /* its cells, on the agent's devices; plan NULL: the agent cannot run it, or has no such device */
   int64_t *targets; /* per device; 0: the plan does not use it */
   size_t *n_joined; /* per device: the rows that are there; the cells of the plan if it has no target */
 } farm_agent_plan;
@@ -55,6 +56,7 @@ typedef struct farm_agent_lane {
   farm_lane *lane;
   volatile int stop; /* stops its tuning */
   clt_claim claim;
+  const farm_agent_plan *plan; /* of its last tuning, whose instance it keeps; NULL: none */
   farm_row row;
   int64_t begun, renewed; /* progress at the claim's beginning and at the last renewal */
   double renewed_s;
@@ -83,6 +85,7 @@ typedef struct farm_agent {
   farm_agent_lane *lanes; /* by their indices */
   size_t n_lanes;
   bool away, said_away, released, done, ends;
+  bool reads; /* a thread reads a plan, without the lock */
   double retry_s, plans_s, ship_s, greet_s, waits_s;
   char waits_for[512]; /* the last message about waiting */
   int64_t shipped;     /* sum of all lanes' progress when records were last sent */
@@ -93,16 +96,22 @@ typedef struct farm_agent {
 bool farm_is_away(farm_agent *f);
 int farm_note(farm_agent *f, int rc, clt_error *error);
 
-farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
-
-/* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
-int farm_know_plans(farm_agent *f, clt_error *error);
-
 /* Fails rows without attempts left; sets f->done if the plan is finished, otherwise prints the reason for waiting. */
 int farm_look_for_end(farm_agent *f, clt_error *error);
 
 void farm_clear_row(farm_row *row);
 void farm_forget_past(farm_agent_lane *lane);
 farm_work farm_agent_work(farm_agent *f);
+
+/* --- plans.c: under the lock --- */
+
+farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash); /* NULL: out of memory */
+void farm_drop_plan(farm_agent *f, size_t index);
+
+/* Whether all rows of a plan are in the database. */
+bool farm_is_joined(const farm_agent *f, const farm_agent_plan *p);
+
+/* Updates the plans and their targets if they may have changed: a part at a time, between two claims. */
+int farm_know_plans(farm_agent *f, clt_error *error);
 
 #endif

@@ -2,7 +2,6 @@
  * in the agent's own file, the outbox. */
 #include "farm/agent.h"
 
-#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #include "device/device.h"
 
 #define RETRY_S 1.0 /* until an unreachable server is tried again */
-#define PLANS_S 2.0 /* between two checks for new plans */
-#define LOOKS 30    /* checks, until all plans are read again */
 #define WAITS_S 10  /* between two checks of other agents' progress */
 
 /* --- the server --- */
@@ -34,121 +31,6 @@ int farm_note(farm_agent *f, int rc, clt_error *error) {
     fprintf(stderr, "clatune: warning: %s; running tunings continue, their results are sent later\n", error->message);
   f->said_away = f->away = true;
   f->retry_s = clt_now_s() + RETRY_S;
-  return rc;
-}
-
-/* --- plans --- */
-
-/* NULL: out of memory. */
-farm_agent_plan *farm_add_plan(farm_agent *f, clt_sweep *plan, const char *hash) {
-  farm_agent_plan *p = calloc(1, sizeof *p);
-  if (p == NULL || clt_grow(&f->plans, &f->plans_capacity, f->n_plans + 1, sizeof *f->plans)) return free(p), NULL;
-  f->plans[f->n_plans++] = p;
-  p->hash = strdup(hash);
-  p->targets = calloc(f->sweep->n_devices + 1, sizeof *p->targets);
-  p->n_joined = calloc(f->sweep->n_devices + 1, sizeof *p->n_joined);
-  p->sweep = (farm_sweep){.plan = plan, .devices = f->sweep->devices, .n_devices = f->sweep->n_devices};
-  if (plan) p->sweep.cells = plan->cells, p->sweep.n_cells = plan->n_cells;
-  return p->hash && p->targets && p->n_joined ? p : NULL;
-}
-
-/* Program problems run on the host device only, kernels never do. */
-static bool fits(const clt_sweep *plan, const clt_device_info *device) {
-  return clt_sweep_is_of_commands(plan) == (strcmp(device->platform_name, "host") == 0) && clt_sweep_fits(plan, device);
-}
-
-/* Adds some rows of a plan, also if it is new or has come back; id: its own. */
-static int join_plan(farm_agent *f, farm_agent_plan *p, int64_t id, int64_t submitted_s, clt_error *error) {
-  int rc = CLT_OK;
-  clt_sweep *plan = p->sweep.plan;
-  if (plan == NULL) return CLT_OK;
-  if (p->id != id) {
-    memset(p->targets, 0, f->sweep->n_devices * sizeof *p->targets);
-    for (size_t d = 0; d < f->sweep->n_devices; d++)
-      p->n_joined[d] = fits(plan, &f->sweep->devices[d]) ? 0 : plan->n_cells;
-    if (plan->learns_before_submission) plan->tuning.learn_before_s = submitted_s;
-  }
-  for (size_t d = 0; rc == CLT_OK && d < f->sweep->n_devices; d++)
-    if (p->n_joined[d] < plan->n_cells)
-      rc = clt_queue_join(f->pq, &p->targets[d], &p->n_joined[d], id, plan, &f->sweep->devices[d], error);
-  if (rc == CLT_OK) p->id = id;
-  return rc;
-}
-
-static bool is_joined(const farm_agent *f, const farm_agent_plan *p) {
-  for (size_t d = 0; p->sweep.plan && d < f->sweep->n_devices; d++)
-    if (p->n_joined[d] < p->sweep.plan->n_cells) return false;
-  return true;
-}
-
-/* Loads a submitted plan. One that this agent cannot run is reported once and left to other agents. */
-static int learn_plan(farm_agent *f, farm_agent_plan **out, int64_t id, const char *name, const char *hash,
-                      clt_error *error) {
-  clt_error why = {0};
-  char *text = NULL, message[2048];
-  clt_sweep *plan = NULL;
-  int rc = clt_queue_text(f->pq, &text, id, error);
-  if (rc) return rc;
-  if (clt_sweep_load_shared(&plan, text, name, &f->options->trust, &why)) {
-    clt_error_format(message, sizeof message, &why);
-    fprintf(stderr, "clatune: plan %lld '%s' is left to other agents: %s\n", (long long)id, name, message);
-    plan = NULL;
-  }
-  free(text);
-  *out = farm_add_plan(f, plan, hash);
-  return *out ? CLT_OK : clt_fail_memory(error);
-}
-
-/* Reads newly submitted plans, page by page, up to one to work on, as there may be any number. From time to time all of
- * them, because a new submission reopens failed tunings. */
-static int learn_plans(farm_agent *f, clt_error *error) {
-  clt_pq_rows *rows = NULL;
-  int rc = clt_queue_plans(f->pq, &rows, f->seen, error);
-  const size_t n = rc ? 0 : clt_pq_n_rows(rows);
-  bool joins = false;
-  for (size_t i = 0; rc == CLT_OK && !joins && i < n; i++) {
-    const char *hash = clt_pq_text(rows, i, 3);
-    farm_agent_plan *p = NULL;
-    const int64_t id = clt_pq_whole(rows, i, 0);
-    for (size_t k = 0; k < f->n_plans && p == NULL; k++)
-      if (strcmp(f->plans[k]->hash, hash) == 0) p = f->plans[k];
-    if (p == NULL) rc = learn_plan(f, &p, id, clt_pq_text(rows, i, 2), hash, error);
-    joins = rc == CLT_OK && p->id != id;
-    if (joins) rc = join_plan(f, p, id, clt_pq_whole(rows, i, 1), error);
-    if (rc == CLT_E_NOT_FOUND) rc = CLT_OK; /* it was withdrawn just now */
-    if (rc == CLT_OK) f->seen = id;
-  }
-  clt_pq_rows_free(rows);
-  if (rc || n > 0) return rc;
-  f->plans_s = clt_now_s() + PLANS_S;
-  if (++f->n_looks % LOOKS == 0) f->seen = 0;
-  return CLT_OK;
-}
-
-int farm_know_plans(farm_agent *f, clt_error *error) {
-  int64_t id = 0, submitted_s = 0;
-  double lease_s = f->options->lease_s;
-  int rc;
-  if (f->connection != clt_pq_connection(f->pq)) { /* after a reconnection it may be another database */
-    for (size_t i = 0; i < f->n_plans; i++) f->plans[i]->id = 0;
-    f->plans_s = 0;
-    f->seen = 0;
-  }
-  for (size_t i = 0; i < f->n_plans; i++)
-    if (f->plans[i]->id && !is_joined(f, f->plans[i])) {
-      rc = join_plan(f, f->plans[i], f->plans[i]->id, 0, error);
-      if (rc) return rc;
-      break;
-    }
-  if (clt_now_s() < f->plans_s) return CLT_OK;
-  if (f->text) {
-    rc = clt_queue_submit(f->pq, &id, &submitted_s, clt_sweep_name(f->sweep->plan), f->text, &lease_s, false, error);
-    if (rc == CLT_OK) rc = join_plan(f, f->plans[0], id, submitted_s, error);
-    if (rc == CLT_OK) f->plans_s = INFINITY;
-  } else {
-    rc = learn_plans(f, error);
-  }
-  if (rc == CLT_OK) f->connection = clt_pq_connection(f->pq);
   return rc;
 }
 
@@ -172,11 +54,11 @@ static void end_lanes(void *user) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* The CPU's lane runs only while no other lane does: the compilers and searchers of the other lanes would disturb its
- * measurements. At most --jobs lanes run at once. */
+/* The CPU's lane runs only while no other lane does, nor reads a plan: that would disturb its measurements, as would
+ * the compilers and searchers. At most --jobs lanes run at once. */
 static bool is_its_turn(const farm_agent *f, const farm_agent_lane *l) {
   int64_t n_works = 0;
-  bool turn = true;
+  bool turn = !(f->reads && l->lane->alone);
   for (const farm_agent_lane *o = f->lanes; o < f->lanes + f->n_lanes; o++) {
     if (o == l || o->lane == NULL) continue;
     n_works += o->works;
@@ -257,7 +139,7 @@ static int say_waits(farm_agent *f, clt_error *error) {
 int farm_look_for_end(farm_agent *f, clt_error *error) {
   clt_pq_rows *rows = NULL;
   int rc = clt_queue_expire(f->pq, error);
-  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq) || !is_joined(f, f->plans[0])) return rc;
+  if (rc || f->text == NULL || f->connection != clt_pq_connection(f->pq) || !farm_is_joined(f, f->plans[0])) return rc;
   rc = clt_queue_reject(f->pq, f->plans[0]->id, error);
   if (rc == CLT_OK) rc = clt_queue_plans(f->pq, &rows, f->plans[0]->id - 1, error);
   if (rc) return rc;
@@ -280,13 +162,15 @@ static void put_away(farm_agent *f, farm_agent_lane *l, const farm_agent_plan *p
   forget_claim(l);
 }
 
-/* Under the lock: claims a row; sets its plan, device and cell. */
-static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan, size_t *device) {
+/* Under the lock: claims a row; sets its plan, device and cell. t: the lane's last tuning, of l->plan. */
+static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_sweep_tuning *t, farm_agent_plan **plan,
+                       size_t *device) {
   clt_error error = {0};
   bool found = false;
   if (f->done || !farm_lane_has_time(l->lane, f->sweep)) return l->idle = true, FARM_NO_WORK;
   if (farm_is_away(f) || f->released || !is_its_turn(f, l)) return FARM_WAIT;
   int rc = farm_know_plans(f, &error);
+  if (f->released || !is_its_turn(f, l)) return farm_note(f, rc, &error), FARM_WAIT; /* while it read a plan */
   if (rc == CLT_OK) rc = take_row(f, l, &found, &error);
   if (rc == CLT_OK && !found) rc = farm_look_for_end(f, &error);
   l->idle = rc == CLT_OK && !found;
@@ -294,6 +178,8 @@ static int take_tuning(farm_agent *f, farm_agent_lane *l, farm_agent_plan **plan
   *plan = f->connection == clt_pq_connection(f->pq) ? find_target(f, l, l->claim.target, device) : NULL;
   if (*plan == NULL || l->claim.n < 0 || l->claim.n >= (int64_t)(*plan)->sweep.n_cells)
     return put_away(f, l, *plan), FARM_WAIT;
+  if (l->plan != *plan) farm_sweep_tuning_release(t);
+  l->plan = *plan;
   l->works = true;
   __atomic_store_n(&l->stop, 0, __ATOMIC_RELAXED);
   l->renewed = -1;
@@ -396,7 +282,7 @@ static int next_tuning(void *user, farm_lane *lane, clt_store *store, farm_sweep
   size_t device = 0;
   farm_clear_row(&l->row);
   pthread_mutex_lock(&f->lock);
-  int what = take_tuning(f, l, &plan, &device);
+  int what = take_tuning(f, l, t, &plan, &device);
   pthread_mutex_unlock(&f->lock);
   if (what != FARM_WORK) return what;
   if (strcmp(store->origin, l->claim.origin) != 0) { /* each claim's measurements have an origin of their own */

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/plugin.h"
 #include "eval/evaluators.h"
@@ -21,6 +22,13 @@
 #define MAX_SEARCHERS 64
 #define MAX_NUMBERS 10000 /* seeds, budgets */
 #define MAX_CELLS 1000000
+
+void clt_sweep_count_values(clt_sweep *sweep, const clt_node *node, size_t n) {
+  sweep->n_values += n;
+  if (sweep->n_values > CLT_MAX_SWEEP_VALUES)
+    clt_node_fail(node, "the plan lists, draws and checks more than %d values in all; list fewer, or split it",
+                  CLT_MAX_SWEEP_VALUES);
+}
 
 static size_t count_items(const clt_node *node, size_t most, const char *what) {
   const size_t n = clt_node_count(node);
@@ -80,37 +88,65 @@ static const json_t *read_configurations(clt_sweep *sweep, const clt_node *paren
   return list.json;
 }
 
-/* "Grid": all combinations as a list of configurations; the last parameter varies fastest. A parameter's values are a
- * scalar, a list, or a text as in T1 ("[2**i for i in range(4)]"); a text that is not a list is itself the value. */
+/* The values of a parameter in "Grid". */
+typedef struct grid_axis {
+  const char *name;
+  json_t *given;     /* a scalar, a list, or a text */
+  clt_value *parsed; /* of a text as in T1 ("[2**i for i in range(4)]"); NULL: `given` has the values */
+  size_t n;
+} grid_axis;
+
+/* A new reference. */
+static json_t *grid_value(const grid_axis *axis, size_t i) {
+  if (axis->parsed) return clt_json_value(axis->parsed[i]);
+  return json_incref(json_is_array(axis->given) ? json_array_get(axis->given, i) : axis->given);
+}
+
+/* A text that is not a list is itself the value. *product: the number of combinations so far. */
+static void read_grid_axis(grid_axis *axis, size_t *product, const clt_node *grid) {
+  clt_node node = clt_node_member(grid, axis->name);
+  const char *text = json_string_value(axis->given);
+  axis->n = json_is_array(axis->given) ? json_array_size(axis->given) : 1;
+  if (text && clt_values_parse(&axis->parsed, &axis->n, text, NULL, NULL, 0, NULL)) axis->parsed = NULL, axis->n = 1;
+  bool good = axis->n > 0 && axis->n <= CLT_MAX_SWEEP_LISTED && axis->n * *product <= CLT_MAX_SWEEP_LISTED;
+  for (size_t i = 0; good && i < axis->n; i++) {
+    clt_value scalar;
+    json_t *value = grid_value(axis, i);
+    good = clt_json_to_value(&scalar, value);
+    json_decref(value);
+  }
+  *product *= axis->n;
+  if (!good)
+    clt_node_fail(&node, "needs a value or a list of values, with at most %d combinations in all",
+                  CLT_MAX_SWEEP_LISTED);
+}
+
+/* "Grid": all combinations as a list of configurations; the last parameter varies fastest. */
 static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
+  grid_axis axes[CLT_MAX_PARAMETERS];
+  size_t n = 0, product = 1;
   const char *name;
   json_t *given, *list = json_array();
-  json_array_append_new(list, json_object());
-  if (!clt_read_object(node, NULL, false)) return json_decref(list), NULL;
+  const size_t n_names = json_object_size(node->json);
+  if (clt_read_object(node, NULL, false) && (n_names == 0 || n_names > CLT_MAX_PARAMETERS))
+    clt_node_fail(node, "needs values of 1 to %d parameters", CLT_MAX_PARAMETERS);
   json_object_foreach((json_t *)node->json, name, given) {
-    clt_node here = clt_node_member(node, name);
-    clt_value *parsed = NULL, scalar;
-    size_t n = json_is_array(given) ? json_array_size(given) : 1;
-    const char *text = json_string_value(given);
-    bool is_list = text && clt_values_parse(&parsed, &n, text, NULL, NULL, 0, NULL) == CLT_OK;
-    bool good = n > 0 && n <= CLT_MAX_SWEEP_LISTED && n * json_array_size(list) <= CLT_MAX_SWEEP_LISTED;
-    json_t *longer = json_array();
-    for (size_t i = 0; good && i < n * json_array_size(list); i++) {
-      json_t *own = json_is_array(given) ? json_array_get(given, i % n) : given;
-      json_t *value = is_list ? clt_json_value(parsed[i % n]) : json_incref(own);
-      json_t *configuration = json_copy(json_array_get(list, i / n));
-      good = clt_json_to_value(&scalar, value);
-      if (json_object_set_new(configuration, name, value) || json_array_append_new(longer, configuration))
-        clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
-    }
-    if (!good)
-      clt_node_fail(&here, "needs a value or a list of values, with at most %d combinations in all",
-                    CLT_MAX_SWEEP_LISTED);
-    free(parsed);
-    json_decref(list);
-    list = longer;
+    if (!clt_node_ok(node)) break;
+    axes[n] = (grid_axis){.name = name, .given = given};
+    read_grid_axis(&axes[n++], &product, node);
   }
-  if (json_object_size(node->json) == 0) clt_node_fail(node, "must not be empty");
+  clt_sweep_count_values(sweep, node, product * n);
+  for (size_t i = 0; i < product && clt_node_ok(node); i++) {
+    json_t *configuration = json_object();
+    size_t each = product; /* how many combinations have the same value, one after the other */
+    bool made = json_array_append_new(list, configuration) == 0;
+    for (const grid_axis *a = axes; a < axes + n; a++) {
+      each /= a->n;
+      made = made && json_object_set_new(configuration, a->name, grid_value(a, i / each % a->n)) == 0;
+    }
+    if (!made) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  }
+  while (n > 0) free(axes[--n].parsed);
   if (json_array_append_new(sweep->kept, list)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
   return list;
 }
@@ -136,12 +172,20 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
   if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
 }
 
-static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const char *name, int64_t min) {
+static int64_t *read_distinct_numbers(size_t *n, clt_sweep *sweep, const clt_node *parent, const char *name,
+                                      int64_t min) {
   clt_node node = clt_node_member(parent, name);
   int64_t *numbers = clt_load_integers(n, &node, min, INT64_MAX, MAX_NUMBERS);
-  for (size_t i = 0; i < *n && clt_node_ok(parent); i++)
-    for (size_t k = 0; k < i; k++)
-      if (numbers[i] == numbers[k]) clt_node_fail(&node, "%lld is listed twice", (long long)numbers[i]);
+  clt_map seen = {0};
+  clt_sweep_count_values(sweep, &node, *n);
+  for (size_t i = 0; i < *n && clt_node_ok(parent); i++) {
+    bool is_new = false;
+    if (clt_map_add(&seen, (uint64_t)numbers[i], &is_new) == NULL)
+      clt_node_fail_as(&node, CLT_E_MEMORY, "out of memory");
+    else if (!is_new)
+      clt_node_fail(&node, "%lld is listed twice", (long long)numbers[i]);
+  }
+  clt_map_release(&seen);
   return numbers;
 }
 
@@ -166,8 +210,8 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
       if (strcmp(axes.searchers[i].label, axes.searchers[k].label) == 0)
         clt_node_fail(&list, "\"%s\" is listed twice; give one of them another \"Name\"", axes.searchers[i].label);
   }
-  axes.budgets = read_distinct_numbers(&axes.n_budgets, parent, "Budgets", 1);
-  axes.seeds = read_distinct_numbers(&axes.n_seeds, parent, "Seeds", 0);
+  axes.budgets = read_distinct_numbers(&axes.n_budgets, sweep, parent, "Budgets", 1);
+  axes.seeds = read_distinct_numbers(&axes.n_seeds, sweep, parent, "Seeds", 0);
   if (axes.n_searchers == 0) axes.searchers = usual->searchers, axes.n_searchers = usual->n_searchers;
   if (axes.n_budgets == 0) axes.budgets = usual->budgets, axes.n_budgets = usual->n_budgets;
   if (axes.n_seeds == 0) axes.seeds = usual->seeds, axes.n_seeds = usual->n_seeds;
@@ -176,29 +220,37 @@ static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tun
 
 /* --- problems --- */
 
-/* Loads a problem and adds its cells: sizes outermost, then searcher, budget, seed. */
+/* Loads a problem, or finds it if the plan has named it before. */
+static void load_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node *place) {
+  clt_error cause = {0};
+  char *path = NULL;
+  for (const clt_sweep_problem *other = sweep->problems; other < p && p->problem == NULL; other++)
+    if (strcmp(other->name, p->name) == 0) p->problem = other->problem;
+  if (p->problem) return;
+  if (sweep->trust)
+    clt_node_wrap(place, clt_sweep_resolve(&path, p->name, sweep->trust, &cause), &cause);
+  else
+    path = clt_path_join(sweep->folder, p->name);
+  path = clt_node_ok(place) ? clt_node_keep(place, path) : NULL;
+  if (path == NULL) return;
+  clt_node_wrap(place, clt_problem_new(&p->problem, path, &cause), &cause);
+  if (clt_node_ok(place) && sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
+    clt_node_fail_as(place, CLT_E_UNSUPPORTED, "runs programs or has a module of C; allow that with --allow-programs");
+}
+
+/* Adds the cells of a problem: sizes outermost, then searcher, budget, seed. */
 static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_axes *usual, const clt_node *node) {
   clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Problem");
-  const char *name = json_string_value(place.json);
-  clt_error cause = {0};
   size_t of_set = 0;
   if (!json_is_string(node->json) &&
       !clt_read_object(node, CLT_NAMES("Problem", "Sizes", "Searchers", "Budgets", "Seeds"), true))
     return;
-  if (name == NULL || name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
-  char *path = NULL;
-  if (clt_node_ok(node) && sweep->trust)
-    clt_node_wrap(&place, clt_sweep_resolve(&path, name, sweep->trust, &cause), &cause);
-  else if (clt_node_ok(node))
-    path = clt_path_join(sweep->folder, name);
-  path = clt_node_ok(node) ? clt_node_keep(node, path) : NULL;
-  if (path == NULL) return;
-  clt_node_wrap(&place, clt_problem_new(&p->problem, path, &cause), &cause);
+  p->name = json_string_value(place.json);
+  if (p->name == NULL || p->name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
+  if (clt_node_ok(node)) load_problem(p, sweep, &place);
   if (!clt_node_ok(node)) return;
-  if (sweep->trust && !sweep->trust->programs && clt_problem_runs_programs(p->problem))
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "runs programs or has a module of C; allow that with --allow-programs");
   p->n_sizes = clt_problem_n_sizes(p->problem);
-  clt_sweep_read_sizes(p, node);
+  clt_sweep_read_sizes(p, sweep, node);
   const tuning_axes axes = read_axes(sweep, node, usual);
   if (!clt_node_ok(node)) return;
   for (size_t i = 0; i < axes.n_searchers; i++)
@@ -386,7 +438,12 @@ int clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, c
 
 void clt_sweep_free(clt_sweep *sweep) {
   if (sweep == NULL) return;
-  for (size_t i = 0; i < sweep->n_problems; i++) clt_problem_free(sweep->problems[i].problem);
+  for (size_t i = 0; i < sweep->n_problems; i++) {
+    size_t first = 0; /* entry with the problem */
+    while (sweep->problems[first].problem != sweep->problems[i].problem) first++;
+    if (first == i) clt_problem_free(sweep->problems[i].problem);
+    free(sweep->problems[i].sizes);
+  }
   free(sweep->cells);
   json_decref(sweep->kept);
   clt_source_release(&sweep->source);

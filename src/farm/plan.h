@@ -16,6 +16,7 @@
 #define CLT_MAX_PLAN_BYTES ((size_t)16 << 20)
 #define CLT_MAX_SWEEP_SIZES 100000  /* sets of sizes per problem */
 #define CLT_MAX_SWEEP_LISTED 100000 /* listed configurations per searcher */
+#define CLT_MAX_SWEEP_VALUES 4000000
 
 /* A searcher with its options, or a list of configurations. */
 typedef struct clt_sweep_searcher {
@@ -27,8 +28,9 @@ typedef struct clt_sweep_searcher {
 } clt_sweep_searcher;
 
 typedef struct clt_sweep_problem {
+  const char *name; /* in the plan. Entries with the same name share a problem */
   clt_problem *problem;
-  clt_size *sizes;        /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
+  clt_size *sizes;        /* owned: n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
   size_t n_sets, n_sizes; /* n_sizes: 0 if each device has its own default sizes */
 } clt_sweep_problem;
 
@@ -61,6 +63,7 @@ typedef struct clt_sweep {
   clt_sweep_problem *problems;
   clt_sweep_cell *cells; /* at most a million: size outermost, then searcher, budget, seed */
   size_t n_problems, n_cells, cells_capacity;
+  size_t n_values; /* those of grids, sizes, budgets and seeds, which reading the plan takes time and memory for */
   const char *evaluator; /* NULL: the problems' default */
   clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
@@ -121,7 +124,10 @@ int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *er
 
 /* --- internal --- */
 
+/* Before n more values are read: a mistake if they are too many. A few short lines can stand for billions of them. */
+void clt_sweep_count_values(clt_sweep *sweep, const clt_node *node, size_t n);
+
 /* sizes.c: reads "Sizes" of a problem, whose problem and n_sizes are set. */
-void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent);
+void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent);
 
 #endif

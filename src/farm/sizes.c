@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "farm/plan.h"
 #include "problem/instance.h"
 #include "problem/load.h"
@@ -13,6 +14,7 @@
 #define MAX_VALUES 65536                   /* of one size */
 #define MAX_COMBINATIONS ((size_t)1 << 24) /* of sizes with values, if there are conditions */
 #define MAX_CONDITIONS 64
+#define CHECKS 16 /* of combinations: as much work as a value */
 
 /* One size: its values, or the index of the size that it equals. n = 0 and no alias: its default. */
 typedef struct axis {
@@ -24,6 +26,7 @@ typedef struct axis {
 
 typedef struct axes {
   const clt_problem *problem;
+  clt_sweep *sweep;
   axis *axis; /* n */
   size_t n;
 } axes;
@@ -44,8 +47,11 @@ static void check_range(const axes *a, const clt_node *node, size_t i, int64_t v
 }
 
 /* Allocates n_sets sets of sizes, filled with the defaults. */
-static void make_sets(clt_sweep_problem *out, size_t n_sets, const clt_node *node) {
-  out->sizes = clt_node_new(node, n_sets * out->n_sizes, sizeof *out->sizes);
+static void make_sets(clt_sweep_problem *out, clt_sweep *sweep, size_t n_sets, const clt_node *node) {
+  clt_sweep_count_values(sweep, node, n_sets * out->n_sizes);
+  if (!clt_node_ok(node)) return;
+  out->sizes = clt_new_array(n_sets * out->n_sizes, sizeof *out->sizes);
+  if (out->sizes == NULL) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
   out->n_sets = n_sets;
   for (size_t i = 0; out->sizes && i < n_sets * out->n_sizes; i++)
     out->sizes[i] = clt_problem_size(out->problem, i % out->n_sizes);
@@ -63,7 +69,7 @@ static void read_list(clt_sweep_problem *out, const axes *a, const clt_node *lis
   const char *name;
   json_t *value;
   if (n == 0 || n > CLT_MAX_SWEEP_SIZES) clt_node_fail(list, "needs 1 to %d sizes", CLT_MAX_SWEEP_SIZES);
-  if (clt_node_ok(list)) make_sets(out, n, list);
+  if (clt_node_ok(list)) make_sets(out, a->sweep, n, list);
   for (size_t set = 0; set < n && clt_node_ok(list); set++) {
     clt_node item = clt_node_item(list, set);
     if (!clt_read_object(&item, NULL, false)) return;
@@ -97,6 +103,7 @@ static void read_values(axes *a, const clt_node *values) {
       continue;
     }
     x->values = clt_load_integers(&x->n, &here, INT64_MIN, INT64_MAX, MAX_VALUES);
+    clt_sweep_count_values(a->sweep, &here, x->n);
     for (size_t v = 0; v < x->n && clt_node_ok(values); v++) check_range(a, &here, (size_t)i, x->values[v]);
   }
   for (size_t i = 0; i < a->n && clt_node_ok(values); i++) {
@@ -141,6 +148,7 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
     }
     clt_node_wrap(node, rc, &cause);
   }
+  clt_sweep_count_values(a->sweep, &where, product * n / CHECKS);
   if (n > MAX_CONDITIONS) clt_node_fail(&where, "has more than %d conditions; combine some with 'and'", MAX_CONDITIONS);
   for (size_t i = 0; i < n && clt_node_ok(node); i++) {
     clt_node item = clt_node_item(&where, i);
@@ -205,7 +213,7 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
     if (is_new && drawn.n > skip) sets[drawn.n - skip - 1] = clt_space_at(space, rank);
   }
   clt_map_release(&drawn);
-  if (clt_node_ok(node)) make_sets(out, n, node);
+  if (clt_node_ok(node)) make_sets(out, a->sweep, n, node);
   for (size_t i = 0; i < a->n && clt_node_ok(node); i++) {
     const axis *x = &a->axis[a->axis[i].same_as >= 0 ? (size_t)a->axis[i].same_as : i];
     int p = clt_space_find_parameter(space, x->name);
@@ -215,15 +223,18 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
   clt_space_free(space);
 }
 
-void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent) {
+static void read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent) {
   clt_node node = clt_node_member(parent, "Sizes");
-  axes a = {.problem = out->problem, .axis = clt_node_new(parent, out->n_sizes, sizeof(axis)), .n = out->n_sizes};
+  axes a = {.problem = out->problem,
+            .sweep = sweep,
+            .axis = clt_node_new(parent, out->n_sizes, sizeof(axis)),
+            .n = out->n_sizes};
   bool depends = false;
   if (!clt_node_ok(parent)) return;
   for (size_t i = 0; i < a.n; i++) depends = depends || out->problem->sizes[i].rule;
   for (size_t i = 0; i < a.n; i++) a.axis[i] = (axis){.name = out->problem->sizes[i].name, .same_as = -1};
   if (node.json == NULL && !depends) {
-    make_sets(out, 1, parent);
+    make_sets(out, sweep, 1, parent);
   } else if (node.json == NULL) { /* each device has its own defaults */
     out->n_sizes = 0;
     out->n_sets = 1;
@@ -234,4 +245,18 @@ void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent) {
   } else {
     clt_node_fail(&node, "needs a list, or an object with \"Values\"");
   }
+}
+
+/* The values from which sizes are drawn are freed at once: there may be many more of them. */
+void clt_sweep_read_sizes(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *parent) {
+  clt_source drawing = {.path = sweep->source.path, .text = sweep->source.text, .root = sweep->source.root};
+  clt_reading reading = *parent->reading;
+  clt_node node = *parent;
+  reading.source = &drawing;
+  node.reading = &reading;
+  read_sizes(out, sweep, &node);
+  parent->reading->rc = reading.rc;
+  drawing.path = drawing.text = NULL;
+  drawing.root = NULL;
+  clt_source_release(&drawing);
 }

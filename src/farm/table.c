@@ -13,14 +13,23 @@ static const char *const figure_names[] = {"best_s",           "default_s", "spe
                                            "fraction_of_best", "wall_s",    "best_value",           "default_value"};
 enum { SPEEDUP = 2, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
 
-/* The cells first .. first+n-1, which differ in their seeds alone. scratch has space for n numbers of each figure.
- * NULL: none of them is of this shard. */
-static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
-  const clt_sweep_cell *cells = s->cells, *cell = &cells[first];
+/* The lowest cost at the sizes of a cell, which is the first one with them, by any tuning. */
+static double find_least(const farm_sweep *s, size_t device, size_t first) {
+  double least = NAN;
+  for (size_t i = first; i < s->n_cells && s->cells[i].size_set == s->cells[first].size_set; i++) {
+    const farm_row *row = farm_sweep_row(s, device, i);
+    if (farm_row_found(row)) least = fmin(least, farm_row_cost(row, false));
+  }
+  return least;
+}
+
+/* The cells first .. first+n-1, which differ in their seeds alone. least: of find_least. scratch has space for n
+ * numbers of each figure. NULL: none of them is of this shard. */
+static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_t n, double least, double *scratch) {
+  const clt_sweep_cell *cell = &s->cells[first];
   json_int_t n_own = 0, n_found = 0, n_failed = 0;
-  size_t found = 0, beside = first;
+  size_t found = 0;
   const char *reason = NULL; /* of the first failure */
-  double least = NAN;        /* at these sizes, by any tuning: those are together */
   json_t *sizes = json_object();
   for (size_t i = first; i < first + n; i++) {
     const farm_row *row = farm_sweep_row(s, device, i);
@@ -38,11 +47,6 @@ static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_
     found++;
   }
   if (n_own == 0) return json_decref(sizes), NULL;
-  while (beside > 0 && cells[beside - 1].size_set == cell->size_set) beside--;
-  for (; beside < s->n_cells && cells[beside].size_set == cell->size_set; beside++) {
-    const farm_row *row = farm_sweep_row(s, device, beside);
-    if (farm_row_found(row)) least = fmin(least, farm_row_cost(row, false));
-  }
   for (size_t i = 0; i < cell->n_sizes; i++)
     json_object_set_new(sizes, cell->sizes[i].name, json_integer(cell->sizes[i].value));
   json_t *out =
@@ -61,13 +65,15 @@ static json_t *make_line(const farm_sweep *s, size_t device, size_t first, size_
 static json_t *make_table(const farm_sweep *s) {
   double *scratch = cli_new(s->n_cells + 1, N_FIGURES * sizeof *scratch);
   json_t *table = json_array();
+  double least = NAN;
   for (size_t d = 0; d < s->n_devices; d++)
     for (size_t first = 0, n; first < s->n_cells; first += n) {
       const clt_sweep_cell *a = &s->cells[first];
       for (n = 1; first + n < s->n_cells; n++)
         if (a->size_set != a[n].size_set || a->budget != a[n].budget || strcmp(a->by->label, a[n].by->label) != 0)
           break;
-      json_t *line = make_line(s, d, first, n, scratch);
+      if (first == 0 || a->size_set != a[-1].size_set) least = find_least(s, d, first);
+      json_t *line = make_line(s, d, first, n, least, scratch);
       if (line) json_array_append_new(table, line);
     }
   return table;

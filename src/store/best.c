@@ -19,8 +19,9 @@
 
 /* A record of a finalist or of a search. */
 typedef struct known_record {
-  clt_measurement m; /* without its log */
-  double cost;       /* NaN: failed, or without a value */
+  clt_config config;
+  clt_measurement *m; /* owned, without its log; NULL: the voice's older word, of which the cost suffices */
+  double cost;        /* NaN: failed, or without a value */
   int64_t number, voice;
   size_t contest; /* of a finalist: the comparison that it belongs to */
   size_t before;  /* the next older record of the comparison: its index + 1; 0: none */
@@ -30,7 +31,8 @@ typedef struct known_record {
 typedef struct known_records {
   known_record *all; /* oldest first */
   size_t n, capacity;
-  clt_map newest; /* by configuration: an index */
+  bool keeps_older; /* measurements of older words */
+  clt_map newest;   /* by configuration: an index */
 } known_records;
 
 /* A comparison of finalists. */
@@ -63,16 +65,32 @@ static int add_known(known_records *known, const clt_store_record *record, const
   uint64_t *newest = clt_map_add(&known->newest, m->config, &is_new);
   if (newest == NULL || clt_grow(&known->all, &known->capacity, known->n + 1, sizeof *known->all)) return CLT_E_MEMORY;
   known_record *added = &known->all[known->n];
-  *added = (known_record){
-      .m = *m, .cost = cost, .number = record->number, .voice = record->voice, .other = is_new ? 0 : *newest + 1};
-  added->m.log = NULL; /* borrowed */
+  *added = (known_record){.config = m->config,
+                          .m = malloc(sizeof *m),
+                          .cost = cost,
+                          .number = record->number,
+                          .voice = record->voice,
+                          .other = is_new ? 0 : *newest + 1};
+  if (added->m == NULL) return CLT_E_MEMORY;
+  *added->m = *m;
+  added->m->log = NULL; /* borrowed */
   *newest = known->n++;
   for (size_t *link = &added->other; *link; link = &known->all[*link - 1].other) {
-    if (known->all[*link - 1].voice != record->voice) continue;
-    *link = known->all[*link - 1].other; /* the voice's older word */
+    known_record *older = &known->all[*link - 1];
+    if (older->voice != record->voice) continue;
+    *link = older->other;
+    if (known->keeps_older) break;
+    free(older->m);
+    older->m = NULL;
     break;
   }
   return CLT_OK;
+}
+
+static void release_known(known_records *known) {
+  for (size_t i = 0; i < known->n; i++) free(known->all[i].m);
+  free(known->all);
+  clt_map_release(&known->newest);
 }
 
 /* The record of a configuration that counts, and how much; NULL: none. */
@@ -85,7 +103,7 @@ static const known_record *judge(clt_belief *belief, const best_view *v, const k
   *belief = CLT_DISPUTED;
   for (size_t next = newest ? *newest + 1 : 0; next > 0 && n < CLT_MOST_VOICES; next = of[n++]->other) {
     of[n] = &known->all[next - 1];
-    words[n] = (clt_word){of[n]->voice, clt_measurement_correct(&of[n]->m), of[n]->cost, &of[n]->m};
+    words[n] = (clt_word){of[n]->voice, clt_measurement_correct(of[n]->m), of[n]->cost, of[n]->m};
   }
   return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
 }
@@ -140,7 +158,7 @@ static const known_record *record_before(const best_view *v, size_t index) {
 /* The newest record of a configuration in a comparison; NULL: it was not included, or failed. */
 static const known_record *find_in(const best_view *v, size_t contest, clt_config config) {
   const known_record *r = record_before(v, v->contests[contest].newest);
-  while (r && r->m.config != config) r = record_before(v, r->before);
+  while (r && r->config != config) r = record_before(v, r->before);
   return r && !isnan(r->cost) ? r : NULL;
 }
 
@@ -149,7 +167,7 @@ static const known_record *find_winner(const best_view *v, size_t contest) {
   const known_record *winner = NULL;
   for (const known_record *r = record_before(v, v->contests[contest].newest); r; r = record_before(v, r->before)) {
     const bool is_better = r->cost <= (winner ? winner->cost : INFINITY);
-    if (is_better && judge_finalist(v, r->m.config) && find_in(v, contest, r->m.config) == r) winner = r;
+    if (is_better && judge_finalist(v, r->config) && find_in(v, contest, r->config) == r) winner = r;
   }
   return winner;
 }
@@ -162,7 +180,7 @@ static const known_record *find_better(const best_view *v, const size_t *order, 
   int for_a = 0, for_b = 0;
   size_t n = 0;
   for (size_t i = v->n_contests; i-- > 0 && n < CLT_MOST_VOICES;) {
-    const known_record *a_there = find_in(v, order[i], a->m.config), *b_there = find_in(v, order[i], b->m.config);
+    const known_record *a_there = find_in(v, order[i], a->config), *b_there = find_in(v, order[i], b->config);
     const int64_t voice = v->contests[order[i]].voice;
     size_t said = 0;
     if (!a_there || !b_there) continue;
@@ -210,13 +228,13 @@ static int choose_champion(best_view *v) {
   if (rc == CLT_OK && v->n_contests) qsort_r(order, v->n_contests, sizeof *order, by_age, v);
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
     const known_record *winner = find_winner(v, order[i]);
-    uint64_t *last = winner ? clt_map_add(&last_won, winner->m.config, NULL) : NULL;
+    uint64_t *last = winner ? clt_map_add(&last_won, winner->config, NULL) : NULL;
     if (winner && last == NULL) rc = CLT_E_MEMORY;
     if (last) *last = i;
-    winners[i] = winner ? judge_finalist(v, winner->m.config) : NULL;
+    winners[i] = winner ? judge_finalist(v, winner->config) : NULL;
   }
   for (size_t i = 0; rc == CLT_OK && i < v->n_contests; i++) {
-    if (winners[i] == NULL || *clt_map_find(&last_won, winners[i]->m.config) != i) continue;
+    if (winners[i] == NULL || *clt_map_find(&last_won, winners[i]->config) != i) continue;
     v->champion = v->champion ? find_better(v, order, v->champion, winners[i]) : winners[i];
   }
   clt_map_release(&last_won);
@@ -243,11 +261,11 @@ static bool is_settled(const best_view *v, int64_t number) {
 static int add_fastest(best_view *v, const clt_store_record *record, const clt_measurement *m, double cost) {
   const clt_word here = {.correct = true, .cost = cost},
                  there = {.correct = true, .cost = v->champion ? v->champion->cost : NAN};
-  const bool is_champion = v->champion && m->config == v->champion->m.config &&
+  const bool is_champion = v->champion && m->config == v->champion->config &&
                            (record->voice == v->champion->voice || clt_words_agree(&here, &there));
   clt_belief belief;
   if (v->fastest) {
-    v->is_replaced = v->fastest->m.time_s < CLT_CLEARLY_BETTER * m->time_s;
+    v->is_replaced = v->fastest->m->time_s < CLT_CLEARLY_BETTER * m->time_s;
     return v->is_replaced || is_champion;
   }
   if (is_champion) return 1;
@@ -282,16 +300,16 @@ static void choose_searched(best_view *v) {
   const known_record *best = NULL, *champion = v->champion;
   for (size_t i = 0; i < v->searched.n; i++) {
     clt_belief belief, of_finalist;
-    const clt_config config = v->searched.all[i].m.config;
+    const clt_config config = v->searched.all[i].config;
     const known_record *r = judge(&belief, v, &v->searched, config),
                        *as_finalist = judge(&of_finalist, v, &v->finalists, config);
     const bool counts = belief >= CLT_BY_FIRST || (champion == NULL && belief == CLT_CLAIMED);
     const bool has_failed = as_finalist && isnan(as_finalist->cost) && of_finalist >= CLT_BY_FIRST;
     if (isnan(r->cost) || has_failed || !(counts || v->query->believes)) continue;
-    if (best == NULL || r->cost < best->cost || (r->cost == best->cost && config < best->m.config)) best = r;
+    if (best == NULL || r->cost < best->cost || (r->cost == best->cost && config < best->config)) best = r;
   }
   if (best == NULL) return;
-  const bool decided = is_decided(v, best->m.config) || is_settled(v, best->number);
+  const bool decided = is_decided(v, best->config) || is_settled(v, best->number);
   v->is_replaced = champion == NULL || (!decided && best->cost < CLEARLY_WITH_OTHERS * champion->cost);
   v->fastest = best;
 }
@@ -302,12 +320,12 @@ static void choose_searched(best_view *v) {
 static void find_beside(clt_best_known *out, const best_view *v) {
   int64_t newest_s = INT64_MIN;
   for (size_t i = 0; v->query->beside != CLT_CONFIG_NONE && i < v->n_contests; i++) {
-    const known_record *own = find_in(v, i, v->champion->m.config), *beside = find_in(v, i, v->query->beside);
+    const known_record *own = find_in(v, i, v->champion->config), *beside = find_in(v, i, v->query->beside);
     const bool counts = v->contests[i].voice == v->champion->voice && v->contests[i].created_s >= newest_s;
     if (!own || !beside || !counts) continue;
     newest_s = v->contests[i].created_s;
-    out->measurement = own->m;
-    out->beside = beside->m;
+    out->measurement = *own->m;
+    out->beside = *beside->m;
   }
 }
 
@@ -318,6 +336,7 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
                  .first = first,
                  .without = without,
                  .n_without = n_without,
+                 .finalists.keeps_older = query->beside != CLT_CONFIG_NONE, /* for find_beside */
                  .by_time = clt_objective_ranks_by_time(query->objective)};
   const clt_store_order order = v.by_time ? CLT_STORE_BEST_FIRST : CLT_STORE_OLDEST_FIRST;
   clt_measurement_init(&out->measurement, CLT_CONFIG_NONE);
@@ -330,18 +349,16 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   const known_record *best = v.is_replaced ? v.fastest : v.champion;
   if (rc == CLT_OK && best) {
     clt_belief belief;
-    judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->m.config);
+    judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->config);
     out->compared = !v.is_replaced;
     out->voice = best->voice;
     out->alone = belief < CLT_KNOWN;
-    out->measurement = best->m;
+    out->measurement = *best->m;
     if (out->compared) find_beside(out, &v);
   }
   clt_map_release(&v.contest_indices);
-  clt_map_release(&v.finalists.newest);
-  clt_map_release(&v.searched.newest);
-  free(v.finalists.all);
-  free(v.searched.all);
+  release_known(&v.finalists);
+  release_known(&v.searched);
   free(v.contests);
   return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "farm/plan.h"
+#include "farm/sweep.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"},\n"
@@ -330,6 +331,49 @@ static void texts_may_stand_for_several_devices(void **state) {
   assert_int_equal(clt_device_select_all(found, &n, devices, 0, "all", true, NULL), CLT_E_DEVICE);
 }
 
+/* --- the table --- */
+
+static size_t n_asked;
+bool __real_farm_row_found(const farm_row *row);
+bool __wrap_farm_row_found(const farm_row *row);
+
+bool __wrap_farm_row_found(const farm_row *row) {
+  n_asked++;
+  return __real_farm_row_found(row);
+}
+
+static double fraction_in(json_t *answer, size_t line) {
+  return clt_json_number(json_array_get(json_object_get(answer, "table"), line), "fraction_of_best");
+}
+
+/* The best at a size is looked for once, not for each of the size's lines. */
+static void the_work_of_a_table_grows_with_its_tunings(void **state) {
+  (void)state;
+  enum { BUDGETS = 300, N = 2 * BUDGETS };
+  clt_device_info device = {.name = "d", .driver_version = "1"};
+  static farm_row rows[N];
+  clt_sweep *plan = load("{\"Problems\": {\"Problem\": \"bank.json\", \"Sizes\": [{\"R\": 8}, {\"R\": 16}]},"
+                         " \"Searchers\": \"random\", \"Budgets\": \"range(1, 301)\"}");
+  farm_sweep sweep = {.plan = plan, .devices = &device, .n_devices = 1, .cells = plan->cells, .n_cells = plan->n_cells, .rows = rows,
+                      .missing = json_array(), .results.path = "none"};
+  assert_int_equal(plan->n_cells, N);
+  for (size_t i = 0; i < N; i++) rows[i].line = json_pack("{s:f, s:{s:i}}", "best_s", (double)(i + 1), "evaluations", "total", 1);
+  FILE *usual = stdout;
+  stdout = fopen(scratch_path("table.json"), "w");
+  n_asked = 0;
+  assert_int_equal(farm_sweep_print(&sweep, "json", false, true), 0);
+  fclose(stdout);
+  stdout = usual;
+  assert_in_range(n_asked, 1, 4 * N);
+  json_t *answer = json_load_file(scratch_path("table.json"), 0, NULL);
+  assert_float_equal(fraction_in(answer, 1), 0.5, 1e-9);
+  assert_float_equal(fraction_in(answer, BUDGETS), 1, 1e-9);
+  assert_float_equal(fraction_in(answer, N - 1), (BUDGETS + 1.0) / N, 1e-9);
+  for (size_t i = 0; i < N; i++) json_decref(rows[i].line);
+  json_decref(answer);
+  clt_sweep_free(plan);
+}
+
 /* --- mistakes --- */
 
 static void expect_mistake(const char *json, int line, const char *key, const char *message) {
@@ -390,7 +434,7 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Searchers\": [{\"Configurations\": [{}, 3]}]}", 2, "Searchers[0].Configurations[1]",
                  "needs a configuration");
   expect_mistake(P "\"Searchers\": [{\"Grid\": {\"wg\": [[1]]}}]}", 2, "Searchers[0].Grid.wg", "needs a value");
-  expect_mistake(P "\"Searchers\": [{\"Grid\": {}}]}", 2, "Searchers[0].Grid", "must not be empty");
+  expect_mistake(P "\"Searchers\": [{\"Grid\": {}}]}", 2, "Searchers[0].Grid", "needs values of 1 to 128 parameters");
   expect_mistake(P "\"Searchers\": [{\"Grid\": {\"a\": \"range(400)\", \"b\": \"range(400)\"}}]}", 2,
                  "Searchers[0].Grid.b", "at most 100000");
   expect_mistake(P "\"Evaluator\": \"opencll\"}", 2, "Evaluator", "did you mean \"opencl\"?");
@@ -434,6 +478,46 @@ static void mistakes_in_sizes(void **state) {
                  "Problems.Sizes.Where", "more than 16777216 combinations");
 }
 
+static void what_sizes_are_drawn_from_is_not_kept_and_a_problem_is_loaded_once(void **state) {
+  (void)state;
+  clt_sweep *plain = load("{\"Problems\": [\"bank.json\", \"ruled.json\", \"bank.json\"]}");
+  clt_sweep *drawn = load("{\"Problems\": [\"bank.json\", \"ruled.json\", {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\":"
+                          " {\"R\": \"range(8, 4000)\"}, \"Where\": [\"R > 8\"], \"Count\": 1}}]}");
+  assert_int_equal(drawn->source.n_blocks, plain->source.n_blocks);
+  assert_ptr_equal(drawn->problems[2].problem, drawn->problems[0].problem);
+  assert_ptr_not_equal(drawn->problems[1].problem, drawn->problems[0].problem);
+  assert_int_equal(drawn->n_cells, 3);
+  clt_sweep_free(plain);
+  clt_sweep_free(drawn);
+}
+
+/* Short texts that stand for so much that reading them would hold up all agents of a farm. */
+static void what_takes_too_long_to_read_is_refused(void **state) {
+  (void)state;
+  static const char most[] = "the plan lists, draws and checks more than 4000000 values in all; list fewer";
+  for (int n = 128; n <= 129; n++) {
+    clt_text grid = {0};
+    clt_text_add(&grid, P "\"Searchers\": [{\"Grid\": {\"all\": \"range(60000)\"");
+    for (int i = 1; i < n; i++) clt_text_printf(&grid, ", \"p%d\": 0", i);
+    clt_text_add(&grid, "}}]}");
+    expect_mistake(grid.bytes, 2, "Searchers[0].Grid", n == 128 ? most : "needs values of 1 to 128 parameters");
+    clt_text_release(&grid);
+  }
+  for (int n_conditions = 0; n_conditions <= 64; n_conditions += 64) {
+    clt_text sizes = {0};
+    const int n = n_conditions ? 1 : 62;
+    for (int i = 0; i < n; i++) {
+      clt_text_printf(&sizes, "%s{\"Problem\": \"bank.json\", \"Sizes\": {\"Values\": {\"F\": \"range(65536)\"%s},"
+                              " \"Count\": 1, \"Where\": [", i ? ", " : "{\"Problems\": [", n_conditions ? ", \"C\": \"range(200)\"" : "");
+      for (int k = 0; k < n_conditions; k++) clt_text_printf(&sizes, "%s\"F > %d\"", k ? ", " : "", k);
+      clt_text_add(&sizes, "]}}");
+    }
+    clt_text_add(&sizes, "]}");
+    expect_mistake(sizes.bytes, 1, n_conditions ? "Problems[0].Sizes.Where" : "Problems[61].Sizes.Values.F", most);
+    clt_text_release(&sizes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_least_plan_is_one_tuning_with_the_defaults),
@@ -448,9 +532,12 @@ int main(void) {
       cmocka_unit_test(listed_configurations_that_do_not_fit_are_refused),
       cmocka_unit_test(the_key_is_another_for_whatever_changes_the_tuning),
       cmocka_unit_test(texts_may_stand_for_several_devices),
+      cmocka_unit_test(the_work_of_a_table_grows_with_its_tunings),
       cmocka_unit_test(mistakes_in_lists),
       cmocka_unit_test(mistakes_in_searchers_and_tuning),
       cmocka_unit_test(mistakes_in_sizes),
+      cmocka_unit_test(what_sizes_are_drawn_from_is_not_kept_and_a_problem_is_loaded_once),
+      cmocka_unit_test(what_takes_too_long_to_read_is_refused),
   };
   return cmocka_run_group_tests_name("sweep plan", tests, setup, scratch_teardown);
 }

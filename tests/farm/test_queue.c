@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "session/session.h"
 #include "store/schema.h"
+#include "farm/agent.h"
 #include "farm/queue.h"
 #include "farm/ship.h"
 
@@ -515,6 +516,113 @@ static void rows_that_are_no_cells_have_failed(void **state) {
   finish(&claim, false);
 }
 
+/* --- the plans of an agent that serves --- */
+
+static struct {
+  farm_agent f;
+  farm_sweep sweep;
+  farm_agent_options options;
+  size_t n_read;
+} served = {.f = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+int __real_clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust, clt_error *error);
+int __wrap_clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust, clt_error *error);
+
+/* Whoever reads a plan must not hold the lock; another lane finds nothing to read meanwhile. */
+int __wrap_clt_sweep_load_shared(clt_sweep **out, const char *text, const char *name, const clt_sweep_trust *trust, clt_error *error) {
+  const size_t n_read = ++served.n_read;
+  assert_int_equal(pthread_mutex_trylock(&served.f.lock), 0);
+  check(farm_know_plans(&served.f, error), error);
+  assert_int_equal(served.n_read, n_read);
+  pthread_mutex_unlock(&served.f.lock);
+  return __real_clt_sweep_load_shared(out, text, name, trust, error);
+}
+
+static void serve(void) {
+  static const char *folder;
+  static clt_device_info devices[1];
+  folder = scratch;
+  devices[0] = board;
+  served.options.trust = (clt_sweep_trust){.folders = &folder, .n_folders = 1};
+  served.sweep = (farm_sweep){.devices = devices, .n_devices = 1};
+  served.f.sweep = &served.sweep;
+  served.f.options = &served.options;
+  served.f.pq = pq;
+  served.n_read = 0;
+}
+
+/* As a lane does before each tuning. */
+static void look_for_plans(void) {
+  clt_error error = {0};
+  pthread_mutex_lock(&served.f.lock);
+  served.f.plans_s = 0;
+  check(farm_know_plans(&served.f, &error), &error);
+  pthread_mutex_unlock(&served.f.lock);
+}
+
+static void plans_are_read_one_at_a_time_without_the_lock(void **state) {
+  (void)state;
+  clt_error error = {0};
+  int64_t id = 0, submitted_s = 0;
+  double lease_s = 60;
+  serve();
+  check(clt_queue_submit(pq, &id, &submitted_s, "bad", "{\"Problems\": \"bank.json#0\"}", &lease_s, false, &error), &error);
+  submit("1", 60);
+  submit("2", 60);
+  for (size_t i = 1; i <= 4; i++) {
+    look_for_plans();
+    assert_int_equal(served.n_read, i < 3 ? i : 3);
+  }
+  assert_int_equal(served.f.n_plans, 3);
+  assert_null(served.f.plans[0]->sweep.plan);
+  assert_int_equal(served.f.plans[2]->id, plan);
+  /* Finished ones are dropped once all are read again, except what a lane has. */
+  farm_agent_lane lane = {.plan = served.f.plans[2]};
+  served.f.lanes = &lane;
+  served.f.n_lanes = 1;
+  run("UPDATE clatune.cell SET state = 'done'");
+  for (size_t n = 2; n >= 1; n--) {
+    served.f.connection = 0;
+    for (int i = 0; i < 2; i++) look_for_plans();
+    assert_int_equal(served.f.n_plans, n);
+    lane.plan = NULL;
+  }
+  assert_int_equal(served.n_read, 3);
+  farm_drop_plan(&served.f, 0);
+}
+
+/* Plans with four million values each, one that no device here is for, and a small one. */
+static void plans_in_memory_are_few(void **state) {
+  (void)state;
+  clt_error error = {0};
+  serve();
+  served.f.n_lanes = 0;
+  for (int i = 0; i < 4; i++) {
+    clt_text json = {0};
+    char *text = NULL;
+    clt_sweep *sweep = NULL;
+    int64_t id = 0, submitted_s = 0;
+    double lease_s = 60;
+    clt_text_printf(&json, "{\"Name\": \"%d\", \"Devices\": \"%s\", \"Problems\": [\"bank.json\"", i, i == 3 ? "Absent" : "Board");
+    for (int k = 0; k < 60 && i != 1; k++)
+      clt_text_add(&json, ", {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\": {\"R\": \"range(65536)\"}, \"Count\": 1}}");
+    clt_text_add(&json, "]}");
+    scratch_write("plan.json", json.bytes);
+    check(clt_sweep_load(&sweep, scratch_path("plan.json"), &error), &error);
+    check(clt_sweep_share(&text, sweep, &error), &error);
+    check(clt_queue_submit(pq, &id, &submitted_s, "a plan", text, &lease_s, false, &error), &error);
+    clt_text_release(&json);
+    clt_sweep_free(sweep);
+    free(text);
+  }
+  for (int i = 0; i < 5; i++) look_for_plans();
+  assert_int_equal(served.n_read, 4);
+  assert_int_equal(served.f.n_plans, 3); /* not the first one */
+  for (size_t i = 0; i < 3; i++) assert_int_equal(served.f.plans[i]->sweep.plan != NULL, i < 2);
+  assert_int_equal(served.f.plans[0]->sweep.n_cells, 1);
+  while (served.f.n_plans > 0) farm_drop_plan(&served.f, 0);
+}
+
 /* --- records --- */
 
 /* Two stores, and the copies of records to the database and back. */
@@ -714,6 +822,8 @@ int main(void) {
       cmocka_unit_test_setup(who_is_silent_is_waited_for_and_who_has_left_is_not_there, empty),
       cmocka_unit_test_setup(workers_change_nothing_that_is_done, empty),
       cmocka_unit_test_setup(rows_that_are_no_cells_have_failed, empty),
+      cmocka_unit_test_setup(plans_are_read_one_at_a_time_without_the_lock, empty),
+      cmocka_unit_test_setup(plans_in_memory_are_few, empty),
       cmocka_unit_test_setup_teardown(records_are_brought_once_and_found_by_others, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(a_plan_learns_from_what_was_there_when_it_was_submitted, open_stores, close_stores),
       cmocka_unit_test_setup_teardown(many_records_come_in_pieces, open_stores, close_stores),

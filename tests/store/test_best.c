@@ -1,5 +1,6 @@
 /* Which configuration is the best known: the rule that docs/explanation/best-known.md states, on every type of store.
  */
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -291,6 +292,31 @@ static void one_voice_does_not_choose_among_what_another_measured(void **state) 
 }
 
 /* Nor does a liar who was the first, once two others measured. */
+typedef struct heap_use {
+  size_t first, most;
+} heap_use;
+
+static bool note_heap(void *user, clt_config config) {
+  heap_use *use = user;
+  const struct mallinfo2 now = mallinfo2();
+  const size_t bytes = now.uordblks + now.hblkhd;
+  if (use->first == 0) use->first = bytes;
+  if (bytes > use->most) use->most = bytes;
+  return config < 4;
+}
+
+/* Another voice may deliver any number of finalists: older words about a configuration take little memory. */
+static void many_words_of_a_voice_take_little_memory(void **state) {
+  const fixture *f = *state;
+  enum { N = 2000 };
+  heap_use use = {0};
+  if (!has_voices(f)) skip();
+  for (int i = 0; i < N / 2; i++) compare_of(f, LIAR, 2, 3, 0, 0);
+  const clt_best_known best = ask(f, &(clt_best_query){.objective = f->time, .accepts = note_heap, .user = &use, .beside = CLT_CONFIG_NONE});
+  assert_int_equal(best.measurement.config, 0);
+  assert_in_range(use.most - use.first, 0, N * 400);
+}
+
 static void the_first_voice_is_one_of_many_then(void **state) {
   const fixture *f = *state;
   if (!has_voices(f)) skip();
@@ -336,6 +362,7 @@ int main(void) {
              {"two voices", one_voice_does_not_undo_what_two_agree_on},
              {"times", two_voices_confirm_each_other_if_their_times_agree},
              {"the first voice", one_voice_does_not_choose_among_what_another_measured},
+             {"many words", many_words_of_a_voice_take_little_memory},
              {"one of many", the_first_voice_is_one_of_many_then},
              {"energies", with_other_objectives_too}};
   enum { N = sizeof all / sizeof *all };
