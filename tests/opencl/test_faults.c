@@ -197,8 +197,8 @@ static void arguments_are_held_against_the_signature(void **state) {
       {"global float *a, real n, local float *t",
        "'real n' (float), but it is given 'n', a scalar of type int; write \"Type\": \"float\""},
       {"global float *a, pair n, local float *t",
-       "'pair n' (8 bytes), but it is given 'n', a scalar of type int, of 4 bytes; for a struct write a \"Type\" of "
-       "the same size"},
+       "'pair n' (8 bytes), but it is given 'n', a scalar of type int, of 4 bytes; for a struct write \"Fields\" "
+       "with its values, or a \"Type\" of the same size"},
       {"global struct large *a, int n, local float *t",
        "'global struct large* a' (80 bytes each), but it is given 'in', a vector of float, of 64 bytes in all; write a "
        "\"Size\""},
