@@ -179,7 +179,8 @@ def test_a_cache_file_is_whole_at_any_moment(tmp_path):
         assert all(entry["time"] == ENTRIES[key]["time"] for key, entry in found.items() if "__error__" not in entry)
     file.close({})
     assert json.loads(path.read_text())["cache"].keys() == ENTRIES.keys()
-    assert len(CacheFile(path, HEADER | {"problem_size": 10}).entries) == 4
+    for size in (10, numpy.int32(10)):
+        assert len(CacheFile(path, HEADER | {"problem_size": size}).entries) == 4
     for name, value in (("device_name", "E"), ("kernel_name", "l"), ("problem_size", [11]), ("tune_params_keys", ["b"])):
         with pytest.raises(ValueError, match="has another"):
             CacheFile(path, {**HEADER, name: value})

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -93,6 +94,6 @@ def _check_same(path: pathlib.Path, found: Mapping[str, Any], header: Mapping[st
                        ("tune_params_keys", "tunable parameters")):
         there, here = found.get(name), header.get(name)
         if name == "problem_size" and not isinstance(here, str):
-            there, here = ([one] if isinstance(one, (int, str)) else list(one or []) for one in (there, here))
+            there, here = ([one] if isinstance(one, (numbers.Integral, str)) else list(one or []) for one in (there, here))
         if name in found and there != here and here != "callable":
             raise ValueError(f"the cache file '{path}' has another {what}: {found[name]!r}, not {header.get(name)!r}; use another file")
