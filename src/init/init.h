@@ -70,6 +70,7 @@ int clt_draft_define(clt_draft *draft, const char *definition, clt_error *error)
 /* Finds the macros with a default, and the undefined ones that #if tests. With a path, says which macros of that file
  * cannot be tuned, and why. */
 int clt_draft_find_macros(clt_draft *draft, const char *path, clt_log_fn log, void *user, clt_error *error);
+clt_draft_macro *clt_draft_macro_named(const clt_draft *draft, const char *name); /* NULL: none */
 /* Builds the text on a device and lists its kernels. Adds undefined macros until the build succeeds. */
 int clt_draft_build(clt_draft *draft, const clt_device_info *device, clt_error *error);
 /* Sets the kernel to tune, one of draft->kernels. Builds again with other values of the macros that #if tests, to find

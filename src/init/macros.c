@@ -269,7 +269,7 @@ const char *clt_draft_type(const json_t *values) {
 
 /* --- finding them --- */
 
-static clt_draft_macro *find_macro(const clt_draft *d, const char *name) {
+clt_draft_macro *clt_draft_macro_named(const clt_draft *d, const char *name) {
   for (size_t i = 0; i < d->n_macros; i++)
     if (strcmp(d->macros[i].name, name) == 0) return (clt_draft_macro *)&d->macros[i];
   return NULL;
@@ -281,7 +281,7 @@ bool clt_draft_has_macro(const clt_draft *d, const char *name) {
     const char *option = d->options.all[i] + strlen("-D");
     if (strncmp(option, name, n) == 0 && (option[n] == '=' || option[n] == '\0')) return true;
   }
-  return find_macro(d, name) != NULL;
+  return clt_draft_macro_named(d, name) != NULL;
 }
 
 /* NULL: it is known already, there are too many, or its name is too long. */
@@ -368,7 +368,7 @@ static void add_source(clt_draft *d, const clt_define *defines, size_t n, const 
 static void read_define(clt_draft *d, const clt_define *defines, size_t n, const clt_define *define, const char *path,
                         clt_log_fn log, void *user) {
   int64_t value;
-  clt_draft_macro *known = find_macro(d, define->name);
+  clt_draft_macro *known = clt_draft_macro_named(d, define->name);
   bool is_source = false;
   if (known && known->list && define->guarded) known->is_defined = true;
   for (size_t k = 0; k < d->n_macros; k++) is_source |= strcmp(d->macros[k].sets, define->name) == 0;

@@ -97,10 +97,10 @@ void clt_draft_find_reached(clt_draft *d, clt_log_fn log, void *user) {
                               options_json(d), "macros", list);
   json_t *answer = program && d->n_macros && request ? ask(&said, program, request) : NULL;
   d->knows_reached = answer != NULL;
-  json_array_foreach(json_object_get(answer, "reached"), k,
-                     name) for (size_t i = 0; i < d->n_macros;
-                                i++) if (strcmp(d->macros[i].name, json_string_value(name)) == 0) d->macros[i]
-      .is_reached = true;
+  json_array_foreach(json_object_get(answer, "reached"), k, name) {
+    clt_draft_macro *reached = clt_draft_macro_named(d, json_string_value(name));
+    if (reached) reached->is_reached = true;
+  }
   if (said && answer == NULL)
     clt_log(log, user, CLT_LOG_INFO,
             "note: macros of other code in the file may be among the tuning parameters, because libclang cannot read "
