@@ -109,13 +109,13 @@ STEPS = {  # name: budget in seconds, seconds without which it is not begun, com
           "pool-stereo": (85, 30, pool("stereo", 900)),
           "pool-raycasting": (85, 30, pool("raycasting", 900)),
           "again-convolution": (20, 10, noise_floor("convolution", 60)),
-          "again-stereo": (15, 10, noise_floor("stereo", 40)),
-          "again-raycasting": (15, 10, noise_floor("raycasting", 40)),
+          "again-stereo": (45, 20, noise_floor("stereo", 40)),
+          "again-raycasting": (45, 20, noise_floor("raycasting", 40)),
           "second-stereo": (50, 25, second_stage("stereo", 500)),
-          "second-raycasting": (50, 25, second_stage("raycasting", 500))},
-    "B": {"libraries": (60, 10, step_of_its_own("libraries")),
-          "live": (125, 30, live("convolution")),
-          "isolation": (40, 15, step_of_its_own("isolation"))},
+          "second-raycasting": (60, 25, second_stage("raycasting", 500)),
+          "isolation": (60, 15, step_of_its_own("isolation"))},
+    "B": {"libraries": (100, 10, step_of_its_own("libraries")),
+          "live": (110, 30, live("convolution"))},
 }
 
 

@@ -174,12 +174,14 @@ def live(r):
 
 def isolation(r):
     found, rows = r.lines("isolation"), []
-    for name, show in (("two at once", lambda f: f"alone {f['alone_s']} s, both {f['two_s']} s; times over those alone: median {f['median_ratio']}, "
-                                                 f"most {f['most']}; correct: {f['correct']}"),
-                       ("a worker is killed", lambda f: f"{f['correct']} of {f['evaluations']} correct, in {f['wall_s']} s"),
-                       ("bad kernels", lambda f: ", ".join(f"{defect} {block}: `{reason}`" for defect, block, reason in f["reasons"]))):
-        fact = found.get(name, {"failed": r.step("isolation")["why"] or "no output"})
-        rows.append([name, f"not measured: {fact['failed'].splitlines()[-1]}" if "failed" in fact else show(fact)])
+    shows = {"two at once": lambda f: f"alone {f['alone_s']} s, both {f['two_s']} s; times over those alone: median {f['median_ratio']}, "
+                                      f"most {f['most']}; correct: {f['correct']}",
+             "a worker is killed": lambda f: f"{f['correct']} of {f['evaluations']} correct, in {f['wall_s']} s",
+             "bad kernels": lambda f: ", ".join(f"{defect} {block}: `{reason}`" for defect, block, reason in f["reasons"])}
+    for part, show in shows.items():
+        for name in [name for name in found if name.startswith(part)] or [part]:
+            fact = found.get(name, {"failed": r.step("isolation")["why"] or "no output"})
+            rows.append([name, f"not measured: {fact['failed'].splitlines()[-1]}" if "failed" in fact else show(fact)])
     return ["**Isolation**", tables.markdown(["what", "measured"], rows)]
 
 
