@@ -50,6 +50,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->mean = clt_arena_array(&c->memory, c->capacity, sizeof *c->mean);
   c->spread = clt_arena_array(&c->memory, c->capacity, sizeof *c->spread);
   c->p_fail = clt_arena_array(&c->memory, c->capacity, sizeof *c->p_fail);
+  c->process = clt_arena_array(&c->memory, c->capacity, sizeof *c->process);
   c->tree = clt_arena_array(&c->memory, c->capacity, sizeof *c->tree);
   /* The layout's table is chosen for neighbouring ranks in the middle of the space. */
   size_t n = clt_min(valid, BATCH);
@@ -206,7 +207,9 @@ clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisit
   float least = INFINITY;
   bool near = acquisition == CLT_NEAR_INCUMBENT, best_fails = true;
   for (size_t i = 0; i < c->n; i++) {
-    float score = acquisition == CLT_BY_TREES ? c->tree[i] : c->mean[i];
+    float score = c->mean[i];
+    if (acquisition == CLT_BY_TREES) score = c->tree[i];
+    if (acquisition == CLT_BY_PROCESS) score = c->process[i];
     if (acquisition == CLT_BY_BOUND) score -= (float)kappa * c->spread[i];
     bool fails = c->p_fail[i] > CLT_P_FAIL;
     if (best != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(score < least)))) continue;

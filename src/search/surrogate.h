@@ -96,7 +96,7 @@ typedef struct clt_candidates {
   clt_split split[2];   /* [1]: for blind committees, which do without the extra inputs */
   clt_layout layout[2]; /* likewise */
   clt_config *configs;
-  float *mean, *spread, *p_fail, *tree;
+  float *mean, *spread, *p_fail, *tree, *process;
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
   size_t n_sample;
@@ -130,6 +130,7 @@ typedef enum clt_acquisition {
   CLT_BY_MEAN,       /* of the networks */
   CLT_BY_BOUND,      /* mean - kappa * spread: the lower confidence bound */
   CLT_BY_TREES,      /* mean of the trees */
+  CLT_BY_PROCESS,    /* minus log of the expected improvement of the Gaussian process */
   CLT_NEAR_INCUMBENT /* mean, among the neighbours of the best measured */
 } clt_acquisition;
 

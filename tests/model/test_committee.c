@@ -1,4 +1,4 @@
-/* Small networks, and the committee made of them. */
+/* The models of sequential search: small networks, the committee made of them, and Gaussian processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "model/gaussian.h"
 #include "model/network.h"
 #include "space/space.h"
 
@@ -185,6 +186,53 @@ static void one_row_is_enough_to_fit(void **state) {
   chamber_release(&r);
 }
 
+/* --- Gaussian processes --- */
+
+/* Fits to n of the 240 configurations, drawn at random. */
+static void predict_by_process(const struct chamber *r, size_t n, float *mean, float *deviation) {
+  clt_config configs[240];
+  double y[240];
+  clt_rng rng;
+  clt_rng_init(&rng, 3);
+  memcpy(configs, r->configs, sizeof configs);
+  for (size_t i = 240; i-- > 1;) {
+    const size_t k = (size_t)clt_rng_below(&rng, i + 1);
+    const clt_config other = configs[k];
+    configs[k] = configs[i];
+    configs[i] = other;
+  }
+  for (size_t i = 0; i < 240; i++) y[i] = (double)height(r->space, configs[i]);
+  assert_int_equal(clt_gaussian_predict(r->encoding, configs, y, n, r->configs, 240, mean, deviation, NULL), 0);
+}
+
+static void a_process_knows_how_far_it_may_be_off(void **state) {
+  (void)state;
+  struct chamber r;
+  float mean[240], deviation[240];
+  chamber_init(&r, 1);
+  predict_by_process(&r, 60, mean, deviation);
+  size_t n_near = 0;
+  double sum = 0;
+  for (size_t i = 0; i < 240; i++) {
+    const double error = fabs((double)mean[i] - (double)height(r.space, r.configs[i]));
+    sum += error;
+    n_near += error < 2 * (double)deviation[i] + 0.01;
+  }
+  assert_true(sum / 240 < 0.02);
+  assert_true(n_near > 220);
+  chamber_release(&r);
+}
+
+static void a_process_needs_one_row(void **state) {
+  (void)state;
+  struct chamber r;
+  float mean[240], deviation[240];
+  chamber_init(&r, 1);
+  predict_by_process(&r, 1, mean, deviation);
+  for (size_t i = 0; i < 240; i++) assert_true(isfinite(mean[i]) && deviation[i] >= 0);
+  chamber_release(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_step_never_goes_up),
@@ -192,6 +240,8 @@ int main(void) {
       cmocka_unit_test(a_committee_learns_in_the_units_of_the_target),
       cmocka_unit_test(more_rows_leave_less_spread),
       cmocka_unit_test(one_row_is_enough_to_fit),
+      cmocka_unit_test(a_process_knows_how_far_it_may_be_off),
+      cmocka_unit_test(a_process_needs_one_row),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* The surrogate search: its results with few evaluations, failures, batches, large and huge spaces. */
+#include "base/plugin.h"
 #include "bench.h"
 #include "space/space.h"
 
@@ -314,6 +315,24 @@ static void huge_spaces_are_sampled(void **state) {
   clt_space_free(space);
 }
 
+static void unknown_models_are_named(void **state) {
+  (void)state;
+  const clt_searcher_type *type = clt_searcher_find("surrogate");
+  clt_space *space = bench_space(false);
+  const clt_search_setup setup = {.space = space, .budget = 10};
+  const clt_setting settings[] = {{"models", "forests"}};
+  void *options = calloc(1, type->options_size), *searcher = calloc(1, type->state_size);
+  clt_error error = {0};
+  assert_int_equal(clt_options_parse(options, type->options_size, type->options, type->n_options, settings, 1, NULL),
+                   0);
+  assert_int_equal(type->init(searcher, &setup, options, &error), CLT_E_ARGUMENT);
+  assert_non_null(strstr(error.message, "'models' needs all or networks, not 'forests'"));
+  type->fini(searcher);
+  free(searcher);
+  free(options);
+  clt_space_free(space);
+}
+
 static void a_space_of_one_configuration_is_no_trouble(void **state) {
   (void)state;
   clt_space *space = grid(2, 1);
@@ -339,6 +358,7 @@ int main(void) {
       cmocka_unit_test(new_beginnings_ask_for_nothing_twice),
       cmocka_unit_test(large_spaces_are_predicted_by_a_short_list),
       cmocka_unit_test(huge_spaces_are_sampled),
+      cmocka_unit_test(unknown_models_are_named),
       cmocka_unit_test(a_space_of_one_configuration_is_no_trouble),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
