@@ -6,7 +6,6 @@
 RESULTS are the packed files of one device (of each machine its results.tar.gz), or the folder of its measurements. Without --page the text is
 printed; with it, it becomes the device's part of the page's section GPUs, where the parts of other devices stay.
 """
-import html
 import json
 import math
 import pathlib
@@ -17,6 +16,7 @@ import tarfile
 import tempfile
 
 import first_gpu
+import plots
 import tables
 
 BEGIN, END = "<!-- GPUs: begin -->\n", "<!-- GPUs: end -->"
@@ -24,7 +24,6 @@ PROBLEMS = ("convolution", "stereo", "raycasting")
 ROWS = (100, 200, 500, 1000, 2000, 4000)
 # Falch and Elster 2015, of a Tesla K40: mean relative error in % after 4,000 rows, and slowdown in %.
 PAPER_ERROR, PAPER_SLOWDOWN = "12.5 to 14.7", "8.7"
-COLOURS = ("#2060a0", "#c04020", "#308030", "#888888")
 
 
 class Results:
@@ -207,30 +206,14 @@ def picture(r, folder):
     found = curves(r)
     if not found:
         return ["Performance against evaluations: not measured."]
-    width, height, left, top = 560, 300, 60, 40
     most = max(map(len, found.values()))
-
-    def at(i, y):
-        return f"{left + width * i / most:.1f},{top + height * (1 - y):.1f}"
     title = f"Convolution on {r.device['name']}: best of all / best found"
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 20} {top + height + 110}" font-family="sans-serif" font-size="13">',
-             '<rect width="100%" height="100%" fill="#ffffff"/>', f'<text x="{left}" y="22" font-size="12">{html.escape(title)}</text>']
-    for y in (0, 0.25, 0.5, 0.75, 1):
-        x, line = at(0, y).split(",")
-        parts.append(f'<path d="M{x},{line}h{width}" stroke="#dddddd"/><text x="{left - 8}" y="{float(line) + 4}" text-anchor="end">{100 * y:.0f} %</text>')
-    for i in range(0, most + 1, max(1, most // 6)):
-        x, line = at(i, 0).split(",")
-        parts.append(f'<text x="{x}" y="{float(line) + 18}" text-anchor="middle">{i}</text>')
-    parts.append(f'<text x="{left + width / 2}" y="{top + height + 38}" text-anchor="middle">evaluations</text>')
-    for k, (tuner, values) in enumerate(found.items()):
-        points, colour = " ".join(at(i + 1, y) for i, y in enumerate(values)), COLOURS[k % len(COLOURS)]
-        x, y = left + (k % 2) * width / 2, top + height + 66 + 22 * (k // 2)
-        name = tuner if tuner.startswith("clatune") else f"Kernel Tuner {tuner}"
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/><path d="M{x},{y - 4}h24" stroke="{colour}" '
-                     f'stroke-width="2"/><text x="{x + 32}" y="{y}">{html.escape(name)}</text>')
+    ticks = [(i / most, i) for i in range(0, most + 1, max(1, most // 6))]
+    drawn = {tuner if tuner.startswith("clatune") else f"Kernel Tuner {tuner}": [((i + 1) / most, y) for i, y in enumerate(values)]
+             for tuner, values in found.items()}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{re.sub(r'[^a-z0-9]+', '-', r.device['name'].lower()).strip('-')}.svg"
-    path.write_text("\n".join([*parts, "</svg>"]) + "\n")
+    path.write_text(plots.lines(title, ticks, drawn))
     return [f"![Performance against evaluations on {name_of(r.device)}](../pictures/{path.name})"]
 
 

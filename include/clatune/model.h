@@ -87,7 +87,7 @@ int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, 
 typedef int (*clt_model_visit)(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions);
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error);
 
-/* Writes and reads a model file (docs/reference/model-file.md). Files need not be trusted. CLT_E_FORMAT: the file is
+/* Writes and reads a model file (src/model/FORMAT.md). Files need not be trusted. CLT_E_FORMAT: the file is
  * damaged, or was fitted on other parameters or values than those of space. instance may be NULL, unless
  * the model was fitted at several sizes. */
 int clt_model_save(const clt_model *model, const char *path, clt_error *error);

@@ -50,7 +50,7 @@ int clt_encoding_new_over(clt_encoding **out, const clt_space *space, const clt_
 /* Takes resources and sizes from another instance of the problem from now on. Borrows it and its space. */
 void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance);
 
-/* save: the resources and sizes among the inputs in the form of a model file (docs/reference/model-file.md); a new
+/* save: the resources and sizes among the inputs in the form of a model file (src/model/FORMAT.md); a new
  * reference, NULL when out of memory. load: an encoding with these resources and sizes and the file's ranges.
  * CLT_E_FORMAT: the instance does not have them, or there is no input at all. */
 json_t *clt_encoding_save(const clt_encoding *encoding);

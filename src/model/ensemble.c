@@ -124,7 +124,7 @@ static int ensemble_predict(const void *state, const clt_config *configs, size_t
   return rc;
 }
 
-/* --- as JSON (docs/reference/model-file.md) --- */
+/* --- as JSON (src/model/FORMAT.md) --- */
 
 static int ensemble_save(const void *state, clt_model_record *out, clt_error *error) {
   const clt_ensemble *e = state;

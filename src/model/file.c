@@ -1,4 +1,4 @@
-/* Model files (docs/reference/model-file.md): one line with magic, version, checksum and length, then JSON. Files are
+/* Model files (src/model/FORMAT.md): one line with magic, version, checksum and length, then JSON. Files are
  * untrusted: every value is checked. */
 #include <inttypes.h>
 #include <jansson.h>

@@ -206,7 +206,7 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
   return rc;
 }
 
-/* --- as JSON (docs/reference/model-file.md) --- */
+/* --- as JSON (src/model/FORMAT.md) --- */
 
 json_t *clt_forest_save(const clt_forest *f) {
   json_t *trees = json_array();

@@ -54,6 +54,29 @@ class Examples(CliTest):
         self.assertEqual((answer["space"]["valid"], answer["evaluations"]["total"]), (144, 3 * (6 + 7)))
         self.assertEqual(self.tune("giles/tune.json", "--budget", "5")["searcher"], "exhaustive")
 
+    @unittest.skipIf(WITH_DEVICE, "needs none")
+    def test_cuda(self):
+        """With a stand-in for nvcc: its programs take BLOCK x PER_THREAD us, fail with 1024 threads, and are incorrect with 8 elements."""
+        nvcc = self.folder / "bin/nvcc"
+        nvcc.parent.mkdir()
+        nvcc.write_text("""#!/bin/sh
+[ "$1 $2 $5 $6 $7" = "-O3 -arch=native -o saxpy saxpy.cu" ] && [ -s saxpy.cu ] || exit 1
+block=${3#-DBLOCK=} per_thread=${4#-DPER_THREAD=}
+cat > saxpy <<END
+#!/bin/sh
+[ $block != 1024 ] || { echo "too many resources requested for launch" >&2; exit 1; }
+[ $per_thread != 8 ] && touch correct
+echo "$((block * per_thread))e-3 ms"
+END
+chmod +x saxpy
+""")
+        nvcc.chmod(0o755)
+        self.environment["PATH"] = f"{nvcc.parent}:{os.environ['PATH']}"
+        answer = self.tune("cuda/saxpy.json", "--searcher", "exhaustive")
+        self.assertEqual(answer["best"]["configuration"], {"BLOCK": 64, "PER_THREAD": 1})
+        self.assertAlmostEqual(answer["best"]["time_s"], 64e-6)
+        self.assertEqual(answer["reasons"], {"exit-status": 4, "check-failed": 4})
+
     @unittest.skipUnless(WITH_DEVICE, "needs an OpenCL device")
     def test_batch(self):
         answer = self.tune("batch/transpose.json", "--searcher", "random", "--budget", "8")

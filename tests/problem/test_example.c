@@ -1,27 +1,22 @@
-/* The worked example of docs/reference/problem-file.md is as the page describes it. */
+/* The example examples/row is as docs/reference/problem-file.md describes it. */
 #include "scratch.h"
 
 #include "base/file.h"
 #include "problem/plan.h"
 
-static char *page; /* the whole text */
+static const char *folder;
 
-/* Copies the fenced block that begins with "```<language>". */
-static char *block(const char *language) {
-  char fence[20];
-  snprintf(fence, sizeof fence, "```%s\n", language);
-  const char *start = strstr(page, fence);
-  assert_non_null(start);
-  start += strlen(fence);
-  const char *end = strstr(start, "```");
-  assert_non_null(end);
-  return strndup(start, (size_t)(end - start));
+static char *example(const char *name) {
+  char path[4096], *text = NULL;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(clt_file_read(&text, NULL, path, 1 << 20, NULL), CLT_OK);
+  return text;
 }
 
 static void the_counts_of_the_example_are_right(void **state) {
   (void)state;
   clt_device_info device = {.max_work_group_size = 256, .local_memory_bytes = 2048, .images = true};
-  char *json = block("json");
+  char *json = example("row.json");
   clt_problem *problem = scratch_problem(json);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   assert_int_equal(clt_space_cartesian(clt_instance_space(instance)), 56);
@@ -38,7 +33,7 @@ static void the_example_can_be_planned(void **state) {
   (void)state;
   clt_plan *plan = NULL;
   clt_device_info device = {.type = CLT_DEVICE_GPU};
-  char *json = block("json"), *kernel = block("c");
+  char *json = example("row.json"), *kernel = example("row.cl");
   scratch_write("row.cl", kernel);
   clt_problem *problem = scratch_problem(json);
   clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
@@ -64,8 +59,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_counts_of_the_example_are_right),
       cmocka_unit_test(the_example_can_be_planned),
   };
-  if (argc != 2 || clt_file_read(&page, NULL, argv[1], 1 << 20, NULL) != CLT_OK) return 1;
-  int rc = cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-  free(page);
-  return rc;
+  if (argc != 2) return 1;
+  folder = argv[1];
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

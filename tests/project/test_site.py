@@ -45,7 +45,8 @@ class Site(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="clatune-test-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        run = subprocess.run([ROOT / "scripts/docs-site", cls.folder / "build"], text=True, capture_output=True, timeout=280)
+        run = subprocess.run([ROOT / "scripts/docs-site", cls.folder / "build"], text=True, capture_output=True, timeout=280,
+                             env={**os.environ, "CLATUNE_REPOSITORY": "https://example.org/clatune"})
         if run.returncode:
             raise AssertionError(run.stdout[-2000:] + run.stderr[-3000:])
         cls.site = cls.folder / "build" / "site"
@@ -76,6 +77,27 @@ class Site(unittest.TestCase):
                     faults.append(f"{page.relative_to(self.site)}: {link}: no such anchor")
         self.assertFalse(faults, "\n".join(["", *faults[:40]]))
         self.assertGreater(n, 1000)
+
+    def test_a_reader_can_turn_the_pages(self):
+        """From the front page, which shows the pictures, through all pages; each names the version and the repository."""
+        version = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(), re.M)[1]
+        page, seen = self.site / "index.html", []
+        self.assertEqual([name for name in self.pages[page].loads if "pictures/" in name], ["pictures/search.svg", "pictures/tune.svg", "pictures/report.png"])
+        while page and page not in seen:
+            self.assertIn(f"clatune {version}", self.pages[page].text)
+            self.assertIn("https://example.org/clatune", self.pages[page].links)
+            if seen:
+                self.assertEqual(self.turn(page, "prev"), seen[-1])
+            seen.append(page)
+            page = self.turn(page, "next")
+        self.assertEqual({p.name for p in self.pages.keys() - set(seen)}, {"404.html", "search.html"})
+        example = "https://example.org/clatune/blob/main/examples/row/row.json"
+        self.assertIn(example, self.pages[self.site / "reference/problem-file.html"].links)
+
+    def turn(self, page, where):
+        """The page that the link at the end leads to, or None."""
+        found = re.search(rf'<a rel="{where}" href="([^"]*)"', page.read_text())
+        return found and self.where(page, found[1])[0]
 
     def test_the_generated_parts_are_there(self):
         texts = {path.relative_to(self.site).as_posix(): content.text for path, content in self.pages.items()}

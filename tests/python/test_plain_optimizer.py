@@ -4,10 +4,12 @@ import math
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
 import threading
+import types
 
 import clatune
 import numpy
@@ -270,3 +272,36 @@ def test_an_order_is_asked_for_told_and_stored(tmp_path):
     assert known == 12
     assert same == best or same["time_s"] < best["time_s"]
     assert asked[0] not in again
+
+
+def test_the_page_tunes_a_cuda_kernel(tmp_path, monkeypatch, capsys):
+    """docs/how-to/other-languages.md, with a stand-in for CuPy: 512 threads cannot be launched, and large products give incorrect results."""
+    page = (pathlib.Path(__file__).parents[2] / "docs/how-to/other-languages.md").read_text()
+    block = page.split("```python\n")[1].split("```")[0].replace("1 << 24", "1 << 10")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "saxpy_kernel.cu").write_text("kernel")
+    cupy, profiler = types.ModuleType("cupy"), types.ModuleType("cupyx.profiler")
+    vars(cupy).update({name: getattr(numpy, name) for name in ("arange", "ones", "ones_like", "float32", "int32", "allclose")})
+    error = type("CUDADriverError", (Exception,), {})
+    cupy.cuda = types.SimpleNamespace(driver=types.SimpleNamespace(CUDADriverError=error))
+
+    class RawModule:
+        def __init__(self, code, options):
+            self.block, self.per_thread = (int(option.split("=")[1]) for option in options)
+            assert code == "kernel" and options[0].startswith("-DBLOCK=") and options[1].startswith("-DPER_THREAD=")
+
+        def get_function(self, name):
+            def saxpy(grid, block, arguments):
+                n, a, x, y = arguments
+                if block[0] == 512:
+                    raise error("too many resources")
+                y += a * x if grid[0] * block[0] * self.per_thread >= n and self.block * self.per_thread < 1024 else 0
+            saxpy.time_s = 1e-6 * abs(self.block * self.per_thread - 257)
+            return saxpy
+    cupy.RawModule = RawModule
+    profiler.benchmark = lambda kernel, arguments, n_repeat: types.SimpleNamespace(gpu_times=numpy.array([[2 * kernel.time_s, kernel.time_s]]))
+    for name, module in (("cupy", cupy), ("cupyx", types.ModuleType("cupyx")), ("cupyx.profiler", profiler)):
+        monkeypatch.setitem(sys.modules, name, module)
+    exec(compile(block, "other-languages.md", "exec"), {})
+    assert re.match("<block=(64 per_thread=4|128 per_thread=2|256 per_thread=1): 1 us>", capsys.readouterr().out)
+    assert (tmp_path / "h100.sqlite").exists()

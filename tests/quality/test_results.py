@@ -59,12 +59,21 @@ def check_page(root):
     assert not miss_rates.CHOSEN_ON.intersection(spaces), "what is quoted was measured where settings were chosen"
 
 
+def check_picture():
+    """README.md's picture is drawn from docs/notebook/search-quality.md."""
+    import search_picture
+    page = search_picture.PAGE.read_text()
+    assert search_picture.PICTURE.read_text() == search_picture.picture(page), "docs/pictures/search.svg is old: benchmarks/search_picture.py"
+    assert search_picture.picture(page.replace("| surrogate | 0.893 | 0.939 ", "| surrogate | 0.893 | 0.900 ")) != search_picture.picture(page)
+
+
 def main(root, clatune):
     searchers = known_searchers(clatune)
     assert len(searchers) >= 9
     found = check_results(root / "tests/quality/results.csv", searchers)
     check_ranks(found, searchers)
     check_page(root)
+    check_picture()
 
 
 main(pathlib.Path(sys.argv[1]), sys.argv[2])
