@@ -116,6 +116,7 @@ static kernel_entry *find_kernel(const track_kernel *kernel) {
     snprintf(k->hash, sizeof k->hash, "%s", kernel->build->hash);
     snprintf(k->source, sizeof k->source, "%s.cl", k->hash);
     if (!capture_write(folder, k->source, kernel->build->source, strlen(kernel->build->source))) k->source[0] = '\0';
+    if (!capture_is_described(kernel)) snprintf(k->why, sizeof k->why, "%s", CAPTURE_UNDESCRIBED);
   }
   HASH_ADD_KEYPTR(hh, kernels, k->key, strlen(k->key), k);
   return k;
@@ -307,14 +308,6 @@ static cl_int enqueue_kernel(cl_command_queue queue, cl_kernel handle, cl_uint n
 
 /* --- */
 
-/* Then applications that keep binaries in a cache compile their source. */
-static cl_program refuse_binary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths,
-                                const unsigned char **binaries, cl_int *statuses, cl_int *status) {
-  for (cl_uint i = 0; statuses && i < n; i++) statuses[i] = CL_INVALID_BINARY;
-  if (status) *status = CL_INVALID_BINARY;
-  return NULL;
-}
-
 static bool start(const json_t *instructions, cl_icd_dispatch *own) {
   const char *path = json_string_value(json_object_get(instructions, "folder"));
   if (path == NULL) {
@@ -327,7 +320,6 @@ static bool start(const json_t *instructions, cl_icd_dispatch *own) {
   waits_start(own);
   before = *own;
   own->clEnqueueNDRangeKernel = enqueue_kernel;
-  if (json_is_true(json_object_get(instructions, "no_binaries"))) own->clCreateProgramWithBinary = refuse_binary;
   layer_profile_queues(own);
   return true;
 }

@@ -20,7 +20,9 @@ typedef enum track_origin {
   TRACK_BINARY,
   TRACK_IL, /* SPIR-V */
   TRACK_BUILT_IN,
-  TRACK_LINKED, /* clLinkProgram, of programs without a common source text */
+  TRACK_LINKED, /* clLinkProgram, not all of whose programs are from source */
+  TRACK_LINKED_OPTIONS,
+  TRACK_LINKED_HEADERS,
   TRACK_MIXED,  /* built with different options for different devices */
   TRACK_UNKNOWN /* created before the layer was loaded, or by an extension */
 } track_origin;
