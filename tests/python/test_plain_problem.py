@@ -203,7 +203,7 @@ def test_mistakes_are_answered_in_pythons_terms(scale):
     assert clatune.Problem.load(problem.path).explain(said) == said
     wrong = clatune.Space({"loop": clatune.Permutation(["i", "j"])}, constraints=["loop_i <"])
     problem = scale(space=wrong)
-    for act in wrong.count, problem.count, lambda: clatune.lookup(problem), lambda: clatune.verify(problem):
+    for act in wrong.count, problem.count, lambda: clatune.lookup(problem), lambda: clatune.verify(problem), lambda: clatune.Optimizer(problem):
         with pytest.raises(clatune.Error, match=r"^cannot read 'loop_i <': a value is missing"):
             act()
 
