@@ -80,20 +80,6 @@ static void release(record_table *t, void *handle) {
 
 /* --- */
 
-const char *track_origin_text(track_origin origin) {
-  static const char *const texts[] = {
-      [TRACK_SOURCE] = "source",
-      [TRACK_BINARY] = "a binary",
-      [TRACK_IL] = "SPIR-V",
-      [TRACK_BUILT_IN] = "the driver's built-in kernels",
-      [TRACK_LINKED] = "linked programs of which one is not from source",
-      [TRACK_LINKED_OPTIONS] = "linked sources that were compiled with different options",
-      [TRACK_LINKED_HEADERS] = "linked sources that include headers from memory",
-      [TRACK_MIXED] = "source that was built with different options for different devices",
-      [TRACK_UNKNOWN] = "a program that the layer did not see"};
-  return texts[origin];
-}
-
 static char *copy_text(const char *text, size_t n) {
   char *copy = layer_new(n + 1, 1);
   memcpy(copy, text, n);

@@ -27,9 +27,6 @@ typedef enum track_origin {
   TRACK_UNKNOWN /* created before the layer was loaded, or by an extension */
 } track_origin;
 
-/* Its name in messages: "a binary". */
-const char *track_origin_text(track_origin origin);
-
 /* A source text with build options. Shared by the program and the kernels created from it; if the program is built
  * again, existing kernels keep theirs. */
 typedef struct track_build {

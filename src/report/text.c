@@ -227,8 +227,7 @@ static void put_effect(const sheet *s, const json_t *parameter) {
     clt_text_add(s->out, " ");
     put_column(s, clt_json_number(value, s->median_key));
     clt_draw_form(s->out, value, "[{?of_best} *|{?of_default} d|  ]");
-    put_bar(s, best_median, worst_median, clt_json_number(value, s->median_key),
-            s->width - 26 - 2 * VALUE_COLUMNS - 5);
+    put_bar(s, best_median, worst_median, clt_json_number(value, s->median_key), s->width - 26 - 2 * VALUE_COLUMNS - 5);
     clt_text_add(s->out, "\n");
   }
 }

@@ -216,7 +216,8 @@ static int run_under_oclgrind(char **fault, clt_race_run *r, clt_config config, 
   if (rc == CLT_OK && left_s <= 0) rc = clt_fail(why, CLT_E_AGAIN, "no time is left");
   if (rc == CLT_OK) rc = clt_run_config(&m, small, config, &settings, left_s, why);
   size_t n;
-  char *findings = rc == CLT_OK ? clt_oclgrind_findings(&n, SIZE_MAX - 1, &oclgrind) : NULL, *first = find_kind(findings, faults);
+  char *findings = rc == CLT_OK ? clt_oclgrind_findings(&n, SIZE_MAX - 1, &oclgrind) : NULL,
+       *first = find_kind(findings, faults);
   if (first) {
     char *sizes = clt_instance_sizes_text(small);
     *fault = clt_format("Oclgrind%s%s: %s", sizes && *sizes ? " at " : "", sizes ? sizes : "", first);
@@ -327,8 +328,8 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
   } else if (r->fault) {
     clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, r->fault);
   } else if (rc) {
-    const char *why = rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes"
-                                        : r->why.message;
+    const char *why =
+        rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes" : r->why.message;
     result->race_reason = strndup(why, strcspn(why, "\n"));
     clt_log(settings->log, settings->user, CLT_LOG_INFO, "the winner is not checked for races: %s",
             result->race_reason ? result->race_reason : "");
