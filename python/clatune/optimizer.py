@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import math
 import numbers
@@ -102,7 +103,8 @@ class Optimizer:
         self._end = weakref.finalize(self, _finish, self._process)
         self._over = False
         try:
-            self.json = self._request({key: value for key, value in begin.items() if value is not None})  #: the description of the search
+            with space.explaining() if isinstance(space, Problem) else contextlib.nullcontext():
+                self.json = self._request({key: value for key, value in begin.items() if value is not None})  #: the description of the search
         except BaseException:
             self.close()
             raise

@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -154,7 +154,8 @@ class Space:
             path = pathlib.Path(folder) / "space.json"
             path.write_text(json.dumps({"ProblemParameters": _size_entries(sizes), "ConfigurationSpace": self._json,
                                         "KernelSpecification": {"Language": "CUDA", "KernelFile": "-", "KernelName": "-"}}))  # only the constraints are read
-            answer = command.run("space", path, *command.flags({"device": device}))
+            with _explaining(lambda message: _without_place(path, message)):
+                answer = command.run("space", path, *command.flags({"device": device}))
             return int(answer["valid"])
 
     def __repr__(self) -> str:
@@ -333,10 +334,11 @@ class Problem:
 
     def explain(self, message: str) -> str:
         """A message of the command about this problem, without the place in a file that its user has not written."""
-        if not self._is_written:
-            return message
-        message = re.sub(rf"{re.escape(os.fspath(self.path))}(:\d+)?: ([\w.\[\]]+: )?", "", message)
-        return re.sub(r'write "Type": "(\w+)"', lambda found: f"convert it with astype(numpy.{_DTYPES[found[1]]})" if found[1] in _DTYPES else found[0], message)
+        return _without_place(self.path, message) if self._is_written else message
+
+    def explaining(self) -> contextlib.AbstractContextManager[None]:
+        """A context that explains the command's errors."""
+        return _explaining(self.explain)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
@@ -357,7 +359,8 @@ class Problem:
 
     def count(self, *, device: str | None = None, sizes: Sizes | None = None) -> int:
         """The number of valid configurations: those that satisfy the constraints and, with `device`, its limits."""
-        answer = command.run("space", self.path, *command.flags({"device": device}), *command.size_flags(sizes))
+        with self.explaining():
+            answer = command.run("space", self.path, *command.flags({"device": device}), *command.size_flags(sizes))
         return int(answer["valid"])
 
     def __fspath__(self) -> str:
@@ -365,6 +368,20 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self.name!r}, {os.fspath(self.path)!r})"
+
+
+def _without_place(path: pathlib.Path, message: str) -> str:
+    message = re.sub(rf"{re.escape(os.fspath(path))}(:\d+)?: ([\w.\[\]]+: )?", "", message)
+    return re.sub(r'write "Type": "(\w+)"', lambda found: f"convert it with astype(numpy.{_DTYPES[found[1]]})" if found[1] in _DTYPES else found[0], message)
+
+
+@contextlib.contextmanager
+def _explaining(explain: Callable[[str], str]) -> Iterator[None]:
+    try:
+        yield
+    except command.Error as error:
+        error.args = (explain(str(error)),)
+        raise
 
 
 def _extent(extent: Extent | None) -> list[Expression] | None:

@@ -88,7 +88,8 @@ class Configuration(Mapping[str, Value]):
         return configuration_text(self._values)
 
     def __repr__(self) -> str:
-        return f"<{self.text}: {seconds(self.time_s)}>"
+        value = self.json.get("value")  # of an objective that an Optimizer is told
+        return f"<{self.text}: {seconds(self.time_s) if value in (None, self.time_s) else f'{value:.5g}'}>"
 
 
 def configuration_text(values: Mapping[str, Value]) -> str:

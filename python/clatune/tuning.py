@@ -60,13 +60,12 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
     run: dict[str, object] = {"device": device, "budget": budget, "searcher": searcher, "objective": objective, "store": store_flag(store), "seed": seed,
            **options}
     try:
-        with problem.answering():
+        with problem.explaining(), problem.answering():
             return Result(problem, command.events(["tune", problem.path, "--evaluations", *command.flags(run), *command.size_flags(sizes)],
                                                   listener(progress)), run)
     except (command.Error, command.Interrupted) as error:
         if error.result is not None:
             error.result = Result(problem, error.result, run)
-        error.args = (problem.explain(str(error)),)
         raise
 
 
@@ -74,7 +73,9 @@ def lookup(problem: ProblemLike, *, device: str | None = None, sizes: Sizes | No
            store: StoreLike = None, **options: object) -> Lookup:
     """The best known configuration, without measuring. The answer names its basis (docs/how-to/use-the-result.md)."""
     run: dict[str, object] = {"device": device, "objective": objective, "store": store_flag(store), **options}
-    return Lookup(command.run("lookup", _problem(problem).path, *command.flags(run), *command.size_flags(sizes)))
+    problem = _problem(problem)
+    with problem.explaining():
+        return Lookup(command.run("lookup", problem.path, *command.flags(run), *command.size_flags(sizes)))
 
 
 def verify(problem: ProblemLike, configuration: Mapping[str, Value] | None = None, *, device: str | None = None,
@@ -97,7 +98,7 @@ def _run_checked(name: str, problem: ProblemLike, run: Mapping[str, object], siz
     """Runs the command. The message of VerificationFailed lists the failed configurations of its answer."""
     problem = _problem(problem)
     try:
-        with problem.answering():
+        with problem.explaining(), problem.answering():
             return command.run(name, problem.path, *command.flags(run), *command.size_flags(sizes))
     except command.VerificationFailed as error:
         if error.result is None:

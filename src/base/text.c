@@ -214,3 +214,15 @@ const char *clt_nearest_among(const char *typed, const void *first, size_t n, si
 const char *clt_nearest_name(const char *typed, const char *const *names, size_t n) {
   return clt_nearest_among(typed, names, n, sizeof *names);
 }
+
+const char *clt_telling_line(int *n, const char *log) {
+  const char *out = log;
+  bool is_error = false;
+  *n = 0;
+  for (const char *line = log; !is_error && *line; line += strcspn(line, "\n"), line += strspn(line, "\n")) {
+    const size_t length = strcspn(line, "\n");
+    is_error = memmem(line, length, "error", 5) != NULL;
+    if (length > 0 && (*n == 0 || is_error)) out = line, *n = length < 300 ? (int)length : 300;
+  }
+  return out;
+}

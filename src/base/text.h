@@ -62,6 +62,10 @@ void clt_text_add_csv(clt_text *text, const char *field);
 /* Adds a space and a word, quoted for a shell if necessary. */
 void clt_text_add_word(clt_text *text, const char *word);
 
+/* The line of a log that tells best why something failed: the first with "error", as warnings may come first, else the
+ * first. *n: its length, at most 300; 0: the log is empty. */
+const char *clt_telling_line(int *n, const char *log);
+
 #define CLT_PLURAL(n) ((n) == 1 ? "" : "s") /* for "%zu row%s" */
 
 bool clt_starts_with(const char *text, const char *beginning);

@@ -70,7 +70,7 @@ static clt_device_info *choose_devices(size_t *n, const cli_arguments *arguments
   if (devices) cli_keep_memory(devices);
   if (typed == NULL) return devices;
   size_t n_chosen = 0, n_left = 0, *chosen = cli_new(*n, sizeof *chosen);
-  cli_check(clt_device_select_all(chosen, &n_chosen, devices, *n, typed, true, &cli_error));
+  cli_check_device(clt_device_select_all(chosen, &n_chosen, devices, *n, typed, true, &cli_error));
   for (size_t i = 0; i < *n; i++)
     for (size_t k = 0; k < n_chosen; k++)
       if (chosen[k] == i) devices[n_left++] = devices[i];

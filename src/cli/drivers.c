@@ -135,3 +135,13 @@ void cli_suggest_drivers(const clt_device_info *devices, size_t n) {
   }
   restore_vendors(before);
 }
+
+void cli_check_device(int rc) {
+  clt_device_info *devices = NULL;
+  size_t n = 0;
+  if (rc == CLT_OK) return;
+  const int code = cli_say(&cli_error);
+  if (rc == CLT_E_DEVICE && cli_devices_here(&devices, &n, NULL) == CLT_OK) cli_suggest_drivers(devices, n);
+  free(devices);
+  cli_exit(code);
+}

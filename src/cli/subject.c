@@ -31,7 +31,7 @@ static clt_device_info *find_devices(size_t *n_out, const char *text) {
   cli_check(cli_devices_here(&devices, &n, &cli_error));
   size_t *indices = cli_new(n, sizeof *indices);
   clt_device_info *found = cli_new(n, sizeof *found);
-  cli_check(clt_device_select_all(indices, n_out, devices, n, text, false, &cli_error));
+  cli_check_device(clt_device_select_all(indices, n_out, devices, n, text, false, &cli_error));
   for (size_t i = 0; i < *n_out; i++) found[i] = devices[indices[i]];
   free(devices);
   return found;
@@ -39,7 +39,7 @@ static clt_device_info *find_devices(size_t *n_out, const char *text) {
 
 void cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "device");
-  cli_check(cli_find_device(out, typed ? typed : getenv("CLATUNE_DEVICE"), &cli_error));
+  cli_check_device(cli_find_device(out, typed ? typed : getenv("CLATUNE_DEVICE"), &cli_error));
 }
 
 #define MOST_DEVICES 1000 /* from a store, which may come from anywhere */
@@ -163,7 +163,7 @@ void cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, 
     } else if (need == CLI_DEVICE_KNOWN) {
       choose_known_device(subject->device, arguments, device, program);
     } else {
-      cli_check(cli_find_device(subject->device, device, &cli_error));
+      cli_check_device(cli_find_device(subject->device, device, &cli_error));
     }
   }
   const clt_size *sizes = cli_sizes(&n_sizes, arguments);

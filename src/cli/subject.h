@@ -46,6 +46,9 @@ int cli_devices_here(clt_device_info **out, size_t *n, clt_error *error);
 /* If no GPU or accelerator is listed, but the library of a known driver has one: prints how to use it. */
 void cli_suggest_drivers(const clt_device_info *devices, size_t n);
 
+/* As cli_check, for a choice of devices of this machine: if none was found, it suggests drivers. */
+void cli_check_device(int rc);
+
 /* The device of this machine that `text` names (NULL: the only one). Returns a result code and prints nothing. */
 int cli_find_device(clt_device_info *out, const char *text, clt_error *error);
 

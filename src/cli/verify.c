@@ -74,6 +74,8 @@ typedef struct plan_result {
   size_t n_margins;
 } plan_result;
 
+#define SHOWN_FINDINGS 5 /* an out-of-bounds loop has one for each element */
+
 /* The result for one configuration; findings is Oclgrind's log, NULL without Oclgrind. */
 typedef struct verdict {
   clt_measurement m;
@@ -174,7 +176,7 @@ static const clt_line verdict_lines[] = {
     {"figure", "{program:figure}"},
     {"violates", "{violation}"},
     {.form = "[{?correct}printed|log]\n{log}"},
-    {"Oclgrind", "{findings} finding{findings:s}[\n{oclgrind}]"}};
+    {"Oclgrind", "{findings} finding{findings:s}[{?findings>5}, the first 5:][\n{oclgrind}]"}};
 static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_lines);
 
 static const clt_line margin_lines[] = {
@@ -280,11 +282,15 @@ static void verify_all(verdict *verdicts, size_t n, double *quality, const clt_i
                        const clt_config *configs, const clt_oclgrind *oclgrind, const clt_tune_settings *settings) {
   clt_measurement *measured = cli_new(n, sizeof *measured);
   const size_t step = oclgrind->log ? 1 : n;
+  char text[128];
+  snprintf(text, sizeof text, "running %zu configuration%s and the reference%s", n, CLT_PLURAL(n),
+           oclgrind->log ? " under Oclgrind" : "");
+  cli_log(settings->user, CLT_LOG_INFO, text);
   for (size_t i = 0; i < n; i += step) {
     cli_check(clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &cli_error));
     for (size_t k = 0; k < step; k++) verdicts[i + k].m = measured[k];
     if (oclgrind->log == NULL) continue;
-    verdicts[i].findings = clt_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
+    verdicts[i].findings = clt_oclgrind_findings(&verdicts[i].n_findings, SHOWN_FINDINGS, oclgrind);
     if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
       cli_failure("cannot read the findings of Oclgrind from '%s'", oclgrind->log);
   }
@@ -389,7 +395,11 @@ static int run_verify(const cli_arguments *arguments) {
   const bool plans = !is_sample && oclgrind.log == NULL && !clt_problem_is_command(subject.problem) &&
                      clt_measurement_correct(&verdicts[0].m) &&
                      clt_instance_reference_kind(instance) != CLT_REFERENCE_NONE;
-  if (plans && !cli_given(arguments, "plan")) cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
+  if (plans && !cli_given(arguments, "plan")) {
+    cli_log(&quiet, CLT_LOG_INFO,
+            "checking other inputs, sizes and orders of work-items; a large size may take a minute");
+    cli_check(clt_check_config(&plan.checking, &verdicts[0].m, &cli_error));
+  }
   if (plans) cli_check(clt_check_margins(&plan.margins, &plan.n_margins, &plan.checking, configs[0], &cli_error));
   while (wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
   if (wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))

@@ -206,7 +206,16 @@ int clt_device_from_json(clt_device_info *out, const char *text, clt_error *erro
 #define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
 
 /* How a text may select a device, in the order of trying. */
-typedef enum match_level { BY_INDICES, BY_UUID, BY_TYPE, BY_SUFFIX, BY_PLATFORM, BY_NAME, ANYTHING } match_level;
+typedef enum match_level {
+  BY_INDICES,
+  BY_UUID,
+  BY_TYPE,
+  BY_SUFFIX,
+  BY_WHOLE_NAME,
+  BY_PLATFORM,
+  BY_NAME,
+  ANYTHING
+} match_level;
 
 static bool is_indices(const char *text) {
   size_t a = strspn(text, "0123456789");
@@ -237,6 +246,7 @@ static bool device_matches(const clt_device_info *device, match_level level, con
     case BY_UUID: return matches_uuid(device, text);
     case BY_TYPE: return device->type != CLT_DEVICE_OTHER && strcasecmp(clt_device_type_name(device->type), text) == 0;
     case BY_SUFFIX: return device->icd_suffix[0] && strcasecmp(device->icd_suffix, text) == 0;
+    case BY_WHOLE_NAME: return strcasecmp(device->name, text) == 0;
     case BY_PLATFORM: return strcasestr(device->platform_name, text) != NULL;
     case BY_NAME:
       return strcasestr(device->vendor, text) || strcasestr(device->platform_vendor, text) ||

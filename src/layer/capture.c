@@ -54,6 +54,21 @@ static size_t n_captures, n_out_of_turn; /* n_out_of_turn: launches without the 
 
 /* --- the manifest --- */
 
+/* For messages. */
+static const char *origin_text(track_origin origin) {
+  static const char *const texts[] = {
+      [TRACK_SOURCE] = "source",
+      [TRACK_BINARY] = "a binary",
+      [TRACK_IL] = "SPIR-V",
+      [TRACK_BUILT_IN] = "the driver's built-in kernels",
+      [TRACK_LINKED] = "linked programs of which one is not from source",
+      [TRACK_LINKED_OPTIONS] = "linked sources that were compiled with different options",
+      [TRACK_LINKED_HEADERS] = "linked sources that include headers from memory",
+      [TRACK_MIXED] = "source that was built with different options for different devices",
+      [TRACK_UNKNOWN] = "a program that the layer did not see"};
+  return texts[origin];
+}
+
 static json_t *size_json(size_entry *s) {
   json_t *json = json_copy(s->sizes);
   if (s->n_times) qsort(s->times_s, s->n_times, sizeof *s->times_s, clt_by_number);
@@ -84,7 +99,7 @@ static void write_manifest(void) {
     }
     json_array_append_new(
         list, json_pack("{s:s, s:s, s:s?, s:s, s:o, s:I, s:s?, s:O?, s:o}", "name", k->name, "program", k->hash,
-                        "source", source, "origin", track_origin_text(k->origin), "options", options, "launches",
+                        "source", source, "origin", origin_text(k->origin), "options", options, "launches",
                         (json_int_t)k->launches, "refused", capture ? NULL : why, "capture", capture, "sizes", sizes));
   }
   json_t *json = json_pack("{s:o}", "kernels", list);
@@ -103,7 +118,7 @@ static void write_manifest(void) {
 static kernel_entry *find_kernel(const track_kernel *kernel) {
   char key[320];
   kernel_entry *k;
-  snprintf(key, sizeof key, "%s %.255s", kernel->build ? kernel->build->hash : track_origin_text(kernel->origin),
+  snprintf(key, sizeof key, "%s %.255s", kernel->build ? kernel->build->hash : origin_text(kernel->origin),
            kernel->name);
   HASH_FIND_STR(kernels, key, k);
   if (k) return k;
@@ -116,6 +131,7 @@ static kernel_entry *find_kernel(const track_kernel *kernel) {
     snprintf(k->hash, sizeof k->hash, "%s", kernel->build->hash);
     snprintf(k->source, sizeof k->source, "%s.cl", k->hash);
     if (!capture_write(folder, k->source, kernel->build->source, strlen(kernel->build->source))) k->source[0] = '\0';
+    if (!capture_is_described(kernel)) snprintf(k->why, sizeof k->why, "%s", CAPTURE_UNDESCRIBED);
   }
   HASH_ADD_KEYPTR(hh, kernels, k->key, strlen(k->key), k);
   return k;
@@ -307,14 +323,6 @@ static cl_int enqueue_kernel(cl_command_queue queue, cl_kernel handle, cl_uint n
 
 /* --- */
 
-/* Then applications that keep binaries in a cache compile their source. */
-static cl_program refuse_binary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths,
-                                const unsigned char **binaries, cl_int *statuses, cl_int *status) {
-  for (cl_uint i = 0; statuses && i < n; i++) statuses[i] = CL_INVALID_BINARY;
-  if (status) *status = CL_INVALID_BINARY;
-  return NULL;
-}
-
 static bool start(const json_t *instructions, cl_icd_dispatch *own) {
   const char *path = json_string_value(json_object_get(instructions, "folder"));
   if (path == NULL) {
@@ -327,7 +335,6 @@ static bool start(const json_t *instructions, cl_icd_dispatch *own) {
   waits_start(own);
   before = *own;
   own->clEnqueueNDRangeKernel = enqueue_kernel;
-  if (json_is_true(json_object_get(instructions, "no_binaries"))) own->clCreateProgramWithBinary = refuse_binary;
   layer_profile_queues(own);
   return true;
 }

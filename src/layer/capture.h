@@ -38,6 +38,12 @@ void capture_before(capture_data *out, const capture_launch *launch, const char 
 void capture_after(capture_data *data, const capture_launch *launch, const char *folder);
 void capture_data_release(capture_data *data);
 
+/* Whether the driver describes a kernel's arguments; if not, it cannot be captured. */
+bool capture_is_described(const track_kernel *kernel);
+#define CAPTURE_UNDESCRIBED                                                                                     \
+  "the driver does not describe its arguments (clGetKernelArgInfo fails), as some do for linked programs; use " \
+  "another driver, or build its source with clBuildProgram"
+
 /* Writes a new file (0600). False: it failed, with a message on standard error. */
 bool capture_write(const char *folder, const char *name, const void *bytes, size_t n);
 

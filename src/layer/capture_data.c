@@ -154,6 +154,13 @@ static bool add_memory(capture_data *data, json_t *json, const track_argument *a
   return true;
 }
 
+bool capture_is_described(const track_kernel *kernel) {
+  cl_kernel_arg_address_qualifier address;
+  return kernel->n_arguments == 0 ||
+         layer_next.clGetKernelArgInfo(kernel->record.key, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address,
+                                       NULL) == CL_SUCCESS;
+}
+
 static bool add_argument(capture_data *data, const track_kernel *kernel, cl_uint index) {
   char name[256], type[256];
   const track_argument *argument = &kernel->arguments[index];
@@ -162,7 +169,7 @@ static bool add_argument(capture_data *data, const track_kernel *kernel, cl_uint
   cl_kernel_arg_type_qualifier qualifiers = 0;
   if (layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address,
                                     &address, NULL) != CL_SUCCESS)
-    return REFUSE(data, "the driver does not describe its arguments (clGetKernelArgInfo fails)");
+    return REFUSE(data, "%s", CAPTURE_UNDESCRIBED);
   layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access,
                                 NULL);
   layer_next.clGetKernelArgInfo(kernel->record.key, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers,

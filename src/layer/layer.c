@@ -88,6 +88,14 @@ EXPORTED cl_int clGetLayerInfo(cl_layer_info what, size_t capacity, void *out, s
   return CL_SUCCESS;
 }
 
+/* Then applications that keep binaries in a cache compile their source. */
+static cl_program refuse_binary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths,
+                                const unsigned char **binaries, cl_int *statuses, cl_int *status) {
+  for (cl_uint i = 0; statuses && i < n; i++) statuses[i] = CL_INVALID_BINARY;
+  if (status) *status = CL_INVALID_BINARY;
+  return NULL;
+}
+
 static void start_use(const char *path) {
   static const layer_use *const uses[] = {&layer_capture, &layer_apply};
   json_error_t error;
@@ -108,6 +116,7 @@ static void start_use(const char *path) {
     if (found->start(instructions, &own)) {
       use = found;
       process = getpid();
+      if (json_is_true(json_object_get(instructions, "no_binaries"))) own.clCreateProgramWithBinary = refuse_binary;
     } else {
       own = layer_next;
     }

@@ -27,6 +27,7 @@ typedef struct report_applied {
 typedef enum report_reason {
   REPORT_NO_KERNEL,     /* no entry has a kernel of this name */
   REPORT_NO_SOURCE,     /* its program was not built from source */
+  REPORT_BINARY,        /* but from a binary */
   REPORT_OTHER_PROGRAM, /* another source text or other options */
   REPORT_OTHER_DEVICE,
   REPORT_OTHER_SIZES,

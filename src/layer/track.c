@@ -80,18 +80,6 @@ static void release(record_table *t, void *handle) {
 
 /* --- */
 
-const char *track_origin_text(track_origin origin) {
-  static const char *const texts[] = {
-      [TRACK_SOURCE] = "source",
-      [TRACK_BINARY] = "a binary",
-      [TRACK_IL] = "SPIR-V",
-      [TRACK_BUILT_IN] = "the driver's built-in kernels",
-      [TRACK_LINKED] = "linked programs, compiled with different options or headers",
-      [TRACK_MIXED] = "source that was built with different options for different devices",
-      [TRACK_UNKNOWN] = "a program that the layer did not see"};
-  return texts[origin];
-}
-
 static char *copy_text(const char *text, size_t n) {
   char *copy = layer_new(n + 1, 1);
   memcpy(copy, text, n);
@@ -232,34 +220,42 @@ static cl_int compile_program(cl_program handle, cl_uint n, const cl_device_id *
   return status;
 }
 
-/* The sources of programs as one text, if they were compiled with the same options; else NULL. *options: these. */
-static char *join_sources(char **options, cl_uint n, const cl_program *inputs) {
+/* Joins the sources of programs to one text, if they were compiled with the same options. */
+static track_origin join_sources(char **source, char **options, cl_uint n, const cl_program *inputs) {
   clt_text text = {0};
   const char *first = NULL;
-  bool fits = n > 0;
+  track_origin origin = n > 0 ? TRACK_SOURCE : TRACK_LINKED;
   pthread_mutex_lock(&programs.lock);
-  for (cl_uint i = 0; fits && i < n; i++) {
+  for (cl_uint i = 0; origin == TRACK_SOURCE && i < n; i++) {
     const program *p = find_locked(&programs, inputs[i]);
-    fits = p && p->source && p->compiled && (first == NULL || strcmp(p->compiled, first) == 0);
-    if (!fits) continue;
-    first = p->compiled;
-    clt_text_printf(&text, "%s\n", p->source);
+    if (p == NULL || p->source == NULL)
+      origin = TRACK_LINKED;
+    else if (p->compiled == NULL)
+      origin = TRACK_LINKED_HEADERS;
+    else if (first && strcmp(p->compiled, first) != 0)
+      origin = TRACK_LINKED_OPTIONS;
+    else
+      clt_text_printf(&text, "%s\n", p->source);
+    if (i == 0 && origin == TRACK_SOURCE) first = p->compiled;
   }
-  fits = fits && text.rc == CLT_OK;
-  if (fits) *options = copy_text(first, strlen(first));
+  if (text.rc) origin = TRACK_LINKED;
+  if (origin == TRACK_SOURCE) *options = copy_text(first, strlen(first));
   pthread_mutex_unlock(&programs.lock);
-  if (fits) return text.bytes;
-  clt_text_release(&text);
-  return NULL;
+  if (origin == TRACK_SOURCE)
+    *source = text.bytes;
+  else
+    clt_text_release(&text);
+  return origin;
 }
 
 static cl_program link_program(cl_context context, cl_uint n, const cl_device_id *devices, const char *options,
                                cl_uint n_inputs, const cl_program *inputs,
                                void(CL_CALLBACK *notify)(cl_program, void *), void *user, cl_int *status) {
-  char *compiled = NULL, *source = join_sources(&compiled, n_inputs, inputs);
+  char *compiled = NULL, *source = NULL;
+  const track_origin origin = join_sources(&source, &compiled, n_inputs, inputs);
   cl_program handle =
       know_program(layer_next.clLinkProgram(context, n, devices, options, n_inputs, inputs, notify, user, status),
-                   context, source ? TRACK_SOURCE : TRACK_LINKED, source);
+                   context, origin, source);
   program *p = handle && source ? find(&programs, handle) : NULL;
   if (p) {
     p->compiled = compiled;

@@ -20,13 +20,12 @@ typedef enum track_origin {
   TRACK_BINARY,
   TRACK_IL, /* SPIR-V */
   TRACK_BUILT_IN,
-  TRACK_LINKED, /* clLinkProgram, of programs without a common source text */
+  TRACK_LINKED, /* clLinkProgram, not all of whose programs are from source */
+  TRACK_LINKED_OPTIONS,
+  TRACK_LINKED_HEADERS,
   TRACK_MIXED,  /* built with different options for different devices */
   TRACK_UNKNOWN /* created before the layer was loaded, or by an extension */
 } track_origin;
-
-/* Its name in messages: "a binary". */
-const char *track_origin_text(track_origin origin);
 
 /* A source text with build options. Shared by the program and the kernels created from it; if the program is built
  * again, existing kernels keep theirs. */

@@ -348,10 +348,10 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   int rc = check_plan(executor, plan, m, error);
   if (rc) return rc;
   double started = clt_now_s();
-  /* With the source's file name, so that compiler messages give file and line. */
+  /* With the source's file name, so that compiler messages give file and line. Oclgrind counts this line, too. */
   const char *file = plan->source_file;
-  char *text = file == NULL || strpbrk(file, "\"\\\n\r") ? strdup(plan->source)
-                                                         : clt_format("#line 1 \"%s\"\n%s", file, plan->source);
+  const bool named = file && strpbrk(file, "\"\\\n\r") == NULL && strcmp(executor->info.platform_name, "Oclgrind") != 0;
+  char *text = named ? clt_format("#line 1 \"%s\"\n%s", file, plan->source) : strdup(plan->source);
   if (text == NULL) return clt_fail_memory(error);
   /* Only on PoCL, and only once; without the expected header, programs are built in the driver's own way. */
   if (!executor->declarations_sought) {

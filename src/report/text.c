@@ -52,9 +52,11 @@ static void put_column(const sheet *s, double value) {
   clt_text_printf(s->out, "%*s%s", VALUE_COLUMNS - short_unit, text, short_unit ? " " : "");
 }
 
-/* How near a value is to the best one, as a bar. */
-static void put_bar(const sheet *s, double best, double value, int columns) {
-  double share = s->maximised ? value / best : best / value;
+/* How near a value is to the best one, as a bar: their ratio; with values of 0 or below, the part of the way from the
+ * worst one. */
+static void put_bar(const sheet *s, double best, double worst, double value, int columns) {
+  double share = value == best ? 1 : (value - worst) / (best - worst);
+  if (fmin(best, worst) > 0) share = s->maximised ? value / best : best / value;
   if (!isfinite(share)) return;
   for (long i = lround(fmax(0, fmin(1, share)) * columns); i > 0; i--) clt_text_add(s->out, "#");
 }
@@ -142,6 +144,7 @@ static void put_progress(const sheet *s) {
   const json_t *progress = json_object_get(s->json, "progress");
   bool timed = clt_json_number(s->json, "spent_s") > 0;
   double last = clt_json_number(json_array_get(progress, json_array_size(progress) - 1), "best_value");
+  double first = clt_json_number(json_array_get(progress, 0), "best_value");
   json_t *step;
   size_t i;
   clt_text_printf(s->out, "\nThe best so far, over evaluations%s\n", timed ? " and seconds of measuring" : "");
@@ -152,7 +155,7 @@ static void put_progress(const sheet *s) {
     if (timed) clt_text_printf(s->out, "%10.2f ", clt_json_number(step, "spent_s"));
     put_column(s, clt_json_number(step, "best_value"));
     clt_text_add(s->out, "  ");
-    put_bar(s, last, clt_json_number(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
+    put_bar(s, last, first, clt_json_number(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
     clt_text_add(s->out, "\n");
   }
   if (is_set(s->json, "best_is_finalist")) {
@@ -202,11 +205,15 @@ static void put_fastest(const sheet *s) {
 }
 
 static void put_effect(const sheet *s, const json_t *parameter) {
-  double best_median = NAN;
+  double best_median = NAN, worst_median = NAN;
   json_t *values = json_object_get(parameter, "values"), *value;
   char label[64];
   size_t i;
-  json_array_foreach(values, i, value) best_median = better_of(s, best_median, clt_json_number(value, s->median_key));
+  json_array_foreach(values, i, value) {
+    const double median = clt_json_number(value, s->median_key);
+    best_median = better_of(s, best_median, median);
+    worst_median = s->maximised ? fmin(worst_median, median) : fmax(worst_median, median);
+  }
   clt_draw_form(s->out, parameter, "\n{name} explains [{importance:%}|0 %] of the variance of the ");
   clt_text_add(s->out, s->is_time ? "times\n" : "values\n");
   clt_text_printf(s->out, "%*s %6s %6s %*s %*s\n", LABEL_COLUMNS, "value", "rows", "fail", VALUE_COLUMNS,
@@ -220,7 +227,7 @@ static void put_effect(const sheet *s, const json_t *parameter) {
     clt_text_add(s->out, " ");
     put_column(s, clt_json_number(value, s->median_key));
     clt_draw_form(s->out, value, "[{?of_best} *|{?of_default} d|  ]");
-    put_bar(s, best_median, clt_json_number(value, s->median_key), s->width - 26 - 2 * VALUE_COLUMNS - 5);
+    put_bar(s, best_median, worst_median, clt_json_number(value, s->median_key), s->width - 26 - 2 * VALUE_COLUMNS - 5);
     clt_text_add(s->out, "\n");
   }
 }

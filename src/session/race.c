@@ -102,8 +102,8 @@ void clt_oclgrind_end(clt_oclgrind *o) {
   *o = (clt_oclgrind){0};
 }
 
-char *clt_oclgrind_findings(size_t *n, const clt_oclgrind *oclgrind) {
-  char *text = calloc(MOST_BYTES + 1, 1);
+char *clt_oclgrind_findings(size_t *n, size_t most, const clt_oclgrind *oclgrind) {
+  char *end = NULL, *text = calloc(MOST_BYTES + 1, 1);
   size_t bytes = MOST_BYTES;
   if (text == NULL || clt_file_read_start(text, &bytes, oclgrind->log, NULL)) {
     free(text);
@@ -111,8 +111,11 @@ char *clt_oclgrind_findings(size_t *n, const clt_oclgrind *oclgrind) {
   }
   /* A finding begins at the first column; its further lines are indented. */
   *n = 0;
-  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-    *n += *line != '\n' && *line != ' ' && *line != '\t';
+  for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    if (strchr("\n \t", *line) || clt_starts_with(line, "Oclgrind: ")) continue; /* that no more findings are shown */
+    if (++*n == most + 1) end = line;
+  }
+  if (end) *end = '\0';
   return text;
 }
 
@@ -213,16 +216,18 @@ static int run_under_oclgrind(char **fault, clt_race_run *r, clt_config config, 
   if (rc == CLT_OK && left_s <= 0) rc = clt_fail(why, CLT_E_AGAIN, "no time is left");
   if (rc == CLT_OK) rc = clt_run_config(&m, small, config, &settings, left_s, why);
   size_t n;
-  char *findings = rc == CLT_OK ? clt_oclgrind_findings(&n, &oclgrind) : NULL, *first = find_kind(findings, faults);
+  char *findings = rc == CLT_OK ? clt_oclgrind_findings(&n, SIZE_MAX - 1, &oclgrind) : NULL,
+       *first = find_kind(findings, faults);
   if (first) {
     char *sizes = clt_instance_sizes_text(small);
     *fault = clt_format("Oclgrind%s%s: %s", sizes && *sizes ? " at " : "", sizes ? sizes : "", first);
     free(sizes);
   } else {
     if (r->oddity == NULL) r->oddity = find_kind(findings, oddities);
+    int length;
+    const char *line = clt_telling_line(&length, m.log ? m.log : "no reason given");
     if (rc == CLT_OK && !clt_measurement_correct(&m))
-      rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it, %s: %.200s", clt_reason_text(m.reason),
-                    m.log ? m.log : "no reason given");
+      rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it (%s): %.*s", clt_reason_text(m.reason), length, line);
   }
   free(first);
   free(findings);
@@ -323,9 +328,9 @@ static int judge_races(clt_race_run *r, clt_measurement *winner, clt_error *erro
   } else if (r->fault) {
     clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, r->fault);
   } else if (rc) {
-    result->race_reason =
-        strdup(rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes"
-                                 : r->why.message);
+    const char *why =
+        rc == CLT_E_AGAIN ? "it takes too long under Oclgrind; --oclgrind yes allows up to 10 minutes" : r->why.message;
+    result->race_reason = strndup(why, strcspn(why, "\n"));
     clt_log(settings->log, settings->user, CLT_LOG_INFO, "the winner is not checked for races: %s",
             result->race_reason ? result->race_reason : "");
   }

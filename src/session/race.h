@@ -20,8 +20,8 @@ typedef struct clt_oclgrind {
  * uninitialised values. */
 int clt_oclgrind_begin(clt_oclgrind *out, const clt_device_info *device, bool uninitialised, clt_error *error);
 void clt_oclgrind_end(clt_oclgrind *oclgrind);
-/* The *n findings so far, malloc'ed; "": none; NULL: the log cannot be read. */
-char *clt_oclgrind_findings(size_t *n, const clt_oclgrind *oclgrind);
+/* The first findings, `most` of the *n so far, malloc'ed; "": none; NULL: the log cannot be read. */
+char *clt_oclgrind_findings(size_t *n, size_t most, const clt_oclgrind *oclgrind);
 
 struct clt_session;
 

@@ -282,24 +282,17 @@ static bool may_begin(void *user) {
   return clt_session_ending(s) == CLT_NOT_ENDED && s->loop.n_measuring < most_under_way(s);
 }
 
-/* Warns at once, so that the user can stop the search. Of the log it quotes the first line with "error", else the first
- * line: warnings may come first. */
+/* Warns at once, so that the user can stop the search. */
 static void log_failed_default(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
   const bool all = violates || clt_problem_is_command(clt_instance_problem(s->settings->instance));
   const char *why = m->log ? m->log : "";
   const char *before = all ? ": " : "\n  ";
-  size_t n = all ? strlen(why) : 0;
-  for (const char *line = why; !all && *line; line += strspn(line, "\n")) {
-    size_t length = strcspn(line, "\n");
-    bool is_error = memmem(line, length, "error", 5) != NULL;
-    if (length > 0 && (n == 0 || is_error)) why = line, n = length < 300 ? length : 300;
-    if (is_error) break;
-    line += length;
-  }
+  int n = (int)strlen(why);
+  if (!all) why = clt_telling_line(&n, why);
   clt_log(s->settings->log, s->settings->user, CLT_LOG_WARNING, "the default configuration fails: %s (%s)%s%.*s",
-          clt_reason_text(m->reason), clt_reason_name(m->reason), n ? before : "", (int)n, why);
+          clt_reason_text(m->reason), clt_reason_name(m->reason), n ? before : "", n, why);
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,

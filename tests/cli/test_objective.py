@@ -89,6 +89,11 @@ class Objective(ObjectiveTest):
                     self.assertLessEqual(abs(result["objective"]["value"] - best), 2)
         near = self.tune("--searcher", "exhaustive", "--store", "s.sqlite", "--objective", "minimise a - 19", "--target", "-15.5")
         self.assertEqual(near["ended_by"], "target")
+        self.write(20, 10, Objective="maximise -10 - a")
+        text = self.clatune("report", "copy.json", "--device", "Simulated", "--store", "s.sqlite").stdout
+        bars = {line.split()[0]: line.count("#") for line in re.search(r"\na explains.*\n.*\n((?: .*\n)+)", text)[1].splitlines()}
+        self.assertGreater(bars["0"], 20)
+        self.assertLess(bars[max(bars, key=int)], bars["0"] / 2)
 
     def test_configurations_without_a_value_are_passed_over(self):
         self.write()

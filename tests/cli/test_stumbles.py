@@ -100,9 +100,10 @@ class PartOfAConfiguration(SimulatedTest):
         self.edit("copy.json", '"Values": "list(range(25))", "Default": 0', '"Values": "list(range(25))", "Default": 7')
         run = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "a=3")
         self.assertIn("configuration   a=3 b=7\n", run.stdout)
-        self.assertEqual(run.stderr, "clatune: note: default values used: b=7\n")
+        self.assertTrue(run.stderr.startswith("clatune: note: default values used: b=7\n"), run.stderr)
         whole = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "b=2,a=3")
-        self.assertEqual((whole.stdout.splitlines()[0], whole.stderr), ("configuration   a=3 b=2", ""))
+        self.assertEqual(whole.stdout.splitlines()[0], "configuration   a=3 b=2")
+        self.assertNotIn("default values", whole.stderr)
         said = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "ab=3", expect=2).stderr
         self.assertIn("there is no parameter 'ab'", said)
 

@@ -54,7 +54,11 @@ static void a_device_is_found_by_place_uuid_suffix_and_names(void **state) {
 
 static void the_first_level_that_matches_decides(void **state) {
   (void)state;
+  size_t index = 99;
+  const clt_device_info larger[] = {device(0, 0, "T4", "", "NVIDIA T40", "", CLT_DEVICE_GPU), machine[3]};
   expect("intel", 1); /* an ICD suffix, though the vendor of device 0 has it too */
+  assert_int_equal(clt_device_select(&index, larger, 2, "nvidia t4", NULL), 0);
+  assert_int_equal(index, 1);
 }
 
 static void a_type_chooses_the_only_device_of_it(void **state) {

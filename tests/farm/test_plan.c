@@ -327,7 +327,9 @@ static void texts_may_stand_for_several_devices(void **state) {
   assert_int_equal(found[0], 1);
   assert_int_equal(clt_device_select_all(found, &n, devices, 3, "accelerator", true, &error), CLT_E_DEVICE);
   error = (clt_error){0};
-  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "one", true, &error), CLT_E_AMBIGUOUS);
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "one", true, NULL), CLT_OK);
+  assert_int_equal(found[0], 0); /* the whole name */
+  assert_int_equal(clt_device_select_all(found, &n, devices, 3, "on", true, &error), CLT_E_AMBIGUOUS);
   assert_int_equal(clt_device_select_all(found, &n, devices, 0, "all", true, NULL), CLT_E_DEVICE);
 }
 

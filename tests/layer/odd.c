@@ -105,14 +105,16 @@ static cl_program build(const char *options, const char *of) {
   return out;
 }
 
-static cl_program build_linked(void) {
+static cl_program build_linked(const char *other_options, cl_uint n_headers) {
+  static const char *const name = "unused.h";
   cl_program parts[2];
   cl_int status;
   for (int i = 0; i < 2; i++) {
     const char *part = linked_texts[i];
     parts[i] = clCreateProgramWithSource(context, 1, &part, NULL, &status);
     CHECK(status);
-    CHECK(clCompileProgram(parts[i], 1, &device, "-DADD=1", 0, NULL, NULL, NULL, NULL));
+    CHECK(clCompileProgram(parts[i], 1, &device, i ? other_options : "-DADD=1", n_headers, n_headers ? parts : NULL,
+                           n_headers ? (const char **)&name : NULL, NULL, NULL));
   }
   cl_program out = clLinkProgram(context, 1, &device, NULL, 2, parts, NULL, NULL, &status);
   CHECK(status);
@@ -335,7 +337,9 @@ int main(int argc, char **argv) {
 
   launch_pair(build("-DROOM=2", written_text), "written", in, out);
   print_sum("written", out);
-  launch_pair(build_linked(), "linked", in, out);
+  launch_pair(build_linked("-DADD=1", 0), "linked", in, out);
+  launch_pair(build_linked("-DADD=2", 0), "linked", in, out);
+  launch_pair(build_linked("-DADD=1", 1), "linked", in, out);
   print_sum("linked", out);
   const size_t quarter = N / 4;
   cl_kernel several = make_kernel(build("-DROOM=2", written_text), "several");
@@ -356,8 +360,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < THREADS; i++) print_sum("numbered", results[i]);
 
-  cl_program binary = from_binary(one);
-  launch_pair(binary, "copies", in, out);
+  launch_pair(from_binary(one), "copies", in, out);
+  launch_pair(from_binary(build("-DROOM=2", written_text)), "written", in, out);
   print_sum("binary", out);
   return 0;
 }

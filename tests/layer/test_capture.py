@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
@@ -103,6 +104,10 @@ class Applications(Capture):
         self.assertEqual((rows["heat_step"][1], rows["heat_step"][-2:]), ("4", ["64x32", "16x16"]))
         self.assertEqual((rows["cool_rim"][1], rows["cool_rim"][-2:]), ("4", ["64", "64"]))
         self.assertEqual(list(self.folder.path.glob("c*")), [])
+        (self.folder.path / "simulated.icd").write_text(os.environ["CLATUNE_SIMULATED_DRIVER"] + "\n")
+        text = self.folder.run(CLATUNE, "capture", "--list", "--", APPS["stencil"], "64", "32", "4",
+                               OCL_ICD_VENDORS=str(self.folder.path), CLATUNE_SIMULATED='{"devices": [{"name": "Simulated"}]}').stdout
+        self.assertRegex(text, r"(?m)^heat_step .*  cannot be captured: the driver does not describe its arguments .*use another driver")
 
 
 class Ways(Capture):
@@ -168,7 +173,11 @@ class Ways(Capture):
         required = self.verify(by_name["required"][0]["problem"])
         self.assertEqual(required["KernelSpecification"]["LocalSize"], {"X": 32})
         self.assertEqual(required["ConfigurationSpace"]["TuningParameters"][0]["Name"], "mad_enable")
-        linked = self.verify(by_name["linked"][0]["problem"])
+        kept, *others = sorted(by_name["linked"], key=lambda k: (k["origin"] != "source", k["origin"]))
+        self.assertEqual([re.search("linked sources that (were compiled with different options|include headers from memory); ",
+                                    k["why"])[1] for k in others],
+                         ["include headers from memory", "were compiled with different options"])
+        linked = self.verify(kept["problem"])
         self.assertEqual((linked["Capture"]["Options"], linked["ConfigurationSpace"]["TuningParameters"][0]["Name"]), ("-DADD=1", "ADD"))
         numbered = self.verify(by_name["numbered"][0]["problem"])
         self.assertEqual(numbered["Capture"]["Varying"], ["number"])
@@ -179,7 +188,7 @@ class Ways(Capture):
 
     def test_numbers_that_the_text_says(self):
         kernels = self.captured("-o", "c", "--kernel", "written")
-        latin = [k for k in kernels if k["name"] == "written" and not k["problem"]]
+        latin = [k for k in kernels if k["name"] == "written" and k["origin"] == "source" and not k["problem"]]
         wanted = [] if "rusticl" in os.environ["OCL_ICD_VENDORS"] else ["its build options are not UTF-8"]
         self.assertEqual([k["why"] for k in latin], wanted)
         path, = (k["problem"] for k in kernels if k["name"] == "written" and k["problem"])
@@ -192,10 +201,13 @@ class Ways(Capture):
 
         # This text is applied, and it is found by the application's own.
         self.folder.run(CLATUNE, "tune", path, "--budget", "4", "--finalists", "1", "--oclgrind", "no")
-        run = self.folder.run(CLATUNE, "apply", "--check", "--json", "c", "--", ODD, self.headers)
-        applied, = json.loads(run.stdout)["launches"]
-        self.assertEqual((applied["kernel"], applied["launches"], applied["check"]), ("written", 1, "right"))
-
+        for option, launches, why in (("--check", 1, "or use --no-binaries"), ("--no-binaries", 2, "program's source, options")):
+            run = self.folder.run(CLATUNE, "apply", option, "--json", "c", "--", ODD, self.headers)
+            report = json.loads(run.stdout)
+            applied, = report["launches"]
+            self.assertEqual((applied["kernel"], applied["launches"]), ("written", launches))
+            self.assertEqual(applied["check"], "right" if option == "--check" else "not checked")
+            self.assertIn(why, " ".join(row["reason"] for row in report["passed"] if row["kernel"] == "written"))
 
     def test_a_macro_that_changes_the_work_of_an_item(self):
         kernels = self.captured("-o", "c", "--kernel", "several", "--kernel", "written")

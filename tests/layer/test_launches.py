@@ -115,6 +115,9 @@ class Launches(unittest.TestCase):
                                      (("none", "--", "true"), 1, "cannot read the folder 'none'"),
                                      (("--write", "f", "c", "--", "true"), 2, "--write runs nothing")):
             self.assertIn(message, self.folder.run(CLATUNE, "apply", *words, expect=code).stderr)
+        problem = (self.folder.path / "c" / "k.json").read_text()
+        (self.folder.path / "c" / "cut.json").write_text(problem[:-10])
+        self.assertRegex(self.folder.run(CLATUNE, "apply", "c", "--", "true").stderr, r"warning: left out c/cut\.json:1: premature end of input")
         (self.folder.path / "empty").mkdir()
         self.assertIn("there is no captured problem in 'empty'",
                       self.folder.run(CLATUNE, "apply", "empty", "--", "true", expect=1).stderr)

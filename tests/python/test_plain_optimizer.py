@@ -248,6 +248,7 @@ def test_scores_of_any_sign_are_told():
     with clatune.Optimizer({"a": [1, 2, 3]}, budget=3, searcher="exhaustive", objective={"name": "score", "unit": "", "goal": "minimise"}) as optimizer:
         optimizer.run(lambda a: 0.0 if a == 2 else 2.0 - a)
         assert optimizer.best == {"a": 3} and optimizer.best.json["value"] == -1
+        assert repr(optimizer.best) == "<a=3: -1>"
 
 
 def test_an_order_is_asked_for_told_and_stored(tmp_path):

@@ -201,6 +201,11 @@ def test_mistakes_are_answered_in_pythons_terms(scale):
     said = f"{problem.path}:28: KernelSpecification.Arguments[0]: argument 1 is 'float* in', but it is given 'in', a vector of double; write \"Type\": \"float\""
     assert problem.explain(said) == "argument 1 is 'float* in', but it is given 'in', a vector of double; convert it with astype(numpy.float32)"
     assert clatune.Problem.load(problem.path).explain(said) == said
+    wrong = clatune.Space({"loop": clatune.Permutation(["i", "j"])}, constraints=["loop_i <"])
+    problem = scale(space=wrong)
+    for act in wrong.count, problem.count, lambda: clatune.lookup(problem), lambda: clatune.verify(problem), lambda: clatune.Optimizer(problem):
+        with pytest.raises(clatune.Error, match=r"^cannot read 'loop_i <': a value is missing"):
+            act()
 
 
 def test_functions_are_answered_with_expressions(scale):

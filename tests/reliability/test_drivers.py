@@ -157,6 +157,9 @@ class Platforms(SimulatedTest):
         self.assertIn("'Simulated H100' is not listed", run.stderr)
         self.assertIn("export OCL_ICD_VENDORS=libnvidia-opencl.so.1\n", run.stderr)
         self.assertEqual(self.clatune("devices", "--quiet").stderr, "")
+        for words in (("tune", "copy.json"), ("measure", "copy.json"), ("init", "copy.cl"), ("devices",)):
+            said = self.clatune(*words, "--device", "gpu", expect=3).stderr
+            self.assertRegex(said, r"no device matches 'gpu'; .*\n.*'Simulated H100' is not listed: [^\0]*/nvidia.icd\n")
         cured = self.clatune_json("devices", OCL_ICD_VENDORS="libnvidia-opencl.so.1")["devices"]
         self.assertEqual([d["name"] for d in cured], ["Simulated CPU", "Simulated H100"])
 

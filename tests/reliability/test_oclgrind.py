@@ -50,6 +50,10 @@ class Oclgrind(CliTest):
             with self.subTest(defect=defect):
                 answer = self.verify(CORPUS, f"defect={defect} block=16", ["n=256"], 5)
                 self.assertTrue(answer["oclgrind"] or not answer["correct"])
+        text = self.clatune("verify", str(CORPUS), "--oclgrind", "--configuration", "defect=race block=16", "--size", "n=256", expect=5).stdout
+        self.assertRegex(text, r"Oclgrind +256 findings, the first 5:\n")
+        self.assertEqual(text.count("data race"), 5)
+        self.assertRegex(text, r"At line 94 .*\n\t  tile\[l\] = in\[i\];")
         answer = self.verify(CORPUS, "defect=none block=16", ["n=256"], 0)
         self.assertEqual(answer["oclgrind"], "")
 
@@ -111,6 +115,9 @@ int twice(const clt_module_call *call) {
         self.edit("race.json", '"Values": [0, 1], "Default": 0', '"Values": [1]')
         self.assertIn(self.clatune_json(*run)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
         self.clatune(*run, "--oclgrind", "yes", expect=5)
+        self.edit("race.cl", "kernel void", "#if !defined(__pocl__) && !defined(POCL_DEVICE_ADDRESS_BITS)\n#warning nothing\nint before = nothing;\n#endif\nkernel void")
+        said = self.clatune(*run, "--oclgrind", "yes", expect=1).stderr
+        self.assertRegex(said, r"Oclgrind cannot run it \(does not compile\): .*error: use of undeclared identifier 'nothing'\n\Z")
 
 
 if shutil.which("oclgrind") is None:

@@ -9,6 +9,12 @@
  * Returns its exit code, or 128 + the number of the signal that ended it. */
 int layer_run_application(const cli_arguments *arguments, json_t *instructions, const char *folder, bool to_stderr);
 
+#define LAYER_FLAG_NO_BINARIES \
+  CLI_FLAG("no-binaries", NULL, "refuses binaries, so that an application with a cache of them compiles its source")
+#define LAYER_FROM_BINARY                                                                                            \
+  "it was made from a binary, as from a cache of the application's; delete that cache, often a folder in ~/.cache, " \
+  "or use --no-binaries"
+
 /* The path of the layer's library. Ends the program if it is not found. */
 const char *layer_library(void);
 

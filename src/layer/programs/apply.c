@@ -172,9 +172,17 @@ static void free_problem(void *problem) { clt_problem_free(problem); }
 static void add_file(collection *c, const char *path) {
   char *text;
   clt_problem *problem;
-  if (clt_file_read(&text, NULL, path, MOST_PROBLEM_BYTES, NULL)) return;
-  json_t *json = strstr(text, "\"Capture\"") ? json_loads(text, 0, NULL) : NULL;
+  json_error_t fault;
+  clt_error error = {0};
+  if (clt_file_read(&text, NULL, path, MOST_PROBLEM_BYTES, &error)) {
+    cli_message(CLI_FOUND, "warning: left out: %s", error.message);
+    return;
+  }
+  const bool is_problem = *text == '\0' || strstr(text, "\"ConfigurationSpace\"");
+  json_t *json = is_problem ? json_loads(text, 0, &fault) : NULL;
   free(text);
+  if (is_problem && json == NULL)
+    cli_message(CLI_FOUND, "warning: left out %s:%d: %s; capture it again", path, fault.line, fault.text);
   c->capture = json_object_get(json, "Capture");
   if (!json_is_object(c->capture)) {
     json_decref(json);
@@ -239,6 +247,7 @@ static void collect(collection *c, const cli_arguments *arguments) {
 static const char *const reasons[REPORT_REASONS] = {
     [REPORT_NO_KERNEL] = "no captured kernel has this name; 'clatune capture --kernel NAME' captures it",
     [REPORT_NO_SOURCE] = "its program was not built from source",
+    [REPORT_BINARY] = LAYER_FROM_BINARY,
     [REPORT_OTHER_PROGRAM] = "its program's source, options or included files differ from the captured ones",
     [REPORT_OTHER_DEVICE] = "not tuned on this device with this driver",
     [REPORT_OTHER_SIZES] = "not tuned for these sizes",
@@ -408,8 +417,9 @@ static int run_apply(const cli_arguments *arguments) {
                  : "name the application after '--': clatune apply [OPTION...] [FOLDER...] -- PROGRAM [ARGUMENT...]");
   collect(&c, arguments);
   cli_keep(c.all, free);
-  json_t *instructions = json_pack("{s:s, s:b, s:b, s:O}", "use", "apply", "check", cli_given(arguments, "check"),
-                                   "times", to == NULL, "entries", c.entries);
+  json_t *instructions =
+      json_pack("{s:s, s:b, s:b, s:b, s:O}", "use", "apply", "no_binaries", cli_given(arguments, "no-binaries"),
+                "check", cli_given(arguments, "check"), "times", to == NULL, "entries", c.entries);
   if (to) {
     char *text = cli_keep_memory(json_dumps(instructions, JSON_INDENT(1)));
     umask(0077); /* it contains the application's kernels */
@@ -439,6 +449,7 @@ static const cli_flag flags[] = {
      "results are switched off"},
     {"write", "FILE",
      "writes the layer's instructions to a file and prints the environment variables that use it; runs nothing"},
+    LAYER_FLAG_NO_BINARIES,
     CLI_FLAG_STORE,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
@@ -446,7 +457,7 @@ static const cli_flag flags[] = {
 static const cli_command command = {
     .name = "apply",
     .summary = "runs an application with tuned kernels instead of its own",
-    .synopsis = "[--check] [FOLDER...] -- APPLICATION [ARGUMENT...] | --write FILE [FOLDER...]",
+    .synopsis = "[--check] [--no-binaries] [FOLDER...] -- APPLICATION [ARGUMENT...] | --write FILE [FOLDER...]",
     .description =
         "Runs an unmodified application. Kernels that 'clatune capture' captured and 'clatune tune' tuned are "
         "launched\n"

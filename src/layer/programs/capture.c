@@ -141,6 +141,7 @@ static void print_list(const json_t *kernels) {
   printf("%-*s  %8s  %6s  %10s  %10s  %6s  %-14s  %s\n", width, "kernel", "launches", "first", "total", "median",
          "share", "global", "local");
   json_array_foreach(kernels, i, kernel) {
+    const char *refused = clt_json_string(kernel, "refused");
     json_array_foreach(json_object_get(kernel, "sizes"), k, size) {
       char total[32], median[32], global[96], local[96];
       const bool source = json_is_string(json_object_get(kernel, "source"));
@@ -149,7 +150,10 @@ static void print_list(const json_t *kernels) {
              clt_time_text(total, clt_json_number(size, "total_s")),
              clt_time_text(median, clt_json_number(size, "median_s")), 100 * clt_json_number(size, "share"),
              sizes_text(global, json_object_get(size, "global")), sizes_text(local, json_object_get(size, "local")));
-      if (!source) printf("  from %s", clt_json_string(kernel, "origin"));
+      if (!source)
+        printf("  from %s", clt_json_string(kernel, "origin"));
+      else if (refused[0])
+        printf("  cannot be captured: %s", refused);
       putchar('\n');
     }
   }
@@ -207,11 +211,10 @@ static const char *kernel_folder(const char *out, const json_t *kernels, size_t 
 static const char *why_not(const json_t *kernel, size_t launch) {
   const char *refused = clt_json_string(kernel, "refused");
   if (json_is_object(json_object_get(kernel, "capture"))) return NULL;
-  if (strcmp(clt_json_string(kernel, "origin"), "a binary") == 0)
-    return "it was made from a binary, as from a cache of the application's; delete that cache, often a folder in "
-           "~/.cache, or use --no-binaries";
+  if (strcmp(clt_json_string(kernel, "origin"), "a binary") == 0) return LAYER_FROM_BINARY;
   if (!json_is_string(json_object_get(kernel, "source")))
-    return cli_keep_memory(clt_format("it was made from %s, not from source", clt_json_string(kernel, "origin")));
+    return cli_keep_memory(clt_format("it was made from %s; only a program of one source text can be captured",
+                                      clt_json_string(kernel, "origin")));
   if (refused[0]) return refused;
   return cli_keep_memory(clt_format("it has %lld launches, so there is no launch %zu; choose another with --launch",
                                     (long long)clt_json_count(kernel, "launches"), launch));
@@ -328,7 +331,7 @@ static const cli_flag flags[] = {
     {"kernel", "NAME",
      "captures this kernel; may be repeated (default: all kernels with at least 1 % of the total time)"},
     {"launch", "N", "captures the Nth launch of a kernel, or the next one that can be captured (default 1)"},
-    {"no-binaries", NULL, "refuses binaries, so that an application with a cache of them compiles its source"},
+    LAYER_FLAG_NO_BINARIES,
     {"flags", NULL,
      "makes the compiler option -cl-mad-enable a tuning parameter; with --tolerance also -cl-fast-relaxed-math"},
     {"tolerance", "X", "relative tolerance of floating-point results (default: that of problem files)"},
