@@ -282,6 +282,7 @@ static int add_record(void *user, const clt_store_record *record, const clt_meas
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
   if (record->kind == CLT_RECORD_ATTEMPT) return 0;
+  if (v->query->only && record->voice != v->query->only) return 0;
   for (size_t i = 0; i < v->n_without; i++)
     if (record->voice == v->without[i]) return 0;
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))

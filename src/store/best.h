@@ -12,6 +12,7 @@ typedef struct clt_best_query {
   void *user;
   bool believes;          /* every voice: to measure what it says */
   const int64_t *without; /* nullable: a voice that is not believed */
+  int64_t only;           /* the only voice that counts; 0: all do */
   clt_config beside;      /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
 } clt_best_query;
 
