@@ -26,14 +26,23 @@
 #define CUT(array) "cut(" array ")"
 #define CONTENT "concat_ws(' ', m.kind, m.reason, substr(m.configuration, 1, 65536))"
 
-/* A row: the columns of its place and its number, who delivered it, the record's columns, and those of its key. A login
- * can pose as several machines, so only those of the reader's own login are told apart. */
-#define RECORDS                                            \
-  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
-  " - 1)), CASE WHEN a.login=session_user"                 \
-  " THEN '/' || a.host ELSE concat(' ', a.login) END" CLT_FIELDS(CLT_FIELD_SELECT, CUT)
+/* A login can pose as several machines, so only those of the reader's own login are told apart. */
+#define VOICE_OF(a) "CASE WHEN " a ".login=session_user THEN '/' || " a ".host ELSE concat(' ', " a ".login) END"
+
+/* As records came, whenever their transactions began. */
+#define FIRST_VOICE                                                                                               \
+  "(SELECT " VOICE_OF("b") " FROM measurement AS f LEFT JOIN agent AS b ON b.id=f.agent WHERE f.key=" CLT_KEY_ID( \
+      "$1", "$2", "$3") " ORDER BY f.id LIMIT 1)"
+
+/* A row: the columns of its place and its number, who delivered it, whether that is who was first, the record's
+ * columns, and those of its key. */
+#define RECORDS_AND(is_first)                                                                                 \
+  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST " - 1)), " VOICE_OF("a") ", " is_first CLT_FIELDS( \
+      CLT_FIELD_SELECT, CUT)
+#define RECORDS RECORDS_AND("false")
+#define FOR_BEST RECORDS_AND(VOICE_OF("a") "=" FIRST_VOICE) FROM_MEASUREMENT
 #define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
-enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
+enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 
 /* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
  * records that were visible when this plan was submitted (0: all). */
@@ -46,10 +55,10 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 /* As they came, whenever their transactions began: the first voice of a key counts more than others (best.c). */
 #define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
 
-static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
+static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
                   of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
-                  finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
-                  fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
+                  finalists[] = FOR_BEST CLT_FINALISTS FORWARDS,
+                  fastest[] = FOR_BEST CLT_CORRECT_ONES
                   " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
                   by_number[] = RECORDS CLT_KEY_COLUMNS_OF("s", "s", "s") FROM_MEASUREMENT
                   " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
@@ -329,7 +338,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
       const clt_store_record known = {.number = clt_pq_whole(rows, i, NUMBER),
-                                      .voice = read_voice(store, clt_pq_text(rows, i, VOICE))};
+                                      .voice = read_voice(store, clt_pq_text(rows, i, VOICE)),
+                                      .is_first = clt_pq_whole(rows, i, IS_FIRST)};
       rc = clt_row_visit(&row_type, &row, FIRST_FIELD, known, key == NULL, visit, user);
     }
     more = n == (size_t)page;
