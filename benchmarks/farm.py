@@ -212,8 +212,9 @@ def seconds(command, farm):
 
 def records():
     """The same commands with no more than their own records, and with a million."""
-    fill = "insert into clatune.problem(hash, name, kernel) select md5(i::text), 'problem ' || mod(i, 100), md5(mod(i, 100)::text) from generate_series(1, 1000) i;" \
+    fill = "insert into clatune.problem(hash) select md5(i::text) from generate_series(1, 1000) i;" \
            "insert into clatune.key(problem, device) select p.id, d.id from clatune.problem p, clatune.device d on conflict do nothing;" \
+           "insert into clatune.described(key, login, name, kernel) select id, 'other', 'problem ' || mod(id, 100), md5(mod(id, 100)::text) from clatune.key;" \
            "insert into clatune.measurement(origin, number, key, kind, configuration, reason, time_s, clock, created_s, runs)" \
            " select 'other', i, k.id, 'search', 'a=' || mod(i, 40) || ' b=' || mod(i / 40, 25), 'none', 1e-5 * (1 + random()), 'device', 1, array[1e-5, 1.1e-5, 1.2e-5]" \
            " from generate_series(1, %d) i join (select id, row_number() over (order by id) - 1 as r, count(*) over () as c from clatune.key) k" \

@@ -64,10 +64,11 @@ typedef struct clt_store_description {
   const char *problem_name, *problem_path, *sizes, *device_json;
   uint64_t n_records;
   const char *tuning_json, *kernel;
+  int64_t voice; /* who says so, if not you, in a shared store (clt_store_record's); 0: it is true of all records */
 } clt_store_description;
 
-/* Calls visit for every key that has records, oldest first; visit returns as for clt_store_each. Counting takes time in
- * proportion to the number of records; without counted, n_records is 0. */
+/* Calls visit for every key that has records, oldest first, once for each of its descriptions; visit returns as for
+ * clt_store_each. Counting takes time in proportion to the number of records; without counted, n_records is 0. */
 typedef int (*clt_store_key_visit)(void *user, const clt_store_description *description);
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error);
 

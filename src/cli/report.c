@@ -68,12 +68,14 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
   clt_store_description *keys = NULL;
   size_t n = 0, before = clt_report_n_tunings(report);
   cli_check(clt_store_keys(&keys, &n, store, false, &cli_error));
+  const clt_store_key *last = NULL; /* of several descriptions of a key the first that matches */
   for (const clt_store_description *d = keys; d < keys + n; d++) {
     bool chosen = (problem == NULL || strcmp(problem, d->problem_name) == 0) &&
                   (device == NULL || strcasestr(d->key.device, device));
     for (size_t i = 0; chosen && i < a->n_typed; i++)
       chosen = strcmp(a->typed[i].name, "size") != 0 || cli_has_words(d->sizes, a->typed[i].value);
-    if (!chosen) continue;
+    if (!chosen || (last && clt_store_same_key(last, &d->key))) continue;
+    last = &d->key;
     clt_error why = {0};
     check_number(report);
     if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* only attempts, no measurement */

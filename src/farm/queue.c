@@ -280,8 +280,12 @@ int clt_queue_rows(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t after
 
 int clt_queue_devices(clt_pq *pq, clt_pq_rows **rows, int64_t target, int64_t agent, clt_error *error) {
   static const char ask[] =
-      "SELECT value::text FROM agent, json_array_elements(described) WHERE id = $2 UNION ALL SELECT left(description, "
-      "65536) FROM device d JOIN target t ON t.device = d.key AND t.driver = d.driver WHERE t.id = $1";
+      "SELECT value::text FROM agent, json_array_elements(described) WHERE id = $2 UNION ALL (SELECT DISTINCT ON "
+      "(s.login)"
+      " left(description, 65536) FROM described s JOIN key k ON k.id = s.key JOIN device d ON d.id = k.device JOIN "
+      "target t"
+      " ON t.device = d.key AND t.driver = d.driver WHERE t.id = $1 AND description <> '' ORDER BY s.login, s.id LIMIT "
+      "100)";
   return clt_pq_run(pq, rows, ask, error, "ww", target, agent);
 }
 

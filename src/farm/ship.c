@@ -224,7 +224,8 @@ int clt_pull_next(clt_store **piece, clt_pull *p, clt_shipper *s, const clt_stor
   for (size_t n_asked = 0; rc == CLT_OK && p->next < p->n && now.n < PULLED_AT_ONCE && n_asked < ASKED_AT_ONCE;) {
     const clt_store_description *d = &p->keys[p->next];
     const uint64_t n_before = now.n;
-    now.newest = p->newest[p->next];
+    const bool repeats = p->next > 0 && clt_store_same_key(&d->key, &d[-1].key); /* another description */
+    now.newest = p->newest[p->next - repeats];
     if (is_wanted(d, key, problem_name)) {
       n_asked++;
       rc = clt_store_each_identified(s->shared, &d->key, now.newest, keep_record, &now, error);

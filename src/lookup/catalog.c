@@ -351,6 +351,7 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
   /* Search under all names: a copy of the problem with another name has the same keys, and only the latest name is
    * stored. If one key of a kernel does not belong to the problem, no key of that kernel does. */
   const clt_related_query query = {.sizes = ""};
+  const clt_related *last = NULL;
   clt_related_list places = {0};
   clt_texts others = {0};
   int rc = refresh_stores(catalog, error);
@@ -365,7 +366,11 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
     if (clt_texts_find(&others, place->d.kernel) != CLT_NO_TEXT) continue;
     if (clt_device_from_json(device, place->d.device_json, NULL)) continue; /* its description is not known */
     rc = clt_related_instance(&instance, &another, place, problem, device, error);
-    if (rc == CLT_OK && instance) rc = visit(user, place, &instance, error);
+    const bool repeats = last && last->store == place->store && clt_store_same_key(&last->d.key, &place->d.key);
+    if (rc == CLT_OK && instance && !repeats) {
+      last = place;
+      rc = visit(user, place, &instance, error);
+    }
     if (another && place->d.kernel[0] && clt_texts_add(&others, place->d.kernel) == CLT_NO_TEXT)
       rc = clt_fail_memory(error);
     clt_instance_free(instance);

@@ -49,7 +49,8 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   const clt_space *space = clt_instance_space(instance);
   clt_rows rows = {0};
   clt_related_list related = {0};
-  clt_instance **others = NULL; /* by related key: instances at other sizes */
+  const clt_store_key *last = NULL; /* of several descriptions of a key one suffices that is of the problem */
+  clt_instance **others = NULL;     /* by related key: instances at other sizes */
   clt_model *model = NULL;
   clt_store_key own;
   char kernel[33];
@@ -61,8 +62,9 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
   if (rc == CLT_OK && (others = clt_new_array(related.n, sizeof *others)) == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
     const clt_related *r = &related.all[i];
-    if (!r->same_device || !r->same_driver) continue;
+    if (!r->same_device || !r->same_driver || (last && clt_store_same_key(last, &r->d.key))) continue;
     rc = clt_related_instance(&others[i], NULL, r, problem, clt_instance_device(instance), error);
+    if (rc == CLT_OK && others[i]) last = &r->d.key;
     if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
       rc = read_rows(&rows, store, &r->d.key, others[i], error);
   }

@@ -52,15 +52,21 @@ static bool is_valid_elsewhere(void *user, clt_config config) {
   return clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
 }
 
-/* elsewhere: nullable. */
-static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key,
+/* elsewhere: nullable. describer: whose description of the key is used, which is not believed about measurements of
+ * others; 0: it is true of all. */
+static int find_best(clt_measurement *out, bool *alone, clt_store *store, const clt_store_key *key, int64_t describer,
                      const clt_space *space, const clt_objective *objective, other_sizes *elsewhere, clt_error *error) {
-  const clt_best_query query = {.objective = objective,
-                                .accepts = elsewhere ? is_valid_elsewhere : NULL,
-                                .user = elsewhere,
-                                .beside = CLT_CONFIG_NONE};
+  clt_best_query query = {.objective = objective,
+                          .accepts = elsewhere ? is_valid_elsewhere : NULL,
+                          .user = elsewhere,
+                          .beside = CLT_CONFIG_NONE};
   clt_best_known best;
   int rc = clt_store_best(&best, store, key, space, &query, error);
+  if (rc == CLT_OK && describer && best.voice != describer) {
+    query.only = describer;
+    query.believes = true;
+    rc = clt_store_best(&best, store, key, space, &query, error);
+  }
   if (rc == CLT_OK) *out = best.measurement;
   if (rc == CLT_OK) *alone = best.alone;
   return rc;
@@ -148,7 +154,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
     clt_measurement best;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
-    rc = find_best(&best, &alone, r->store, &r->d.key, clt_instance_space(instance), objective, NULL, error);
+    rc =
+        find_best(&best, &alone, r->store, &r->d.key, r->d.voice, clt_instance_space(instance), objective, NULL, error);
     if (rc || best.config == CLT_CONFIG_NONE) continue;
     /* Stores of older versions lack the kernel key: the text is the current one if the problem has the same key at
      * these sizes. */
@@ -188,8 +195,8 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
-      rc = find_best(&basis.best, &basis.alone, catalog->stores[i].store, &key, clt_instance_space(instance), objective,
-                     NULL, error);
+      rc = find_best(&basis.best, &basis.alone, catalog->stores[i].store, &key, 0, clt_instance_space(instance),
+                     objective, NULL, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
     rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
                             objective, &related, error);
@@ -261,7 +268,7 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
       elsewhere.sizes[i] = other + (other == 0);
     }
     if (!is_another || (!own && !clt_problem_allows(clt_instance_problem(*instance), elsewhere.sizes))) continue;
-    rc = find_best(&basis.best, &basis.alone, place->store, &place->d.key, clt_instance_space(*instance), objective,
+    rc = find_best(&basis.best, &basis.alone, place->store, &place->d.key, 0, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;
     if (rc || basis.best.config == CLT_CONFIG_NONE) continue;

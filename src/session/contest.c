@@ -312,6 +312,7 @@ static int find_champions(finals *f, const clt_session *s, clt_error *error) {
     const int rc = clt_store_best(&best, l->store, &l->key, l->space, &query, error);
     if (rc) return rc;
     if (best.compared || best.alone) *places[i] = best.measurement.config;
+    if (!best.others) break;
   }
   return CLT_OK;
 }

@@ -135,7 +135,9 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     const clt_related *c = &related.all[i];
     struct reading reading = {.objective = objective};
     clt_store_answers answers = {0};
-    if (c->d.n_records < LEAST_CORRECT) continue;
+    bool repeats = c->d.n_records < LEAST_CORRECT;
+    for (size_t k = 0; k < i && !repeats; k++) repeats = clt_store_same_key(&related.all[k].d.key, &c->d.key);
+    if (repeats) continue;
     n_read++;
     rc = clt_store_newest(&answers, store, &c->d.key, space, false, NULL, error);
     for (size_t k = 0; rc == CLT_OK && k < answers.n; k++)

@@ -45,7 +45,9 @@ typedef struct known_contest {
 
 typedef struct best_view {
   const clt_best_query *query;
-  int64_t first;          /* the voice that was the first; CLT_NO_VOICE: not needed, as there are own finalists */
+  int64_t first;          /* the voice that was the first; CLT_NO_VOICE: none of its records was read */
+  bool is_outgrown;       /* it is one of many: there are own finalists, or two others agree */
+  bool hears_others;      /* there are other voices than one's own */
   const int64_t *without; /* n_without voices that do not count */
   size_t n_without;
   bool by_time;
@@ -93,6 +95,8 @@ static void release_known(known_records *known) {
   clt_map_release(&known->newest);
 }
 
+static int64_t first_voice(const best_view *v) { return v->is_outgrown ? CLT_NO_VOICE : v->first; }
+
 /* The record of a configuration that counts, and how much; NULL: none. */
 static const known_record *judge(clt_belief *belief, const best_view *v, const known_records *known,
                                  clt_config config) {
@@ -105,7 +109,7 @@ static const known_record *judge(clt_belief *belief, const best_view *v, const k
     of[n] = &known->all[next - 1];
     words[n] = (clt_word){of[n]->voice, clt_measurement_correct(of[n]->m), of[n]->cost, of[n]->m};
   }
-  return n ? of[clt_words_judge(belief, words, n, v->first)] : NULL;
+  return n ? of[clt_words_judge(belief, words, n, first_voice(v))] : NULL;
 }
 
 /* Of finalists; NULL: it does not count, or has failed. */
@@ -138,7 +142,7 @@ static int add_finalist(best_view *v, const clt_store_record *record, const clt_
   contest->created_s = record->created_s;
   contest->number = record->number;
   contest->voice = record->voice;
-  if (record->voice == 0) v->first = CLT_NO_VOICE;
+  v->is_outgrown = v->is_outgrown || record->voice == 0;
   contest->has_others = contest->has_others || is_other;
   if (is_other) return CLT_OK;
   const int rc = add_known(&v->finalists, record, m, cost);
@@ -188,7 +192,7 @@ static const known_record *find_better(const best_view *v, const size_t *order, 
     while (said < n && voices[said] != voice) said++;
     if (said < n) continue;
     voices[n++] = voice;
-    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, v->first);
+    *(a_there->cost < b_there->cost ? &for_a : &for_b) += clt_voice_weight(voice, first_voice(v));
   }
   if (for_a != for_b && (for_a > for_b ? for_a : for_b) >= CLT_WEIGHT_OF_FIRST) return for_a > for_b ? a : b;
   return a->cost < b->cost ? a : b;
@@ -219,7 +223,7 @@ static bool is_outgrown(const best_view *v) {
 
 /* The winners of the comparisons meet each other, beginning with the oldest comparison. */
 static int choose_champion(best_view *v) {
-  if (v->first != CLT_NO_VOICE && is_outgrown(v)) v->first = CLT_NO_VOICE;
+  v->is_outgrown = v->is_outgrown || is_outgrown(v);
   size_t *order = clt_new_array(v->n_contests, sizeof *order);
   const known_record **winners = clt_new_array(v->n_contests, sizeof *winners);
   clt_map last_won = {0}; /* by configuration */
@@ -281,7 +285,10 @@ static int add_fastest(best_view *v, const clt_store_record *record, const clt_m
 static int add_record(void *user, const clt_store_record *record, const clt_measurement *m) {
   best_view *v = user;
   const bool is_search = record->kind == CLT_RECORD_SEARCH;
+  v->hears_others = v->hears_others || record->voice != 0;
+  if (record->is_first) v->first = record->voice;
   if (record->kind == CLT_RECORD_ATTEMPT) return 0;
+  if (v->query->only && record->voice != v->query->only) return 0;
   for (size_t i = 0; i < v->n_without; i++)
     if (record->voice == v->without[i]) return 0;
   if (m->config == CLT_CONFIG_NONE || (v->query->accepts && !v->query->accepts(v->query->user, m->config)))
@@ -330,10 +337,10 @@ static void find_beside(clt_best_known *out, const best_view *v) {
 }
 
 static int choose_without(clt_best_known *out, const int64_t *without, size_t n_without, clt_store *store,
-                          const clt_store_key *key, const clt_space *space, const clt_best_query *query, int64_t first,
+                          const clt_store_key *key, const clt_space *space, const clt_best_query *query, int64_t *first,
                           clt_error *error) {
   best_view v = {.query = query,
-                 .first = first,
+                 .first = *first,
                  .without = without,
                  .n_without = n_without,
                  .finalists.keeps_older = query->beside != CLT_CONFIG_NONE, /* for find_beside */
@@ -347,6 +354,8 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   if (rc == CLT_OK && !v.is_chosen && choose_champion(&v)) rc = clt_fail_memory(error);
   if (rc == CLT_OK && !v.by_time) choose_searched(&v);
   const known_record *best = v.is_replaced ? v.fastest : v.champion;
+  out->others = v.hears_others;
+  *first = v.first;
   if (rc == CLT_OK && best) {
     clt_belief belief;
     judge(&belief, &v, v.is_replaced ? &v.searched : &v.finalists, best->config);
@@ -363,23 +372,16 @@ static int choose_without(clt_best_known *out, const int64_t *without, size_t n_
   return rc;
 }
 
-static int note_voice(void *user, const clt_store_description *none, const clt_store_record *record) {
-  (void)none;
-  *(int64_t *)user = record->voice;
-  return 1;
-}
-
 #define MOST_DOUBTED 16
 
 int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                    const clt_best_query *query, clt_error *error) {
   int64_t without[MOST_DOUBTED], first = CLT_NO_VOICE;
-  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, 0, note_voice, &first, error);
-  if (rc >= 0) rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, first, error);
+  int rc = choose_without(out, query->without, query->without != NULL, store, key, space, query, &first, error);
   for (size_t n = 0; rc == CLT_OK && out->alone && !out->compared && !query->believes && n < MOST_DOUBTED;) {
     clt_best_known other;
     without[n++] = out->voice;
-    rc = choose_without(&other, without, n, store, key, space, query, first, error);
+    rc = choose_without(&other, without, n, store, key, space, query, &first, error);
     if (rc || other.measurement.config == CLT_CONFIG_NONE) break;
     const double cost = clt_objective_cost(query->objective, &out->measurement),
                  theirs = clt_objective_cost(query->objective, &other.measurement);
@@ -388,7 +390,7 @@ int clt_store_best(clt_best_known *out, clt_store *store, const clt_store_key *k
     if (doubtful && out->voice == first && other.voice != 0) { /* two must doubt the first voice */
       clt_best_known second;
       const int64_t of_both[] = {out->voice, other.voice};
-      rc = choose_without(&second, of_both, 2, store, key, space, query, first, error);
+      rc = choose_without(&second, of_both, 2, store, key, space, query, &first, error);
       doubtful = cost < CLT_CLEARLY_BETTER * clt_objective_cost(query->objective, &second.measurement);
     }
     if (same && !doubtful) out->alone = false;

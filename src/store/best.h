@@ -12,6 +12,7 @@ typedef struct clt_best_query {
   void *user;
   bool believes;          /* every voice: to measure what it says */
   const int64_t *without; /* nullable: a voice that is not believed */
+  int64_t only;           /* the only voice that counts; 0: all do */
   clt_config beside;      /* another configuration in the same comparison; CLT_CONFIG_NONE: none */
 } clt_best_query;
 
@@ -19,6 +20,7 @@ typedef struct clt_best_known {
   clt_measurement measurement; /* without its log; config CLT_CONFIG_NONE: none is known */
   int64_t voice;               /* who measured it (clt_store_record): 0 here, or unknown */
   bool alone;                  /* voice is not 0, and no other agrees */
+  bool others;                 /* others than you have measured, as far as was read */
   bool compared;               /* it was the best of a comparison; else the fastest of the search */
   clt_measurement beside;      /* query->beside in the newest comparison with the best, of which then `measurement` is,
                                   too; config CLT_CONFIG_NONE: none included both */

@@ -9,9 +9,13 @@
 #include "base/map.h"
 #include "store/store.h"
 
-static bool is_selected(const clt_store_selection *s, const clt_store_description *d) {
-  return (s == NULL || s->problem_name == NULL || strcmp(s->problem_name, d->problem_name) == 0) &&
-         (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL);
+/* last: the key that was selected before, whose other descriptions follow it. */
+static bool is_selected(const clt_store_selection *s, const clt_store_description *d, const clt_store_key **last) {
+  const bool is = (s == NULL || s->problem_name == NULL || strcmp(s->problem_name, d->problem_name) == 0) &&
+                  (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL) &&
+                  (*last == NULL || !clt_store_same_key(*last, &d->key));
+  if (is) *last = &d->key;
+  return is;
 }
 
 /* Ends a transaction; returns rc, or the error of the commit. */
@@ -113,7 +117,7 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   bool is_new = false;
   if (w->before_s && record->created_s >= w->before_s) return 0;
   if (record->created_s > w->newest_s) w->newest_s = record->created_s;
-  copy.own = false;
+  copy.own = record->own && w->into->type == &clt_store_postgresql; /* where a login's own word counts */
   int rc = w->into->type->add(w->into->state, key_alone, &copy, &is_new, w->error);
   w->n_added += is_new;
   return rc;
@@ -123,6 +127,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
                     clt_error *error) {
   clt_store_description *keys = NULL, *own = NULL;
   size_t n_keys = 0, n_own = 0;
+  const clt_store_key *last = NULL;
   merge m = {.into = into, .before_s = selection ? selection->before_s : 0, .error = error};
   int rc = clt_store_keys(&keys, &n_keys, from, false, error);
   if (rc == CLT_OK) rc = clt_store_keys(&own, &n_own, into, false, error);
@@ -130,9 +135,9 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
       const clt_store_description *d = &keys[i], *known = own;
-      if (!is_selected(selection, d)) continue;
+      if (!is_selected(selection, d, &last)) continue;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
-      const bool is_new = known == own + n_own;
+      const bool is_new = known == own + n_own || known->voice; /* described by others only */
       int64_t own_newest_s = INT64_MIN;
       m.newest_s = INT64_MIN;
       if (!is_new && d->tuning_json[0] && known->tuning_json[0])
@@ -158,6 +163,7 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
                     clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n_keys = 0;
+  const clt_store_key *last = NULL;
   uint64_t sum = 0, n = 0;
   if (!selection->problem_name && !selection->device && !selection->before_s)
     return clt_fail(error, CLT_E_ARGUMENT, "select what to delete: a problem, a device or a time");
@@ -165,7 +171,7 @@ int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool
   if (rc == CLT_OK) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
-      if (!is_selected(selection, &keys[i])) continue;
+      if (!is_selected(selection, &keys[i], &last)) continue;
       rc = store->type->remove(store->state, &keys[i].key, selection->before_s, dry_run, &n, error);
       sum += n;
     }

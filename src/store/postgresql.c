@@ -26,14 +26,23 @@
 #define CUT(array) "cut(" array ")"
 #define CONTENT "concat_ws(' ', m.kind, m.reason, substr(m.configuration, 1, 65536))"
 
-/* A row: the columns of its place and its number, who delivered it, the record's columns, and those of its key. A login
- * can pose as several machines, so only those of the reader's own login are told apart. */
-#define RECORDS                                            \
-  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST \
-  " - 1)), CASE WHEN a.login=session_user"                 \
-  " THEN '/' || a.host ELSE ' ' || a.login END" CLT_FIELDS(CLT_FIELD_SELECT, CUT)
+/* A login can pose as several machines, so only those of the reader's own login are told apart. */
+#define VOICE_OF(a) "CASE WHEN " a ".login=session_user THEN '/' || " a ".host ELSE concat(' ', " a ".login) END"
+
+/* As records came, whenever their transactions began. */
+#define FIRST_VOICE                                                                                               \
+  "(SELECT " VOICE_OF("b") " FROM measurement AS f LEFT JOIN agent AS b ON b.id=f.agent WHERE f.key=" CLT_KEY_ID( \
+      "$1", "$2", "$3") " ORDER BY f.id LIMIT 1)"
+
+/* A row: the columns of its place and its number, who delivered it, whether that is who was first, the record's
+ * columns, and those of its key. */
+#define RECORDS_AND(is_first)                                                                                 \
+  "SELECT m.txid, m.id, greatest(1, least(m.txid, " OLDEST " - 1)), " VOICE_OF("a") ", " is_first CLT_FIELDS( \
+      CLT_FIELD_SELECT, CUT)
+#define RECORDS RECORDS_AND("false")
+#define FOR_BEST RECORDS_AND(VOICE_OF("a") "=" FIRST_VOICE) FROM_MEASUREMENT
 #define FROM_MEASUREMENT " FROM measurement AS m LEFT JOIN agent AS a ON a.id=m.agent"
-enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
+enum { TXID, ID, NUMBER, VOICE, IS_FIRST, FIRST_FIELD };
 
 /* $1 to $3: the key; $4 and $5 (or $9 and $5): the end of the previous page; $6: the page's size; $7: "after"; $8: only
  * records that were visible when this plan was submitted (0: all). */
@@ -46,19 +55,25 @@ enum { TXID, ID, NUMBER, VOICE, FIRST_FIELD };
 /* As they came, whenever their transactions began: the first voice of a key counts more than others (best.c). */
 #define AS_RECEIVED " AND m.id > $5" SINCE " ORDER BY m.id LIMIT $6"
 
-static const char oldest_first[] = RECORDS_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
+static const char oldest_first[] = FOR_BEST CLT_OF_KEY SEEN_BY_PLAN AS_RECEIVED,
                   of_key_by_number[] = RECORDS_OF_KEY SEEN_BY_PLAN FORWARDS, newest_first[] = RECORDS_OF_KEY BACKWARDS,
-                  finalists[] = RECORDS FROM_MEASUREMENT CLT_FINALISTS FORWARDS,
-                  fastest[] = RECORDS FROM_MEASUREMENT CLT_CORRECT_ONES
+                  finalists[] = FOR_BEST CLT_FINALISTS FORWARDS,
+                  fastest[] = FOR_BEST CLT_CORRECT_ONES
                   " AND (coalesce(m.time_s, 0), m.id) > (coalesce($9, 'NaN'), $5)" CLT_BY_SPEED " LIMIT $6",
-                  by_number[] = RECORDS CLT_KEY_COLUMNS FROM_MEASUREMENT " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
-                                                                         " WHERE true" FORWARDS;
+                  by_number[] = RECORDS CLT_KEY_COLUMNS_OF("s", "s", "s") FROM_MEASUREMENT
+                  " JOIN key AS k ON k.id=m.key" CLT_KEY_NAMES
+                  " LEFT JOIN LATERAL (SELECT * FROM described AS s WHERE s.key=k.id"
+                  " ORDER BY s.login=session_user DESC, s.id LIMIT 1) AS s ON true WHERE true" FORWARDS;
 
-/* $1: the last key of the previous page; $2: the page's size; $3: the problem. */
-#define KEYS(count, where)                                             \
-  "SELECT k.id, " count CLT_KEY_COLUMNS " FROM key AS k" CLT_KEY_NAMES \
-  " WHERE k.id > $1 AND EXISTS(SELECT FROM measurement AS m WHERE m.key=k.id)" where " ORDER BY k.id LIMIT $2"
-static const char keys[] = KEYS("0", " AND $3 IS NOT NULL"), keys_of_problem[] = KEYS("0", " AND p.hash=$3"),
+/* $1: the last key of the previous page; $2: the page's size; $3: the problem. Of each key this login's description, or
+ * else a row for each login that has described it. */
+#define KEYS(count, where) \
+  "SELECT k.id, " count ", CASE WHEN s.login<>session_user THEN ' ' || s.login END" CLT_KEY_COLUMNS_OF("s", "s", "s")         \
+  " FROM (SELECT * FROM key AS k WHERE k.id > $1 AND EXISTS(SELECT FROM measurement AS m WHERE m.key=k.id)" where     \
+  " ORDER BY k.id LIMIT $2) AS k" CLT_KEY_NAMES " LEFT JOIN described AS s ON s.key=k.id AND (s.login=session_user OR" \
+  " NOT EXISTS(SELECT FROM described AS o WHERE o.key=k.id AND o.login=session_user)) ORDER BY k.id, s.id"
+static const char keys[] = KEYS("0", " AND $3 IS NOT NULL"),
+                  keys_of_problem[] = KEYS("0", " AND k.problem=(SELECT id FROM problem WHERE hash=$3)"),
                   keys_counted[] =
                       KEYS("(SELECT count(*) FROM measurement AS m WHERE m.key=k.id)", " AND $3 IS NOT NULL");
 
@@ -72,14 +87,15 @@ static const char remove_selected[] =
     "DELETE FROM measurement WHERE (origin, number) IN (SELECT m.origin, m.number FROM measurement AS m" CLT_SELECTED
     " LIMIT $5)";
 
-/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far.
- * This login's revoked ones, of which only the number can be read, are not added again. */
+/* $1: an origin, whose records may be here under this login's own instead (schema.sql); $2: the last number so far; $4:
+ * only what is here as this login's. This login's revoked ones, of which only the number can be read, are not added
+ * again. */
 #define AT_ONCE 1000
 #define SUBSTITUTE "(SELECT name FROM substitute WHERE login=session_user AND origin=$1)"
 static const char contents_of_origin[] =
     "SELECT m.number, " CONTENT
-    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN ($1,"
-    " " SUBSTITUTE
+    ", m.time_s, m.energy_j, m.figures[1], m.comparison::float8 FROM measurement AS m WHERE m.origin IN"
+    " (CASE WHEN $4=0 OR NOT EXISTS(SELECT FROM origin WHERE name=$1 AND login<>session_user) THEN $1 END, " SUBSTITUTE
     ") AND m.number >= $2 UNION ALL SELECT g.number, NULL, NULL, NULL, NULL, NULL FROM revoked AS g WHERE g.origin IN"
     " (" SUBSTITUTE
     ", (SELECT name FROM origin WHERE name=$1 AND login=session_user)) AND g.number >= $2"
@@ -163,11 +179,12 @@ static bool add_identity(clt_map *there, const char *origin, int64_t sequence, c
 static int ask_if_new(postgresql_store *store, const clt_store_record *record, bool *is_new, clt_error *error) {
   int64_t last = 0;
   int rc = CLT_OK;
-  clt_record_row own;
-  size_t n = add_identity(&store->there, record->origin, -1, NULL, NULL, &rc) ? AT_ONCE : 0;
+  clt_record_row row;
+  const int64_t own = record->own;
+  size_t n = add_identity(&store->there, record->origin, -1 - own, NULL, NULL, &rc) ? AT_ONCE : 0;
   while (rc == CLT_OK && n == AT_ONCE) {
     clt_pq_rows *rows = NULL;
-    rc = clt_pq_run(store->pq, &rows, contents_of_origin, error, "tww", record->origin, last, (int64_t)AT_ONCE);
+    rc = clt_pq_run(store->pq, &rows, contents_of_origin, error, "twww", record->origin, last, (int64_t)AT_ONCE, own);
     if (rc) return rc;
     n = clt_pq_n_rows(rows);
     for (size_t i = 0; i < n; i++) {
@@ -178,14 +195,14 @@ static int ask_if_new(postgresql_store *store, const clt_store_record *record, b
     }
     clt_pq_rows_free(rows);
   }
-  clt_record_row_make(&own, record);
+  clt_record_row_make(&row, record);
   char *content =
-      clt_format("%s %s %s", own.fields[CLT_FIELD_kind].text, own.fields[CLT_FIELD_reason].text, record->configuration);
+      clt_format("%s %s %s", row.fields[CLT_FIELD_kind].text, row.fields[CLT_FIELD_reason].text, record->configuration);
   if (content == NULL) return clt_fail_memory(error);
-  const clt_field *figures = &own.fields[CLT_FIELD_figures];
+  const clt_field *figures = &row.fields[CLT_FIELD_figures];
   const double figure = figures->numbers ? figures->numbers[0] : NAN,
-               numbers[] = {record->measurement->time_s, own.fields[CLT_FIELD_energy_j].number, figure,
-                            (double)own.fields[CLT_FIELD_comparison].whole};
+               numbers[] = {record->measurement->time_s, row.fields[CLT_FIELD_energy_j].number, figure,
+                            (double)row.fields[CLT_FIELD_comparison].whole};
   *is_new = add_identity(&store->there, record->origin, record->sequence, NULL, NULL, &rc) &&
             add_identity(&store->there, record->origin, record->sequence, content, numbers, &rc);
   free(content);
@@ -321,7 +338,8 @@ static int walk_records(postgresql_store *store, const char *sql, const clt_stor
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
       const clt_store_record known = {.number = clt_pq_whole(rows, i, NUMBER),
-                                      .voice = read_voice(store, clt_pq_text(rows, i, VOICE))};
+                                      .voice = read_voice(store, clt_pq_text(rows, i, VOICE)),
+                                      .is_first = clt_pq_whole(rows, i, IS_FIRST)};
       rc = clt_row_visit(&row_type, &row, FIRST_FIELD, known, key == NULL, visit, user);
     }
     more = n == (size_t)page;
@@ -341,15 +359,16 @@ static int walk_keys(postgresql_store *store, bool counted, const clt_store_key 
   const char *all = counted ? keys_counted : keys;
   int64_t last = 0;
   int rc = CLT_OK;
-  for (size_t n = KEYS_AT_ONCE; rc == CLT_OK && n == KEYS_AT_ONCE;) {
+  for (size_t n = KEYS_AT_ONCE; rc == CLT_OK && n >= KEYS_AT_ONCE;) {
     clt_pq_rows *rows = NULL;
     rc = clt_pq_run(store->pq, &rows, key ? keys_of_problem : all, error, "wwt", last, (int64_t)KEYS_AT_ONCE,
                     key ? key->problem : "");
     n = rc ? 0 : clt_pq_n_rows(rows);
     for (size_t i = 0; rc == CLT_OK && i < n; i++) {
       const result_row row = {rows, i};
-      clt_store_description d = clt_row_key(&row_type, &row, 2);
+      clt_store_description d = clt_row_key(&row_type, &row, 3);
       last = clt_pq_whole(rows, i, 0);
+      if (!clt_pq_is_null(rows, i, 2)) d.voice = read_voice(store, clt_pq_text(rows, i, 2));
       d.n_records = (uint64_t)clt_pq_whole(rows, i, 1);
       rc = visit(user, &d, NULL);
     }

@@ -34,9 +34,9 @@ int clt_pq_records_take(clt_pq_records *records, const clt_store_key *key, const
   if (record->origin == NULL || clt_pq_records_full(records))
     return clt_fail(error, CLT_E_ARGUMENT, "a record for the shared store lacks its origin, or there are too many");
   if (records->list == NULL) records->list = json_array();
-  json_t *object = json_pack("{s:I, s:o, s:o, s:o}", "place", (json_int_t)json_array_size(records->list), "problem",
-                             clt_pq_json_text(key->problem), "device", clt_pq_json_text(key->device), "driver",
-                             clt_pq_json_text(key->driver));
+  json_t *object = json_pack("{s:I, s:o, s:o, s:o, s:b}", "place", (json_int_t)json_array_size(records->list),
+                             "problem", clt_pq_json_text(key->problem), "device", clt_pq_json_text(key->device),
+                             "driver", clt_pq_json_text(key->driver), "own", (int)record->own);
   int failed = object == NULL;
   clt_record_row_make(&row, record);
   for (size_t i = 0; i < CLT_N_FIELDS; i++)

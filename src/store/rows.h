@@ -40,11 +40,14 @@ enum { CLT_FIELDS(CLT_FIELD_ENUM, CLT_FIELD_WHOLE) CLT_N_FIELDS };
 
 /* --- SQL --- */
 
-/* The columns of a key, k, for clt_row_key. */
-#define CLT_KEY_COLUMNS                                                                                  \
-  ", substr(p.hash, 1, 64), substr(d.key, 1, 1024), substr(d.driver, 1, 1024), substr(p.name, 1, 4096)," \
-  " substr(p.path, 1, 4096), substr(p.sizes, 1, 4096), substr(d.description, 1, 65536),"                 \
-  " substr(k.tuning, 1, 262144), substr(p.kernel, 1, 64)"
+/* The columns of a key, k, for clt_row_key. s_p, s_d, s_k: what has those of its description. */
+#define CLT_KEY_COLUMNS_OF(s_p, s_d, s_k)                                                   \
+  ", substr(p.hash, 1, 64), substr(d.key, 1, 1024), substr(d.driver, 1, 1024), substr(" s_p \
+  ".name, 1, 4096),"                                                                        \
+  " substr(" s_p ".path, 1, 4096), substr(" s_p ".sizes, 1, 4096), substr(" s_d             \
+  ".description, 1, 65536),"                                                                \
+  " substr(" s_k ".tuning, 1, 262144), substr(" s_p ".kernel, 1, 64)"
+#define CLT_KEY_COLUMNS CLT_KEY_COLUMNS_OF("p", "d", "k")
 #define CLT_KEY_NAMES " JOIN problem AS p ON p.id=k.problem JOIN device AS d ON d.id=k.device"
 
 #define CLT_KEY_ID(problem, device, driver) \

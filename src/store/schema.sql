@@ -28,20 +28,20 @@ CREATE TABLE IF NOT EXISTS clatune.about(version integer NOT NULL);
 
 -- Texts are compared by bytes, independently of the database's language.
 CREATE TABLE IF NOT EXISTS clatune.problem(
-  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE,
-  name text NOT NULL DEFAULT '', path text NOT NULL DEFAULT '', sizes text NOT NULL DEFAULT '',
-  kernel text NOT NULL DEFAULT '');
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text COLLATE "C" NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS clatune.device(
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL,
-  driver text COLLATE "C" NOT NULL, description text NOT NULL DEFAULT '', UNIQUE(key, driver));
+  driver text COLLATE "C" NOT NULL, UNIQUE(key, driver));
 CREATE TABLE IF NOT EXISTS clatune.key(
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, problem integer NOT NULL REFERENCES clatune.problem,
-  device integer NOT NULL REFERENCES clatune.device, tuning text NOT NULL DEFAULT '', UNIQUE(problem, device));
-
--- Who described these; only that login changes the texts.
-ALTER TABLE clatune.problem ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
-ALTER TABLE clatune.device ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
-ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS login text NOT NULL DEFAULT '';
+  device integer NOT NULL REFERENCES clatune.device, UNIQUE(problem, device));
+-- What a login says a key is: description is of the device. It counts for what that login has measured, and for the
+-- login itself (postgresql.c).
+CREATE TABLE IF NOT EXISTS clatune.described(
+  id bigint GENERATED ALWAYS AS IDENTITY, key integer NOT NULL REFERENCES clatune.key, login text COLLATE "C" NOT NULL,
+  name text NOT NULL DEFAULT '', path text NOT NULL DEFAULT '', sizes text NOT NULL DEFAULT '',
+  kernel text NOT NULL DEFAULT '', description text NOT NULL DEFAULT '', tuning text NOT NULL DEFAULT '',
+  PRIMARY KEY(key, login));
 -- Who made the key: a login can make so many that readers still get through them.
 ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS key_of ON clatune.key(maker);
@@ -89,6 +89,24 @@ CREATE TABLE IF NOT EXISTS clatune.agent(
   devices text NOT NULL DEFAULT '', lost text NOT NULL DEFAULT '',
   began timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL DEFAULT 'epoch', UNIQUE(login, name));
 ALTER TABLE clatune.agent ADD COLUMN IF NOT EXISTS described json NOT NULL DEFAULT '[]'; -- its devices
+
+-- Before version 5 a key had one description, for all who measured it. '': unknown logins.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM information_schema.columns WHERE table_schema = 'clatune' AND table_name = 'problem'
+             AND column_name = 'name') THEN
+    INSERT INTO clatune.described(key, login, name, path, sizes, kernel, description, tuning)
+      SELECT k.id, m.login, p.name, p.path, p.sizes, p.kernel, d.description, k.tuning
+      FROM (SELECT DISTINCT m.key, coalesce(a.login, '') AS login FROM clatune.measurement AS m
+            LEFT JOIN clatune.agent AS a ON a.id = m.agent) AS m
+        JOIN clatune.key AS k ON k.id = m.key JOIN clatune.problem AS p ON p.id = k.problem
+        JOIN clatune.device AS d ON d.id = k.device ORDER BY k.id
+      ON CONFLICT DO NOTHING;
+    ALTER TABLE clatune.problem DROP COLUMN name, DROP COLUMN path, DROP COLUMN sizes, DROP COLUMN kernel,
+      DROP COLUMN IF EXISTS login;
+    ALTER TABLE clatune.device DROP COLUMN description, DROP COLUMN IF EXISTS login;
+    ALTER TABLE clatune.key DROP COLUMN tuning, DROP COLUMN IF EXISTS login;
+  END IF;
+END $$;
 
 -- Plans, a target for each kind of device that works on one, and a row for each of its tunings (farm/queue.c).
 -- plan.seen: the measurements that were visible when the plan was submitted. cell.attempts: how often the lease expired
@@ -156,7 +174,8 @@ DELETE FROM clatune.shipper WHERE login = ''; -- of version 3: the files are sen
 CREATE UNIQUE INDEX IF NOT EXISTS shipper_of ON clatune.shipper(login, file);
 
 -- Of earlier databases, with other parameters.
-DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clatune.greet(text, text, text);
+DROP FUNCTION IF EXISTS clatune.finish(bigint, bigint, text, text, bigint), clatune.greet(text, text, text),
+  clatune.may_describe(text, integer[]);
 
 -- --- functions for all: parts of statements ---
 
@@ -230,36 +249,29 @@ BEGIN
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 END $$;
 
--- Whether the caller describes what has these keys: nobody else has, or the caller was the first to measure it. Until
--- somebody has, the last description stands.
-CREATE OR REPLACE FUNCTION clatune.may_describe(_by text, _keys integer[]) RETURNS boolean LANGUAGE sql STABLE AS
-$$ SELECT _by IN ('', session_user) OR session_user = coalesce((SELECT a.login FROM unnest(_keys) AS k CROSS JOIN LATERAL
-     (SELECT id, agent FROM clatune.measurement WHERE key = k ORDER BY id LIMIT 1) AS m
-     JOIN clatune.agent AS a ON a.id = m.agent ORDER BY m.id LIMIT 1), session_user) $$;
-
 -- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
   PERFORM add_keys(json_build_array(json_build_object('problem', _problem, 'device', _device, 'driver', _driver)));
-  UPDATE problem AS p SET name = u.name, path = u.path, sizes = u.sizes, kernel = u.kernel, login = session_user
-    FROM (SELECT one_line(coalesce(_name, name), 4096) AS name, one_line(coalesce(_path, path), 4096) AS path,
-        one_line(coalesce(_sizes, sizes), 4096) AS sizes, left(coalesce(_kernel, kernel), 64) AS kernel
-        FROM problem WHERE hash = _problem) AS u
-    WHERE hash = _problem AND (p.name, p.path, p.sizes, p.kernel) <> (u.name, u.path, u.sizes, u.kernel)
-      AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.problem = p.id));
-  UPDATE device AS d SET description = _description, login = session_user WHERE key = _device AND driver = _driver
-    AND description <> _description AND octet_length(_description) <= 65536
-    AND may_describe(login, ARRAY(SELECT k.id FROM key AS k WHERE k.device = d.id));
-  UPDATE key AS k SET tuning = _tuning, login = session_user FROM problem AS p, device AS d
-    WHERE p.id = k.problem AND d.id = k.device AND p.hash = _problem AND d.key = _device AND d.driver = _driver
-      AND tuning <> _tuning AND octet_length(_tuning) <= 262144 AND may_describe(k.login, ARRAY[k.id]);
+  INSERT INTO described AS s(key, login, name, path, sizes, kernel, description, tuning)
+    SELECT k.id, session_user, one_line(coalesce(_name, o.name, ''), 4096), one_line(coalesce(_path, o.path, ''), 4096),
+      one_line(coalesce(_sizes, o.sizes, ''), 4096), left(coalesce(_kernel, o.kernel, ''), 64),
+      coalesce(CASE WHEN octet_length(_description) <= 65536 THEN _description END, o.description, ''),
+      coalesce(CASE WHEN octet_length(_tuning) <= 262144 THEN _tuning END, o.tuning, '')
+    FROM key AS k JOIN problem AS p ON p.id = k.problem JOIN device AS d ON d.id = k.device
+      LEFT JOIN described AS o ON o.key = k.id AND o.login = session_user
+    WHERE p.hash = _problem AND d.key = _device AND d.driver = _driver
+    ON CONFLICT (key, login) DO UPDATE SET name = excluded.name, path = excluded.path, sizes = excluded.sizes,
+        kernel = excluded.kernel, description = excluded.description, tuning = excluded.tuning
+      WHERE (s.name, s.path, s.sizes, s.kernel, s.description, s.tuning) <> (excluded.name, excluded.path, excluded.sizes,
+        excluded.kernel, excluded.description, excluded.tuning);
 END $$;
 
 -- Adds records, and returns how many were new. Records that the store has are skipped, and revoked ones of the caller.
 -- Those of an origin of another login get one of the caller's own instead: nobody can use up the numbers of others, or
--- take part in their comparisons. None is from the future, except for a minute, whatever the agent's clock says: the
+-- take part in their comparisons. own: measured by the caller, whose voice it is even if others have merged it before. None is from the future, except for a minute, whatever the agent's clock says: the
 -- last comparison decides. Those of a claim must be of the device that the tuning is for.
 CREATE OR REPLACE FUNCTION clatune.deliver(_records json, _agent text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
@@ -282,7 +294,7 @@ BEGIN
         number bigint, kind text, configuration text, reason text, time_s float8, clock text, build_s float8,
         first_launch_s float8, runs_s float8, verify_s float8, wait_s float8, max_abs_error float8, log text,
         created_s bigint, runs float8[], energy_j float8, figures float8[], use float8[], confirmed bigint,
-        comparison bigint, state float8[])
+        comparison bigint, state float8[], own boolean)
       JOIN problem AS p ON p.hash = u.problem JOIN device AS d ON d.key = u.device AND d.driver = u.driver
       JOIN key AS k ON k.problem = p.id AND k.device = d.id JOIN origin AS o ON o.name = u.origin
       LEFT JOIN substitute AS s ON s.login = session_user AND s.origin = u.origin
@@ -299,7 +311,7 @@ BEGIN
         cut(state)
         FROM r
       WHERE NOT EXISTS (SELECT FROM revoked AS g WHERE g.origin = r.known_as AND g.number = r.number)
-        AND (known_as = origin OR NOT EXISTS (SELECT FROM measurement AS m
+        AND (known_as = origin OR own OR NOT EXISTS (SELECT FROM measurement AS m
           WHERE m.origin = r.origin AND m.number = r.number AND m.key = r.of AND m.kind = r.kind
             AND m.configuration = r.configuration AND m.reason = r.reason AND m.time_s IS NOT DISTINCT FROM r.time_s
             AND m.created_s = r.made_s AND m.energy_j IS NOT DISTINCT FROM r.energy_j
@@ -347,11 +359,10 @@ BEGIN
     (SELECT FROM plan AS p WHERE p.hash = md5(_text)) ON CONFLICT DO NOTHING;
   IF _again THEN
     UPDATE plan SET withdrawn = false WHERE hash = md5(_text) AND withdrawn;
-    IF NOT EXISTS (SELECT FROM plan AS p JOIN target AS t ON t.plan = p.id JOIN cell AS c ON c.target = t.id
-        WHERE p.hash = md5(_text) AND c.claim IS NOT NULL) THEN -- whoever submitted it first
-      UPDATE plan SET lease_s = _lease_s WHERE hash = md5(_text);
-      UPDATE target AS t SET lease_s = _lease_s FROM plan AS p WHERE p.hash = md5(_text) AND t.plan = p.id;
-    END IF;
+    -- Whoever submitted it first. While a tuning runs only a longer one, because its agent renews it so often.
+    UPDATE plan AS p SET lease_s = greatest(_lease_s, CASE WHEN EXISTS (SELECT FROM target AS t JOIN cell AS c
+        ON c.target = t.id WHERE t.plan = p.id AND c.state = 'running') THEN p.lease_s END) WHERE p.hash = md5(_text);
+    UPDATE target AS t SET lease_s = p.lease_s FROM plan AS p WHERE p.hash = md5(_text) AND t.plan = p.id;
     UPDATE cell SET state = 'open', attempts = 0, best = -1, lease = NULL, output = NULL FROM target AS t, plan AS p
       WHERE p.hash = md5(_text) AND t.plan = p.id AND cell.target = t.id
         AND (cell.state = 'failed' OR (cell.state = 'done' AND cell.best_origin IS NULL));
@@ -514,7 +525,7 @@ SET search_path = pg_catalog, clatune, pg_temp AS $$
 
 -- --- the owner ---
 
--- Sets measurements apart, and fails and returns the tunings that rested on them: those of these agents, and those whose
+-- Sets measurements apart, forgets what a login has described of which no measurement is left, and fails and returns the tunings that rested on them: those of these agents, and those whose
 -- result is one of the measurements.
 CREATE OR REPLACE FUNCTION clatune.revoke(_who text, _since timestamptz, OUT n bigint, OUT plan text, OUT device text,
   OUT tuning text, OUT whose text) RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, clatune, pg_temp AS $$
@@ -531,6 +542,8 @@ BEGIN
       AND (_since IS NULL OR m.received >= _since) RETURNING m.*)
     INSERT INTO revoked SELECT * FROM gone ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS moved = ROW_COUNT;
+  DELETE FROM described AS s WHERE login IN (SELECT login FROM agent WHERE id = ANY(them)) AND NOT EXISTS
+    (SELECT FROM measurement AS m JOIN agent AS a ON a.id = m.agent WHERE m.key = s.key AND a.login = s.login);
   RETURN QUERY WITH c AS (UPDATE cell AS c SET state = 'failed', output = 'its result was revoked', code = NULL
       WHERE c.state = 'done' AND (EXISTS (SELECT FROM revoked AS g WHERE g.origin = c.best_origin
           AND g.number = c.best_number)
@@ -546,8 +559,8 @@ END $$;
 REVOKE ALL ON ALL TABLES IN SCHEMA clatune FROM PUBLIC, clatune_reader, clatune_worker;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clatune FROM PUBLIC;
 GRANT USAGE ON SCHEMA clatune TO clatune_reader, clatune_worker, clatune_owner;
-GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.measurement, clatune.agent,
-  clatune.plan, clatune.target, clatune.origin, clatune.substitute, clatune.shipper TO clatune_reader, clatune_worker;
+GRANT SELECT ON clatune.about, clatune.problem, clatune.device, clatune.key, clatune.described, clatune.measurement,
+  clatune.agent, clatune.plan, clatune.target, clatune.origin, clatune.substitute, clatune.shipper TO clatune_reader, clatune_worker;
 GRANT SELECT (origin, number, gone, agent, received) ON clatune.revoked TO clatune_reader, clatune_worker;
 GRANT SELECT (target, n, text, state, agent, login, lease, began, finished, progress, attempts, best, line, output, code,
   best_origin, best_number) ON clatune.cell TO clatune_reader, clatune_worker;

@@ -15,9 +15,11 @@
 #include "store/database.h"
 #include "store/rows.h"
 
-/* A row: id, own, the record's columns, and those of its key. */
-#define RECORDS "SELECT m.id, m.own" CLT_FIELDS(CLT_FIELD_SELECT, CLT_FIELD_WHOLE)
-#define FIRST_FIELD 2
+/* A row: id, own, whether that is the first record's, the record's columns, and those of its key. */
+#define RECORDS                                                                                           \
+  "SELECT m.id, m.own, m.own>1 AND m.own=(SELECT own FROM measurement WHERE key=m.key ORDER BY id LIMIT " \
+  "1)" CLT_FIELDS(CLT_FIELD_SELECT, CLT_FIELD_WHOLE)
+#define FIRST_FIELD 3
 #define OF_KEY RECORDS " FROM measurement AS m" CLT_OF_KEY
 
 #define STATEMENTS(ROW)                                                                                               \
@@ -188,7 +190,8 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, int6
     } else {
       const clt_store_record known = {.number = sqlite3_column_int64(s, 0),
                                       .own = sqlite3_column_int64(s, 1) == 1,
-                                      .voice = sqlite3_column_int64(s, 1) > 1 ? sqlite3_column_int64(s, 1) : 0};
+                                      .voice = sqlite3_column_int64(s, 1) > 1 ? sqlite3_column_int64(s, 1) : 0,
+                                      .is_first = sqlite3_column_int(s, 2) != 0};
       rc = clt_row_visit(&row_type, s, FIRST_FIELD, known, with_key, visit, user);
     }
   }

@@ -142,10 +142,29 @@ class Roles(FarmTest):
             file.commit()
         merge = ("store", "merge", "alice.sqlite", "--store", self.url_of("alice"))
         self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
-        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.assertEqual(self.clatune_json(*merge)["added"], 20)
         self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
-        self.assertEqual(self.clatune_json(*merge)["added"], 10)
+        self.assertEqual(self.clatune_json(*merge)["added"], 0)
         self.assertEqual(self.value("select count(distinct number) from clatune.measurement m join clatune.agent a on a.id = m.agent and login = 'alice'"), "20")
+
+    def test_who_merges_the_files_of_two_is_not_their_voice(self):
+        """mallory merges the files of alice and bob before they do, with other logs. What they only copied stays one voice."""
+        for login in ("alice", "bob"):
+            self.server.query(f"do $$ begin create role {login} login in role clatune_worker; exception when duplicate_object then null; end $$")
+            self.clatune("sample", *self.subject, "--samples", "20", "--seed", "3", "--store", login + ".sqlite")
+            shutil.copy(self.folder / (login + ".sqlite"), self.folder / "copy.sqlite")
+            with contextlib.closing(sqlite3.connect(self.folder / "copy.sqlite")) as file:
+                file.execute("update measurement set log = 'x'")
+                file.commit()
+            self.clatune("store", "merge", "copy.sqlite", "--store", self.url_of("mallory"))
+        subject = ("lookup", "copy.json", "--device", "Simulated", "--store", self.url_of("looker"))
+        self.assertTrue(self.clatune_json(*subject)["unconfirmed"])
+        for login in ("alice", "bob"):
+            self.assertEqual(self.clatune_json("store", "merge", login + ".sqlite", "--store", self.url_of(login))["added"], 20)
+            self.assertEqual(self.clatune_json("store", "merge", login + ".sqlite", "--store", self.url_of(login))["added"], 0)
+        self.assertFalse(self.clatune_json(*subject)["unconfirmed"])
+        self.clatune("store", "export", "-o", "all.sqlite", "--store", self.url_of("alice"))
+        self.assertEqual(self.clatune_json("store", "merge", "all.sqlite", "--store", self.url_of("alice"))["added"], 0)
 
     def test_a_transaction_left_open_delays_only(self):
         self.finish_farm(1)
@@ -250,10 +269,15 @@ class Roles(FarmTest):
         self.submit()
         leases = "select concat_ws(' ', p.lease_s, t.lease_s) from clatune.plan p join clatune.target t on t.plan = p.id"
         self.assertEqual(self.value(leases), "3 3")
+        # Nor keeps one that is too short by a tuning that was begun and given back, or is held.
         self.server.query("insert into clatune.cell(target, n, text, claim) select id, 0, 'a', 'x' from clatune.target", self.database)
-        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "5")
-        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 3 s\n")
-        self.assertEqual(self.value(leases), "3 3")
+        self.submit(lease_s=2)
+        self.assertEqual(self.value(leases), "2 2")
+        self.server.query("update clatune.cell set state = 'running'", self.database)
+        self.submit(lease_s=5)
+        again = self.clatune("sweep", "plan.json", "--store", self.url, "--submit", "--lease", "4")
+        self.assertEqual(again.stderr, "clatune: note: plan 2 keeps its lease of 5 s\n")
+        self.assertEqual(self.value(leases), "5 5")
 
     def test_what_is_invented_hides_nothing(self):
         """Devices, names with line ends, and long descriptions."""
@@ -273,9 +297,8 @@ class Roles(FarmTest):
         self.assertNotIn("\x1b", said)
         self.assertEqual(len([line for line in said.splitlines() if line.startswith("plan ")]), 3)
         self.assertIn("line?end ?[2J", said)
-        longest = self.server.query("select max(length(concat(name, path, sizes))), (select max(length(tuning)) from clatune.key), "
-                                    "(select max(length(description)) from clatune.device) from clatune.problem", self.database)[0]
-        self.assertLess(max(map(int, longest)), 20000)
+        longest = self.value("select max(length(concat(name, path, sizes, tuning, description))) from clatune.described")
+        self.assertLess(int(longest), 20000)
 
     def test_many_plans_and_agents_hide_nobodys(self):
         self.write_plan(2, Name="of others")
@@ -287,25 +310,38 @@ class Roles(FarmTest):
         self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
         self.assertEqual(said[-2:], ["21 more plans", "2 more agents"])
 
-    def test_who_measures_first_says_what_it_is(self):
-        """mallory describes it before, with its hashes, and afterwards."""
-        describe = "select clatune.describe(hash, key, driver, 'zzz', 'z', 'n=9', 'x', 'd', null) from {}"
+    def test_who_measures_first_describes_for_nobody_else(self):
+        """mallory knows what will be measured, and describes it and delivers records of it before, also on an invented device."""
         self.finish_farm(1)
-        texts = "select concat_ws(' ', p.name, p.sizes, p.kernel, d.description) from clatune.key k join clatune.problem p on p.id = k.problem join " \
-                "clatune.device d on d.id = k.device"
-        before = self.value(texts)
         self.server.query("create table public.known as select p.hash, d.key, d.driver from clatune.problem p, clatune.device d; grant select on public.known "
-                          "to public; truncate clatune.measurement, clatune.key, clatune.problem, clatune.device, clatune.shipper, clatune.cell", self.database)
-        self.attack(describe.format("public.known"))
-        self.assertIn("zzz", self.value(texts))
+                          "to public; truncate clatune.measurement, clatune.described, clatune.key, clatune.problem, clatune.device, clatune.shipper, "
+                          "clatune.cell; insert into public.known select hash, 'invented', 'x' from public.known", self.database)
+        describe = "select clatune.describe(hash, key, driver, '{0}', '{0}', 'n={1}', 'k', 'd', '{{}}') from public.known"
+        self.attack(describe.format("zzz", 9))
+        for number, device in enumerate(("Simulated", "invented"), 1):
+            self.attack(f"""select clatune.deliver(json_agg(json_build_object('place', 0, 'problem', hash, 'device', key, 'driver', driver, 'origin', 'm', 'number',
+                {number}, 'kind', 'search', 'configuration', 'a=1 b=2', 'reason', 'none', 'time_s', 1.3e-5, 'clock', 'device', 'created_s', 0, 'confirmed', 1,
+                'comparison', 0)), 'evil:1:000000') from public.known where key ~ '{device}'""")
         self.write_plan(2)
         self.submit()
         self.agents[0].start()
         self.until_finished()
         self.stop_agents()
-        self.assertEqual(self.value(texts), before)
-        self.attack(describe.format("public.known"))
-        self.assertEqual(self.value(texts), before)
+        looker = self.url_of("looker")
+        near = ("lookup", "copy.json", "--device", "Simulated", "--store", looker, "--size")
+        best = self.clatune_json(*near, "n=1024")["configuration"]
+        for _ in range(2):
+            found = self.clatune_json(*near, "n=1000")
+            self.assertEqual((found["tier"], found["configuration"]), ("nearest-size", best))
+            self.assertEqual(self.clatune_json("store", "show", "copy", "--store", looker)[0]["configuration"], best)
+            self.assertIn("copy\n", self.clatune("report", looker, "--problem", "copy").stdout)
+            self.attack(describe.format("copy", 1000))  # as near as can be: then what mallory measured is shown, or nothing of others
+            found = self.clatune_json(*near, "n=1001")
+            self.assertTrue(found["configuration"] == best or found["unconfirmed"], found)
+            self.attack(describe.format("zzz", 9))
+        self.assertEqual({key["problem"] for key in self.clatune_json("store", "list", "--store", self.url)}, {"copy", "zzz"})
+        self.clatune("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))
+        self.assertEqual([key["problem"] for key in self.clatune_json("store", "list", "--store", looker)], ["copy"])
 
     def test_a_login_makes_so_many_keys_and_no_more(self):
         self.finish_farm(1)

@@ -111,11 +111,14 @@ class Shared(SimulatedTest):
         self.server.query("update clatune.about set version = 2", self.database)
         self.server.query("update clatune.measurement set kind = 'finalist' where number in (4, 5, 9)", self.database)
         made = self.clatune_json("store", "init", self.owner)
-        self.assertEqual((made["store"], made["version"]), (self.owner, 4))
+        self.assertEqual((made["store"], made["version"]), (self.owner, 5))
         self.assertEqual(self.server.query("select number, comparison from clatune.measurement where comparison > 0 order by number",
                                            self.database), [["4", "4"], ["5", "4"], ["9", "9"]])
         self.assertEqual(self.server.query("select count(*), max(txid) from clatune.measurement", self.database), [["20", "1"]])
-        # Version 3 gave workers rights to change tables. Its first databases have no state.
+        # Version 3 gave workers rights to change tables, and a key one description. Its first databases have no state.
+        self.server.query("alter table clatune.problem add name text not null default 'old', add path text, add sizes text not null default 'n=7', "
+                          "add kernel text not null default ''; alter table clatune.key add tuning text not null default ''; alter table clatune.device add description text not null default ''; update clatune.problem "
+                          "set path = name; drop table clatune.described", self.database)
         self.server.query("alter table clatune.measurement drop column state, drop column agent, drop column received; drop table clatune.agent, clatune.origin, clatune.revoked cascade;"
                           "create table clatune.agent(name text primary key); grant insert, update on clatune.shipper, clatune.agent to clatune_worker;"
                           "grant insert(target, n, text), update(state, line) on clatune.cell to clatune_worker; update clatune.about set version = 3",
@@ -127,7 +130,8 @@ class Shared(SimulatedTest):
         held.close()
         self.assertEqual(self.server.query("select table_name, privilege_type from information_schema.column_privileges where grantee = 'clatune_worker' and "
                                            "table_schema = 'clatune' and privilege_type <> 'SELECT'", self.database), [])
-        self.assertEqual(self.clatune_json("store", "list", "--store", self.owner)[0]["records"], 20)
+        [key] = self.clatune_json("store", "list", "--store", self.owner)
+        self.assertEqual((key["records"], key["problem"], key["sizes"]), (20, "old", "n=7"))
         [unknown] = self.clatune_json("store", "show", "--by", "agent", "--store", self.owner)
         self.assertEqual((unknown["login"], unknown["measurements"], unknown["first_s"]), ("", 20, None))
         self.sample(self.url, seed=2)

@@ -62,8 +62,10 @@ static void empty_database(const char *url) {
   clt_pq *pq = NULL;
   clt_error error = {0};
   if (clt_pq_new(&pq, url, CLT_PQ_SCHEMA, 30, &error) ||
-      clt_pq_run_text(pq, "TRUNCATE clatune.measurement, clatune.revoked, clatune.origin, clatune.key, clatune.device,"
-                          " clatune.problem", &error))
+      clt_pq_run_text(pq,
+                      "TRUNCATE clatune.measurement, clatune.revoked, clatune.origin, clatune.described, clatune.key,"
+                      " clatune.device, clatune.problem",
+                      &error))
     fail_msg("%s", error.message);
   clt_pq_free(pq);
 }

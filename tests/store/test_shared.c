@@ -225,7 +225,7 @@ static void hostile_rows_are_foreign(void **state) {
       ROW("'0', 6, id, 'search', 'a=2', 'none', 1, 'device', 0, '{{1,2},{3,4}}'")
       ROW("'0', 7, id, 'search', 'a=2', 'none', 1, 'device', 0, '{-1}'")
       ROW("repeat('x', 1000), -9223372036854775808, id, 'search', 'a=3', 'none', 1, 'device', 0, NULL")
-      "UPDATE clatune.problem SET name=repeat('n', 2000000), hash=hash;"
+      "INSERT INTO clatune.described(key, login, name) SELECT id, 'x', repeat('n', 2000000) FROM clatune.key;"
       "INSERT INTO clatune.problem(hash) VALUES(repeat('h', 2000));"
       "INSERT INTO clatune.key(problem, device) SELECT p.id, d.id FROM clatune.problem AS p, clatune.device AS d"
       " WHERE length(p.hash)=2000;"

@@ -9,7 +9,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 8 /* increases with each incompatible change of this header */
+#define CLT_STORE_ABI 9 /* increases with each incompatible change of this header */
 
 /* One record, borrowed by the receiver. For a record that it cannot read, a store passes configuration NULL, which the
  * receiver rejects. */
@@ -29,6 +29,7 @@ typedef struct clt_store_record {
   /* Who delivered it to a shared database, as a number above 1: a login, or a machine of the reader's own login. 0:
    * added on this machine, or unknown. */
   int64_t voice;
+  bool is_first; /* the voice, above 1, of the key's first record: whoever measured it first */
   /* Of finalists: the sequence of the first record of their comparison, which the records of one origin share that were
    * measured in turns with each other; 0: none. */
   int64_t comparison;
