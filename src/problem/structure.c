@@ -193,13 +193,10 @@ static void store_fields(clt_calculation *c, const clt_argument *argument, const
     if (stated->n_values != 1 && stated->n_values != n)
       c->rc = clt_key_fail(source, stated->key, CLT_E_FORMAT, c->error, "needs one value, or a list of %zu", n);
     for (size_t k = 0; k < n && c->rc == CLT_OK; k++) {
-      const clt_value value = clt_evaluate(c, stated->values[stated->n_values == 1 ? 0 : k]);
       const size_t element = k / (size_t)f->element.components, component = k % (size_t)f->element.components;
-      if (c->rc == CLT_OK && value.type == CLT_STRING)
-        c->rc = clt_key_fail(source, stated->key, CLT_E_EXPRESSION, c->error, "needs a number");
-      if (c->rc == CLT_OK)
-        clt_store_value(out->scalar + f->offset + element * f->element.bytes + component * step, f->element.base,
-                        value);
+      clt_evaluate_component(c, stated->values[stated->n_values == 1 ? 0 : k],
+                             out->scalar + f->offset + element * f->element.bytes + component * step, f->element.base,
+                             1);
     }
   }
 }
