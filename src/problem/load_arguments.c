@@ -73,8 +73,11 @@ static void load_fields(clt_problem *problem, clt_argument *argument, const clt_
   const char *name, *type = clt_read_text(node, "Type");
   json_t *json;
   if (object.json == NULL || !clt_read_object(&object, NULL, false)) return;
-  if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_NONE)
-    clt_node_fail(&object, "is for a structure: an argument of the \"MemoryType\" \"Scalar\" without a \"FillType\"");
+  if (argument->plan.kind != CLT_ARG_SCALAR)
+    clt_node_fail(&object, "is for a structure: an argument of the \"MemoryType\" \"Scalar\"");
+  else if (argument->fill.kind != CLT_FILL_NONE)
+    clt_node_fail(&object, "conflicts with \"%s\"; remove one of them",
+                  clt_node_has(node, "FillType") ? "FillType" : "FillValue");
   argument->structure = type && strcmp(type, "custom") != 0 ? type : NULL;
   argument->fill = (clt_fill){.kind = CLT_FILL_FIELDS, .stays = true};
   argument->fields = clt_node_new(&object, json_object_size(object.json), sizeof *argument->fields);
