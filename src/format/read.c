@@ -218,11 +218,15 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
     has_reason = has_reason && strcmp(name, "reason") != 0;
     const json_t *field = json_object_get(entry, name);
     char token[MAX_TEXT_BYTES];
-    clt_value value;
+    clt_value value, of_key;
+    uint32_t other;
     if (!(field ? read_value(&value, field) : clt_entry_key_value(&value, token, sizeof token, key, i, r->n)))
       return FAIL("cache", "the entry '%.64s' needs a number, true, false or a string for '%s'", key, name);
     if (!clt_space_builder_position(&positions[i], r->builder, i, value))
       return FAIL("cache", "the entry '%.64s' has a value of '%s' that is not listed in 'tune_params'", key, name);
+    if (clt_entry_key_value(&of_key, token, sizeof token, key, i, r->n) &&
+        clt_space_builder_position(&other, r->builder, i, of_key) && other != positions[i])
+      return FAIL("cache", "the entry '%.64s' has another '%s' in its fields; correct or remove the entry", key, name);
   }
   clt_measurement_init(&m, CLT_CONFIG_NONE);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
@@ -275,7 +279,10 @@ static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   bool is_there = false;
   for (void *i = json_object_iter(cache); objective && i && !is_there; i = json_object_iter_next(cache, i))
     is_there = json_is_number(json_object_get(json_object_iter_value(i), objective));
-  if (is_there && strcmp(objective, "time") != 0) rc = set_quantity(r, objective, "", "");
+  const json_t *higher = json_object_get(root, "objective_higher_is_better"); /* in files of clatune */
+  const char *goal = json_is_true(higher) ? "maximise" : "minimise";
+  if (is_there && strcmp(objective, "time") != 0)
+    rc = set_quantity(r, objective, "", json_is_boolean(higher) ? goal : "");
   r->key = "cache";
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
