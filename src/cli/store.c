@@ -346,7 +346,9 @@ static int run_import(const cli_arguments *arguments) {
     fprintf(stderr,
             "clatune: warning: skipped %llu configurations that are not in the problem's space on this device\n",
             (unsigned long long)count.foreign);
-  return answer_count(arguments, "added", count.added, place, "added {added} measurement{added:s} to {store}");
+  return answer_count(arguments, "added", count.added, place,
+                      count.added || count.foreign ? "added {added} measurement{added:s} to {store}"
+                                                   : "nothing is new: {store} has these measurements already");
 }
 
 static int run_prune(const cli_arguments *arguments) {

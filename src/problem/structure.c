@@ -264,10 +264,14 @@ void clt_plan_structure(clt_calculation *c, const clt_argument *argument, const 
                          "the structure '%s' has %s; store the content in a file as \"BinaryRaw\"",
                          s.name[0] ? s.name : s.tag, s.unsupported);
   }
-  for (size_t i = 0; c->rc == CLT_OK && i < argument->n_fields; i++)
-    if (find_field(&s, argument->fields[i].name) == NULL)
+  const char *names[MOST_FIELDS];
+  for (size_t i = 0; i < s.n; i++) names[i] = s.fields[i].name;
+  for (size_t i = 0; c->rc == CLT_OK && i < argument->n_fields; i++) {
+    const char *name = argument->fields[i].name, *near = clt_nearest_name(name, names, s.n);
+    if (find_field(&s, name) == NULL)
       c->rc = clt_key_fail(source, argument->fields[i].key, CLT_E_FORMAT, c->error,
-                           "the structure has no field of this name");
+                           "the structure has no field of this name%s%s%s", CLT_DID_YOU_MEAN("'", near));
+  }
   for (size_t i = 0; c->rc == CLT_OK && i < s.n; i++) {
     bool stated = false;
     for (size_t k = 0; k < argument->n_fields; k++) stated |= strcmp(argument->fields[k].name, s.fields[i].name) == 0;

@@ -601,6 +601,7 @@ static void mistakes_in_fields(void **state) {
     const char *argument, *kernel, *message;
   } cases[] = {
       {"\"Fields\": {\"n\": 1, \"m\": 2}", "struct p { int n; };", "the structure has no field of this name"},
+      {"\"Type\": \"p\", \"Fields\": {\"alpah\": 1}", "struct p { int alpha; };", "did you mean 'alpha'?"},
       {"\"Fields\": {\"n\": 1}", "struct p { int n, m; };", "\"Fields\" lacks the field 'm'"},
       {"\"Fields\": {\"n\": 1}", "struct p { int m; };", "declare no structure with these fields"},
       {"\"Type\": \"q\", \"Fields\": {\"n\": 1}", "struct p { int n; };", "declare no structure q"},
