@@ -434,8 +434,8 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "tune_params_keys", keys);
   put_member(&w, "tune_params", parameters);
   put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
-  if (w.quantity && stated_goal(&w)) /* an option of Kernel Tuner, whose files do not state it themselves */
-    put_member(&w, "objective_higher_is_better", json_boolean(stated_goal(&w) == CLT_MAXIMISE));
+  if (w.quantity && stated_goal(&w)) /* of which Kernel Tuner has only an option */
+    put_member(&w, "goal", json_string(stated_goal(&w) == CLT_MAXIMISE ? "maximise" : "minimise"));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
   put_text(&w, "}\n}"); /* exactly these bytes: Kernel Tuner recognises a complete file by them */
