@@ -114,6 +114,7 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
     int code = Z_OK;
     n = gzread(file, chunk, CHUNK_BYTES);
     const char *why = n <= 0 ? gzerror(file, &code) : NULL; /* a file that was cut off ends without bytes */
+    if (why && clt_starts_with(why, "<fd:") && strstr(why, ": ")) why = strstr(why, ": ") + 2; /* zlib's own name */
     if (n < 0 || code != Z_OK) {
       rc = code == Z_ERRNO ? clt_fail_errno(error, CLT_E_IO, "read", path)
                            : clt_fail(error, CLT_E_FORMAT, "cannot unpack '%s': %s", path, why);

@@ -79,8 +79,17 @@ int clt_plugin_register(clt_plugins *plugins, const void *type, bool complete, c
 
 /* --- options --- */
 
-static int assign_option(void *options, const clt_option *option, const char *text, clt_error *error) {
+bool clt_yes_or_no(bool *out, const char *text) {
   static const char *const words[] = {"0", "false", "no", "off", "1", "true", "yes", "on"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(text, words[i]) != 0) continue;
+    *out = i >= 4;
+    return true;
+  }
+  return false;
+}
+
+static int assign_option(void *options, const clt_option *option, const char *text, clt_error *error) {
   void *slot = (char *)options + option->offset;
   const bool is_integer = option->type == CLT_OPTION_INT;
   int64_t integer = 0;
@@ -90,12 +99,9 @@ static int assign_option(void *options, const clt_option *option, const char *te
   switch (option->type) {
     case CLT_OPTION_TEXT: *(const char **)slot = text; return CLT_OK;
     case CLT_OPTION_BOOL:
-      for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(text, words[i]) != 0) continue;
-        *(bool *)slot = i >= 4;
-        return CLT_OK;
-      }
-      return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs yes or no, not '%s'", option->name, text);
+      if (clt_yes_or_no(slot, text)) return CLT_OK;
+      return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs yes or no (also on, off, true, false, 1, 0), not '%s'",
+                      option->name, text);
     case CLT_OPTION_INT:
       errno = 0;
       integer = strtoll(text, &end, 10);

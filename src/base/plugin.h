@@ -46,6 +46,9 @@ const void *clt_plugin_find(const clt_plugins *plugins, const char *name); /* NU
  * table is full. */
 int clt_plugin_register(clt_plugins *plugins, const void *type, bool complete, clt_error *error);
 
+/* Reads 0, false, no, off, 1, true, yes or on; false: it is another text. */
+bool clt_yes_or_no(bool *out, const char *text);
+
 /* Zeroes *options (options_size bytes), then fills it with the defaults and the settings. CLT_E_ARGUMENT: a setting is
  * not in the table, or out of range; the message names the nearest option, or the range. */
 int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,

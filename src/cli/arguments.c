@@ -68,6 +68,7 @@ static const char *short_name(int letter) {
 void cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   const char *list = NULL; /* the flag that takes the arguments that follow; NULL: none */
+  bool asks = false, yes;  /* whether yes or no may follow: --lock no */
   *out = (cli_arguments){.command = command,
                          .typed = cli_new((size_t)argc, sizeof *out->typed),
                          .positional = cli_new((size_t)argc, sizeof *out->positional)};
@@ -78,7 +79,9 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
     const char *name = c == LONG ? longs[index].name : short_name(c);
     /* getopt_long accepts abbreviations, but a later option could make one ambiguous. */
     if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) refuse_option(command, longs, '?', argv[at]);
-    if (c == POSITIONAL && list) {
+    if (c == POSITIONAL && asks && clt_yes_or_no(&yes, optarg)) {
+      out->typed[out->n_typed - 1].value = optarg;
+    } else if (c == POSITIONAL && list) {
       out->typed[out->n_typed++] = (clt_setting){list, optarg};
     } else if (c == POSITIONAL) {
       out->positional[out->n_positional++] = optarg;
@@ -90,6 +93,7 @@ void cli_arguments_parse(cli_arguments *out, const cli_command *command, int arg
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
       list = flag && flag->argument && strstr(flag->argument, "...") ? name : NULL;
     }
+    asks = c == LONG && longs[index].has_arg == optional_argument && optarg == NULL;
   }
   if (command->passes && (command->passes[0] == '\0' || cli_given(out, command->passes))) {
     out->passed = argv + optind;

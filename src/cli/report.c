@@ -114,10 +114,7 @@ static int run_report(const cli_arguments *arguments) {
       add_problem(report, arguments, source);
       continue;
     }
-    clt_recording *recording;
-    cli_check(clt_recording_new(&recording, source, &cli_error));
-    cli_check(clt_report_add_recording(report, recording, &cli_error));
-    clt_recording_free(recording);
+    cli_check(clt_report_add_recording(report, cli_load_recordings(&source, 1)[0], &cli_error));
   }
   if (path) {
     size_t n = clt_report_n_tunings(report);

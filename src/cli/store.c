@@ -310,11 +310,10 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
 /* Adds a recording's measurements under the problem of --of. */
 static void import_recording(const cli_arguments *arguments, const char *path, import_count *count) {
   const char *problem_path = cli_text(arguments, "of");
-  clt_recording *recording;
   clt_store *store;
   if (problem_path == NULL) cli_usage("'%s' is a recording; name its problem file with --of FILE", path);
   const clt_problem *problem = cli_subject_load(arguments, problem_path).problem;
-  cli_check(clt_recording_new(&recording, path, &cli_error));
+  clt_recording *recording = cli_load_recordings(&path, 1)[0];
   clt_instance *instance = instantiate_for(problem, recording, arguments);
   const char *name = clt_recording_name(recording);
   const clt_space_match match = clt_space_match_new(clt_recording_space(recording), clt_instance_space(instance));
@@ -326,7 +325,6 @@ static void import_recording(const cli_arguments *arguments, const char *path, i
   cli_check(add_results(store, instance, &match, recording, count, &cli_error));
   clt_store_free(store);
   clt_instance_free(instance);
-  clt_recording_free(recording);
 }
 
 static int run_import(const cli_arguments *arguments) {
@@ -348,7 +346,9 @@ static int run_import(const cli_arguments *arguments) {
     fprintf(stderr,
             "clatune: warning: skipped %llu configurations that are not in the problem's space on this device\n",
             (unsigned long long)count.foreign);
-  return answer_count(arguments, "added", count.added, place, "added {added} measurement{added:s} to {store}");
+  return answer_count(arguments, "added", count.added, place,
+                      count.added || count.foreign ? "added {added} measurement{added:s} to {store}"
+                                                   : "nothing is new: {store} has these measurements already");
 }
 
 static int run_prune(const cli_arguments *arguments) {

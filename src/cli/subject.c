@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "format/recording.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
 #include "problem/guidance.h"
@@ -101,7 +102,8 @@ static void free_problem(void *problem) { clt_problem_free(problem); }
 static void free_instance(void *instance) { clt_instance_free(instance); }
 
 char *cli_shipped_problem(const char *name) {
-  char *installed = clt_format("../share/clatune/problems/%s", name), *built = clt_format("../../../kernels_cl/%s", name);
+  char *installed = clt_format("../share/clatune/problems/%s", name),
+       *built = clt_format("../../../kernels_cl/%s", name);
   const char *const names[] = {installed, built, NULL};
   char *found = installed && built ? clt_find_near_program(names, R_OK) : NULL;
   free(installed);
@@ -239,6 +241,7 @@ clt_recording **cli_load_recordings(const char *const *paths, size_t n) {
   for (size_t i = 0; i < n; i++) {
     cli_check(clt_recording_new(&out[i], paths[i], &cli_error));
     cli_keep(out[i], free_recording);
+    if (out[i]->note) fprintf(stderr, "clatune: warning: %s\n", out[i]->note);
   }
   return out;
 }

@@ -114,12 +114,16 @@ static json_t *program_json(const clt_instance *instance, const clt_measurement 
   return out;
 }
 
+/* An element that the result does not depend on tells nothing about the comparison. */
+static double positive(double margin) { return margin > 0 ? margin : NAN; }
+
 /* How well the comparison notices a changed element of each input. */
 static json_t *margins_json(const plan_result *plan) {
   json_t *margins = json_array();
   for (const clt_margin *m = plan->margins; m < plan->margins + plan->n_margins; m++) {
-    const double both = fmin(m->last, m->middle), least = isnan(both) ? INFINITY : both; /* fmin leaves out NaNs */
-    const bool unnoticed = least > 0 && least < 1;
+    const double both = fmin(positive(m->last), positive(m->middle)); /* fmin leaves out NaNs */
+    const double least = isnan(both) ? INFINITY : both;
+    const bool unnoticed = least < 1, without_effect = isnan(both) && (m->last == 0 || m->middle == 0);
     double change = NAN, tolerance = NAN;
     if (isfinite(least) && least >= 1) change = least > 1e20 ? 0 : 1 / least;
     if (unnoticed && m->relative_tolerance > 0) tolerance = 0.5 * m->relative_tolerance * least;
@@ -127,7 +131,7 @@ static json_t *margins_json(const plan_result *plan) {
         margins,
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "argument", m->argument, "last", clt_json_real(m->last),
                   "middle", clt_json_real(m->middle), "noticed_change", clt_json_real(change), "noticing_tolerance",
-                  clt_json_real(tolerance), "without_effect", least == 0, "unnoticed", unnoticed));
+                  clt_json_real(tolerance), "without_effect", without_effect, "unnoticed", unnoticed));
   }
   return margins;
 }
@@ -182,7 +186,7 @@ static const clt_text_layout verdict_layout = CLT_TEXT_LAYOUT(0, WIDTH, verdict_
 static const clt_line margin_lines[] = {
     {"[{?first}sensitivity]",
      "'{argument}': the comparison notices a change of one element by about {noticed_change:.2%} of its value"
-     "|{?without_effect}'{argument}': an element left out changes nothing in the result"
+     "|{?without_effect}'{argument}': not known, as the result depends neither on the last nor on the middle element"
      "|{?unnoticed}'{argument}': a missing element would not be noticed on the file's inputs"
      "[; a \"RelativeTolerance\" of {noticing_tolerance:.1g} would notice it, if rounding errors are below that]",
      .each = "margins"},

@@ -6,12 +6,10 @@
  *
  * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity", "measurements",
  * and "objectives": the names of the measurements that were tuned for. Recordings of clatune list the values of the
- * parameters in a "ConfigurationSpace". Other files have no such lists: the values are those that occur, in ascending
- * order.
+ * parameters in a "ConfigurationSpace". In other files the values are those that occur, ascending.
  *
  * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
- * "kernel", "time" (milliseconds) and "parameters" {name: integer}. Failed configurations are missing. CLBlast's
- * problem sizes are texts "arg_m", "arg_n", ...
+ * "kernel", "time" (ms) and "parameters" {name: integer}, without failures. CLBlast's sizes are texts "arg_m", ...
  *
  * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
  * "Status", "TotalDuration", overheads, and "Configuration" as a list of {"Name", "ValueType", "Value"}. */
@@ -123,9 +121,8 @@ static bool has_value(const recording_reader *r, double value) {
   return r->recording->figure.name ? isfinite(value) : value > 0;
 }
 
-/* Sets the result of a measurement, or its failure: a result without a value and without a reason failed for an unknown
- * one. value: of the objective, in seconds or joules if it is a time or energy; judged: the same in the file. One below
- * 0 is a score, or some tool's mark of failures, which is not guessed; 0 is a failure. */
+/* Sets the result of a measurement, or its failure. value: of the objective, in seconds or joules if it is a time or
+ * energy; judged: the same in the file. Below 0 it is a score or some tool's mark of failures; 0 is a failure. */
 static int set_outcome(const recording_reader *r, clt_measurement *m, clt_reason reason, double time_s,
                        const json_t *judged, double value) {
   if (reason == CLT_REASON_NONE && r->recording->figure.name == NULL && read_any_number(judged) < 0)
@@ -218,11 +215,15 @@ static int read_cache_entry(recording_reader *r, const char *key, const json_t *
     has_reason = has_reason && strcmp(name, "reason") != 0;
     const json_t *field = json_object_get(entry, name);
     char token[MAX_TEXT_BYTES];
-    clt_value value;
+    clt_value value, of_key;
+    uint32_t other;
     if (!(field ? read_value(&value, field) : clt_entry_key_value(&value, token, sizeof token, key, i, r->n)))
       return FAIL("cache", "the entry '%.64s' needs a number, true, false or a string for '%s'", key, name);
     if (!clt_space_builder_position(&positions[i], r->builder, i, value))
       return FAIL("cache", "the entry '%.64s' has a value of '%s' that is not listed in 'tune_params'", key, name);
+    if (clt_entry_key_value(&of_key, token, sizeof token, key, i, r->n) &&
+        clt_space_builder_position(&other, r->builder, i, of_key) && other != positions[i])
+      return FAIL("cache", "the entry '%.64s' has another '%s' in its fields; correct or remove the entry", key, name);
   }
   clt_measurement_init(&m, CLT_CONFIG_NONE);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
@@ -275,7 +276,8 @@ static int read_kernel_tuner(recording_reader *r, const json_t *root) {
   bool is_there = false;
   for (void *i = json_object_iter(cache); objective && i && !is_there; i = json_object_iter_next(cache, i))
     is_there = json_is_number(json_object_get(json_object_iter_value(i), objective));
-  if (is_there && strcmp(objective, "time") != 0) rc = set_quantity(r, objective, "", "");
+  if (is_there && strcmp(objective, "time") != 0) /* "goal": in files of clatune */
+    rc = set_quantity(r, objective, "", clt_json_string(root, "goal"));
   r->key = "cache";
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));

@@ -138,8 +138,9 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
 /* Scans JSON text once before it is parsed. Refuses text that is nested too deeply or would need too much memory.
  * Replaces NaN, Infinity and -Infinity, which Python writes but JSON lacks, by empty strings. If the text is
  * incomplete, as after an interrupted run, cuts it after the last complete entry of a member of the root object, and
- * closes it. Other mistakes are left to the parser, which reports their line. */
-static int prepare_json(clt_text *json, const char *path, clt_error *error) {
+ * closes it; *ends_early then says so, and *n_lost how many bytes were left out. Other mistakes are left to the parser,
+ * which reports their line. */
+static int prepare_json(clt_text *json, bool *ends_early, size_t *n_lost, const char *path, clt_error *error) {
   char *text = json->bytes, open[MAX_DEPTH];
   size_t n = json->n, at = 0, depth = 0, bytes = 0;
   const size_t most_bytes =
@@ -184,8 +185,10 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
       return clt_fail(error, CLT_E_RANGE, "reading '%s' would need more than %zu MB of memory; split the file", path,
                       most_bytes >> 20);
   }
-  bool cut_off = depth > 0 || at > n;
-  if (cut_off && !broken && whole) {
+  *ends_early = (depth > 0 || at > n) && !broken && whole;
+  if (*ends_early) {
+    const size_t n_between = strspn(text + whole, ", \t\r\n}]");
+    *n_lost = n - clt_min(n, whole + n_between);
     json->n = whole;
     for (int i = 0; i < ENTRY_DEPTH; i++) text[json->n++] = '}'; /* fits into clt_text's spare bytes */
   }
@@ -228,7 +231,9 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   if (recording) recording->device_json = strdup("");
   int rc = recording && recording->name && recording->device_json ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
-  if (rc == CLT_OK) rc = prepare_json(&text, path, error);
+  bool ends_early = false;
+  size_t n_lost = 0;
+  if (rc == CLT_OK) rc = prepare_json(&text, &ends_early, &n_lost, path, error);
   if (rc == CLT_OK) {
     json_error_t cause;
     clt_space_builder *builder = NULL;
@@ -251,6 +256,13 @@ int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
     if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
     clt_space_builder_free(builder);
   }
+  if (rc == CLT_OK && ends_early) {
+    char lost[100] = "";
+    if (n_lost)
+      clt_snprintf(lost, sizeof lost, "; the last %zu bytes, of a result that is cut off, were left out", n_lost);
+    recording->note = clt_format("'%s' is incomplete: read %zu results%s", path, recording->n, lost);
+    if (recording->note == NULL) rc = clt_fail_memory(error);
+  }
   clt_text_release(&text);
   if (rc == CLT_OK)
     *out = recording;
@@ -270,6 +282,7 @@ void clt_recording_free(clt_recording *recording) {
   free(recording->kernel);
   free(recording->device);
   free(recording->device_json);
+  free(recording->note);
   free((char *)recording->figure.name);
   free((char *)recording->figure.unit);
   for (size_t i = 0; i < recording->n_sizes; i++) free((char *)recording->sizes[i].name);

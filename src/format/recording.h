@@ -20,6 +20,7 @@ struct clt_recording {
   size_t *order;
   size_t n, capacity, rows_capacity;
   uint32_t *positions; /* while reading, in file order: [n][parameter], of the values */
+  char *note;          /* owned: what of an incomplete file was read; NULL: the file is complete */
   double optimum_s;    /* the shortest time_s of a correct configuration; NaN: none */
   /* The objective that the file states: time unless one of these is set. figure: its texts are owned, its goal may be
    * CLT_GOAL_NOT_STATED, and its values are the figures of the measurements. */

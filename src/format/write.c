@@ -260,18 +260,24 @@ static void put_result(writer *w, const clt_measurement *m, const clt_measuremen
   put_json(w, object, w->digits);
 }
 
+/* The direction of an objective that is not time, if it is known. */
+static clt_goal stated_goal(const writer *w) {
+  const clt_objective *objective = w->from.objective;
+  const clt_recording *r = w->from.recording;
+  const bool unknown = r && r->figure.name && r->figure.goal == CLT_GOAL_NOT_STATED;
+  if (objective == NULL || clt_objective_is_time(objective) || unknown) return CLT_GOAL_NOT_STATED;
+  return clt_objective_goal(objective);
+}
+
 int clt_t4_write(const char *path, const clt_results *results, clt_error *error) {
   writer w;
   int rc = start_writer(&w, results, error);
   if (rc == CLT_OK) rc = begin_file(&w, path, results->instance ? RECORDING_DIGITS : 15, error);
   if (rc) return rc;
-  const clt_objective *objective = w.from.objective;
-  const clt_recording *r = results->recording;
-  const bool has_goal =
-      objective && !clt_objective_is_time(objective) && !(r && r->figure.name && r->figure.goal == CLT_GOAL_NOT_STATED);
+  const clt_goal goal = stated_goal(&w);
   put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"");
-  if (has_goal) put_text(&w, ", \"goal\": ");
-  if (has_goal) put_json(&w, json_string(clt_objective_goal(objective) == CLT_MAXIMISE ? "maximise" : "minimise"), 0);
+  if (goal) put_text(&w, ", \"goal\": ");
+  if (goal) put_json(&w, json_string(goal == CLT_MAXIMISE ? "maximise" : "minimise"), 0);
   put_text(&w, "}, ");
   if (results->instance || results->recording) put_source(&w);
   put_text(&w, "\"results\": [");
@@ -428,6 +434,8 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "tune_params_keys", keys);
   put_member(&w, "tune_params", parameters);
   put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
+  if (w.quantity && stated_goal(&w)) /* of which Kernel Tuner has only an option */
+    put_member(&w, "goal", json_string(stated_goal(&w) == CLT_MAXIMISE ? "maximise" : "minimise"));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
   put_text(&w, "}\n}"); /* exactly these bytes: Kernel Tuner recognises a complete file by them */

@@ -254,6 +254,44 @@ static int read_index(group groups[MOST_TERMS], const clt_draft *d, const char *
   return read_sum(&index, d, &begin, 0) && *clt_skip_blanks(begin) == ']' ? find_groups(groups, d, &index) : 0;
 }
 
+/* Whether a place is inside the brackets of an index; else *variable is the one that the statement before it assigns
+ * to, or NULL, as in `c` for `int c = columns[k]`. */
+static bool is_inside_index(const char **variable, size_t *length, const char *text, const char *at) {
+  int depth = 0;
+  *variable = NULL;
+  for (; at > text && !strchr(";{}", at[-1]) && *variable == NULL; at--) {
+    depth += (at[-1] == ']') - (at[-1] == '[');
+    if (depth < 0) return true;
+    if (at[-1] != '=' || *at == '=' || (at - 1 > text && strchr("=!<>", at[-2]))) continue;
+    const char *end = at - 1;
+    while (end > text && strchr("+-*/%&|^", end[-1])) end--;
+    end = clt_before_blanks(text, end);
+    const char *begin = end;
+    while (begin > text && clt_in_word(begin[-1])) begin--;
+    if (begin == end) return false;
+    *variable = begin;
+    *length = (size_t)(end - begin);
+  }
+  return false;
+}
+
+/* Whether an index uses a name, directly or through a variable: x[columns[k]], c = columns[k]; x[c]. */
+static bool is_in_index(const clt_draft *d, const char *name, int depth) {
+  for (const char *at = d->body; (at = clt_next_word(d->body, at, name)) != NULL; at++) {
+    const char *variable;
+    char own[64];
+    size_t n = 0;
+    if (is_inside_index(&variable, &n, d->body, at)) return true;
+    if (variable == NULL || n >= sizeof own || depth > MOST_DEPTH) continue;
+    memcpy(own, variable, n);
+    own[n] = '\0';
+    if (strcmp(own, name) != 0 && is_in_index(d, own, depth + 1)) return true;
+  }
+  return false;
+}
+
+bool clt_draft_is_index(const clt_draft *d, const char *array) { return is_in_index(d, array, 0); }
+
 json_t *clt_draft_extent(clt_draft *d, const char *array) {
   json_t *extent = NULL;
   for (const char *at = d->body; (at = clt_next_word(d->body, at, array)) != NULL; at++) {

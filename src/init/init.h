@@ -146,6 +146,8 @@ bool clt_draft_loops_over(const clt_draft *draft, const char *size);
 bool clt_draft_compares(const clt_draft *draft, const char *name);
 /* The size that limits an index: that of a dimension, for a global id, or the one that the index is compared with. */
 const char *clt_draft_limit(const clt_draft *draft, const char *name);
+/* Whether elements of an array are used as an index. */
+bool clt_draft_is_index(const clt_draft *draft, const char *array);
 /* The number of an array's elements, if all its indices show it: "size_n" or ["size_width", "size_height"]; else NULL.
  * Sets the strides that the indices show. */
 json_t *clt_draft_extent(clt_draft *draft, const char *array);

@@ -126,7 +126,7 @@ static void print_element(char out[200], const clt_kernel_argument *a, bool vari
   else if (clt_element_parse(&parsed, type) == CLT_OK)
     clt_element_print(out, varies ? (clt_element){parsed.base, 1, 0} : parsed);
   else if (a->bytes && a->address == CLT_ADDRESS_PRIVATE)
-    clt_snprintf(out, 200, "TODO the OpenCL type of %zu bytes, or custom with TypeSize and a file, for %s", a->bytes,
+    clt_snprintf(out, 200, "TODO the OpenCL type of %zu bytes for %s; of a structure its name, and Fields", a->bytes,
                  type);
   else
     clt_snprintf(out, 200, "TODO the OpenCL type, such as float or int4, that the kernel calls %s", type);
@@ -145,9 +145,33 @@ static json_t *vector_json(clt_draft *d, const clt_kernel_argument *a, const cha
                            "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", size, "FillType",
                            "Random", "FillValue", real ? 1.0 : 100.0);
   if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(json, "MemType", json_string("Constant"));
+  if (!real && clt_draft_is_index(d, a->name)) {
+    json_object_set_new(
+        json, "FillValue",
+        json_string("TODO the largest element, such as size_n - 1, because the kernel uses the elements "
+                    "as an index; if random ones are no valid input, use another FillType, such as "
+                    "Generator with the DataSource i * 8 (i: the element), or BinaryRaw"));
+    json_object_set_new(json, "HostileData", json_false()); /* else checks use negative and extreme numbers */
+  }
   if (!a->is_const)
     json_object_set_new(json, "// access", json_string("use WriteOnly without FillType if the kernel only writes it"));
   return json;
+}
+
+static json_t *scalar_json(const char *type) {
+  const bool real = clt_starts_with(type, "float") || clt_starts_with(type, "double") || clt_starts_with(type, "half");
+  return real ? json_real(1) : json_string("TODO its value, a number or an expression over sizes");
+}
+
+/* "Fields" of a structure that is passed by value; NULL: it is none, or cannot be read. */
+static json_t *fields_json(const clt_draft *d, const clt_kernel_argument *a) {
+  char name[CLT_FIELD_BYTES], type[CLT_FIELD_BYTES];
+  json_t *fields = json_object();
+  for (size_t i = 0; clt_structure_field(name, type, d->plain, a->type, i); i++)
+    json_object_set_new(fields, name, scalar_json(type));
+  if (json_object_size(fields)) return fields;
+  json_decref(fields);
+  return NULL;
 }
 
 static json_t *argument_json(clt_draft *d, const clt_kernel_argument *a) {
@@ -168,9 +192,12 @@ static json_t *argument_json(clt_draft *d, const clt_kernel_argument *a) {
     return json;
   }
   if (a->address != CLT_ADDRESS_PRIVATE) return vector_json(d, a, element, varies);
-  const bool real =
-      clt_starts_with(element, "float") || clt_starts_with(element, "double") || clt_starts_with(element, "half");
-  json_t *value = real ? json_real(1) : json_string("TODO its value, a number or an expression over sizes");
+  json_t *fields = fields_json(d, a), *value = scalar_json(element);
+  if (fields) {
+    json_decref(value);
+    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", a->type, "MemoryType", "Scalar", "Fields",
+                     fields);
+  }
   const char *stride = d->strides[a - d->kernel->arguments];
   if (is_size(d, a) || stride[0]) {
     json_decref(value);

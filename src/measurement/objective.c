@@ -135,8 +135,10 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
   }
   o->goal = goal ? goal : o->metrics[o->chosen].goal;
   if (o->goal) return CLT_OK;
-  return clt_fail(error, CLT_E_ARGUMENT, "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s'", subject,
-                  subject, subject);
+  return clt_fail(error, CLT_E_ARGUMENT,
+                  "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s', as --objective or as "
+                  "\"Objective\" in the problem file",
+                  subject, subject, subject);
 }
 
 /* Uses the problem of the scope's instance, or only its space, which has no metrics of its own. */

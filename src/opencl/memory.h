@@ -98,8 +98,8 @@ typedef struct clt_bindings {
   uint64_t accepted_hash; /* the result that it judged last */
 } clt_bindings;
 
-/* Whether an output still contains the poison of this turn (of the bindings). */
-bool clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content);
+/* The number of elements of an output that still contain the poison of this turn (of the bindings). */
+size_t clt_binding_untouched(const clt_binding *binding, unsigned turn, const void *content);
 
 /* The kernel's argument: the binding's own object, else its input's; NULL: the argument is no memory. */
 const clt_object *clt_binding_object(const clt_binding *binding);

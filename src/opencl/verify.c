@@ -164,7 +164,14 @@ static int compare_output(const clt_binding *binding, unsigned turn, clt_executo
     describe_wrong(&text, &compared.first, binding, result);
     clt_text_printf(&text, "; %zu of %zu elements %s incorrect", compared.n_wrong, array->bytes / array->element.bytes,
                     compared.n_wrong == 1 ? "is" : "are");
-    if (clt_binding_untouched(binding, turn, binding->view.bytes)) clt_text_add(&text, ": nothing was written");
+    const size_t n_untouched = clt_binding_untouched(binding, turn, binding->view.bytes);
+    if (n_untouched == arg->bytes / arg->element.bytes)
+      clt_text_add(&text, ": nothing was written");
+    else if (n_untouched > 0)
+      clt_text_printf(&text,
+                      "\nelements that were never written: %zu; write them, or give the argument a "
+                      "\"FillType\" for what they contain before the run",
+                      n_untouched);
     clt_text_add(&text, "\n");
     if (compared.worst.index != compared.first.index) {
       clt_text_add(&text, "largest difference: ");

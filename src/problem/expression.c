@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "problem/content.h"
 #include "problem/instance.h"
 #include "problem/load.h"
 
@@ -234,6 +235,22 @@ size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min) 
   if (!(number >= (double)min && number <= MAX_COUNT && number == floor(number)))
     clt_calculation_fail(c, id, CLT_E_RANGE, "must be a whole number of at least %zu, but is %.10g", min, number);
   return c->rc ? 0 : (size_t)number;
+}
+
+void clt_evaluate_component(clt_calculation *c, clt_expression_id id, void *at, clt_element_base base, size_t n) {
+  const clt_value value = clt_evaluate(c, id);
+  const size_t step = clt_element_base_bytes(base);
+  char type[16];
+  if (c->rc == CLT_OK && value.type == CLT_STRING) clt_calculation_fail(c, id, CLT_E_EXPRESSION, "needs a number");
+  for (size_t i = 0; i < n && c->rc == CLT_OK; i++) clt_store_value((char *)at + i * step, base, value);
+  if (c->rc || n == 0) return;
+  const double number = clt_value_number(value), stored = clt_load_number(at, base);
+  if (base < CLT_ELEMENT_HALF ? stored == number : isinf(stored) == isinf(number)) return;
+  clt_element_print(type, (clt_element){base, 1, 0});
+  clt_calculation_fail(c, id, CLT_E_RANGE,
+                       "the type '%s' cannot hold %.15g; give a number that it holds (int(x) rounds towards 0), or use "
+                       "another type",
+                       type, number);
 }
 
 bool clt_evaluate_when(clt_calculation *c, clt_expression_id id) {

@@ -139,12 +139,13 @@ static int fill_own(const clt_instance *instance, const clt_fill *fill, const cl
     case CLT_FILL_REPETITION:
     case CLT_FILL_FIELDS: return CLT_OK;
     case CLT_FILL_CONSTANT:
+      if (fill->value) clt_evaluate_component(&c, fill->value, f.data, base, f.n_elements * f.n_stored);
+      break;
     case CLT_FILL_FORMULA:
-      if (fill->kind == CLT_FILL_CONSTANT && fill->value) value = clt_evaluate(&c, fill->value);
       for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++) {
         const clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
         c.slots = &index;
-        if (fill->kind == CLT_FILL_FORMULA) value = clt_evaluate(&c, fill->value);
+        value = clt_evaluate(&c, fill->value);
         for (size_t k = 0; k < f.n_stored; k++) clt_store_value(f.data + (i * f.n_stored + k) * step, base, value);
       }
       break;

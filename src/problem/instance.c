@@ -161,8 +161,11 @@ int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *b
     const size_t position = parameter ? find_value(parameter, alias->value) : 0;
     *key = alias->key;
     if (clt_needs_device(instance, alias->when)) continue;
+    const char *near =
+        clt_nearest_among(alias->parameter, problem->parameters, problem->n_parameters, sizeof *problem->parameters);
     if (parameter == NULL)
-      rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"%s%s%s", alias->parameter,
+                    CLT_DID_YOU_MEAN("\"", near));
     else if (position == parameter->n_values)
       rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not among the values of \"%s\"", alias->parameter);
     else

@@ -51,6 +51,8 @@ typedef struct clt_calculation {
 
 clt_value clt_evaluate(clt_calculation *c, clt_expression_id id);
 double clt_evaluate_number(clt_calculation *c, clt_expression_id id);
+/* Stores n components of the value; it must be one of the type: 127.5 is no int, -1 no uint. */
+void clt_evaluate_component(clt_calculation *c, clt_expression_id id, void *at, clt_element_base base, size_t n);
 size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id,
                           size_t min);                            /* must be a whole number from min to 2^62 */
 bool clt_evaluate_when(clt_calculation *c, clt_expression_id id); /* no condition: true */

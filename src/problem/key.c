@@ -239,17 +239,27 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
   k.used = clt_new_array(problem->n_parameters, sizeof *k.used);
   if (k.used == NULL || k.hasher == NULL) k.rc = CLT_E_MEMORY;
   add_kernel(&k, problem->kernel_file, NULL, 0);
-  for (size_t p = 0; k.rc == CLT_OK && p < problem->n_parameters; p++) {
-    const char *name = problem->parameters[p].name;
-    bool used = k.used[p] || instance->parameters[p].n_values < 2;
-    for (clt_expression_id id = 1; id <= problem->n_expressions; id++)
-      used = used || clt_reads_macro(problem->expressions[id].text, name);
-    for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
-    if (used) continue;
-    clt_log(log, user, CLT_LOG_WARNING,
-            "the tuning parameter '%s' has no effect: neither '%s' nor an expression of the problem file reads its "
-            "value; remove it, as it multiplies the space by %zu",
-            name, problem->kernel_file, instance->parameters[p].n_values);
+  for (size_t first = 0, p = 0; k.rc == CLT_OK && p < problem->n_parameters; first = p) {
+    const clt_tuning_parameter *parameters = problem->parameters;
+    bool used = instance->parameters[p].n_values < 2;
+    do { /* the positions of a permutation share a list */
+      const char *name = parameters[p].name;
+      used = used || k.used[p];
+      for (clt_expression_id id = 1; id <= problem->n_expressions; id++)
+        used = used || (!problem->expressions[id].of_order && clt_reads_macro(problem->expressions[id].text, name));
+      for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
+    } while (++p < problem->n_parameters && parameters[p].list && parameters[p].list == parameters[first].list);
+    if (!used && p - first > 1)
+      clt_log(log, user, CLT_LOG_WARNING,
+              "the permutation with the positions '%s', '%s' has no effect: neither '%s' nor an expression of the "
+              "problem file reads a position; \"Values\" are the items to order, and the kernel has to read the "
+              "position of each; otherwise remove it",
+              parameters[first].name, parameters[first + 1].name, problem->kernel_file);
+    else if (!used)
+      clt_log(log, user, CLT_LOG_WARNING,
+              "the tuning parameter '%s' has no effect: neither '%s' nor an expression of the problem file reads its "
+              "value; remove it, as it multiplies the space by %zu",
+              parameters[first].name, problem->kernel_file, instance->parameters[first].n_values);
   }
   clt_hasher_free(k.hasher);
   free(k.used);

@@ -73,8 +73,11 @@ static void load_fields(clt_problem *problem, clt_argument *argument, const clt_
   const char *name, *type = clt_read_text(node, "Type");
   json_t *json;
   if (object.json == NULL || !clt_read_object(&object, NULL, false)) return;
-  if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_NONE)
-    clt_node_fail(&object, "is for a structure: an argument of the \"MemoryType\" \"Scalar\" without a \"FillType\"");
+  if (argument->plan.kind != CLT_ARG_SCALAR)
+    clt_node_fail(&object, "is for a structure: an argument of the \"MemoryType\" \"Scalar\"");
+  else if (argument->fill.kind != CLT_FILL_NONE)
+    clt_node_fail(&object, "conflicts with \"%s\"; remove one of them",
+                  clt_node_has(node, "FillType") ? "FillType" : "FillValue");
   argument->structure = type && strcmp(type, "custom") != 0 ? type : NULL;
   argument->fill = (clt_fill){.kind = CLT_FILL_FIELDS, .stays = true};
   argument->fields = clt_node_new(&object, json_object_size(object.json), sizeof *argument->fields);
@@ -278,9 +281,11 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
       return;
     array->target = clt_read_required_text(&node, "TargetName");
     if (!clt_node_ok(&node)) return;
+    const clt_node place = clt_node_member(&node, "TargetName");
     const clt_argument *target = clt_problem_entries(problem, array->target).first;
     if (target == NULL || target->plan.kind == CLT_ARG_SCALAR || target->plan.kind == CLT_ARG_LOCAL)
-      clt_member_fail(&node, "TargetName", "there is no vector or image \"%s\" in \"Arguments\"", array->target);
+      clt_node_fail_name(&place, "vector or image", array->target, problem->arguments, problem->n_arguments,
+                         sizeof *problem->arguments);
     array->fill = load_fill(problem, &node);
     if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
       clt_node_fail(&node, "needs the correct result; use the \"FillType\" \"BinaryRaw\"");

@@ -86,8 +86,10 @@ void clt_load_permutation(clt_problem *problem, const char *name, const clt_node
     clt_text_printf(&condition, "%s not in [", parameter.name);
     for (size_t k = first; k < first + i; k++) clt_text_printf(&condition, "%s, ", problem->parameters[k].name);
     clt_text_add(&condition, "]");
-    if (i > 0)
-      problem->conditions[problem->n_conditions++] = clt_add_expression_text(problem, condition.bytes, &values);
+    if (i == 0) continue;
+    const clt_expression_id id = clt_add_expression_text(problem, condition.bytes, &values);
+    problem->conditions[problem->n_conditions++] = id;
+    if (id) problem->expressions[id].of_order = true;
   }
   clt_text_release(&condition);
   free(items);

@@ -23,6 +23,7 @@ typedef struct clt_expression {
   const char *text, *key;
   bool of_values; /* max(name) of a tuning parameter is the largest of its values, as in T1's "Size" */
   bool of_index;  /* may use only constants and i, the index of an element (slot 0) */
+  bool of_order;  /* says that the positions in a permutation differ */
 } clt_expression;
 
 /* Up to three expressions, in the order x, y, z. */

@@ -158,13 +158,9 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
     return;
   }
   if (out->kind == CLT_ARG_SCALAR) {
-    size_t step = clt_element_base_bytes(out->element.base);
-    clt_value value = {.type = CLT_INT};
     out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
-    if (argument->fill.value) value = clt_evaluate(c, argument->fill.value);
-    if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
-    for (int i = 0; i < out->element.components && c->rc == CLT_OK; i++)
-      clt_store_value(out->scalar + (size_t)i * step, out->element.base, value);
+    if (argument->fill.value)
+      clt_evaluate_component(c, argument->fill.value, out->scalar, out->element.base, (size_t)out->element.components);
     return;
   }
   const clt_problem *problem = c->instance->problem;

@@ -189,4 +189,9 @@ void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_u
  * expression of the problem file. "#ifdef" does not count as reading. Does not warn if a file cannot be read. */
 void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user);
 
+#define CLT_FIELD_BYTES 64
+/* The ith field of the structure `of` in a kernel's text; false: there is none, or "Fields" cannot state it. */
+bool clt_structure_field(char name[CLT_FIELD_BYTES], char type[CLT_FIELD_BYTES], const char *text, const char *of,
+                         size_t i);
+
 #endif

@@ -12,16 +12,15 @@
 
 #define MOST_FIELDS 64
 #define MOST_TYPEDEFS 8 /* in a chain */
-#define NAME_BYTES 64
 
 typedef struct field {
-  char name[NAME_BYTES], type[NAME_BYTES];
+  char name[CLT_FIELD_BYTES], type[CLT_FIELD_BYTES];
   clt_element element;
   size_t count, offset; /* count: elements of an array; 1 for others */
 } field;
 
 typedef struct structure {
-  char tag[NAME_BYTES], name[NAME_BYTES]; /* "": none */
+  char tag[CLT_FIELD_BYTES], name[CLT_FIELD_BYTES]; /* "": none */
   bool packed;
   field fields[MOST_FIELDS];
   size_t n, bytes;
@@ -29,34 +28,34 @@ typedef struct structure {
 } structure;
 
 /* Takes the next word, or a single other character, from [*at, end). False: the end. */
-static bool next_token(char out[NAME_BYTES], const char **at, const char *end) {
+static bool next_token(char out[CLT_FIELD_BYTES], const char **at, const char *end) {
   size_t n = 0;
   while (*at < end && isspace((unsigned char)**at)) ++*at;
   const char *first = *at;
   while (*at < end && clt_in_word(**at)) ++*at;
   if (*at < end && *at == first) ++*at;
-  for (; first + n < *at && n + 1 < NAME_BYTES; n++) out[n] = first[n];
+  for (; first + n < *at && n + 1 < CLT_FIELD_BYTES; n++) out[n] = first[n];
   out[n] = '\0';
   return n > 0;
 }
 
 /* Adds a word to a type. C writes "unsigned long int", OpenCL "ulong". */
-static void add_type_word(char type[NAME_BYTES], const char *word) {
-  char before[NAME_BYTES];
+static void add_type_word(char type[CLT_FIELD_BYTES], const char *word) {
+  char before[CLT_FIELD_BYTES];
   const bool is_unsigned = strcmp(word, "unsigned") == 0;
   if (strcmp(word, "const") == 0 || strcmp(word, "volatile") == 0) return;
   if (strcmp(word, "signed") == 0) word = "int";
   if (strcmp(word, "int") == 0 && type[0]) return;
   strcpy(before, type);
   if (is_unsigned)
-    snprintf(type, NAME_BYTES, "u%.*s", NAME_BYTES - 2, before[0] ? before : "int");
+    snprintf(type, CLT_FIELD_BYTES, "u%.*s", CLT_FIELD_BYTES - 2, before[0] ? before : "int");
   else
-    snprintf(type, NAME_BYTES, "%s%.*s", strcmp(before, "uint") == 0 ? "u" : "", NAME_BYTES - 2, word);
+    snprintf(type, CLT_FIELD_BYTES, "%s%.*s", strcmp(before, "uint") == 0 ? "u" : "", CLT_FIELD_BYTES - 2, word);
 }
 
 /* Reads words up to another token: the last one is the name, the others are the type. */
-static void read_typed_name(char type[NAME_BYTES], char name[NAME_BYTES], const char **at, const char *end) {
-  char token[NAME_BYTES];
+static void read_typed_name(char type[CLT_FIELD_BYTES], char name[CLT_FIELD_BYTES], const char **at, const char *end) {
+  char token[CLT_FIELD_BYTES];
   type[0] = name[0] = '\0';
   for (const char *next = *at; next_token(token, &next, end) && clt_in_word(token[0]); *at = next) {
     if (name[0]) add_type_word(type, name);
@@ -66,7 +65,7 @@ static void read_typed_name(char type[NAME_BYTES], char name[NAME_BYTES], const 
 
 /* Reads "const unsigned int a, b[4]". */
 static void read_declaration(structure *s, const char *at, const char *end) {
-  char type[NAME_BYTES], name[NAME_BYTES], token[NAME_BYTES], *rest;
+  char type[CLT_FIELD_BYTES], name[CLT_FIELD_BYTES], token[CLT_FIELD_BYTES], *rest;
   read_typed_name(type, name, &at, end);
   if (name[0] == '\0' && !next_token(token, &at, end)) return;
   for (bool more = true; more && !s->unsupported;) {
@@ -92,7 +91,7 @@ static void read_declaration(structure *s, const char *at, const char *end) {
 static bool read_structure(structure *out, const char *text, const char *at, const char **next) {
   static const char attribute[] = "__attribute";
   const char *open = strpbrk(at, "{;()"), *begin = at - strlen("struct");
-  char token[NAME_BYTES];
+  char token[CLT_FIELD_BYTES];
   if (open && *open == '(' && memmem(at, (size_t)(open - at), attribute, strlen(attribute)))
     open = (open = strstr(open, "))")) ? strpbrk(open + 2, "{;()") : NULL;
   const char *close = open && *open == '{' ? strchr(open, '}') : NULL, *end = close ? strchr(close, ';') : NULL;
@@ -124,7 +123,7 @@ static bool read_structure(structure *out, const char *text, const char *at, con
 
 /* The element of a type: OpenCL's own, of a typedef, or of a parameter or macro with the name of a type. */
 static bool find_element(clt_element *out, const clt_calculation *c, const char *text, const char *type) {
-  char name[NAME_BYTES], token[NAME_BYTES], found[NAME_BYTES] = "";
+  char name[CLT_FIELD_BYTES], token[CLT_FIELD_BYTES], found[CLT_FIELD_BYTES] = "";
   snprintf(name, sizeof name, "%s", type);
   for (int i = 0; i < MOST_TYPEDEFS; i++) {
     const int parameter = clt_problem_parameter_index(c->instance->problem, name);
@@ -134,7 +133,7 @@ static bool find_element(clt_element *out, const clt_calculation *c, const char 
       snprintf(found, sizeof found, "%s", c->slots[parameter].text);
     for (const char *at = text; !found[0] && (at = clt_next_word(text, at, "typedef")) != NULL; at++) {
       const char *from = at + strlen("typedef"), *end = strchr(from, ';');
-      char of[NAME_BYTES], last[NAME_BYTES];
+      char of[CLT_FIELD_BYTES], last[CLT_FIELD_BYTES];
       if (end == NULL) break;
       read_typed_name(of, last, &from, end);
       if (strcmp(last, name) == 0 && !next_token(token, &from, end)) strcpy(found, of);
@@ -184,6 +183,15 @@ static bool find_structure(structure *out, const char *text, const clt_argument 
   return found;
 }
 
+bool clt_structure_field(char name[CLT_FIELD_BYTES], char type[CLT_FIELD_BYTES], const char *text, const char *of,
+                         size_t i) {
+  structure s;
+  if (!find_structure(&s, text, &(clt_argument){.structure = of}) || s.unsupported || i >= s.n) return false;
+  strcpy(name, s.fields[i].name);
+  strcpy(type, s.fields[i].type);
+  return true;
+}
+
 static void store_fields(clt_calculation *c, const clt_argument *argument, const structure *s, clt_plan_arg *out) {
   const clt_source *source = &c->instance->problem->source;
   for (size_t i = 0; i < argument->n_fields && c->rc == CLT_OK; i++) {
@@ -193,13 +201,10 @@ static void store_fields(clt_calculation *c, const clt_argument *argument, const
     if (stated->n_values != 1 && stated->n_values != n)
       c->rc = clt_key_fail(source, stated->key, CLT_E_FORMAT, c->error, "needs one value, or a list of %zu", n);
     for (size_t k = 0; k < n && c->rc == CLT_OK; k++) {
-      const clt_value value = clt_evaluate(c, stated->values[stated->n_values == 1 ? 0 : k]);
       const size_t element = k / (size_t)f->element.components, component = k % (size_t)f->element.components;
-      if (c->rc == CLT_OK && value.type == CLT_STRING)
-        c->rc = clt_key_fail(source, stated->key, CLT_E_EXPRESSION, c->error, "needs a number");
-      if (c->rc == CLT_OK)
-        clt_store_value(out->scalar + f->offset + element * f->element.bytes + component * step, f->element.base,
-                        value);
+      clt_evaluate_component(c, stated->values[stated->n_values == 1 ? 0 : k],
+                             out->scalar + f->offset + element * f->element.bytes + component * step, f->element.base,
+                             1);
     }
   }
 }
@@ -259,10 +264,14 @@ void clt_plan_structure(clt_calculation *c, const clt_argument *argument, const 
                          "the structure '%s' has %s; store the content in a file as \"BinaryRaw\"",
                          s.name[0] ? s.name : s.tag, s.unsupported);
   }
-  for (size_t i = 0; c->rc == CLT_OK && i < argument->n_fields; i++)
-    if (find_field(&s, argument->fields[i].name) == NULL)
+  const char *names[MOST_FIELDS];
+  for (size_t i = 0; i < s.n; i++) names[i] = s.fields[i].name;
+  for (size_t i = 0; c->rc == CLT_OK && i < argument->n_fields; i++) {
+    const char *name = argument->fields[i].name, *near = clt_nearest_name(name, names, s.n);
+    if (find_field(&s, name) == NULL)
       c->rc = clt_key_fail(source, argument->fields[i].key, CLT_E_FORMAT, c->error,
-                           "the structure has no field of this name");
+                           "the structure has no field of this name%s%s%s", CLT_DID_YOU_MEAN("'", near));
+  }
   for (size_t i = 0; c->rc == CLT_OK && i < s.n; i++) {
     bool stated = false;
     for (size_t k = 0; k < argument->n_fields; k++) stated |= strcmp(argument->fields[k].name, s.fields[i].name) == 0;

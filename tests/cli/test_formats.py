@@ -189,12 +189,31 @@ class Formats(SimulatedTest):
                             self.assertEqual(report["best"]["configuration"], {"a": configuration})
                             self.assertAlmostEqual(report["best"]["value"], best)
                             self.assertEqual(report["reasons"], {})
-        self.assertIn("write 'minimise score'", self.clatune("report", "cache.json", expect=2).stderr)
+        self.assertIn("write 'minimise score' or 'maximise score', as --objective", self.clatune("report", "cache.json", expect=2).stderr)
         self.assertEqual([entry["score"] for entry in self.load("out.json")["cache"].values()], list(scores.values()))
+        self.write("t4.json", {**self.load("t4.json"), "metadata": {"timeunit": "ms", "goal": "maximise"}})
+        self.clatune("convert", "t4.json", "-o", "cache.json", "--format", "kernel-tuner")
+        self.clatune("convert", "cache.json", "-o", "out.json", "--format", "t4")
+        self.assertEqual(self.load("out.json")["metadata"]["goal"], "maximise")
+        self.assertEqual(self.clatune_json("report", "cache.json")["tunings"][0]["best"]["configuration"], {"a": 4})
         for entry in cache["cache"].values():
             entry["time"] = entry.pop("score")
         self.write("cache.json", {**cache, "objective": "time"})
         self.assertIn("a result has the time -0.9, which is below 0", self.clatune("report", "cache.json", expect=1).stderr)
+
+    def test_a_damaged_cache_is_said(self):
+        cache = {"kernel_name": "k", "tune_params_keys": ["a"], "tune_params": {"a": [1, 2, 3]},
+                 "cache": {str(a): {"a": a, "time": float(a)} for a in (1, 2, 3)}}
+        text = json.dumps(cache)
+        (self.folder / "cut.json").write_text(text[:text.index('"3": {') + 9])
+        convert = ("convert", "cut.json", "-o", "out.json")
+        self.assertIn("'cut.json' is incomplete: read 2 results; the last 9 bytes,", self.clatune(*convert).stderr)
+        (self.folder / "cut.json").write_text(text[:text.index(', "3": {')])  # as Kernel Tuner leaves it
+        self.assertRegex(self.clatune(*convert).stderr, "read 2 results\n$")
+        (self.folder / "cut.json").write_text(text)
+        self.assertEqual(self.clatune(*convert).stderr, "")
+        (self.folder / "cut.json").write_text(text.replace('"2": {"a": 2', '"2": {"a": 3'))
+        self.assertIn("the entry '2' has another 'a' in its fields", self.clatune(*convert, expect=1).stderr)
 
     def test_a_problem_of_cuda_is_counted_and_keeps_recordings(self):
         """Of a T1 file whose kernel is CUDA's, and not there, everything but measuring works."""

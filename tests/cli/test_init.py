@@ -198,7 +198,7 @@ kernel void own(global const pair *in, global real *out, const complex factor, c
         problem = self.problem("own.json")
         arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
         self.assertEqual([arguments[name]["Type"] for name in ("in", "out", "n")], ["float2", "float", "int"])
-        self.assertRegex(arguments["factor"]["Type"], "^TODO .*complex$")
+        self.assertEqual((arguments["factor"]["Type"], arguments["factor"]["Fields"]), ("complex", {"re": 1.0, "im": 1.0}))
         self.assertIn(arguments["m"]["Type"], ("uint", "unsigned int"))
         self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_n", "size_m"])
 
@@ -439,6 +439,31 @@ kernel void hist(global const uchar *data, global uint *bins, global const float
         arguments = {a["Name"]: a for a in kernel["Arguments"]}
         self.assertEqual([arguments[name]["Size"][:6] for name in ("data", "bins", "weights")], ["size_n", "TODO n", "TODO n"])
         self.assertRegex(arguments["flags"]["FillValue"], "^TODO its value")
+        self.assertRegex(arguments["data"]["FillValue"], "^TODO the largest element, .* as an index")
+
+    def test_elements_that_are_an_index_are_asked_for(self):
+        self.write("csr.cl", """kernel void csr(global const int *start, global const int *column, global const int *value,
+                  global const int *x, global const int *count, global int *y, const int n) {
+  const int row = get_global_id(0);
+  if (row >= n) return;
+  int sum = count[row];
+  for (int k = start[row]; k < start[row + 1]; k++) {
+    const int c = column[k];
+    if (c == x[c]) sum += value[k] * x[c];
+  }
+  y[row] = sum;
+}
+""")
+        self.init("csr.cl")
+        arguments = {a["Name"]: a for a in self.problem("csr.json")["KernelSpecification"]["Arguments"]}
+        asked = [n for n, a in arguments.items() if str(a["FillValue"]).startswith("TODO the largest element")]
+        self.assertEqual(asked, ["start", "column"])
+        self.assertEqual([n for n, a in arguments.items() if a.get("HostileData") is False], asked)
+
+    def test_a_macro_of_several_words_cannot_be_a_build_option(self):
+        self.write("my.cl", SCALE)
+        said = self.clatune("init", "my.cl", "--define", "T=unsigned int", expect=2).stderr
+        self.assertIn("'#ifndef T', '#define T unsigned int' and '#endif'", said)
 
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)

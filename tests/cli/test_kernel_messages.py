@@ -50,6 +50,25 @@ class Messages(CliTest):
                                           "kernel void k(global float *x) { x[0] = x[1] }\n")
         self.assertNotIn(needs, self.clatune("init", "k.cl", *POCL, expect=1).stderr)
 
+    def test_elements_that_nothing_writes_or_reads(self):
+        (self.folder / "k.cl").write_text("kernel void k(global const T *x, global T *y) {\n  const int i = get_global_id(0);\n"
+                                          "  if (i > 0 && i < 1022) y[i] = x[i] + WG - WG;\n}\n")
+        for element in ("float", "int"):
+            vector = {"Type": element, "MemoryType": "Vector", "Size": 1024}
+            y = {"Name": "y", "AccessType": "WriteOnly", **vector}
+            kernel = {"KernelFile": "k.cl", "KernelName": "k", "GlobalSize": 1024, "CompilerOptions": [f"-DT={element}"]}
+            problem = {"ConfigurationSpace": {"TuningParameters": [{"Name": "WG", "Values": [32, 64]}], "Conditions": []},
+                       "KernelSpecification": {**kernel, "LocalSize": "WG", "Arguments": [
+                           {"Name": "x", "AccessType": "ReadOnly", "FillType": "Random", **vector}, y]}, "Reference": kernel}
+            (self.folder / "k.json").write_text(json.dumps(problem))
+            log = self.clatune_json("verify", "k.json", *POCL, expect=5)["log"]
+            self.assertIn('elements that were never written: 3; write them, or give the argument a "FillType"', log)
+        y.update(FillType="Constant", FillValue=7)
+        (self.folder / "k.json").write_text(json.dumps(problem))
+        said = self.clatune("verify", "k.json", *POCL).stdout
+        self.assertRegex(said, "'x': the comparison notices a change")  # of the middle element: the kernel does not read the last one
+        self.assertRegex(said, "'y': the comparison notices a change")  # the last one is kept, the middle one is overwritten
+
     def test_init_gives_a_size_a_name_that_is_free(self):
         (self.folder / "k.cl").write_text("kernel void k(global float *x, const int n) { int size_n = n; if (get_global_id(0) < size_n) x[0] = 1; }\n")
         self.clatune("init", "k.cl", *POCL, "-o", "k.json")

@@ -52,6 +52,7 @@ class Store(SimulatedTest):
         added = self.store_json("merge", "b.sqlite")["added"]
         self.assertGreater(added, 10)
         self.assertEqual(self.store_json("merge", "b.sqlite")["added"], 0)
+        self.assertIn("a.sqlite has these measurements already", self.store("merge", "b.sqlite").stdout)
         self.store("import", "a.sqlite", store="b.sqlite")
         self.assertEqual(self.n_records("a.sqlite"), self.n_records("b.sqlite"))
         self.assertEqual(self.store_json("show", "copy.json"), self.store_json("show", "copy.json", store="b.sqlite"))

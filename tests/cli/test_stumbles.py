@@ -63,6 +63,12 @@ class Help(SimulatedTest):
             for line in self.clatune(command, "--help").stdout.splitlines():
                 self.assertLessEqual(len(line), 80, (command, line))
 
+    def test_yes_and_no_may_follow_an_option(self):
+        tune = ("tune", "copy.json", "--device", "Simulated", "--dry-run", "--no-store")
+        for words in (("--lock", "no"), ("--lock", "on"), ("--lock=off",), ("--lock",)):
+            self.clatune(*tune, *words)
+        self.assertIn("unexpected argument 'maybe'", self.clatune(*tune, "--lock", "maybe", expect=2).stderr)
+
     def test_a_searcher_is_guessed(self):
         self.assertIn("did you mean 'surrogate'?", self.clatune("help", "surrogat", expect=2).stderr)
 

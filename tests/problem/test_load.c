@@ -262,7 +262,7 @@ static void mistakes_in_arguments(void **state) {
       {"{\"Type\": \"custom\", \"MemoryType\": \"Scalar\", \"TypeSize\": 12, \"FillValue\": 1}],", CLT_E_FORMAT, "",
        "needs \"Fields\", or the \"FillType\" \"BinaryRaw\""},
       {"{\"MemoryType\": \"Scalar\", \"Fields\": {\"n\": 1}, \"FillValue\": 1}],", CLT_E_FORMAT, ".Fields",
-       "without a \"FillType\""},
+       "conflicts with \"FillValue\"; remove"},
       {"{\"MemoryType\": \"Vector\", \"Size\": 1, \"Fields\": {\"n\": 1}}],", CLT_E_FORMAT, ".Fields",
        "is for a structure"},
       {"{\"MemoryType\": \"Scalar\", \"Fields\": {}}],", CLT_E_FORMAT, ".Fields", "needs a field"},

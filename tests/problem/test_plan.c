@@ -601,10 +601,17 @@ static void mistakes_in_fields(void **state) {
     const char *argument, *kernel, *message;
   } cases[] = {
       {"\"Fields\": {\"n\": 1, \"m\": 2}", "struct p { int n; };", "the structure has no field of this name"},
+      {"\"Type\": \"p\", \"Fields\": {\"alpah\": 1}", "struct p { int alpha; };", "did you mean 'alpha'?"},
       {"\"Fields\": {\"n\": 1}", "struct p { int n, m; };", "\"Fields\" lacks the field 'm'"},
       {"\"Fields\": {\"n\": 1}", "struct p { int m; };", "declare no structure with these fields"},
       {"\"Type\": \"q\", \"Fields\": {\"n\": 1}", "struct p { int n; };", "declare no structure q"},
       {"\"Fields\": {\"n\": \"'x'\"}", "struct p { int n; };", "needs a number"},
+      {"\"Fields\": {\"n\": 127.5}", "struct p { int n; };", "the type 'int' cannot hold 127.5; give a number"},
+      {"\"Fields\": {\"n\": [1, \"a / 2\"]}", "struct p { long n[2]; };", "the type 'long' cannot hold 0.5"},
+      {"\"Fields\": {\"n\": -1}", "struct p { uint n; };", "the type 'uint' cannot hold -1"},
+      {"\"Fields\": {\"n\": 1e39}", "struct p { float n; };", "the type 'float' cannot hold 1"},
+      {"\"Type\": \"int\", \"FillValue\": 127.5", "", "the type 'int' cannot hold 127.5; give a number"},
+      {"\"Type\": \"uchar4\", \"FillValue\": \"a + 255\"", "", "the type 'uchar' cannot hold 256"},
       {"\"Fields\": {\"n\": [1, 2]}", "struct p { int n[3]; };", "needs one value, or a list of 3"},
       {"\"Fields\": {\"n\": 1}", "struct p { size_t n; };", "the field 'n' has the type 'size_t'"},
       {"\"Fields\": {\"n\": 1}", "struct p { int n[N]; };", "has an array whose length is no number"},
