@@ -129,7 +129,7 @@ clt_config clt_steps_mix(clt_steps *steps, clt_config a, clt_config b, double ra
 
 /* Changes the value of one random parameter. The result is valid and canonical; the configuration itself if many tries
  * give no valid one. */
-clt_config clt_steps_vary(clt_steps *steps, clt_config config);
+clt_config clt_vary(const clt_space *space, clt_config config, clt_rng *rng);
 
 /* --- pheromone trails on the values of the parameters, and the paths of ants (ants.c) ---
  *
