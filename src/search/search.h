@@ -25,6 +25,7 @@ extern const clt_searcher_type clt_searcher_surrogate;
 
 /* The budget function of searchers that end by themselves: no limit (steps.c). */
 int64_t clt_search_without_end(const void *options);
+int clt_search_too_many(clt_error *error); /* fails: they cannot go through a space of more than 2^63 (steps.c) */
 
 static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
   if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};

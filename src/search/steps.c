@@ -13,6 +13,11 @@
 
 int64_t clt_search_without_end(const void *options) { return INT64_MAX; }
 
+int clt_search_too_many(clt_error *error) {
+  return clt_fail(error, CLT_E_RANGE,
+                  "more than 2^63 configurations cannot all be measured; choose another searcher, such as surrogate");
+}
+
 /* --- random configurations --- */
 
 void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed) {
