@@ -8,8 +8,8 @@
  * it is the next free number when the space first meets the configuration, and means nothing in another space.
  *
  * The rank of a configuration is its number among the valid ones, 0 .. valid - 1. The order of the ranks is fixed for a
- * space, but is not the order of clt_config, and changes with the constraints: do not store ranks. If more than 2^63 are
- * valid, a rank stands for a configuration drawn at random.
+ * space, but is not the order of clt_config, and changes with the constraints: do not store ranks. If more than 2^63
+ * are valid, a rank stands for a configuration drawn at random.
  *
  * No function walks the cartesian product. Constraints split the parameters into groups. Each group is enumerated as a
  * tree with early pruning, and groups combine by arithmetic (chain of trees: Rasch, Schulze, Gorlatch, "Efficient
@@ -93,8 +93,8 @@ uint64_t clt_space_valid(const clt_space *space);     /* number of valid configu
 /* Whether a configuration satisfies all constraints; false for numbers that stand for no configuration. */
 bool clt_space_contains(const clt_space *space, clt_config config);
 
-/* The configuration of a rank (rank < valid), and the rank of a configuration (false if it is invalid, or more than 2^63
- * are valid). */
+/* The configuration of a rank (rank < valid), and the rank of a configuration (false if it is invalid, or more than
+ * 2^63 are valid). */
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
 bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config);
 

@@ -33,10 +33,10 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
   }
   return json_pack("{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file",
                    clt_json_text(path), "problem", clt_problem_name(subject->problem), "cartesian",
-                   (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", share,
-                   "none_valid", none_valid, "aliases", aliases, "canonical", canonical, "aliases_not_counted",
-                   uncounted, "groups", (json_int_t)clt_space_n_groups(space), "build_s",
-                   clt_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+                   (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", share, "none_valid", none_valid,
+                   "aliases", aliases, "canonical", canonical, "aliases_not_counted", uncounted, "groups",
+                   (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
+                   cli_json_sizes(subject->instance), "device",
                    clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
 }
 

@@ -102,7 +102,8 @@ typedef struct clt_diagram_limits {
  * differ from each other; CLT_NO_GROUP: one that need not. */
 #define CLT_NO_GROUP SIZE_MAX
 #define CLT_MOST_DISTINCT CLT_MAX_PARAMETERS /* values of such parameters, */
-#define CLT_MOST_TAKEN 64                    /* and with further constraints */
+#define CLT_MOST_TAKEN 64                    /* and with further constraints; */
+#define CLT_MOST_PARTLY 32                   /* of those that are not stored, unless all positions are taken */
 typedef struct clt_group {
   const clt_flow *flow;
   const size_t *distinct_of; /* by parameter */

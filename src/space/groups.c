@@ -303,8 +303,7 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   clt_fail(g->error, CLT_E_RANGE,
            "the combinations of %.300s that satisfy the conditions %s; list fewer values, or drop "
            "conditions and let what violates them fail",
-           names.n ? names.bytes : "values",
-           rc == CLT_DIAGRAM_TOO_MANY ? "exceed 2^63" : "do not fit into memory");
+           names.n ? names.bytes : "values", rc == CLT_DIAGRAM_TOO_MANY ? "exceed 2^63" : "do not fit into memory");
   clt_text_release(&names);
   return CLT_E_RANGE;
 }

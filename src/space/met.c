@@ -1,4 +1,5 @@
-/* The configurations of a space in which too many are valid to be numbered: each gets a number when it is first seen. */
+/* The configurations of a space in which too many are valid to be numbered: each gets a number when it is first seen.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #define MOST_BLOCKS 40
 
 struct clt_met {
-  pthread_mutex_t lock; /* for giving out a number; one that was given out is read without it */
+  pthread_mutex_t lock;              /* for giving out a number; one that was given out is read without it */
   size_t n_parameters, width, bytes; /* of a position; of a configuration */
   uint64_t n;
   unsigned char *blocks[MOST_BLOCKS];

@@ -22,7 +22,7 @@ typedef struct clt_met clt_met;
 int clt_met_new(clt_met **out, const clt_parameter *parameters, size_t n_parameters, clt_error *error);
 void clt_met_free(clt_met *met);
 uint64_t clt_met_count(const clt_met *met);
-clt_config clt_met_number(clt_met *met, const uint32_t *positions); /* CLT_CONFIG_NONE: out of memory */
+clt_config clt_met_number(clt_met *met, const uint32_t *positions);                 /* CLT_CONFIG_NONE: out of memory */
 void clt_met_positions(uint32_t *positions, const clt_met *met, clt_config config); /* below the count */
 
 /* --- spaces --- */

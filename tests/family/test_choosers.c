@@ -301,6 +301,7 @@ static void values_of_parameters_are_the_same_on_each_input(void **state) {
   assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_E_UNSUPPORTED);
   assert_non_null(strstr(error.message, "'a': the values of its tuning parameters depend on the input"));
   clt_family_free(f);
+  error = (clt_error){0};
   scratch_write("p.json", PROBLEM_OF("permutation", "\"range(21)\""));
   assert_int_equal(clt_family_load(&f, scratch_path("f.json"), &error), CLT_OK);
   assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_E_UNSUPPORTED);

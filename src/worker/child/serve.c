@@ -133,7 +133,8 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   const char *folder = clt_json_string(request, "folder");
   if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no problem");
   int rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
-  if (rc == CLT_OK) rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), clt_instance_space(s->instance), error);
+  if (rc == CLT_OK)
+    rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), clt_instance_space(s->instance), error);
   if (rc) return rc;
   clt_data **slot = &s->data[set - 1], *made = NULL;
   json_t *warnings = NULL;
