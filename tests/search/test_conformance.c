@@ -187,7 +187,7 @@ static void orders_of_many_items_are_searched(void **state) {
     bench b[2];
     clt_error error = {0};
     void *s = calloc(1, type->state_size), *options = calloc(1, type->options_size + 1);
-    b[0] = on_bench(type, spaces[0], 24);
+    b[0] = on_bench(type, spaces[0], 16);
     clt_options_parse(options, type->options_size, type->options, type->n_options, NULL, 0, NULL);
     const int rc = type->init(s, &b[0].setup, options, &error);
     type->fini(s);
@@ -197,14 +197,14 @@ static void orders_of_many_items_are_searched(void **state) {
     assert_int_equal(rc, lists ? CLT_E_RANGE : CLT_OK);
     assert_true(!lists || strstr(error.message, "choose another searcher, such as surrogate"));
     for (size_t k = 0; k < 2 && !lists; k++) {
-      b[k] = on_bench(type, spaces[k], 24);
+      b[k] = on_bench(type, spaces[k], 16);
       b[k].objective = bench_order;
       b[k].batch = 4;
       bench_begin_at(&b[k], clt_space_at(spaces[k], 5));
       bench_run(&b[k]);
-      assert_int_equal(b[k].n_asked, 23);
+      assert_int_equal(b[k].n_asked, 15);
     }
-    for (size_t a = 0; a < 23 && !lists; a++) {
+    for (size_t a = 0; a < 15 && !lists; a++) {
       for (size_t k = 0; k < 2; k++) clt_space_positions(positions[k], spaces[k], b[k].asked[a]);
       assert_memory_equal(positions[0], positions[1], 101 * sizeof **positions);
     }
