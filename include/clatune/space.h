@@ -4,17 +4,19 @@
  *
  * A configuration (clt_config) is a number: the mixed-radix number of its value positions in the cartesian product, the
  * last parameter fastest. It depends on neither constraints nor device, so it can be hashed and compared. If the
- * product exceeds 2^63, a configuration's number is its rank, and invalid ones have none.
+ * product exceeds 2^63, a configuration's number is its rank, and invalid ones have none. If more than 2^63 are valid,
+ * it is the next free number when the space first meets the configuration, and means nothing in another space.
  *
  * The rank of a configuration is its number among the valid ones, 0 .. valid - 1. The order of the ranks is fixed for a
- * space, but is not the order of clt_config, and changes with the constraints: do not store ranks.
+ * space, but is not the order of clt_config, and changes with the constraints: do not store ranks. If more than 2^63
+ * are valid, a rank stands for a configuration drawn at random.
  *
  * No function walks the cartesian product. Constraints split the parameters into groups. Each group is enumerated as a
  * tree with early pruning, and groups combine by arithmetic (chain of trees: Rasch, Schulze, Gorlatch, "Efficient
  * auto-tuning of parallel programs with interdependent tuning parameters via ATF", TACO 2021, section 4). Equal
  * subtrees are kept once, so a group may have billions of valid combinations (docs/explanation/spaces.md).
  *
- * Several threads may read a clt_space; it does not change after its creation. */
+ * Several threads may use a clt_space. */
 #ifndef CLATUNE_SPACE_H
 #define CLATUNE_SPACE_H
 
@@ -75,7 +77,7 @@ int clt_space_builder_alias(clt_space_builder *builder, const char *when, const 
                             clt_error *error);
 
 /* Builds the space. The builder can be used again afterwards. A space without valid configurations is not an error.
- * CLT_E_RANGE: more than 2^63 configurations are valid, or a group needs too much memory. CLT_E_EXPRESSION: a
+ * CLT_E_RANGE: a group has more than 2^63 combinations, or needs too much memory. CLT_E_EXPRESSION: a
  * constraint cannot be evaluated, as its types do not match or an integer exceeds 64 bits. A division by zero makes the
  * configuration invalid instead. Free *out with clt_space_free (NULL is allowed). */
 int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error);
@@ -86,12 +88,13 @@ size_t clt_space_n_parameters(const clt_space *space);
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index); /* index < n_parameters */
 int clt_space_find_parameter(const clt_space *space, const char *name);         /* index, or -1 */
 uint64_t clt_space_cartesian(const clt_space *space); /* number of all combinations of values; at most INT64_MAX */
-uint64_t clt_space_valid(const clt_space *space);     /* number of valid configurations */
+uint64_t clt_space_valid(const clt_space *space);     /* number of valid configurations; 2^63 - 1: or more than 2^63 */
 
 /* Whether a configuration satisfies all constraints; false for numbers that stand for no configuration. */
 bool clt_space_contains(const clt_space *space, clt_config config);
 
-/* The configuration of a rank (rank < valid), and the rank of a configuration (false if it is invalid). */
+/* The configuration of a rank (rank < valid), and the rank of a configuration (false if it is invalid, or more than
+ * 2^63 are valid). */
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
 bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config);
 

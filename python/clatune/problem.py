@@ -69,7 +69,7 @@ def _type_of(dtype: npt.DTypeLike) -> str:
 
 
 class Permutation:
-    """A tuning parameter that is an order of up to 20 items: names or numbers. A configuration has the position of each, from 0 on.
+    """A tuning parameter that is an order of up to 100 items: names or numbers. A configuration has the position of each, from 0 on.
 
     >>> loops = Permutation(["i", "j", "k"])
     >>> Space({"loop": loops}, constraints=["loop_i < loop_j"], default={"loop": ["k", "i", "j"]})

@@ -26,16 +26,17 @@ static json_t *space_json(const cli_subject *subject, const char *path) {
       json_array_append_new(values, clt_json_value(parameter->values[v]));
     json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", parameter->name, "values", values));
   }
+  json_t *share = clt_space_has_too_many(space) ? json_null() : json_real((double)valid / combinations);
   if (valid == 0) {
     clt_space_explain_empty(why, sizeof why, space);
     none_valid = clt_json_text(why);
   }
-  return json_pack("{s:o, s:s, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file",
+  return json_pack("{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "file",
                    clt_json_text(path), "problem", clt_problem_name(subject->problem), "cartesian",
-                   (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", (double)valid / combinations,
-                   "none_valid", none_valid, "aliases", aliases, "canonical", canonical, "aliases_not_counted",
-                   uncounted, "groups", (json_int_t)clt_space_n_groups(space), "build_s",
-                   clt_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+                   (json_int_t)cartesian, "valid", (json_int_t)valid, "valid_share", share, "none_valid", none_valid,
+                   "aliases", aliases, "canonical", canonical, "aliases_not_counted", uncounted, "groups",
+                   (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
+                   cli_json_sizes(subject->instance), "device",
                    clt_json_text(subject->device ? subject->device->name : NULL), "parameters", parameters);
 }
 
@@ -45,7 +46,7 @@ static const clt_line space_lines[] = {
     {"cartesian",
      "{cartesian} configuration{cartesian:s} of {parameters:n} tuning parameter{parameters:s} in {groups} independent"
      " group{groups:s}"},
-    {"valid", "{valid} ({valid_share:.3%}) [within the limits of {device}|without the limits of a device]"},
+    {"valid", "{valid}[ ({valid_share:.3%})|] [within the limits of {device}|without the limits of a device]"},
     {"none valid", "{none_valid}"},
     {"aliases",
      "not counted: {aliases_not_counted}|{aliases}; {canonical} canonical configuration{canonical:s} to measure"},

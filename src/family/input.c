@@ -115,8 +115,13 @@ int clt_family_instance(clt_instance **out, const clt_family *family, size_t var
   int rc = make_instance(out, v->problem, input, device, error);
   if (rc || !v->standard || clt_space_same_parameters(clt_instance_space(*out), clt_instance_space(v->standard)))
     return rc;
+  const bool too_many = clt_space_has_too_many(clt_instance_space(*out));
   clt_instance_free(*out);
   *out = NULL; /* a configuration must mean the same on each input */
+  if (too_many)
+    return clt_fail(error, CLT_E_UNSUPPORTED,
+                    "variant '%s': it has more than 2^63 valid configurations; list fewer values, or order fewer items",
+                    v->name);
   return clt_fail(
       error, CLT_E_UNSUPPORTED,
       "variant '%s': the values of its tuning parameters depend on the input; list constant values, and exclude "

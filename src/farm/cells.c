@@ -117,6 +117,16 @@ static void hash_options(clt_hasher *hasher, const char *name, const clt_setting
   }
 }
 
+/* By their numbers, which all processes share, or by their values. */
+static void hash_configs(clt_hasher *hasher, const clt_space *space, const clt_config *configs, size_t n) {
+  if (n && !clt_space_has_too_many(space)) clt_hasher_add(hasher, configs, n * sizeof *configs);
+  for (size_t i = 0; clt_space_has_too_many(space) && i < n; i++) {
+    char *text = clt_config_string(space, configs[i]);
+    clt_hasher_add_text(hasher, text ? text : "");
+    free(text);
+  }
+}
+
 int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   const clt_space *space = clt_instance_space(s->instance);
   clt_store_key key;
@@ -138,9 +148,9 @@ int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   const double numbers[] = {s->time_s, s->space_fraction, s->target, s->tolerance, s->confidence};
   clt_hasher_add(hasher, counts, sizeof counts);
   clt_hasher_add(hasher, numbers, sizeof numbers);
-  if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
+  hash_configs(hasher, space, s->configurations, s->n_configurations);
   if (s->learn_before_s) clt_hasher_add(hasher, &s->learn_before_s, sizeof s->learn_before_s);
-  if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
+  hash_configs(hasher, space, s->begin_with, s->n_begin_with);
   const char *objective =
       s->objective ? s->objective : clt_problem_guidance(clt_instance_problem(s->instance))->objective;
   if (objective)

@@ -29,7 +29,8 @@ static void scale_column(float *table, size_t n, size_t width, const double *val
   for (size_t i = 0; i < n && high > low; i++) table[i * width] = (float)((2 * values[i] - low - high) / (high - low));
 }
 
-static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, clt_error *error) {
+/* is_place: a position among many, which is no size. */
+static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, bool is_place, clt_error *error) {
   size_t n = e->n_values = p->n_values, n_cells = 0;
   double *numbers = clt_new_array(n, sizeof *numbers), low = INFINITY, high = -INFINITY;
   if (numbers == NULL) return clt_fail_memory(error);
@@ -42,7 +43,7 @@ static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, cl
     low = fmin(low, number);
     high = fmax(high, number);
   }
-  bool exponents = small_integers && n > MANY_VALUES && !powers_of_two;
+  bool exponents = small_integers && n > MANY_VALUES && !powers_of_two && !is_place;
   if (text)
     e->width = n;
   else
@@ -138,7 +139,8 @@ int clt_encoding_new_over(clt_encoding **out, const clt_space *space, const clt_
   int rc = encoding->parameters ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < encoding->n_parameters; i++) {
     encoding->parameters[i].first = encoding->n_inputs;
-    rc = encode_parameter(&encoding->parameters[i], clt_space_parameter(space, i), error);
+    const bool is_place = clt_space_has_too_many(space) && clt_space_distinct_of(space, i) != SIZE_MAX;
+    rc = encode_parameter(&encoding->parameters[i], clt_space_parameter(space, i), is_place, error);
     encoding->n_inputs += encoding->parameters[i].width;
   }
   uint64_t stride = 1;

@@ -45,14 +45,15 @@ int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, con
   clt_config *configs = clt_arena_array(&scratch, LOOKED_AT, sizeof *configs);
   if (configs == NULL) return clt_fail_memory(error);
   uint64_t valid = clt_space_valid(e->space), first = valid > LOOKED_AT ? (valid - LOOKED_AT) / 2 : 0;
-  size_t n = clt_space_enumerate(e->space, first, LOOKED_AT, configs);
+  const bool ranked = clt_space_is_ranked(e->space); /* its numbers do not show the positions: the table stays empty */
+  size_t n = ranked ? 0 : clt_space_enumerate(e->space, first, LOOKED_AT, configs);
   uint32_t positions[2][CLT_MAX_PARAMETERS];
   for (size_t i = 0; i < n; i++) {
     clt_space_positions(positions[i % 2], e->space, configs[i]);
     for (size_t k = 0; i > 0 && k < e->n_parameters; k++) changes[k] += positions[0][k] != positions[1][k];
   }
   clt_arena_release(&scratch);
-  if (clt_space_is_ranked(e->space)) max_rows = 1; /* the numbers do not show the positions */
+  if (ranked) max_rows = 1;
   bool considered[CLT_MAX_PARAMETERS] = {false};
   for (size_t i = 0; i < e->n_parameters; i++) {
     size_t k = e->n_parameters; /* the fastest that is left, the last of equals */

@@ -10,7 +10,7 @@
 #include "problem/load.h"
 #include "space/expr.h"
 
-#define MOST_ITEMS 20 /* 21! exceeds 2^63 */
+#define MOST_ITEMS 100
 
 /* A member that the reader takes for a comment. It owns the numbers of the positions. */
 #define POSITIONS "(positions)"
@@ -31,7 +31,7 @@ static clt_value *read_items(size_t *n, const clt_node *values) {
       clt_node_fail(values, "item %zu must be a number or a string", i + 1);
   if (clt_node_ok(values) && *n < 2) clt_node_fail(values, "needs at least two items");
   if (clt_node_ok(values) && *n > MOST_ITEMS)
-    clt_node_fail(values, "has %zu items, and more than %d have over 2^63 orders; order fewer, or groups of them", *n,
+    clt_node_fail(values, "has %zu items, and at most %d can be ordered; order fewer, or groups of them", *n,
                   MOST_ITEMS);
   return items;
 }

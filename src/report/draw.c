@@ -70,6 +70,8 @@ static void put_value(clt_text *out, double value, const char *unit) {
 static void put_plain(clt_text *out, const json_t *member) {
   if (json_is_string(member))
     clt_text_add(out, json_string_value(member));
+  else if (json_is_integer(member) && json_integer_value(member) == INT64_MAX)
+    clt_text_add(out, "over 2^63"); /* so many configurations are not counted */
   else if (json_is_integer(member))
     clt_text_printf(out, "%lld", (long long)json_integer_value(member));
   else if (json_is_boolean(member))

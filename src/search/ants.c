@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -40,6 +41,13 @@ int clt_pheromones_init(clt_pheromones *p, const clt_space *space, double alpha,
   p->desirable = clt_arena_array(&p->memory, n, sizeof *p->desirable);
   p->branches = clt_arena_array(&p->memory, most, sizeof *p->branches);
   p->weights = clt_arena_array(&p->memory, most, sizeof *p->weights);
+  p->orders = clt_arena_array(&p->memory, n_parameters, sizeof *p->orders);
+  clt_order_trail order;
+  for (size_t set = 0; p->orders && (order.n = clt_space_distinct(space, set, order.items)) > 0; set++) {
+    if (order.n < clt_space_parameter(space, order.items[0])->n_values) continue;
+    order.trail = clt_arena_array(&p->memory, order.n + 1, order.n * sizeof *order.trail);
+    p->orders[p->n_orders++] = order;
+  }
   if (p->memory.failed) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) p->desirable[i] = 1;
   clt_pheromones_reset(p);
@@ -51,38 +59,78 @@ void clt_pheromones_release(clt_pheromones *p) { clt_arena_release(&p->memory); 
 void clt_pheromones_reset(clt_pheromones *p) {
   size_t n = p->first[clt_space_n_parameters(p->space)];
   for (size_t i = 0; i < n; i++) p->trail[i] = FIRST_TRAIL;
+  for (const clt_order_trail *o = p->orders; o < p->orders + p->n_orders; o++)
+    for (size_t i = 0; i < (o->n + 1) * o->n; i++) o->trail[i] = FIRST_TRAIL;
+}
+
+/* The index of one of n branches, by their weights. */
+static size_t draw_branch(const clt_pheromones *p, size_t n, clt_rng *rng) {
+  double sum = 0;
+  size_t chosen = 0;
+  if (n < 2) return 0;
+  for (size_t i = 0; i < n; i++) sum += p->weights[i];
+  double left = clt_rng_unit(rng) * sum;
+  for (; chosen + 1 < n && !(left < p->weights[chosen]); chosen++) left -= p->weights[chosen];
+  return chosen;
+}
+
+static void draw_order(clt_pheromones *p, const clt_order_trail *o, uint32_t *positions, clt_rng *rng) {
+  clt_mask placed = {{0}};
+  size_t last = o->n;
+  for (uint32_t position = 0; position < o->n; position++) {
+    size_t n = 0;
+    for (size_t k = 0; k < o->n; k++) {
+      if (clt_mask_has(&placed, k)) continue;
+      const size_t at = p->first[o->items[k]] + position;
+      p->branches[n].position = (uint32_t)k;
+      p->weights[n++] = pow(o->trail[last * o->n + k] * p->trail[at], p->alpha) * pow(p->desirable[at], p->beta);
+    }
+    last = p->branches[draw_branch(p, n, rng)].position;
+    clt_mask_add(&placed, last);
+    positions[o->items[last]] = position;
+  }
 }
 
 clt_config clt_pheromones_path(clt_pheromones *p, clt_rng *rng) {
+  uint32_t wanted[CLT_MAX_PARAMETERS];
   clt_walk walk;
+  memset(wanted, 0xff, sizeof wanted); /* no position */
+  for (size_t i = 0; i < p->n_orders; i++) draw_order(p, &p->orders[i], wanted, rng);
   clt_walk_start(&walk, p->space);
   for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
     size_t n = clt_walk_branches(&walk, p->branches), chosen = 0;
-    double sum = 0;
-    for (size_t i = 0; n > 1 && i < n; i++) {
+    while (chosen < n && p->branches[chosen].position != wanted[parameter]) chosen++;
+    for (size_t i = 0; chosen == n && n > 1 && i < n; i++) {
       size_t at = p->first[parameter] + p->branches[i].position;
       p->weights[i] = pow(p->trail[at], p->alpha) * pow(p->desirable[at], p->beta);
-      sum += p->weights[i];
     }
-    double left = n > 1 ? clt_rng_unit(rng) * sum : 0;
-    for (; chosen + 1 < n && !(left < p->weights[chosen]); chosen++) left -= p->weights[chosen];
+    if (chosen == n) chosen = draw_branch(p, n, rng);
     clt_walk_take(&walk, &p->branches[chosen]);
   }
   return walk.config;
+}
+
+static void move_trail(double *trail, size_t n, size_t taken, double rho) {
+  for (size_t i = 0; i < n; i++)
+    trail[i] = fmin(fmax(trail[i] + rho * ((i == taken) - trail[i]), LEAST_TRAIL), MOST_TRAIL);
 }
 
 void clt_pheromones_deposit(clt_pheromones *p, clt_config config, double rho) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_walk walk;
   clt_space_positions(positions, p->space, config);
+  for (const clt_order_trail *o = p->orders; o < p->orders + p->n_orders; o++) {
+    size_t order[CLT_MAX_PARAMETERS], last = o->n;
+    for (size_t k = 0; k < o->n; k++) order[positions[o->items[k]]] = k;
+    for (size_t k = 0; k < o->n; last = order[k++]) move_trail(o->trail + last * o->n, o->n, order[k], rho);
+  }
   clt_walk_start(&walk, p->space);
   for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
     size_t n = clt_walk_branches(&walk, p->branches), i = 0;
     while (p->branches[i].position != positions[parameter]) i++;
-    for (size_t at = p->first[parameter]; n > 1 && at < p->first[parameter + 1]; at++) {
-      bool taken = at - p->first[parameter] == positions[parameter];
-      p->trail[at] = fmin(fmax(p->trail[at] + rho * (taken - p->trail[at]), LEAST_TRAIL), MOST_TRAIL);
-    }
+    if (n > 1)
+      move_trail(p->trail + p->first[parameter], p->first[parameter + 1] - p->first[parameter], positions[parameter],
+                 rho);
     clt_walk_take(&walk, &p->branches[i]);
   }
 }

@@ -13,11 +13,13 @@
 #define HUGE_SPACE UINT64_C(10000000)   /* larger spaces are sampled: predicting all takes seconds */
 #define SAMPLE ((size_t)1 << 21)        /* of a huge space */
 #define RANKED_SAMPLE ((size_t)1 << 16) /* of a space whose configurations share nothing by their numbers */
+#define SMALL_SAMPLE ((size_t)1 << 11)  /* of one that keeps each configuration it has met, of a hundred parameters */
 #define SHORT_LIST 4096                 /* of a large space, by mean and by the bound each */
 #define BATCH CLT_LAYOUT_MOST           /* configurations that a thread predicts at once */
 #define CHUNK (8 * BATCH)               /* enumerated at once */
 #define CENTRES CLT_MOST_FASTEST        /* of the best measured and predicted, whose neighbours are looked at */
-#define NEIGHBOURS 4096                 /* of one configuration, at most */
+#define NEIGHBOURS 4096                 /* of one configuration, at most; */
+#define FEW_NEIGHBOURS 64               /* beside a small sample, at random */
 #define NEAR_FASTEST 3                  /* whose neighbours CLT_NEAR_INCUMBENT looks at */
 
 /* Up to this many configurations the whole space is predicted at every other refit; larger spaces wait longer. On a
@@ -44,6 +46,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->space = encoding->space;
   c->extra = extra;
   c->threads = threads;
+  c->rng = rng;
   c->age = LONGEST_WAIT;
   c->capacity = valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST;
   c->configs = clt_arena_array(&c->memory, c->capacity, sizeof *c->configs);
@@ -52,8 +55,9 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->p_fail = clt_arena_array(&c->memory, c->capacity, sizeof *c->p_fail);
   c->process = clt_arena_array(&c->memory, c->capacity, sizeof *c->process);
   c->tree = clt_arena_array(&c->memory, c->capacity, sizeof *c->tree);
-  /* The layout's table is chosen for neighbouring ranks in the middle of the space. */
-  size_t n = clt_min(valid, BATCH);
+  const bool ranked = clt_space_is_ranked(c->space), too_many = clt_space_has_too_many(c->space);
+  /* The layout's table is chosen for neighbouring ranks in the middle of the space; that of a ranked space is empty. */
+  size_t n = ranked ? 1 : clt_min(valid, BATCH);
   clt_arena scratch = {0};
   clt_config *middle = clt_arena_array(&scratch, n, sizeof *middle);
   if (middle == NULL || c->memory.failed) {
@@ -71,8 +75,7 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
     c->complete = true;
     rc = clt_candidates_lay_out(c, error);
   }
-  const bool ranked = clt_space_is_ranked(c->space);
-  const size_t n_sample = ranked ? RANKED_SAMPLE : SAMPLE;
+  const size_t n_large = ranked ? RANKED_SAMPLE : SAMPLE, n_sample = too_many ? SMALL_SAMPLE : n_large;
   if (rc || valid <= (ranked ? RANKED_SAMPLE : HUGE_SPACE)) return rc;
   c->sample = clt_arena_array(&c->memory, n_sample, sizeof *c->sample);
   if (c->sample == NULL) return clt_fail_memory(error);
@@ -157,7 +160,9 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
       clt_heap_release(&copy);
     }
     for (size_t i = 0; rc == CLT_OK && i < n_centres; i++) {
-      size_t n = clt_space_neighbours(look.configs, NEIGHBOURS, c->space, centres[i]);
+      const bool few = clt_space_has_too_many(c->space);
+      size_t n = few ? FEW_NEIGHBOURS : clt_space_neighbours(look.configs, NEIGHBOURS, c->space, centres[i]);
+      for (size_t k = 0; few && k < n; k++) look.configs[k] = clt_vary(c->space, centres[i], c->rng);
       rc = look_at(&look, look.configs, clt_min(n, NEIGHBOURS), error);
     }
   }

@@ -69,16 +69,11 @@ static void set_choice(groups_state *s, size_t group, uint64_t choice) {
     choice /= n_left(s, p);
   }
   for (size_t p = 0; p < s->n_parameters; p++) { /* from a number among the values left to a position */
-    uint64_t taken = 0;
+    clt_mask taken = {{0}};
     if (group_of(s, p) != group || clt_space_distinct_of(s->steps.space, p) == SIZE_MAX) continue;
     for (size_t earlier = 0; earlier < p; earlier++)
-      if (excludes(s, earlier, p)) taken |= UINT64_C(1) << s->current[earlier];
-    uint32_t position = 0;
-    for (uint32_t k = s->current[p];; position++) {
-      if (taken >> position & 1) continue;
-      if (k-- == 0) break;
-    }
-    s->current[p] = position;
+      if (excludes(s, earlier, p)) clt_mask_add(&taken, s->current[earlier]);
+    s->current[p] = clt_mask_free(&taken, s->current[p]);
   }
 }
 
@@ -175,6 +170,7 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   for (size_t p = 0; p < s->n_parameters; p++) {
     uint64_t *n = &s->n_choices[group_of(s, p)];
     if (__builtin_mul_overflow(*n, n_left(s, p), n)) *n = UINT64_MAX;
+    if (*n == UINT64_MAX && clt_space_has_too_many(setup->space)) return clt_search_too_many(error);
   }
   clt_space_positions(s->current, s->steps.space,
                       setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0));

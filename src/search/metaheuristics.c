@@ -188,8 +188,8 @@ static int annealing_propose(void *state, clt_config *out, clt_error *error) {
     return rc;
   }
   for (int i = 0; s->best.config != CLT_CONFIG_NONE && i < STEPS; i++) {
-    *out = clt_steps_vary(&s->steps, s->best.config);
-    while (clt_rng_unit(&s->steps.rng) < FURTHER) *out = clt_steps_vary(&s->steps, *out);
+    *out = clt_vary(s->steps.space, s->best.config, &s->steps.rng);
+    while (clt_rng_unit(&s->steps.rng) < FURTHER) *out = clt_vary(s->steps.space, *out, &s->steps.rng);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     consider_move(s, *out, clt_steps_cost(&s->steps, *out));
   }

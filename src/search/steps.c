@@ -13,6 +13,11 @@
 
 int64_t clt_search_without_end(const void *options) { return INT64_MAX; }
 
+int clt_search_too_many(clt_error *error) {
+  return clt_fail(error, CLT_E_RANGE,
+                  "more than 2^63 configurations cannot all be measured; choose another searcher, such as surrogate");
+}
+
 /* --- random configurations --- */
 
 void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed) {
@@ -159,10 +164,10 @@ int clt_steps_tell(void *state, clt_config config, double cost, const clt_measur
 /* --- configurations made of others --- */
 
 /* Draws a parameter again. Those that must differ from it make way. */
-static void move_anywhere(clt_steps *s, uint32_t *positions, size_t p) {
-  const uint32_t position = (uint32_t)clt_rng_below(&s->rng, clt_space_parameter(s->space, p)->n_values);
-  const bool shift = clt_space_distinct_of(s->space, p) != SIZE_MAX && clt_rng_unit(&s->rng) < 0.5;
-  clt_space_move(s->space, positions, p, position, shift);
+static void move_anywhere(const clt_space *space, uint32_t *positions, size_t p, clt_rng *rng) {
+  const uint32_t position = (uint32_t)clt_rng_below(rng, clt_space_parameter(space, p)->n_values);
+  const bool shift = clt_space_distinct_of(space, p) != SIZE_MAX && clt_rng_unit(rng) < 0.5;
+  clt_space_move(space, positions, p, position, shift);
 }
 
 clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) {
@@ -177,7 +182,7 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
     }
     for (size_t p = 0; p < n_parameters; p++) positions[p] = wanted[p] == UINT32_MAX ? other[p] : wanted[p];
     for (size_t p = 0; p < n_parameters; p++)
-      if (wanted[p] == UINT32_MAX) move_anywhere(s, positions, p);
+      if (wanted[p] == UINT32_MAX) move_anywhere(s->space, positions, p, &s->rng);
     clt_config config = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
     if (config != a && config != b && clt_space_contains(s->space, config)) return config;
   }
@@ -196,14 +201,14 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
   return clt_space_canonical(s->space, w.config);
 }
 
-clt_config clt_steps_vary(clt_steps *s, clt_config config) {
+clt_config clt_vary(const clt_space *space, clt_config config, clt_rng *rng) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   for (int i = 0; i < VARY_TRIES; i++) {
-    size_t p = (size_t)clt_rng_below(&s->rng, clt_space_n_parameters(s->space));
-    clt_space_positions(positions, s->space, config);
-    move_anywhere(s, positions, p);
-    clt_config other = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
-    if (other != config && clt_space_contains(s->space, other)) return other;
+    size_t p = (size_t)clt_rng_below(rng, clt_space_n_parameters(space));
+    clt_space_positions(positions, space, config);
+    move_anywhere(space, positions, p, rng);
+    clt_config other = clt_space_canonical(space, clt_space_from_positions(space, positions));
+    if (other != config && clt_space_contains(space, other)) return other;
   }
   return config;
 }

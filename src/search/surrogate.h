@@ -93,6 +93,7 @@ typedef struct clt_candidates {
   const clt_space *space;
   const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
+  clt_rng *rng;
   clt_split split[2];   /* [1]: for blind committees, which do without the extra inputs */
   clt_layout layout[2]; /* likewise */
   clt_config *configs;
@@ -104,7 +105,7 @@ typedef struct clt_candidates {
   int age; /* refits since the short list was renewed */
 } clt_candidates;
 
-/* Borrows the encoding and its space, and extra. */
+/* Borrows the encoding and its space, extra, and the generator. */
 int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding, const clt_extra_inputs *extra,
                         unsigned threads, clt_rng *rng, clt_error *error);
 void clt_candidates_release(clt_candidates *candidates);

@@ -391,22 +391,25 @@ static size_t count_distinct(const clt_group *group) {
     if (group->distinct_of[d->parameter] != set || d->n_positions != group->flow->parameters[d->parameter].n_values)
       return 0;
   }
-  return set == CLT_NO_GROUP || group->n_roots > 0 || n > 32 ? 0 : n;
+  return set == CLT_NO_GROUP || group->n_roots > 0 || (n > CLT_MOST_PARTLY && n != group->n_domains) ? 0 : n;
 }
 
-/* Counts n (n - 1) (n - 2) ... */
+/* Counts n (n - 1) (n - 2) ..., as far as there are numbers. */
 static int count_arrangements(clt_diagram *d, size_t n) {
   d->n_distinct = n;
   d->below = clt_new_array(d->n_levels, sizeof *d->below);
   if (d->below == NULL) return CLT_E_MEMORY;
   d->valid = 1;
-  for (size_t k = d->n_levels; k-- > 0;) {
+  for (size_t k = d->n_levels; k-- > 0 && d->valid != CLT_TOO_MANY;) {
     d->below[k] = d->valid;
     if (n < d->n_levels)
       d->valid = 0;
     else if (__builtin_mul_overflow(d->valid, n - k, &d->valid) || d->valid > CLT_MOST_NUMBERS)
-      return CLT_DIAGRAM_TOO_MANY;
+      d->valid = CLT_TOO_MANY;
   }
+  if (d->valid != CLT_TOO_MANY) return CLT_OK;
+  free(d->below);
+  d->below = NULL;
   return CLT_OK;
 }
 
@@ -415,7 +418,11 @@ int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *w
   maker m = {.group = group, .limits = limits, .positions = positions};
   uint32_t parameters[CLT_MAX_PARAMETERS] = {0}, root = DEAD;
   const size_t n_levels = group->n_domains, n_distinct = count_distinct(group);
-  for (size_t k = 0; k < n_levels; k++) parameters[k] = group->domains[k]->parameter;
+  for (size_t k = 0; k < n_levels; k++) {
+    const size_t p = parameters[k] = group->domains[k]->parameter;
+    if (group->distinct_of[p] != CLT_NO_GROUP && group->flow->parameters[p].n_values > CLT_MOST_TAKEN)
+      m.limits.tries = 0; /* unless nothing is stored: it is too large */
+  }
   clt_diagram *d = new_diagram(&m, parameters, n_levels, weights);
   int rc = d ? CLT_OK : CLT_E_MEMORY;
   if (rc == CLT_OK && n_distinct) {

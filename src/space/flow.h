@@ -7,42 +7,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "space/code.h"
-
-/* --- sets of tuning parameters --- */
-
-#define CLT_MASK_WORDS (CLT_MAX_PARAMETERS / 64)
-
-typedef struct clt_mask {
-  uint64_t words[CLT_MASK_WORDS];
-} clt_mask;
-
-static inline void clt_mask_add(clt_mask *m, size_t i) { m->words[i / 64] |= (uint64_t)1 << (i % 64); }
-static inline bool clt_mask_has(const clt_mask *m, size_t i) { return m->words[i / 64] >> (i % 64) & 1; }
-
-static inline clt_mask clt_mask_union(clt_mask a, clt_mask b) {
-  for (size_t w = 0; w < CLT_MASK_WORDS; w++) a.words[w] |= b.words[w];
-  return a;
-}
-
-/* Whether a is a subset of b. */
-static inline bool clt_mask_within(clt_mask a, clt_mask b) {
-  for (size_t w = 0; w < CLT_MASK_WORDS; w++)
-    if (a.words[w] & ~b.words[w]) return false;
-  return true;
-}
-
-static inline size_t clt_mask_count(clt_mask m) {
-  size_t n = 0;
-  for (size_t w = 0; w < CLT_MASK_WORDS; w++) n += (size_t)__builtin_popcountll(m.words[w]);
-  return n;
-}
-
-/* The smallest member; the set must not be empty. */
-static inline size_t clt_mask_least(clt_mask m) {
-  size_t w = 0;
-  while (m.words[w] == 0) w++;
-  return w * 64 + (size_t)__builtin_ctzll(m.words[w]);
-}
+#include "space/mask.h"
 
 /* --- flow: the constraints of a space as one graph of operations ---
  *
@@ -88,8 +53,8 @@ typedef struct clt_flow {
  * depends on the number of different intermediate values, not on the number of valid combinations. Each edge stores how
  * many combinations precede it, so counting, ranking and unranking are walks from the root.
  *
- * If the only constraint is that all parameters differ, as in a permutation, nothing is stored: a node is the set of
- * the positions that are taken, and its edges are computed. */
+ * If the only constraint is that all parameters differ, as in a permutation, nothing is stored: a node is the number of
+ * its level, and its edges are the positions that no level above has taken. */
 
 /* A parameter of a group, with the positions of the values that satisfy the constraints on this parameter alone. */
 typedef struct clt_domain {
@@ -109,16 +74,17 @@ typedef struct clt_diagram {
   uint32_t *parameters; /* of the levels */
   uint64_t *weights;    /* the number that one position of the level's parameter adds to clt_config */
   uint64_t unit;        /* the number that one rank adds to clt_config; 0: positions count */
-  size_t n_distinct;    /* positions of each parameter, all of which differ, at most 32; 0: edges are stored */
-  uint64_t *below;      /* of such a diagram: number of combinations below an edge of each level */
+  size_t n_distinct;    /* positions of each parameter, all of which differ; 0: edges are stored */
+  uint64_t *below;      /* of such a diagram: number of combinations below an edge of each level; NULL: too many */
   clt_edge *edges;
   uint32_t *first; /* index of the first edge of each node; n_nodes + 1 entries */
   size_t n_edges, n_nodes;
   uint32_t root;
-  uint64_t valid; /* 0: the diagram has no root */
+  uint64_t valid; /* 0: the diagram has no root; CLT_TOO_MANY */
 } clt_diagram;
 
 #define CLT_MOST_NUMBERS ((uint64_t)1 << 63)
+#define CLT_TOO_MANY UINT64_MAX /* more than CLT_MOST_NUMBERS, of a diagram without edges */
 
 /* Results of clt_diagram_new other than 0 and CLT_E_MEMORY. */
 #define CLT_DIAGRAM_TOO_LARGE 1
@@ -135,7 +101,9 @@ typedef struct clt_diagram_limits {
  * these roots need, in ascending order, without the operands of tables. Parameters with the same number in distinct_of
  * differ from each other; CLT_NO_GROUP: one that need not. */
 #define CLT_NO_GROUP SIZE_MAX
-#define CLT_MOST_DISTINCT 64 /* values of such parameters */
+#define CLT_MOST_DISTINCT CLT_MAX_PARAMETERS /* values of such parameters, */
+#define CLT_MOST_TAKEN 64                    /* and with further constraints; */
+#define CLT_MOST_PARTLY 32                   /* of those that are not stored, unless all positions are taken */
 typedef struct clt_group {
   const clt_flow *flow;
   const size_t *distinct_of; /* by parameter */

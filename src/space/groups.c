@@ -267,7 +267,8 @@ static void find_distinct(grouping *g) {
     for (size_t q = p + 1; q < space->n_parameters; q++)
       if (space->distinct_of[q] == CLT_NO_GROUP && clt_mask_within(set, differ[q])) clt_mask_add(&set, q);
     const size_t n = clt_mask_count(set);
-    if (n < 2 || (n == 2 && space->parameters[p].n_values > 2)) continue;
+    const size_t n_values = space->parameters[p].n_values;
+    if (n < 2 || (n == 2 && n_values > 2) || (n < n_values && n_values > CLT_MOST_TAKEN)) continue;
     for (size_t q = p; q < space->n_parameters; q++)
       if (clt_mask_has(&set, q)) space->distinct_of[q] = space->n_distinct;
     space->n_distinct++;
@@ -295,15 +296,14 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
   clt_estimate_free(estimate);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
   if (rc == CLT_DIAGRAM_FAILED) return report_failed_root(g, failed, positions);
-  if (rc == CLT_DIAGRAM_TOO_MANY) return clt_space_too_many(g->error);
-  if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
+  if (rc != CLT_DIAGRAM_TOO_LARGE && rc != CLT_DIAGRAM_TOO_MANY) return rc;
   clt_text names = {0};
   for (size_t l = 0; l < group->n_domains; l++)
     clt_text_printf(&names, "%s'%s'", l ? ", " : "", g->space->parameters[group->domains[l]->parameter].name);
   clt_fail(g->error, CLT_E_RANGE,
-           "the combinations of %.300s that satisfy the conditions do not fit into memory; list fewer values, or use "
-           "simpler conditions",
-           names.n ? names.bytes : "values");
+           "the combinations of %.300s that satisfy the conditions %s; list fewer values, or drop "
+           "conditions and let what violates them fail",
+           names.n ? names.bytes : "values", rc == CLT_DIAGRAM_TOO_MANY ? "exceed 2^63" : "do not fit into memory");
   clt_text_release(&names);
   return CLT_E_RANGE;
 }
@@ -386,14 +386,8 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   return clt_space_count_valid(space, g.impossible, error);
 }
 
-int clt_space_too_many(clt_error *error) {
-  return clt_fail(error, CLT_E_RANGE,
-                  "more than 2^63 configurations are valid; list fewer values, or add conditions: only valid "
-                  "configurations count");
-}
-
 int clt_space_count_valid(clt_space *space, bool impossible, clt_error *error) {
-  bool empty = impossible;
+  bool empty = impossible, too_many = false;
   for (size_t p = 0; p < space->n_parameters; p++) space->group_of[p] = CLT_NO_GROUP;
   for (size_t i = 0; i < space->n_groups; i++) {
     const clt_diagram *d = space->groups[i];
@@ -404,10 +398,11 @@ int clt_space_count_valid(clt_space *space, bool impossible, clt_error *error) {
   for (size_t i = space->n_groups; i-- > 0 && !empty;) {
     clt_diagram *d = space->groups[i];
     if (space->ranked) d->unit = space->valid;
-    if (__builtin_mul_overflow(space->valid, d->valid, &space->valid) || space->valid > CLT_MOST_NUMBERS)
-      return clt_space_too_many(error);
+    too_many |= __builtin_mul_overflow(space->valid, d->valid, &space->valid) || space->valid > CLT_MOST_NUMBERS;
   }
-  return CLT_OK;
+  if (!too_many) return CLT_OK;
+  space->valid = INT64_MAX;
+  return clt_met_new(&space->met, space->parameters, space->n_parameters, error);
 }
 
 /* --- why a space is empty --- */
@@ -422,6 +417,7 @@ static bool is_empty_with(const clt_space *space, clt_constraint *constraints, s
   int rc = clt_space_build_groups(&trial, (clt_diagram_limits){.tries = 1 << 20, .bytes = 1 << 26}, NULL);
   for (size_t i = 0; i < trial.n_groups; i++) clt_diagram_free(trial.groups[i]);
   free(trial.groups);
+  clt_met_free(trial.met);
   return rc == CLT_OK && trial.valid == 0;
 }
 

@@ -15,6 +15,18 @@ typedef struct clt_space_alias {
   uint32_t parameter, position;
 } clt_space_alias;
 
+/* --- numbers at first sight (met.c) --- */
+
+/* The configurations that a space has met, each with the number that it got then. Threads may share it. */
+typedef struct clt_met clt_met;
+int clt_met_new(clt_met **out, const clt_parameter *parameters, size_t n_parameters, clt_error *error);
+void clt_met_free(clt_met *met);
+uint64_t clt_met_count(const clt_met *met);
+clt_config clt_met_number(clt_met *met, const uint32_t *positions);                 /* CLT_CONFIG_NONE: out of memory */
+void clt_met_positions(uint32_t *positions, const clt_met *met, clt_config config); /* below the count */
+
+/* --- spaces --- */
+
 struct clt_space {
   clt_parameter *parameters; /* owned: names, and the values in one block with their texts */
   uint64_t *weights;         /* the number that one position adds to clt_config */
@@ -23,8 +35,9 @@ struct clt_space {
   size_t n_constraints;
   clt_space_alias *aliases;
   size_t n_aliases;
-  uint64_t cartesian, valid; /* cartesian: not of a ranked space */
-  bool ranked;               /* there are too many combinations to number: a clt_config is its rank */
+  uint64_t cartesian, valid; /* cartesian: not of a ranked space; valid: at most INT64_MAX if there are too many */
+  bool ranked;               /* there are too many combinations to number: a clt_config is its rank, */
+  clt_met *met;              /* or, if too many are valid, its number in this table; else NULL */
   bool listed;               /* the valid ones were listed; there are no constraints */
   double build_s;
   clt_diagram **groups; /* the space is their product */
@@ -52,11 +65,11 @@ int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
 
-/* Sets everything that follows from the diagrams of the groups. CLT_E_RANGE: too many configurations are valid. */
+/* Sets everything that follows from the diagrams of the groups. */
 int clt_space_count_valid(clt_space *space, bool impossible, clt_error *error);
-int clt_space_too_many(clt_error *error);
 
-/* The positions of a rank; all 0 if there is no such rank. The rank of positions; false: they are not valid. */
+/* The positions of a rank; all 0 if there is no such rank. The rank of positions; false: they are not valid. If too
+ * many are valid, a rank seeds a random draw, and the rank of positions means nothing. */
 void clt_space_unrank(uint32_t *positions, const clt_space *space, uint64_t rank);
 bool clt_space_rank_positions(uint64_t *rank, const clt_space *space, const uint32_t *positions);
 

@@ -1,4 +1,5 @@
 /* Properties of a space, and configurations as positions and values. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -36,6 +37,7 @@ static bool same_diagram(const clt_diagram *a, const clt_diagram *b) {
 }
 
 bool clt_space_same_parameters(const clt_space *a, const clt_space *b) {
+  if (a->met || b->met) return a == b;
   if (a->n_parameters != b->n_parameters) return false;
   for (size_t i = 0; i < a->n_parameters; i++) {
     const clt_parameter *p = &a->parameters[i], *q = &b->parameters[i];
@@ -59,8 +61,10 @@ void clt_space_hash(clt_hasher *hasher, const clt_space *space) {
 }
 
 bool clt_space_is_ranked(const clt_space *space) { return space->ranked; }
+bool clt_space_has_too_many(const clt_space *space) { return space->met != NULL; }
 
 bool clt_space_numbers(const clt_space *space, clt_config config) {
+  if (space->met) return config < clt_met_count(space->met);
   return config < (space->ranked ? space->valid : space->cartesian);
 }
 
@@ -96,19 +100,24 @@ bool clt_space_is_neighbour(const clt_space *space, clt_config a, clt_config b) 
   clt_space_positions(from, space, a);
   clt_space_positions(to, space, b);
   if (space->n_distinct == 0) return clt_space_difference(space, a, b) == 1;
-  for (size_t p = 0; p < space->n_parameters; p++) {
-    for (int shift = 0; from[p] != to[p] && shift < 2; shift++) {
-      memcpy(moved, from, bytes);
-      clt_space_move(space, moved, p, to[p], shift);
-      if (memcmp(moved, to, bytes) == 0) return true;
-    }
+  size_t moves = 0; /* the parameter that moves furthest; those in between move by one */
+  for (size_t p = 1; p < space->n_parameters; p++)
+    if (abs((int)from[p] - (int)to[p]) > abs((int)from[moves] - (int)to[moves])) moves = p;
+  for (int shift = 0; from[moves] != to[moves] && shift < 2; shift++) {
+    memcpy(moved, from, bytes);
+    clt_space_move(space, moved, moves, to[moves], shift);
+    if (memcmp(moved, to, bytes) == 0) return true;
   }
   return false;
 }
 
 void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config config) {
+  if (space->met && clt_space_numbers(space, config)) {
+    clt_met_positions(positions, space->met, config);
+    return;
+  }
   if (space->ranked) {
-    clt_space_unrank(positions, space, config);
+    clt_space_unrank(positions, space, space->met ? CLT_CONFIG_NONE : config);
     return;
   }
   for (size_t i = space->n_parameters; i-- > 0;) {
@@ -122,8 +131,8 @@ size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b) 
   size_t n_different = 0;
   if (space->ranked) {
     uint32_t p[CLT_MAX_PARAMETERS], q[CLT_MAX_PARAMETERS];
-    clt_space_unrank(p, space, a);
-    clt_space_unrank(q, space, b);
+    clt_space_positions(p, space, a);
+    clt_space_positions(q, space, b);
     for (size_t i = 0; i < space->n_parameters; i++) n_different += p[i] != q[i];
     return n_different;
   }
@@ -136,7 +145,8 @@ size_t clt_space_difference(const clt_space *space, clt_config a, clt_config b) 
 
 clt_config clt_space_from_positions(const clt_space *space, const uint32_t *positions) {
   clt_config config = 0;
-  if (space->ranked) return clt_space_rank_positions(&config, space, positions) ? config : CLT_CONFIG_NONE;
+  if (space->ranked && !clt_space_rank_positions(&config, space, positions)) return CLT_CONFIG_NONE;
+  if (space->ranked) return space->met ? clt_met_number(space->met, positions) : config;
   for (size_t i = 0; i < space->n_parameters; i++) config += positions[i] * space->weights[i];
   return config;
 }
@@ -145,7 +155,7 @@ clt_value clt_space_value(const clt_space *space, clt_config config, size_t para
   const clt_parameter *p = &space->parameters[parameter];
   if (space->ranked) {
     uint32_t positions[CLT_MAX_PARAMETERS];
-    clt_space_unrank(positions, space, config);
+    clt_space_positions(positions, space, config);
     return p->values[positions[parameter]];
   }
   return p->values[config / space->weights[parameter] % p->n_values];

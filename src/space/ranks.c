@@ -13,18 +13,16 @@
 
 /* --- in one diagram --- */
 
+/* In these functions, `taken` has the positions of the levels above if all parameters differ. */
+
 static size_t n_edges_of(const clt_diagram *d, uint32_t node) {
-  if (d->n_distinct) return d->n_distinct - (size_t)__builtin_popcount(node);
-  return d->first[node + 1] - d->first[node];
+  return d->n_distinct ? d->n_distinct - node : d->first[node + 1] - d->first[node];
 }
 
-/* i < n_edges_of. */
-static clt_edge edge_at(const clt_diagram *d, uint32_t node, size_t i) {
+/* i < n_edges_of. If there are too many combinations, all edges count the same. */
+static clt_edge edge_at(const clt_diagram *d, uint32_t node, const clt_mask *taken, size_t i) {
   if (d->n_distinct == 0) return d->edges[d->first[node] + i];
-  uint32_t free = ~node, level = (uint32_t)__builtin_popcount(node);
-  for (size_t k = 0; k < i; k++) free &= free - 1;
-  const uint32_t position = (uint32_t)__builtin_ctz(free);
-  return (clt_edge){position, node | UINT32_C(1) << position, i * d->below[level]};
+  return (clt_edge){clt_mask_free(taken, i), node + 1, d->below ? i * d->below[node] : i};
 }
 
 /* The last stored edge of a node with `before` <= rank. */
@@ -40,17 +38,16 @@ static const clt_edge *stored_edge_of_rank(const clt_diagram *d, uint32_t node, 
   return &d->edges[low];
 }
 
-static clt_edge edge_of_rank(const clt_diagram *d, uint32_t node, uint64_t rank) {
-  if (d->n_distinct) return edge_at(d, node, (size_t)(rank / d->below[__builtin_popcount(node)]));
+static clt_edge edge_of_rank(const clt_diagram *d, uint32_t node, const clt_mask *taken, uint64_t rank) {
+  if (d->n_distinct) return edge_at(d, node, taken, (size_t)(rank / d->below[node]));
   return *stored_edge_of_rank(d, node, rank);
 }
 
-static bool find_edge(clt_edge *out, const clt_diagram *d, uint32_t node, uint32_t position) {
+static bool find_edge(clt_edge *out, const clt_diagram *d, uint32_t node, const clt_mask *taken, uint32_t position) {
   if (d->n_distinct) {
-    const uint32_t bit = UINT32_C(1) << position;
-    if (node & bit) return false;
-    *out = edge_at(d, node, (size_t)__builtin_popcount(~node & (bit - 1)));
-    return true;
+    const uint64_t i = position - clt_mask_below(taken, position);
+    *out = (clt_edge){position, node + 1, d->below ? i * d->below[node] : i};
+    return !clt_mask_has(taken, position);
   }
   size_t low = d->first[node], high = d->first[node + 1];
   while (low < high) {
@@ -73,13 +70,15 @@ static clt_config edge_adds(const clt_diagram *d, size_t level, const clt_edge *
 /* The contribution of a combination to clt_config. rank < valid. */
 static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
   clt_config config = 0;
+  clt_mask taken = {{0}};
   uint32_t node = d->root;
   if (d->unit) return rank * d->unit;
   for (size_t l = 0; l < d->n_levels; l++) {
-    const clt_edge edge = edge_of_rank(d, node, rank);
+    const clt_edge edge = edge_of_rank(d, node, &taken, rank);
     rank -= edge.before;
     config += edge_adds(d, l, &edge);
     node = edge.child;
+    if (d->n_distinct) clt_mask_add(&taken, edge.position);
   }
   return config;
 }
@@ -87,13 +86,15 @@ static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
 /* positions: by parameter of the space. False: they are not valid. rank is nullable. */
 static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uint64_t *rank) {
   uint64_t sum = 0;
+  clt_mask taken = {{0}};
   uint32_t node = d->root;
   clt_edge edge;
   if (d->valid == 0) return false;
   for (size_t l = 0; l < d->n_levels; l++) {
-    if (!find_edge(&edge, d, node, positions[d->parameters[l]])) return false;
+    if (!find_edge(&edge, d, node, &taken, positions[d->parameters[l]])) return false;
     sum += edge.before;
     node = edge.child;
+    if (d->n_distinct) clt_mask_add(&taken, edge.position);
   }
   if (rank) *rank = sum;
   return true;
@@ -146,16 +147,22 @@ bool clt_space_rank_positions(uint64_t *rank, const clt_space *space, const uint
 }
 
 void clt_space_unrank(uint32_t *positions, const clt_space *space, uint64_t rank) {
+  clt_rng rng;
+  clt_rng_init(&rng, rank);
   for (size_t p = 0; p < space->n_parameters; p++) positions[p] = 0;
   for (size_t g = rank < space->valid ? space->n_groups : 0; g-- > 0;) {
     const clt_diagram *d = space->groups[g];
-    uint64_t left = rank % d->valid;
+    const bool too_many = d->valid == CLT_TOO_MANY;
+    uint64_t left = space->met && !too_many ? clt_rng_below(&rng, d->valid) : rank % d->valid;
+    clt_mask taken = {{0}};
     uint32_t node = d->root;
     for (size_t l = 0; l < d->n_levels; l++) {
-      const clt_edge edge = edge_of_rank(d, node, left);
+      const clt_edge edge = too_many ? edge_at(d, node, &taken, clt_rng_below(&rng, n_edges_of(d, node)))
+                                     : edge_of_rank(d, node, &taken, left);
       left -= edge.before;
       positions[d->parameters[l]] = edge.position;
       node = edge.child;
+      if (d->n_distinct) clt_mask_add(&taken, edge.position);
     }
     rank /= d->valid;
   }
@@ -166,7 +173,7 @@ bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config) {
   if (!clt_space_numbers(space, config)) return false;
   if (space->ranked) {
     if (rank) *rank = config;
-    return true;
+    return rank == NULL || space->met == NULL;
   }
   clt_space_positions(positions, space, config);
   return clt_space_rank_positions(rank, space, positions);
@@ -176,6 +183,11 @@ bool clt_space_contains(const clt_space *space, clt_config config) { return clt_
 
 clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   clt_config config = 0;
+  if (space->met) {
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    clt_space_unrank(positions, space, rank);
+    return clt_met_number(space->met, positions);
+  }
   for (size_t g = space->n_groups; g-- > 0;) {
     const clt_diagram *d = space->groups[g];
     config += combination_at(d, rank % d->valid);
@@ -190,6 +202,8 @@ size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt
   if (first >= space->valid || n == 0) return 0;
   if (n > space->valid - first) n = (size_t)(space->valid - first);
   if (space->n_groups == 0) return out[0] = 0, n; /* each parameter has a single value */
+  for (size_t i = 0; space->met && i < n; i++) out[i] = clt_space_at(space, first + i);
+  if (space->met) return n;
   const clt_diagram *last = space->groups[space->n_groups - 1];
   uint64_t in_last = first % last->valid, rank = first / last->valid;
   /* An odometer over all groups except the last: their ranks, their contributions to clt_config, and the sum. */
@@ -298,6 +312,7 @@ static void enter_group(clt_walk *w) {
   const clt_space *space = w->space;
   if (w->group == space->n_groups) return;
   w->level = 0;
+  w->taken = (clt_mask){{0}};
   w->node = space->groups[w->group]->root;
   w->end = space->groups[w->group]->valid;
 }
@@ -315,24 +330,27 @@ size_t clt_walk_branches(const clt_walk *w, clt_branch *out) {
   const clt_diagram *d = w->space->groups[w->group];
   const size_t n = n_edges_of(d, w->node);
   for (size_t i = 0; i < n; i++) {
-    const clt_edge edge = edge_at(d, w->node, i);
+    const clt_edge edge = edge_at(d, w->node, &w->taken, i);
     if (i) out[i - 1].n = edge.before - out[i - 1].n;
     out[i] = (clt_branch){edge.position, edge.before};
   }
-  out[n - 1].n = w->end - out[n - 1].n;
+  out[n - 1].n = d->valid == CLT_TOO_MANY ? 1 : w->end - out[n - 1].n;
   return n;
 }
 
 void clt_walk_take(clt_walk *w, const clt_branch *branch) {
   const clt_diagram *d = w->space->groups[w->group];
   clt_edge edge = {0};
-  find_edge(&edge, d, w->node, branch->position);
+  find_edge(&edge, d, w->node, &w->taken, branch->position);
   w->config += edge_adds(d, w->level, &edge);
+  w->positions[d->parameters[w->level]] = edge.position;
   w->node = edge.child;
   w->end = branch->n;
+  if (d->n_distinct) clt_mask_add(&w->taken, edge.position);
   if (++w->level < d->n_levels) return;
   w->group++;
   enter_group(w);
+  if (w->space->met && w->group == w->space->n_groups) w->config = clt_met_number(w->space->met, w->positions);
 }
 
 size_t clt_walk_most_branches(const clt_space *space) {
@@ -386,6 +404,7 @@ int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *er
     *out = 0;
     return CLT_OK;
   }
+  if (space->met) return clt_fail(error, CLT_E_RANGE, "cannot count aliases: more than 2^63 configurations are valid");
   /* Only the groups of the parameters that an alias reads or sets decide whether a configuration is canonical. A
    * constraint on a parameter that is set belongs to its group, so one combination of each other group is enough. */
   clt_mask decides = {{0}};

@@ -41,6 +41,7 @@ static void release_space(clt_space *space) {
   free(space->aliases);
   free(space->weights);
   free(space->groups);
+  clt_met_free(space->met);
 }
 
 static void release_constant(const clt_symbol *constant) {

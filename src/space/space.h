@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "space/mask.h"
 
 double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space_new took */
 
@@ -18,6 +19,9 @@ bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
  * valid ones have a number, which is their rank. */
 bool clt_space_numbers(const clt_space *space, clt_config config);
 bool clt_space_is_ranked(const clt_space *space);
+/* Too many are valid, too. A configuration then gets its number from clt_space_from_positions, when the space first
+ * meets it; it is valid, and the number means nothing in another space or process. */
+bool clt_space_has_too_many(const clt_space *space);
 
 /* Sets of parameters that differ from each other, such as the positions in a permutation: writes the parameters of one
  * of them and returns their number; 0: there is no such set. */
@@ -103,8 +107,10 @@ typedef struct clt_walk {
   const clt_space *space;
   size_t group, level;
   uint32_t node;
+  clt_mask taken;    /* positions in this group, if all of its parameters differ */
   uint64_t end;      /* the number of combinations below the node */
   clt_config config; /* sum of what was taken so far */
+  uint32_t positions[CLT_MAX_PARAMETERS];
 } clt_walk;
 
 void clt_walk_start(clt_walk *walk, const clt_space *space); /* the space must have a valid configuration */

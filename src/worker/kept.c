@@ -188,8 +188,9 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   }
   k->generation = 0;
   worker->n_prepared++;
-  request = json_pack("{s:s, s:i, s:I, s:b, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
-                      (json_int_t)k->config, "gate", 0, "mirrored", pool->setup.evaluator.mirrored);
+  request = json_pack("{s:s, s:i, s:I, s:o, s:b, s:b}", "request", "prepare", "slot", (int)k->slot, "config",
+                      (json_int_t)k->config, "values", clt_message_from_config(pool->setup.evaluator.space, k->config),
+                      "gate", 0, "mirrored", pool->setup.evaluator.mirrored);
   return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
 }
 

@@ -240,12 +240,25 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
   return CLT_OK;
 }
 
-json_t *clt_message_from_recipe(const clt_recipe *r) {
-  return json_pack("{s:i, s:i, s:I, s:i, s:s?}", "inputs", (int)r->inputs, "variant", (int)r->variant, "judge",
-                   r->judged ? (json_int_t)r->judge : -1, "stays", (int)r->stays, "only", r->only);
+json_t *clt_message_from_config(const clt_space *space, clt_config config) {
+  char *text = space && clt_space_has_too_many(space) ? clt_config_string(space, config) : NULL;
+  json_t *values = clt_json_text(text);
+  free(text);
+  return values;
 }
 
-int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error) {
+int clt_message_to_config(clt_config *config, const json_t *values, const clt_space *space, clt_error *error) {
+  return json_is_string(values) ? clt_config_parse(config, space, json_string_value(values), error) : CLT_OK;
+}
+
+json_t *clt_message_from_recipe(const clt_recipe *r, const clt_space *space) {
+  return json_pack("{s:i, s:i, s:I, s:o, s:i, s:s?}", "inputs", (int)r->inputs, "variant", (int)r->variant, "judge",
+                   r->judged ? (json_int_t)r->judge : -1, "judge_values",
+                   clt_message_from_config(r->judged ? space : NULL, r->judge), "stays", (int)r->stays, "only",
+                   r->only);
+}
+
+int clt_message_to_recipe(clt_recipe *out, const json_t *message, const clt_space *space, clt_error *error) {
   int64_t inputs, variant, stays, judge = -1;
   int rc = clt_message_integer(&inputs, message, "inputs", 0, CLT_INPUTS_OMITTED, error);
   int64_t most_variants = CLT_MAX_CHECKS;
@@ -261,7 +274,7 @@ int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *err
                       .judge = judge >= 0 ? (clt_config)judge : CLT_CONFIG_NONE,
                       .stays = (clt_stays)stays,
                       .only = json_string_value(json_object_get(message, "only"))};
-  return CLT_OK;
+  return clt_message_to_config(&out->judge, json_object_get(message, "judge_values"), space, error);
 }
 
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error) {
@@ -354,8 +367,8 @@ int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list,
 
 /* --- devices and problems --- */
 
-/* The instance's key, and a hash of parameters and values. They show that a configuration's number means the same in
- * both processes. */
+/* The instance's key, and a hash of parameters and values. They show that a configuration means the same in both
+ * processes. */
 static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
   int rc = clt_instance_key(key, instance, error);
   clt_hasher *hasher = rc ? NULL : clt_hasher_new();

@@ -67,9 +67,14 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 json_t *clt_message_from_timing(const clt_timing_policy *timing);
 int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error);
 
+/* A configuration's values as text if the space gave its number out at first sight, so that it means nothing in another
+ * process; otherwise null. With null, clt_message_to_config leaves the number *config as it is. */
+json_t *clt_message_from_config(const clt_space *space, clt_config config);
+int clt_message_to_config(clt_config *config, const json_t *values, const clt_space *space, clt_error *error);
+
 /* out->only is borrowed from the message. */
-json_t *clt_message_from_recipe(const clt_recipe *recipe);
-int clt_message_to_recipe(clt_recipe *out, const json_t *message, clt_error *error);
+json_t *clt_message_from_recipe(const clt_recipe *recipe, const clt_space *space);
+int clt_message_to_recipe(clt_recipe *out, const json_t *message, const clt_space *space, clt_error *error);
 
 /* clt_message_to_error copies the other side's error to *error and returns its code (never 0). */
 json_t *clt_message_from_error(const clt_error *error);

@@ -257,8 +257,10 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     worker->done_data = job;
     clt_process_forget_output(&worker->process);
     clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:b, s:b}", "request", "prepare", "slot", (json_int_t)slot, "config",
-                                (json_int_t)job->config, "gate", !quiet, "anew", job->company != CLT_AMONG_OTHERS);
+    json_t *request =
+        json_pack("{s:s, s:I, s:I, s:o, s:b, s:b}", "request", "prepare", "slot", (json_int_t)slot, "config",
+                  (json_int_t)job->config, "values", clt_message_from_config(pool->setup.evaluator.space, job->config),
+                  "gate", !quiet, "anew", job->company != CLT_AMONG_OTHERS);
     rc = clt_pool_request(pool, worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_GATED,
                           note_measured, error);
   }

@@ -75,7 +75,7 @@ json_t *clt_pool_data_request(const clt_pool *pool, const clt_check *check, bool
   const clt_pool *maker = check == NULL && pool->setup.data_of ? pool->setup.data_of : pool;
   snprintf(folder, sizeof folder, "%s/data-%zu", maker->folder.path, check ? 1 + (size_t)(check - setup->checks) : 0);
   return json_pack("{s:s, s:i, s:o, s:o, s:b}", "request", "data", "set", check ? 2 : 1, "recipe",
-                   clt_message_from_recipe(recipe), "folder", clt_json_text(folder), "make", make);
+                   clt_message_from_recipe(recipe, setup->space), "folder", clt_json_text(folder), "make", make);
 }
 
 static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);

@@ -255,9 +255,10 @@ static void a_portfolio_covers_the_inputs_and_leaves_out_what_is_wrong(void **st
 
 /* --- the file --- */
 
-#define PROBLEM(values)                                                                                                     \
+#define PROBLEM(values) PROBLEM_OF("int", values)
+#define PROBLEM_OF(type, values)                                                                                            \
   "{\"General\": {\"BenchmarkName\": \"p\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 8}],"              \
-  "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"int\", \"Values\": " values "}]},"       \
+  "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Type\": \"" type "\", \"Values\": " values "}]}," \
   "\"KernelSpecification\": {\"KernelName\": \"f\", \"KernelFile\": \"f.cl\", \"GlobalSize\": [\"n\"], \"Arguments\": " \
   "[]}}"
 #define FAMILY(train, features, variants)                                                                             \
@@ -299,6 +300,12 @@ static void values_of_parameters_are_the_same_on_each_input(void **state) {
   size.value = 16;
   assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_E_UNSUPPORTED);
   assert_non_null(strstr(error.message, "'a': the values of its tuning parameters depend on the input"));
+  clt_family_free(f);
+  error = (clt_error){0};
+  scratch_write("p.json", PROBLEM_OF("permutation", "\"range(21)\""));
+  assert_int_equal(clt_family_load(&f, scratch_path("f.json"), &error), CLT_OK);
+  assert_int_equal(clt_family_instance(&instance, f, 0, &input, NULL, &error), CLT_E_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "'a': it has more than 2^63 valid configurations"));
   clt_family_free(f);
 }
 

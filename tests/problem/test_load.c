@@ -153,7 +153,7 @@ static void mistakes_in_permutations(void **state) {
   static const struct {
     const char *rest, *key, *message;
   } cases[] = {
-      {"\"Values\": \"range(21)\"", ".Values", "has 21 items, and more than 20"},
+      {"\"Values\": \"range(101)\"", ".Values", "has 101 items, and at most 100 can be ordered"},
       {"\"Values\": [7]", ".Values", "needs at least two items"},
       {"\"Values\": [[1], 2]", ".Values", "item 1 must be a number or a string"},
       {"\"Values\": [\"x y\", 1]", ".Values", "'o_x y' is not a name"},

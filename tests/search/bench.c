@@ -35,7 +35,7 @@ clt_space *bench_orders(int n_items) {
   assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
   add_parameter(builder, "on", 2, 0, 1, 1);
   for (int i = 0; i < n_items; i++) {
-    char name[16], values[24], others[200];
+    char name[16], values[24], others[600];
     size_t n = (size_t)snprintf(others, sizeof others, "p%d not in [", i);
     snprintf(name, sizeof name, "p%d", i);
     snprintf(values, sizeof values, "range(%d)", n_items);

@@ -57,6 +57,40 @@ static void trails_move_on_the_way_and_not_where_there_is_no_choice(void **state
   clt_space_free(space);
 }
 
+/* In an order, trails are on what follows what, too; other constraints still hold. */
+static void orders_follow_edges(void **state) {
+  (void)state;
+  clt_space *space = bench_orders(6);
+  clt_pheromones p;
+  clt_rng rng;
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_rng_init(&rng, 5);
+  assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
+  assert_int_equal(p.n_orders, 1);
+  const clt_order_trail *o = &p.orders[0];
+  assert_true(o->n == 6 && o->items[0] == 1);
+  const clt_config good = parse(space, "on=0 p0=3 p1=0 p2=1 p3=2 p4=5 p5=4"); /* 1 2 3 0 5 4 */
+  clt_pheromones_deposit(&p, good, 0.1);
+  const size_t order[] = {6, 1, 2, 3, 0, 5, 4};
+  for (size_t k = 1; k < 7; k++)
+    for (size_t next = 0; next < 6; next++)
+      assert_true(near(o->trail[order[k - 1] * 6 + next], next == order[k] ? 0.55 : 0.45));
+  for (size_t next = 0; next < 6; next++) assert_true(near(o->trail[4 * 6 + next], 0.5)); /* nothing follows the last */
+  for (int i = 0; i < 100; i++) clt_pheromones_deposit(&p, good, 0.1);
+  for (size_t v = 0; v < p.first[7]; v++) p.trail[v] = 0.5; /* as if only the edges had been learnt */
+  for (size_t k = 0; k < 6; k++) o->trail[6 * 6 + k] = 0.5;
+  int n_edges = 0;
+  for (int i = 0; i < 1000; i++) {
+    clt_space_positions(positions, space, clt_pheromones_path(&p, &rng));
+    for (size_t k = 2; k < 7; k++) n_edges += positions[1 + order[k]] == positions[1 + order[k - 1]] + 1;
+  }
+  assert_true(n_edges > 3000); /* of 5,000; 833 at random */
+  clt_pheromones_reset(&p);
+  assert_true(near(o->trail[1 * 6 + 2], 0.5));
+  clt_pheromones_release(&p);
+  clt_space_free(space);
+}
+
 static double share_of_local(clt_pheromones *p, const clt_space *space) {
   clt_rng rng;
   clt_rng_init(&rng, 11);
@@ -189,6 +223,7 @@ static void filtered_paths_are_faster(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trails_move_on_the_way_and_not_where_there_is_no_choice),
+      cmocka_unit_test(orders_follow_edges),
       cmocka_unit_test(paths_follow_trails_and_desirability),
       cmocka_unit_test(values_are_as_desirable_as_the_configurations_that_have_them),
       cmocka_unit_test(without_desirability_all_values_are_alike),

@@ -173,7 +173,7 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
     assert_int_equal(clt_space_sample(two, space, &rng, 2, NULL), 2);
     clt_config a = clt_space_canonical(space, two[0]), b = clt_space_canonical(space, two[1]);
     uint32_t of_a[5], of_b[5], of_child[5], of_next[5];
-    clt_config child = clt_steps_mix(&steps, a, b, 0), next = clt_steps_vary(&steps, a);
+    clt_config child = clt_steps_mix(&steps, a, b, 0), next = clt_vary(space, a, &steps.rng);
     clt_config other = clt_steps_mix(&steps, a, a, 0.25);
     assert_true(clt_space_contains(space, child) && clt_space_canonical(space, child) == child);
     assert_true(clt_space_contains(space, next) && clt_space_canonical(space, next) == next && next != a);

@@ -7,6 +7,7 @@
 
 #include <clatune/space.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,10 +373,118 @@ static void free_parameters_only_multiply(void **state) {
     assert_true(back == rank);
   }
   clt_space_free(space);
-  clt_error error = {0};
   assert_int_equal(clt_space_builder_parameter_text(builder, "more", "int", "[0, 1]", NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_true(clt_space_has_too_many(space) && clt_space_valid(space) == INT64_MAX);
+  clt_space_free(space);
+  clt_space_builder_free(builder);
+}
+
+/* `sets` orders of n items each, p0_0, p0_1 ... p1_0 ..., and a switch. */
+static clt_space_builder *orders(int sets, int n) {
+  clt_space_builder *builder = new_builder(NULL, 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "on", "int", "[0, 1]", NULL), 0);
+  for (int i = 0; i < sets * n; i++) {
+    char name[24], range[24], *condition;
+    clt_text text = {0};
+    snprintf(name, sizeof name, "p%d_%d", i / n % 10, i % n);
+    snprintf(range, sizeof range, "range(%d)", n);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", range, NULL), 0);
+    clt_text_printf(&text, "%s not in [", name);
+    for (int k = 0; k < i % n; k++) clt_text_printf(&text, "p%d_%d, ", i / n, k);
+    clt_text_add(&text, "]");
+    assert_int_equal(clt_text_take(&condition, &text, NULL), 0);
+    assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
+    free(condition);
+  }
+  return builder;
+}
+
+/* One thread of several that meet the same configurations. */
+static void *meet(void *user) {
+  const clt_space *space = user;
+  for (uint64_t rank = 0; rank < 300; rank++) {
+    clt_config config = clt_space_at(space, rank);
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    clt_space_positions(positions, space, config);
+    if (clt_space_from_positions(space, positions) != config) return user;
+  }
+  return NULL;
+}
+
+/* Too many valid ones to number them: each gets a number when the space meets it. */
+static void large_orders_are_numbered_at_first_sight(void **state) {
+  (void)state;
+  static const struct {
+    int sets, n;
+    bool too_many;
+  } cases[] = {{1, 20, false}, {1, 21, true}, {2, 14, true}, {3, 35, true}, {1, 100, true}};
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    const size_t n = (size_t)cases[c].n, n_positions = (size_t)cases[c].sets * n + 1;
+    clt_space_builder *builder = orders(cases[c].sets, cases[c].n);
+    clt_space *space = NULL, *again = NULL;
+    uint32_t positions[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS];
+    clt_config parsed;
+    assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+    assert_int_equal(clt_space_new(&again, builder, NULL), 0);
+    assert_int_equal(clt_space_has_too_many(space), cases[c].too_many);
+    assert_int_equal(clt_space_n_groups(space), cases[c].sets + 1);
+    assert_true(clt_space_same_parameters(space, again) == !cases[c].too_many);
+    assert_true(!cases[c].too_many || !clt_space_numbers(space, 0)); /* it has met none */
+    double on = 0, first = 0;                                          /* the switch; the position of an item */
+    for (uint64_t rank = 0; rank < 2000; rank++) {
+      const clt_config config = clt_space_at(space, rank * 1000003);
+      assert_true(clt_space_contains(space, config) && clt_space_at(space, rank * 1000003) == config);
+      assert_null(clt_space_violation(space, config, NULL));
+      clt_space_positions(positions, space, config);
+      on += positions[0];
+      first += positions[1];
+      if (rank % 500) continue;
+      char *text = clt_config_string(space, config);
+      assert_int_equal(clt_config_parse(&parsed, space, text, NULL), 0);
+      assert_true(parsed == config);
+      assert_int_equal(clt_config_parse(&parsed, again, text, NULL), 0);
+      clt_space_positions(other, again, parsed);
+      assert_memory_equal(other, positions, n_positions * sizeof *positions);
+      free(text);
+      clt_config near[300];
+      const size_t n_near = clt_space_neighbours(near, COUNT(near), space, config);
+      assert_int_equal(n_near, 1 + (size_t)cases[c].sets * (n * (n - 1) / 2 + (n - 1) * (n - 2)));
+      for (size_t i = 0; i < n_near && i < COUNT(near); i++) {
+        assert_true(near[i] != config && clt_space_is_neighbour(space, config, near[i]));
+        assert_int_equal(clt_space_difference(space, config, near[i]), distance(space, config, near[i]));
+      }
+      other[1] = other[2]; /* a position twice */
+      assert_true(clt_space_from_positions(space, other) == CLT_CONFIG_NONE || !cases[c].too_many);
+    }
+    if (cases[c].too_many) {
+      assert_true(fabs(on / 2000 - 0.5) < 0.05);
+      assert_true(fabs(first / 2000 - (double)(n - 1) / 2) < 0.05 * (double)n);
+      assert_false(clt_space_rank(&(uint64_t){0}, space, parsed));
+    }
+    pthread_t threads[4];
+    for (size_t i = 0; i < COUNT(threads); i++) assert_int_equal(pthread_create(&threads[i], NULL, meet, again), 0);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+      void *differs;
+      pthread_join(threads[i], &differs);
+      assert_null(differs);
+    }
+    clt_space_free(again);
+    clt_space_free(space);
+    clt_space_builder_free(builder);
+  }
+}
+
+/* Their orders are not listed, so that conditions on the items of one cannot be checked early. */
+static void conditions_on_large_orders_are_refused(void **state) {
+  (void)state;
+  clt_error error = {0};
+  clt_space *space = NULL;
+  clt_space_builder *builder = orders(1, 65);
+  assert_int_equal(clt_space_builder_constraint(builder, "p0_0 < p0_1", CLT_CONDITION, NULL, NULL), 0);
   assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "2^63"));
+  assert_non_null(strstr(error.message, "'p0_9', "));
+  assert_non_null(strstr(error.message, "do not fit into memory; list fewer values, or drop conditions and let what"));
   clt_space_builder_free(builder);
 }
 
@@ -470,8 +579,14 @@ static void only_valid_configurations_count(void **state) {
     snprintf(name, sizeof name, "p%d", i);
     assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "range(4)", NULL), 0);
   }
+  clt_text total = {0}; /* those of one group are counted */
+  for (int i = 0; i < 32; i++) clt_text_printf(&total, "%sp%d", i ? " + " : "", i);
+  clt_text_add(&total, " > 0");
+  assert_int_equal(clt_text_take(&condition, &total, NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
+  free(condition);
   assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "only valid configurations count"));
+  assert_non_null(strstr(error.message, "that satisfy the conditions exceed 2^63"));
   clt_space_builder_free(builder);
 }
 
@@ -678,6 +793,8 @@ int main(void) {
       cmocka_unit_test(free_parameters_only_multiply),
       cmocka_unit_test(only_valid_configurations_count),
       cmocka_unit_test(permutations_may_have_further_conditions),
+      cmocka_unit_test(large_orders_are_numbered_at_first_sight),
+      cmocka_unit_test(conditions_on_large_orders_are_refused),
       cmocka_unit_test(one_group_may_have_billions_of_configurations),
       cmocka_unit_test(a_group_beyond_the_limits_is_refused),
       cmocka_unit_test(a_division_by_zero_is_not_valid),

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -173,10 +175,47 @@ static void errors_survive_the_journey(void **state) {
   json_decref(message);
 }
 
+/* A number that a space gave out at first sight means nothing to the worker's own space. */
+static void configurations_without_numbers_of_their_own_travel_as_values(void **state) {
+  (void)state;
+  clt_space_builder *builder;
+  clt_space *here, *there;
+  clt_config config;
+  clt_recipe back, recipe = {.judged = true};
+  char name[8];
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  for (int i = 0; i < 64; i++) {
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, NULL, "[0, 1]", NULL), 0);
+    if (i != 7 && i != 63) continue;
+    assert_int_equal(clt_space_new(&here, builder, NULL), 0);
+    assert_int_equal(clt_space_new(&there, builder, NULL), 0);
+    const clt_config sent = recipe.judge = clt_space_at(here, 40);
+    const bool own = i == 63;
+    clt_space_at(there, 1); /* its first */
+    json_t *values = clt_message_from_config(here, sent), *message = clt_message_from_recipe(&recipe, here);
+    assert_true(json_is_string(values) == own);
+    config = sent;
+    assert_int_equal(clt_message_to_config(&config, values, there, NULL), 0);
+    assert_int_equal(clt_message_to_recipe(&back, message, there, NULL), 0);
+    assert_true(back.judge == config && (config == sent) != own);
+    char *a = clt_config_string(here, sent), *b = clt_config_string(there, config);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    json_decref(values);
+    json_decref(message);
+    clt_space_free(here);
+    clt_space_free(there);
+  }
+  clt_space_builder_free(builder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messages_arrive_whole_however_they_are_cut),
       cmocka_unit_test(bad_frames_are_refused),
+      cmocka_unit_test(configurations_without_numbers_of_their_own_travel_as_values),
       cmocka_unit_test(what_is_too_long_is_not_sent),
       cmocka_unit_test(a_dead_listener_is_an_error_and_no_signal),
       cmocka_unit_test(measurements_survive_the_journey),

@@ -133,7 +133,8 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   const char *folder = clt_json_string(request, "folder");
   if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no problem");
   int rc = clt_message_integer(&set, request, "set", 1, DATA_SETS, error);
-  if (rc == CLT_OK) rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), error);
+  if (rc == CLT_OK)
+    rc = clt_message_to_recipe(&recipe, json_object_get(request, "recipe"), clt_instance_space(s->instance), error);
   if (rc) return rc;
   clt_data **slot = &s->data[set - 1], *made = NULL;
   json_t *warnings = NULL;
@@ -200,13 +201,17 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   int64_t config;
   int rc = find_slot(&slot, s, request, false, error);
   if (rc == CLT_OK) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
+  clt_config own = rc ? CLT_CONFIG_NONE : (clt_config)config;
+  if (rc == CLT_OK)
+    rc = clt_message_to_config(&own, json_object_get(request, "values"), clt_instance_space(s->instance), error);
   if (rc) return rc;
   if (slot->prepared) empty_slot(slot);
   clt_build build = json_is_true(json_object_get(request, "anew")) ? CLT_BUILD_ANEW : CLT_BUILD_AS_IS;
   if (json_is_true(json_object_get(request, "mirrored"))) build = CLT_BUILD_MIRRORED;
   s->gate = json_is_true(json_object_get(request, "gate"));
-  rc = clt_executor_prepare_config(s->executor, &slot->prepared, s->instance, (clt_config)config, build, s->data[0],
+  rc = clt_executor_prepare_config(s->executor, &slot->prepared, s->instance, own, build, s->data[0],
                                    &slot->measurement, error);
+  slot->measurement.config = (clt_config)config; /* as the caller numbers it */
   s->gate = false;
   if (rc == CLT_OK) *out = reply_measurement(&slot->measurement);
   if (rc || slot->prepared == NULL) empty_slot(slot);
