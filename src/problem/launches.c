@@ -38,6 +38,7 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
   for (size_t i = 0; i < problem->n_launches && c.rc == CLT_OK; i++) {
     clt_plan_launch launch = {0};
     if (!clt_plan_launch_sizes(&launch, &c, &problem->launches[i])) continue;
+    if (problem->launches[i].kernel == NULL || problem->launches[i].global.n == 0) continue; /* only the generator knows it */
     clt_launch_sizes *l = &launches[n_launches++];
     *l = (clt_launch_sizes){.kernel = problem->launches[i].kernel,
                             .n_dimensions = launch.n_dimensions,
@@ -169,6 +170,7 @@ static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const 
                           const char *const *names, clt_error *why) {
   const clt_problem *problem = fixed->problem;
   c_texts t = {.instance = fixed, .names = names, .why = why};
+  if (problem->kernel_file == NULL) return clt_fail(why, CLT_E_UNSUPPORTED, "the source was generated for these sizes");
   for (const clt_compiler_option *o = problem->options; o < problem->options + problem->n_options; o++) {
     size_t n_slots = o->when ? clt_expr_n_slots(fixed->compiled[o->when]) : 0;
     for (size_t i = 0; i < o->n_holes; i++) n_slots += clt_expr_n_slots(fixed->compiled[o->holes[i]]);
