@@ -162,7 +162,8 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
   /* The worker keeps this limit, and the pool that for work on the host. */
-  const double generate_s = fmin(o->compile_timeout_s > 0 ? o->compile_timeout_s : CLT_GENERATE_S, o->host_timeout_s / 2);
+  const double generate_s =
+      fmin(o->compile_timeout_s > 0 ? o->compile_timeout_s : CLT_GENERATE_S, o->host_timeout_s / 2);
   clt_json_set(&open, "generate_s", json_real(generate_s));
   if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);
   if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {

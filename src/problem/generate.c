@@ -366,8 +366,29 @@ int clt_generate(clt_generated *out, clt_text *why, clt_generator **generator, c
   return rc;
 }
 
+int clt_plan_new_with_source(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
+  clt_generator *generator = NULL;
+  clt_generated generated = CLT_GENERATED;
+  clt_text why = {0};
+  clt_plan *plan = NULL;
+  int rc = clt_plan_new(&plan, instance, config, error);
+  if (rc == CLT_OK && plan->source == NULL)
+    rc = clt_generate(&generated, &why, &generator, plan, instance, CLT_GENERATE_S, error);
+  if (rc == CLT_OK && generated != CLT_GENERATED)
+    rc =
+        clt_fail(error, CLT_E_NOT_FOUND, "there is no source of the configuration: %.900s", why.bytes ? why.bytes : "");
+  clt_generator_free(generator);
+  clt_text_release(&why);
+  if (rc == CLT_OK)
+    *out = plan;
+  else
+    clt_plan_free(plan);
+  return rc;
+}
+
 uint64_t clt_plan_hash(const clt_plan *plan) {
-  uint64_t hash = clt_hash64(plan->source, strlen(plan->source)) * 31 + clt_hash64(plan->options, strlen(plan->options));
+  uint64_t hash =
+      clt_hash64(plan->source, strlen(plan->source)) * 31 + clt_hash64(plan->options, strlen(plan->options));
   for (const clt_plan_launch *l = plan->launches; l < plan->launches + plan->n_launches; l++) {
     const size_t sizes[] = {l->n_dimensions, l->global[0], l->global[1], l->global[2],
                             l->local[0],     l->local[1],  l->local[2],  l->repeat};

@@ -24,6 +24,10 @@ typedef enum clt_generated {
 int clt_generate(clt_generated *out, clt_text *why, clt_generator **generator, clt_plan *plan,
                  const clt_instance *instance, double limit_s, clt_error *error);
 
+/* The plan of a configuration with its source, for which a generator is started and ended. CLT_E_NOT_FOUND: it makes
+ * none; the message says why. */
+int clt_plan_new_with_source(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
+
 /* A hash of all that the generator may change: source, options, launches. */
 uint64_t clt_plan_hash(const clt_plan *plan);
 

@@ -92,8 +92,9 @@ static void load_fields(clt_problem *problem, clt_argument *argument, const clt_
   }
   if (argument->n_fields == 0) clt_node_fail(&object, "needs a field");
   if (problem->generation.n_words > 0)
-    clt_node_fail(&object, "needs a \"KernelFile\" with the structure's declaration; the source of a generated kernel is "
-                           "not known here, so store the content in a file as \"BinaryRaw\"");
+    clt_node_fail(&object,
+                  "needs a \"KernelFile\" with the structure's declaration; the source of a generated kernel is "
+                  "not known here, so store the content in a file as \"BinaryRaw\"");
 }
 
 /* "MemoryType", "MemType", "Type". */

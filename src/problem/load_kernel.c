@@ -74,8 +74,9 @@ static void load_generator(clt_problem *problem, const clt_node *kernel) {
     clt_load_file_names(problem, &generation->files, &generation->n_files, &files);
   }
   if (!json_is_array(words.json) || json_array_size(words.json) == 0)
-    clt_node_fail(&node, "needs a list of words such as [\"python3\", \"generate.py\"], or an object with such a "
-                         "\"Command\"");
+    clt_node_fail(&node,
+                  "needs a list of words such as [\"python3\", \"generate.py\"], or an object with such a "
+                  "\"Command\"");
   size_t n;
   generation->words = clt_load_list(&n, &words, sizeof *generation->words);
   for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
@@ -84,8 +85,9 @@ static void load_generator(clt_problem *problem, const clt_node *kernel) {
     word->text = clt_load_option(problem, word, &place, &item, "Word");
     if (word->text) clt_load_holes(problem, word, &place);
     if (clt_node_ok(kernel) && generation->persistent && (word->n_holes > 0 || word->when))
-      clt_node_fail(&item, "depends on the configuration, but a \"Persistent\" program serves all; it reads the "
-                           "configuration from its standard input");
+      clt_node_fail(&item,
+                    "depends on the configuration, but a \"Persistent\" program serves all; it reads the "
+                    "configuration from its standard input");
   }
 }
 
@@ -240,9 +242,9 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   if (kernel.json == NULL) clt_node_fail(root, "needs a \"KernelSpecification\", or a \"Command\"");
   if (!clt_read_object(
           &kernel,
-          CLT_NAMES("Language", "KernelFile", "Generator", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard",
-                    "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ",
-                    "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
+          CLT_NAMES("Language", "KernelFile", "Generator", "KernelName", "CompilerOptions", "IncludePaths",
+                    "OpenCLStandard", "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX",
+                    "GridDivY", "GridDivZ", "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
                     /* keys of T1 that are ignored: */ "BenchmarkName", "Device", "Profiling", "SharedMemory",
                     "SimulationInput", "KernelTypeNames", "Stream", "Misc"),
           false))

@@ -68,8 +68,8 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
   }
 }
 
-/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines (without both for a
- * generated kernel, which may use the names for something else), the problem's options, `more`, and the include
+/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines (without both for
+ * a generated kernel, which may use the names for something else), the problem's options, `more`, and the include
  * folders. No space at the end. */
 static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
                               size_t n_more) {

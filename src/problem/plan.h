@@ -144,10 +144,12 @@ typedef struct clt_c_formulas {
  * reported in why_not. */
 int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,
                          clt_error *error);
+/* The same for a generated kernel, which is known at the sizes of its plan only. */
+int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
 
-/* Makes the plan of a configuration; that of a generated kernel lacks its source, and may lack the sizes and the name of
- * its launch. If an expression fails, the error has its key. */
+/* Makes the plan of a configuration; that of a generated kernel lacks its source, and may lack the sizes and the name
+ * of its launch. If an expression fails, the error has its key. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
 
 /* Makes the plan of the reference kernel ("Reference"). Its arguments have no borders, and its verified outputs become

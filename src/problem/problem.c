@@ -18,9 +18,12 @@ const char *clt_problem_path(const clt_problem *problem) { return problem->sourc
 size_t clt_problem_n_sizes(const clt_problem *problem) { return problem->n_passed; }
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
 
+bool clt_problem_generates(const clt_problem *problem) { return problem->generation.n_words > 0; }
+
 bool clt_problem_runs_programs(const clt_problem *problem) {
   const clt_reference *reference = &problem->reference;
-  bool runs = problem->command || problem->generation.n_words > 0 || reference->module || reference->verify_module || reference->quality.module;
+  bool runs = problem->command || problem->generation.n_words > 0 || reference->module || reference->verify_module ||
+              reference->quality.module;
   for (size_t i = 0; i < problem->n_arguments; i++) runs = runs || problem->arguments[i].fill.module;
   for (size_t i = 0; i < reference->n_arrays; i++) runs = runs || reference->arrays[i].fill.module;
   return runs;

@@ -114,8 +114,8 @@ struct clt_pool {
   double waited_s;             /* waiting for other tuners that use the device */
   double looked_s, computed_s; /* when the workers were last checked, and this process's processor time then */
   clt_job *jobs;
-  clt_map sources;                        /* index in `results` of each generated source that was measured */
-  clt_measurement *results;               /* their measurements, without logs */
+  clt_map sources;          /* index in `results` of each generated source that was measured */
+  clt_measurement *results; /* their measurements, without logs */
   size_t n_results, results_capacity;
   size_t n_submitted, capacity;
   int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
