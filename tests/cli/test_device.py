@@ -1,8 +1,10 @@
 """The command line on PoCL: tuning, faults, verifying. Behaviour that does not depend on the driver is tested on the simulated one."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
+import unittest
 
 from harness import CLATUNE, CliTest, has_device, main
 
@@ -12,6 +14,7 @@ if not has_device("pocl"):
 FAST = ("--device", "pocl")
 # For a test of the search of a tuning: finalists cost more than the search itself, and so does a second worker, which has
 # to load the compiler, too.
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/generators"
 NO_FINALISTS = (*FAST, "--finalists", "0", "--workers", "1")
 
 
@@ -22,6 +25,30 @@ class Probe(CliTest):
         for name in ("stream_GB_s", "gather_G_s", "local_GB_s", "single_GFLOP_s", "double_GFLOP_s", "global_atomic_G_s",
                      "local_atomic_G_s", "barrier_M_s", "launch_us", "flops_per_byte"):
             self.assertGreater(device["features"][name], 0, name)
+
+
+class Generators(CliTest):
+    """The examples of the page about generated kernels: a template, and a program in C."""
+
+    def tune(self, name):
+        shutil.copytree(EXAMPLES / name, self.folder, dirs_exist_ok=True)
+        if name == "filter":
+            subprocess.run(["cc", "-o", "generate", "generate.c"], cwd=self.folder, check=True)
+        answer = self.clatune_json("tune", f"{name}.json", *NO_FINALISTS, "--budget", "4", "--searcher", "random", "--seed", "2", "--store", "s.sqlite")
+        return answer, self.clatune("lookup", f"{name}.json", *FAST, "--store", "s.sqlite", "--format", "source").stdout
+
+    @unittest.skipUnless(subprocess.run(["python3", "-c", "import jinja2"], capture_output=True).returncode == 0, "needs Jinja2")
+    def test_template(self):
+        answer, source = self.tune("gemm")
+        best = answer["best"]["configuration"]
+        self.assertIn(f"each work-item computes {best['rows']} x {best['width']} elements", source)
+        self.assertEqual(set(answer["reasons"]), {"not-generated"})
+        self.assertEqual(answer["evaluations"]["correct"] + answer["reasons"]["not-generated"], 4)
+
+    def test_program(self):
+        answer, source = self.tune("filter")
+        self.assertEqual(answer["evaluations"]["correct"], 4)
+        self.assertEqual(source.count("out[i + "), answer["best"]["configuration"]["per_item"])
 
 
 class Tune(CliTest):
