@@ -11,10 +11,10 @@ from harness import CLATUNE, CliTest, has_device, main
 if not has_device("pocl"):
     sys.exit(77)
 
+GENERATORS = pathlib.Path(__file__).resolve().parents[2] / "examples/generators"
 FAST = ("--device", "pocl")
 # For a test of the search of a tuning: finalists cost more than the search itself, and so does a second worker, which has
 # to load the compiler, too.
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/generators"
 NO_FINALISTS = (*FAST, "--finalists", "0", "--workers", "1")
 
 
@@ -31,7 +31,7 @@ class Generators(CliTest):
     """The examples of the page about generated kernels: a template, and a program in C."""
 
     def tune(self, name):
-        shutil.copytree(EXAMPLES / name, self.folder, dirs_exist_ok=True)
+        shutil.copytree(GENERATORS / name, self.folder, dirs_exist_ok=True)
         if name == "filter":
             subprocess.run(["cc", "-o", "generate", "generate.c"], cwd=self.folder, check=True)
         answer = self.clatune_json("tune", f"{name}.json", *NO_FINALISTS, "--budget", "4", "--searcher", "random", "--seed", "2", "--store", "s.sqlite")
