@@ -9,7 +9,9 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "export/texts.h"
 #include "lookup/portable.h"
+#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"
@@ -22,6 +24,7 @@ typedef struct export_entry {
   char *device, *driver; /* CL_DEVICE_NAME and CL_DRIVER_VERSION */
   char *configuration;   /* "a=1 b=2", in the space's order */
   char *options;         /* without the problem parameters */
+  char *source;          /* if it is generated; else NULL */
   int64_t *sizes;        /* in the problem's order */
   double time_s;
   clt_c_formulas formulas; /* its launches and validity at other sizes */
@@ -35,6 +38,8 @@ typedef struct exported {
   size_t n, capacity;
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, for all entries */
   const clt_portable *portable;             /* one configuration for all devices and sizes; NULL: each one's best */
+  bool generated;                           /* entries have the kernel's source */
+  clt_error *error;
 } exported;
 
 static bool is_place(const clt_portable *portable, const clt_instance *instance) {
@@ -47,6 +52,20 @@ static bool is_place(const clt_portable *portable, const clt_instance *instance)
             strcmp(portable->places[i].driver, device->driver_version) == 0;
   free(sizes);
   return found;
+}
+
+/* Sets what the generator of a kernel makes. */
+static int generate_entry(export_entry *e, const clt_instance *instance, clt_config config, clt_error *error) {
+  clt_plan *plan = NULL;
+  int rc = clt_plan_new_with_source(&plan, instance, config, error);
+  if (rc == CLT_OK) rc = clt_plan_write_c(&e->formulas, plan, error);
+  if (rc == CLT_OK) {
+    e->source = plan->source;
+    e->options = plan->options;
+    plan->source = plan->options = NULL;
+  }
+  clt_plan_free(plan);
+  return rc;
 }
 
 static int collect_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
@@ -67,8 +86,9 @@ static int collect_entry(void *user, const clt_instance *instance, const clt_loo
                       .time_s = time_s};
   if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
   int rc = clt_config_parse(&config, space, e->configuration, NULL);
-  if (rc == CLT_OK) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
-  if (rc == CLT_OK)
+  if (rc == CLT_OK && export->generated) rc = generate_entry(e, instance, config, export->error);
+  if (rc == CLT_OK && !export->generated) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
+  if (rc == CLT_OK && !export->generated)
     rc = clt_instance_write_c(&e->formulas, instance, config, (const char *const *)export->size_names, NULL);
   if (rc) return rc;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
@@ -136,6 +156,19 @@ static void add_string(clt_text *out, const char *text) {
     clt_text_printf(out, clt_in_word(*text) || strchr(" .,:;|()[]@+-=/", *text) ? "%c" : "\\%03o",
                     (unsigned char)*text);
   clt_text_add(out, "\"");
+}
+
+/* The same, with a line of C for each line of the text. */
+static void add_string_lines(clt_text *out, const char *text) {
+  for (const char *line = text; *line;) {
+    const size_t n = strcspn(line, "\n"), whole = n + (line[n] == '\n');
+    char *one = strndup(line, whole);
+    if (one == NULL) out->rc = CLT_E_MEMORY;
+    if (line > text) clt_text_add(out, "\n     ");
+    add_string(out, one ? one : "");
+    free(one);
+    line += whole;
+  }
 }
 
 /* Prints text. '@' is replaced by the prefix of the header's names, '$' by that of its macros. Text between two '`' is
@@ -220,6 +253,10 @@ static void add_entry(const exported *export, const export_entry *e) {
   add_string(out, e->configuration);
   clt_text_add(out, ",\n     ");
   add_string(out, e->options);
+  if (export->generated) {
+    clt_text_add(out, ",\n     ");
+    add_string_lines(out, e->source);
+  }
   clt_text_printf(out, ", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
   for (const char *at = e->configuration; clt_next_parameter(&p, &at); n++) {
     clt_text_add(out, n ? ", " : ",\n     {");
@@ -231,119 +268,6 @@ static void add_entry(const exported *export, const export_entry *e) {
   }
   clt_text_add(out, n ? "}},\n" : "},\n");
 }
-
-static const char head[] =
-    "/* Made by 'clatune lookup --format header'. */\n"
-    "#ifndef $H\n"
-    "#define $H\n\n"
-    "#ifndef __OPENCL_VERSION__ /* kernels use the macros only */\n"
-    "#include <stddef.h>\n"
-    "#include <stdio.h>\n"
-    "#include <string.h>\n";
-static const char entry_head[] =
-    "\ntypedef struct @entry {\n"
-    "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
-    "`  long long #; /* of the measurement */\n`"
-    "  const char *configuration;\n"
-    "  const char *options; /* without the problem parameters, see @options */\n"
-    "  double time_s;\n"
-    "  int entry; /* its index */\n";
-
-/* The function that checks whether an entry is valid at given sizes. */
-static const char valid_head[] =
-    "/* Whether an entry's configuration is valid at these sizes: whether it satisfies the problem's conditions and "
-    "the\n"
-    " * limits of the entry's device. */\n"
-    "static inline int @valid(const @entry *entry`, long long #`) {\n"
-    "  int failed = 0; /* a condition has no result */\n"
-    "  if (entry == NULL) return 0;\n";
-
-/* The functions that choose an entry and give its options. The distance of two sizes is the product of their ratios,
- * each the larger way round: that needs no math library. Sizes precede the problem's compiler options, as they do when
- * clatune measures. */
-static const char functions[] =
-    "/* The entry of a device (CL_DEVICE_NAME) with the nearest sizes that is valid at the given sizes; NULL: none. "
-    "*/\n"
-    "static inline const @entry *@find(const char *device`, long long #`) {\n"
-    "  const @entry *best = NULL;\n"
-    "  double least = 0;\n"
-    "  for (size_t i = 0; i < sizeof @entries / sizeof *@entries; i++) {\n"
-    "    const @entry *e = &@entries[i];\n"
-    "    double ratio = 1;\n"
-    "    if (strcmp(e->device, device) != 0) continue;\n"
-    "`    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n`"
-    "    if ((best && ratio >= least) || !@valid(e`, #`)) continue;\n"
-    "    best = e;\n"
-    "    least = ratio;\n"
-    "  }\n"
-    "  return best;\n"
-    "}\n\n"
-    "/* Writes the options for clBuildProgram at any sizes into out; returns their length, as snprintf does. entry "
-    "NULL:\n"
-    " * the sizes only. entry->options holds only tuning parameters and compiler options, no sizes. If the text of\n"
-    " * compiler options or grid macros depends on sizes, it is that of the measured sizes: then use\n"
-    " * 'clatune lookup --size ... --format options' or the library instead. */\n"
-    "static inline int @options(char *out, size_t out_bytes, const @entry *entry`, long long #`) {\n"
-    "  return snprintf(out, out_bytes, \"`-D~=%lld `%s\"`, #`, entry ? entry->options : \"\");\n}\n";
-
-/* The functions that compute an entry's launches. */
-static const char launch_type[] =
-    "\n/* A launch, as clEnqueueNDRangeKernel takes it. */\n"
-    "typedef struct @launch {\n"
-    "  const char *kernel;\n"
-    "  unsigned n_dimensions;\n"
-    "  size_t global[3]; /* in work-items */\n"
-    "  size_t local[3];  /* all 0: chosen by the driver; pass NULL */\n"
-    "  unsigned repeat;  /* how many times it runs in a row */\n"
-    "  unsigned group;   /* successive launches with the same number other than 0 are repeated together */\n"
-    "} @launch;\n\n";
-static const char share_function[] =
-    "static inline double @share(double x, double divisor, int *failed) {\n"
-    "  double whole;\n"
-    "  if (!(divisor > 0 && x >= 0 && x <= 9007199254740992.0)) return *failed = 1, 0;\n"
-    "  whole = (double)(long long)x;\n"
-    "  return (whole < x ? whole + 1 : whole) / divisor;\n"
-    "}\n\n";
-static const char launch_functions[] =
-    "/* Rounds the global size up to a multiple of the local one; in_groups: the global size counts work-groups. */\n"
-    "static inline void @add_launch(@launch *out, size_t capacity, size_t *i, int *failed,\n"
-    "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double "
-    "gy,\n"
-    "    double gz, double lx, double ly, double lz) {\n"
-    "  const double global[3] = {gx, gy, gz}, local[3] = {lx, ly, lz};\n"
-    "  const double most = sizeof(size_t) < 8 ? 4294967295.0 : 9007199254740992.0;\n"
-    "  @launch launch = {kernel, n_dimensions, {1, 1, 1}, {0, 0, 0}, 1, group};\n"
-    "  int d;\n"
-    "  if (*failed || repeat == 0) return;\n"
-    "  *failed = !(repeat >= 1 && repeat <= 1e9);\n"
-    "  for (d = 0; d < 3 && !*failed; d++) {\n"
-    "    size_t groups, items;\n"
-    "    *failed = !(global[d] >= 0 && global[d] <= most && local[d] >= -1 && local[d] <= most);\n"
-    "    if (*failed) return;\n"
-    "    groups = (size_t)global[d];\n"
-    "    if ((double)groups < global[d]) groups++;\n"
-    "    launch.global[d] = groups;\n"
-    "    if (local[d] <= 0) continue;\n"
-    "    items = launch.local[d] = (size_t)local[d];\n"
-    "    if (!in_groups) groups = groups / items + (groups % items ? 1u : 0u);\n"
-    "    *failed = (double)items < local[d] || groups > (size_t)-1 / items;\n"
-    "    launch.global[d] = groups * items;\n"
-    "  }\n"
-    "  if (*failed) return;\n"
-    "  launch.repeat = (unsigned)repeat;\n"
-    "  *failed = launch.repeat < repeat;\n"
-    "  if (*i < capacity) out[*i] = launch;\n"
-    "  ++*i;\n"
-    "}\n\n"
-    "/* Writes the launches of an entry at these sizes into out, in order, at most 'capacity'. Returns their number; "
-    "0\n"
-    " * if the entry is not valid at these sizes. */\n"
-    "static inline size_t @launches(@launch *out, size_t capacity, const @entry *entry`,\n"
-    "                                        long long #`) {\n"
-    "  size_t i = 0;\n"
-    "  int failed = 0;\n"
-    "  if (!@valid(entry`, #`)) return 0;\n"
-    "  switch (entry->entry) {\n";
 
 /* Adds "case" for all entries with the same text as this one. False: an earlier entry has it, so it is done. */
 static bool add_cases(const exported *export, size_t entry, const char *(*text_of)(const export_entry *entry)) {
@@ -418,6 +342,8 @@ static void add_header(const exported *export, const char *helpers, bool math) {
   add_text(export, head);
   if (math) clt_text_add(out, "#include <math.h>\n");
   add_text(export, entry_head);
+  if (export->generated) add_text(export, entry_source);
+  add_text(export, entry_tail);
   for (const char *at = export->entries[0].configuration; clt_next_parameter(&p, &at); n++) {
     char *name = new_c_name(p.name, p.name_length, false);
     if (n == 0) clt_text_add(out, "  struct {\n");
@@ -433,6 +359,7 @@ static void add_header(const exported *export, const char *helpers, bool math) {
   add_text(export, helpers);
   add_valid(export);
   add_text(export, functions);
+  add_text(export, export->generated ? options_of_source : options_function);
   add_launches(export);
   add_text(export,
            "#endif\n\n/* At compile time: -D$ENTRY=N defines the parameters of entry N. */\n"
@@ -463,6 +390,7 @@ static void release_entries(exported *export) {
     free(export->entries[i].driver);
     free(export->entries[i].configuration);
     free(export->entries[i].options);
+    free(export->entries[i].source);
     free(export->entries[i].sizes);
     clt_c_formulas_release(&export->entries[i].formulas);
   }
@@ -479,7 +407,12 @@ int clt_export_header(clt_text *out, clt_catalog *catalog, const clt_problem *pr
     const char *own = clt_problem_size(problem, i).name;
     rc = clt_words_add(&names, new_c_name(own, (int)strlen(own), true), error);
   }
-  exported export = {.out = out, .problem = problem, .size_names = names.all, .portable = portable};
+  exported export = {.out = out,
+                     .problem = problem,
+                     .size_names = names.all,
+                     .portable = portable,
+                     .generated = clt_problem_generates(problem),
+                     .error = error};
   if (rc == CLT_OK) rc = clt_catalog_each(catalog, problem, portable == NULL, collect_entry, &export, error);
   if (rc == CLT_OK && export.n == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no measurements of '%s'; run 'clatune tune' first",

@@ -36,7 +36,8 @@ struct clt_problem {
   clt_error not_run;          /* why the kernel cannot be run on generated data; code 0: it can */
   clt_reading reading_of_run; /* for nodes whose mistakes go into not_run */
   const char *language; /* of the kernel; NULL: OpenCL. For other languages, only the members up to here are read */
-  const char *kernel_name, *kernel_file; /* file as written */
+  const char *kernel_name, *kernel_file; /* file as written; NULL: the kernel is generated, and may be named later */
+  clt_generation generation;
   clt_compiler_option *options;
   size_t n_options;
   const char **include_paths; /* absolute */

@@ -138,4 +138,15 @@ typedef struct clt_reference {
   size_t n_arrays;
 } clt_reference;
 
+/* The program that writes the kernel's source (problem/generate.h). n_words 0: there is none. */
+typedef struct clt_generation {
+  clt_compiler_option *words;
+  size_t n_words;
+  bool persistent;    /* it answers line by line, and stays alive for the next configuration */
+  bool macros;        /* its source gets the macros of the parameters and sizes, as a kernel's file does */
+  const char **files; /* as written; the program depends on them */
+  size_t n_files;
+  const char *version; /* Nullable: part of the key */
+} clt_generation;
+
 #endif

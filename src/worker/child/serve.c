@@ -116,6 +116,7 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
   if (json_is_true(json_object_get(request, "probe")) && !clt_executor_answers(s->executor))
     return clt_fail(error, CLT_E_DEVICE, "it did not run a test kernel");
+  clt_executor_limit_generator(s->executor, clt_json_number(request, "generate_s"));
   clt_executor_on_phase(s->executor, on_phase, s);
   clt_executor_on_fault(s->executor, on_fault, s);
   *out = json_pack("{s:s}", "reply", "ok");
@@ -214,6 +215,8 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   slot->measurement.config = (clt_config)config; /* as the caller numbers it */
   s->gate = false;
   if (rc == CLT_OK) *out = reply_measurement(&slot->measurement);
+  if (rc == CLT_OK && clt_executor_generated(s->executor))
+    clt_json_set(out, "generated", json_integer((json_int_t)clt_executor_generated(s->executor)));
   if (rc || slot->prepared == NULL) empty_slot(slot);
   return rc;
 }
@@ -291,6 +294,8 @@ int main(int n, char **arguments) {
                {"close", serve_close}};
   static server s;
   long long parent = 0, memory_bytes = 0;
+  if (n > 3 && strcmp(arguments[1], "--become") == 0)
+    return clt_worker_become((pid_t)strtol(arguments[2], NULL, 10), arguments + 3);
   for (int i = 1; i < n; i++) {
     sscanf(arguments[i], "--parent=%lld", &parent);
     sscanf(arguments[i], "--memory=%lld", &memory_bytes);
@@ -308,6 +313,7 @@ int main(int n, char **arguments) {
   if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
   clt_worker_watch_faults(CLT_WORKER_FD);
+  clt_worker_launch_generators();
   send_reply(&s, clt_message_hello());
   for (json_t *request; !s.ended && (request = clt_frame_await(&s.reader, CLT_WORKER_FD)); json_decref(request)) {
     clt_error error = {0};
