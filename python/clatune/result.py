@@ -129,6 +129,11 @@ class Result:
         return Configuration(self.json["best"])
 
     @property
+    def front(self) -> tuple[Configuration, ...]:
+        """Of several objectives: the configurations that no other one dominates, by the first objective; ``json["values"]`` has their values."""
+        return tuple(Configuration(one) for one in self.json["front"])
+
+    @property
     def default(self) -> Configuration | None:
         """The default configuration as it was measured; None if it is not valid here."""
         return Configuration(self.json["default"]) if self.json["default"] else None

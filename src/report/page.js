@@ -244,6 +244,26 @@
         dots(points.map(([a, b, text]) => [px(a), py(b), text]), 3.4, "var(--p1)")]);
   }
 
+  // Two of the objectives: all configurations, and the front as steps.
+  function frontPlot(t, first, second) {
+    const forms = [first, second].map((k) => {
+      const {name, unit, goal} = t.front.members[0].values[k];
+      return formOf({objective: {name, unit, goal}}, t.front.members[0].values[k].value);
+    });
+    const at = (values) => [values[first] / forms[0].scale, values[second] / forms[1].scale];
+    const all = t.front.points.map(at).filter((p) => p.every(drawable));
+    const members = t.front.members.map((m) => [...at(m.values.map((v) => v.value)), `${m.text}: ${m.summary}`])
+      .filter((p) => p.slice(0, 2).every(drawable));
+    const values = (k) => [...all, ...members].map((p) => p[k]);
+    return plot("The front and all configurations", 430, 330, valueScale(values(0)), valueScale(values(1)),
+      forms[0].axis, forms[1].axis, (px, py) => [
+        dots(all.map(([a, b]) => [px(a), py(b), ""]), 3.4, "var(--faint)"),
+        t.front.members[0].values.length === 2 && curve(members.map(([a, b], i) => i
+          ? `H${px(a).toFixed(1)}V${py(b).toFixed(1)}` : `M${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join("") || "M0 0",
+        1.5, "var(--p1)"),
+        dots(members.map(([a, b, text]) => [px(a), py(b), text]), 7, "var(--p1)")]);
+  }
+
   // --- parts of a tuning ---
   const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value,
     t.progress[t.progress.length - 1].best_value) <= NEAR);
@@ -328,6 +348,16 @@
         caption.cloneNode(true))),
     el("details", null, el("summary", null, `All improvements: ${t.progress.length}`), table("Improvements",
       [["evaluation", "n"], ...(timed ? [["seconds", "n"]] : []), [form.title, "n"]], rows))];
+  }
+
+  function front(t) {
+    const values = t.front.members[0].values, rows = t.front.members.map((m) => el("tr", null,
+      m.values.map((v) => cell("td", "n", formOf({objective: v}, v.value).full(v.value))), cell("td", "flow", code(m.text))));
+    return [el("p", null, "No other configuration is at least as good by all objectives and better by one. The values are " +
+      "those of the search."),
+    el("div", {class: "figures"}, values.slice(1).map((v, i) => figure(`${v.name} over ${values[0].name}`,
+      frontPlot(t, 0, i + 1)))),
+    table("The front", [...values.map((v) => [v.name, "n"]), ["configuration"]], rows)];
   }
 
   function fastest(t, form) {
@@ -459,6 +489,7 @@
   // --- the page ---
   // A tuning's parts: id, title, whether there is something to show, what writes it.
   const PARTS = [["progress", "The best so far", (t) => t.progress.length > 0, progress],
+    ["front", "The front", (t) => t.front.members.length > 0, front],
     ["fastest", (t) => isTime(t) ? "The ten fastest" : "The ten best", (t) => t.best, fastest],
     ["parameters", "Effects of the parameters", (t) => t.ranking.length > 0, parameters],
     ["pairs", "Two parameters together", (t) => t.pairs && t.best, pairs],

@@ -286,14 +286,20 @@ double clt_tuning_value(const clt_tuning *tuning, double cost) {
   return clt_objective_value_of(tuning->objective, cost);
 }
 
-double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
+clt_measurement clt_row_measurement(const clt_report_row *row, bool as_finalist) {
   clt_measurement m;
   clt_measurement_init(&m, row->config);
+  m.reason = row->reason;
   m.use = row->use;
   m.time_s = as_finalist ? row->final_s : row->time_s;
   m.energy_J = as_finalist ? row->final_energy_J : row->energy_J;
   m.figure = as_finalist ? row->final_figure : row->figure;
-  return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
+  return m;
+}
+
+double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
+  const clt_measurement m = clt_row_measurement(row, as_finalist);
+  return clt_objective_metric_value(tuning->objective, metric, &m);
 }
 
 static bool comes_before(const clt_report_ranked *a, const clt_report_ranked *b) {

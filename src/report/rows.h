@@ -96,6 +96,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
  * CLT_E_ARGUMENT where another tuning has others. */
 int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *tuning, clt_error *error);
 
+/* A row as a finalist or in the search. */
+clt_measurement clt_row_measurement(const clt_report_row *row, bool as_finalist);
 /* A figure computed of a row: the value of one of the objective's metrics, as a finalist or in the search. */
 double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist);
 

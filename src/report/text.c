@@ -111,6 +111,11 @@ static const clt_line best_lines[] = {
     {"look it up", "{?best}{lookup}"}};
 static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, 20, best_lines);
 
+static const clt_line front_lines[] = {
+    {.form = "[{?first}\nThe front, which no other configuration dominates\n]{text}: {summary}",
+     .each = "front.members"}};
+static const clt_text_layout front_layout = CLT_TEXT_LAYOUT(0, 1, front_lines);
+
 static const clt_line failing_lines[] = {{.form = "{failed} of {rows} with {parameter}={value}", .each = "failing"}};
 static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_lines);
 
@@ -324,6 +329,7 @@ int clt_document_text(char **out, const json_t *document, int width, clt_error *
     put_failures(&s);
     put_progress(&s);
     put_fastest(&s);
+    clt_draw_layout(&text, tuning, &front_layout);
     clt_draw_layout(&text, tuning, &model_layout);
     put_parameters(&s);
   }
