@@ -507,7 +507,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   clt_json_set(&json, "parameters", parameters);
   clt_json_set(&json, "ranking", ranking);
   if (rc == CLT_OK) clt_json_set(&json, "failing", failing_json(&d));
-  if (rc == CLT_OK) rc = clt_report_fit(&model, tuning, options, error);
+  if (rc == CLT_OK && options->without_model) model = json_null();
+  if (rc == CLT_OK && !options->without_model) rc = clt_report_fit(&model, tuning, options, error);
   if (rc == CLT_OK) clt_json_set(&json, "model", model);
   if (rc == CLT_OK && json == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; d.factors && i < n_parameters; i++) free(d.factors[i].effects);

@@ -308,10 +308,17 @@ static void put_parameters(const sheet *s) {
                   " [{?objective.name=time}speed|merit] of the median.\n");
 }
 
+static const clt_line follow_lines[] = {
+    {.form = "{title}[, {sizes}][, {device}]: [{?ended}ended|{waits}|{phase}], {evaluations}[{?total} of {total}]"
+             " evaluations, {failed} failed[, best {best_value:in objective.unit}: {best}]",
+     .each = "follow.tunings"}};
+static const clt_text_layout follow_layout = CLT_TEXT_LAYOUT(0, 1, follow_lines);
+
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error) {
   clt_text text = {0};
   json_t *tuning;
   size_t i;
+  clt_draw_layout(&text, document, &follow_layout);
   json_array_foreach(json_object_get(document, "tunings"), i, tuning) {
     const json_t *objective = json_object_get(tuning, "objective");
     sheet s = {.out = &text,
