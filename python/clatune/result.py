@@ -102,6 +102,7 @@ class Lookup(Configuration):
         super().__init__(answer)
         self.tier: str = answer["tier"]  #: exact, other-driver, prediction, nearest-size, same-architecture or default
         self.stale: bool = answer["stale"]  #: worth tuning again
+        self.public: bool = answer["public"]  #: from the public results that clatune is installed with
         self.unconfirmed: bool = answer["unconfirmed"]  #: only one agent of a shared database has measured it
         self.measured_on: str | None = answer["measured_on"]
         self.measured_at: str | None = answer["measured_at"]  #: the sizes
