@@ -68,8 +68,9 @@ static int is_store_name(const struct dirent *entry) { return clt_ends_with(entr
 int clt_public_results(char ***out, size_t *n, clt_error *error) {
   static const char *const places[] = {"../share/clatune/results", "../../share/clatune/results", NULL};
   const char *named = getenv("CLATUNE_PUBLIC_RESULTS");
-  char *folder = named ? strdup(named) : clt_find_near_library(places, R_OK);
-  if (folder == NULL && named == NULL) folder = clt_find_near_program(places, R_OK);
+  const bool is_named = named && named[0];
+  char *folder = is_named ? strdup(named) : clt_find_near_library(places, R_OK);
+  if (folder == NULL && !is_named) folder = clt_find_near_program(places, R_OK);
   struct dirent **entries = NULL;
   const int found = folder ? scandir(folder, &entries, is_store_name, alphasort) : 0; /* below 0: there is none */
   int rc = CLT_OK;
