@@ -288,44 +288,6 @@ static void put_progress(document_draft *d, json_t **json) {
   clt_json_set(json, "in_order", json_boolean(in_order));
 }
 
-/* Several objectives: what no other configuration dominates, in the order of the first objective, and some of all for a
- * plot. By the values of the search: finalists have others, which are not comparable with them. */
-static json_t *front_json(document_draft *d) {
-  const clt_report_rows *rows = &d->t->rows;
-  const clt_objective *o = d->t->objective;
-  const size_t n = clt_objective_n(o), stride = rows->n / CLT_REPORT_MOST_POINTS + 1;
-  double *costs = n > 1 ? clt_new_array(rows->n, n * sizeof *costs) : NULL;
-  clt_report_ranked *front = costs ? clt_new_array(rows->n, sizeof *front) : NULL;
-  size_t n_front = 0;
-  json_t *points = json_array(), *members = json_array();
-  for (size_t i = 0; front && i < rows->n; i++) {
-    const clt_measurement m = clt_row_measurement(&rows->items[i], false);
-    clt_objective_costs(o, &m, costs + n * i);
-  }
-  for (size_t i = 0; front && i < rows->n; i++) {
-    const double *own = costs + n * i;
-    bool is_member = isfinite(rows->items[i].cost);
-    if (!is_member) continue;
-    const clt_measurement m = clt_row_measurement(&rows->items[i], false);
-    for (size_t k = 0; is_member && k < rows->n; k++) is_member = !clt_costs_dominate(costs + n * k, own, n);
-    if (is_member) n_front = clt_rank(front, n_front, rows->n, (clt_report_ranked){own[0], i, 0, i});
-    if (i % stride) continue;
-    json_t *point = json_array();
-    for (size_t k = 0; k < n; k++) clt_json_append(&point, clt_json_real(clt_objective_nth_value(o, k, &m)));
-    clt_json_append(&points, point);
-  }
-  for (size_t i = 0; i < n_front; i++) {
-    const clt_report_row *row = &rows->items[front[i].index];
-    const clt_measurement m = clt_row_measurement(row, false);
-    json_t *member = clt_json_values(o, &m);
-    clt_json_set(&member, "text", config_json(d, row->config));
-    clt_json_append(&members, member);
-  }
-  free(costs);
-  free(front);
-  return json_pack("{s:o, s:o}", "members", members, "points", points);
-}
-
 static const char *name_of_file(const document_draft *d, const char *path) {
   const char *slash = d->options->share ? strrchr(path, '/') : NULL;
   return slash ? slash + 1 : path;
@@ -491,7 +453,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   put_session(&d, &json);
   put_best(&d, &json);
   put_progress(&d, &json);
-  clt_json_set(&json, "front", front_json(&d));
+  clt_json_set(&json, "front", clt_report_front(tuning));
   for (size_t i = 0; rc == CLT_OK && i < tuning->rows.n; i++) costs[i] = tuning->rows.items[i].cost;
   if (rc == CLT_OK) clt_json_set(&json, "median_value", cost_json(&d, clt_median(costs, tuning->rows.n)));
   for (size_t i = 0; rc == CLT_OK && i < n_parameters; i++) {

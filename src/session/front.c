@@ -31,11 +31,14 @@ int clt_front_offer(bool *changed, clt_tune_result *r, const clt_objective *o, c
   if (!clt_objective_costs(o, m, costs)) return CLT_OK;
   for (size_t i = 0; i < r->n_front; i++) {
     clt_objective_costs(o, &r->front[i], others);
-    if (clt_costs_dominate(others, costs, n) || memcmp(others, costs, n * sizeof *costs) == 0) return CLT_OK;
+    /* Of equal ones the lower configuration, so that the front does not depend on the order of answers. */
+    const bool equal = memcmp(others, costs, n * sizeof *costs) == 0;
+    if (clt_costs_dominate(others, costs, n) || (equal && r->front[i].config < m->config)) return CLT_OK;
   }
   for (size_t i = r->n_front; i-- > 0;) {
     clt_objective_costs(o, &r->front[i], others);
-    if (clt_costs_dominate(costs, others, n)) clt_front_remove(r, r->front[i].config);
+    if (clt_costs_dominate(costs, others, n) || memcmp(others, costs, n * sizeof *costs) == 0)
+      clt_front_remove(r, r->front[i].config);
   }
   clt_measurement *grown = realloc(r->front, (r->n_front + 1) * sizeof *grown);
   if (grown == NULL) return clt_fail_memory(error);
@@ -45,23 +48,23 @@ int clt_front_offer(bool *changed, clt_tune_result *r, const clt_objective *o, c
   return clt_session_keep(&r->front[r->n_front++], m->config, m, error);
 }
 
-typedef struct member {
+typedef struct front_member {
   double costs[CLT_MOST_OBJECTIVES]; /* logarithms, from 0 to 1 over the front */
   double apart;                      /* the distance from the nearest one that is chosen */
   clt_config config;
   clt_measurement measurement;
-} member;
+} front_member;
 
 static int by_first_cost(const void *a, const void *b) {
-  const member *x = a, *y = b;
+  const front_member *x = a, *y = b;
   if (x->costs[0] != y->costs[0]) return (x->costs[0] > y->costs[0]) - (x->costs[0] < y->costs[0]);
   return (x->config > y->config) - (x->config < y->config);
 }
 
-static member *new_members(clt_tune_result *r, const clt_objective *o) {
-  member *members = clt_new_array(r->n_front, sizeof *members);
+static front_member *new_members(clt_tune_result *r, const clt_objective *o) {
+  front_member *members = clt_new_array(r->n_front, sizeof *members);
   for (size_t i = 0; members && i < r->n_front; i++) {
-    members[i] = (member){.apart = INFINITY, .config = r->front[i].config, .measurement = r->front[i]};
+    members[i] = (front_member){.apart = INFINITY, .config = r->front[i].config, .measurement = r->front[i]};
     clt_objective_costs(o, &r->front[i], members[i].costs);
     for (size_t k = 0; k < clt_objective_n(o); k++) members[i].costs[k] = log(members[i].costs[k]);
   }
@@ -70,7 +73,7 @@ static member *new_members(clt_tune_result *r, const clt_objective *o) {
 }
 
 int clt_front_sort(clt_tune_result *r, const clt_objective *o, clt_error *error) {
-  member *members = new_members(r, o);
+  front_member *members = new_members(r, o);
   if (members == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < r->n_front; i++) r->front[i] = members[i].measurement;
   free(members);
@@ -78,8 +81,8 @@ int clt_front_sort(clt_tune_result *r, const clt_objective *o, clt_error *error)
 }
 
 /* Moves the i-th of n to place `to`, and updates how far the others are from it. */
-static void choose_member(member *members, size_t n, size_t i, size_t to, size_t n_costs) {
-  const member chosen = members[i];
+static void choose_member(front_member *members, size_t n, size_t i, size_t to, size_t n_costs) {
+  const front_member chosen = members[i];
   members[i] = members[to];
   members[to] = chosen;
   for (size_t k = to + 1; k < n; k++) {
@@ -92,7 +95,7 @@ static void choose_member(member *members, size_t n, size_t i, size_t to, size_t
 int clt_front_spread(clt_config *out, size_t *n_out, size_t most, clt_tune_result *r, const clt_objective *o,
                      clt_error *error) {
   const size_t n = r->n_front, n_costs = clt_objective_n(o);
-  member *members = new_members(r, o);
+  front_member *members = new_members(r, o);
   if (members == NULL) return clt_fail_memory(error);
   for (size_t c = 0; c < n_costs; c++) {
     double low = INFINITY, high = -INFINITY;
