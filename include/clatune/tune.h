@@ -97,6 +97,9 @@ typedef struct clt_tune_result {
   double waited_s;           /* part of wall_s that was waited for other tuners on the device */
   clt_race_check race_check; /* of the best */
   char *race_reason;         /* why it could not be checked; nullable */
+  clt_measurement *front; /* several objectives: n_front configurations that no other one dominates, in the order of the
+                             first objective. If best_is_finalist, they are the finalists that none dominates */
+  size_t n_front;
 } clt_tune_result;
 
 /* The number of evaluations that failed for a reason. *example (may be NULL): the first of them. */
@@ -133,17 +136,17 @@ typedef struct clt_tune_settings {
   const clt_recording *const *learn_from; /* recordings of the same kernel on other devices, as sources. One with
                                              other parameters is ignored with a warning */
   size_t n_learn_from;
-  const char
-      *objective;   /* in the form of --objective (docs/reference/objectives.md); NULL: the objective of the problem,
-                       else time. If it needs energy, configurations stored without it are measured again */
-  bool no_transfer; /* do not use stored measurements of other devices and sizes as sources */
-  clt_store *store; /* NULL: nothing is kept */
-  bool no_reuse;    /* measure again what is stored */
-  int64_t budget;   /* evaluations, at most; 0: the number that the searcher's options ask for, else the problem's
-                       Budget, else none if time_s, space_fraction or stagnation is given, else
-                       CLT_DEFAULT_BUDGET. The first limit that is reached ends the search */
-  double time_s;    /* wall seconds after which no further evaluation begins, without waiting for other tuners; 0: none.
-                       Evaluations under way are finished, and finalists are compared after that */
+  const char *objective; /* in the form of --objective (docs/reference/objectives.md), `best` is by the first; NULL: the
+                            objective of the problem, else time. If it needs energy, configurations stored without it
+                            are measured again */
+  bool no_transfer;      /* do not use stored measurements of other devices and sizes as sources */
+  clt_store *store;      /* NULL: nothing is kept */
+  bool no_reuse;         /* measure again what is stored */
+  int64_t budget;        /* evaluations, at most; 0: the number that the searcher's options ask for, else the problem's
+                            Budget, else none if time_s, space_fraction or stagnation is given, else
+                            CLT_DEFAULT_BUDGET. The first limit that is reached ends the search */
+  double time_s; /* wall seconds after which no further evaluation begins, without waiting for other tuners; 0: none.
+                    Evaluations under way are finished, and finalists are compared after that */
   double space_fraction; /* evaluate at most this part of the valid configurations, but at least one; 0: no limit */
   double target;         /* end with the first evaluation that is at least as good as this value of the objective
                             (for time, in seconds); 0: none */

@@ -103,6 +103,7 @@ class Lookup(Configuration):
         super().__init__(answer)
         self.tier: str = answer["tier"]  #: exact, other-driver, prediction, nearest-size, same-architecture or default
         self.stale: bool = answer["stale"]  #: worth tuning again
+        self.public: bool = answer["public"]  #: from the public results that clatune is installed with
         self.unconfirmed: bool = answer["unconfirmed"]  #: only one agent of a shared database has measured it
         self.measured_on: str | None = answer["measured_on"]
         self.measured_at: str | None = answer["measured_at"]  #: the sizes
@@ -128,6 +129,11 @@ class Result:
         if self.json["best"] is None:
             raise command.NoValidConfiguration("no configuration gave a correct result", 4, self.json)
         return Configuration(self.json["best"])
+
+    @property
+    def front(self) -> tuple[Configuration, ...]:
+        """Of several objectives: the configurations that no other one dominates, by the first objective; ``json["values"]`` has their values."""
+        return tuple(Configuration(one) for one in self.json["front"])
 
     @property
     def default(self) -> Configuration | None:

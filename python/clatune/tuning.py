@@ -24,8 +24,8 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
          arguments: Arguments | None = None, global_size: Extent | None = None, local_size: Extent | None = None,
          sizes: Sizes | None = None, answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
          compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None,
-         device: str | None = None, budget: int | None = None, searcher: str | None = None, objective: str | None = None,
-         store: StoreLike = None, seed: int | None = None, progress: Progress = None, **options: object) -> Result:
+         device: str | None = None, budget: int | None = None, searcher: str | None = None,
+         objective: str | Sequence[str] | None = None, store: StoreLike = None, seed: int | None = None, progress: Progress = None, **options: object) -> Result:
     """Searches for the fastest configuration of a kernel. Configurations that are in the store are not measured again.
 
     problem    a Problem, or the path of a problem file. With `kernel`: the kernel's text or file, or the function that writes it, and
@@ -34,7 +34,8 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
     sizes      values of problem parameters
     budget     the maximum number of evaluations (default: the problem's Budget, or 200)
     searcher   the search algorithm (default: "surrogate")
-    objective  "time", "energy", a metric of the problem, "maximise ..." or "minimise ..." (default: "time")
+    objective  "time", "energy", a metric of the problem, "maximise ..." or "minimise ..." (default: "time"); or several: the result has
+               their ``front``
     store      a Store, a path or a URL (default: the user's store)
     seed       seed of all random choices (default 1)
     progress   None shows it in terminals and notebooks, True always, False never; a function is called with each event
@@ -60,6 +61,8 @@ def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: 
             if value is not None:
                 raise TypeError(f"{name} needs the kernel's name as second argument; or give {name} to Problem")
         problem = _problem(problem)
+    if objective is not None and not isinstance(objective, str):
+        objective = ",".join(objective)
     run: dict[str, object] = {"device": device, "budget": budget, "searcher": searcher, "objective": objective, "store": store_flag(store), "seed": seed,
            **options}
     try:

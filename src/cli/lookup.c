@@ -65,7 +65,7 @@ static const clt_line answer_lines[] = {
      "{tier}[{?stale}{?tier=nearest-size}{?measured_at=$sizes_text} (stale: measured with another version of the "
      "kernel or"
      " problem file; tune it again)|{?stale} (stale: tune it again)][: {device_name}[, {measured_at}]]"
-     "[{?unconfirmed}; from one agent, not confirmed]"},
+     "[{?public}; from the public results][{?unconfirmed}; from one agent, not confirmed]"},
     {"launch", "{kernel}: global {global:x}, local [{local:x}|left to the driver][{?repeat>1}, {repeat} times]",
      .each = "launches"},
     {"expected",
@@ -86,14 +86,14 @@ static json_t *answer_json(const clt_instance *instance, const clt_objective *ob
   }
   char *sizes = clt_instance_sizes_text(instance);
   json_t *out = json_pack(
-      "{s:s, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier", clt_tier_name(found->tier),
-      "configuration", cli_json_configuration_text(instance, found->configuration), "text",
-      clt_json_text(found->configuration), "options", found->options, "uses_options",
-      clt_problem_has_options(clt_instance_problem(instance)), "expected_time_s", clt_json_real(found->expected_time_s),
-      "stale", found->stale, "unconfirmed", found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on",
-      clt_json_text(device), "device_name", device_name, "measured_at", clt_json_text(at), "objective",
-      clt_json_objective(objective), "expected_value", clt_json_real(found->expected_value), "launches",
-      clt_json_launches(found->launches, found->n_launches));
+      "{s:s, s:b, s:o, s:o, s:s, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tier",
+      clt_tier_name(found->tier), "public", found->is_public && found->tier != CLT_TIER_DEFAULT, "configuration",
+      cli_json_configuration_text(instance, found->configuration), "text", clt_json_text(found->configuration),
+      "options", found->options, "uses_options", clt_problem_has_options(clt_instance_problem(instance)),
+      "expected_time_s", clt_json_real(found->expected_time_s), "stale", found->stale, "unconfirmed",
+      found->unconfirmed, "sizes_text", clt_json_text(sizes), "measured_on", clt_json_text(device), "device_name",
+      device_name, "measured_at", clt_json_text(at), "objective", clt_json_objective(objective), "expected_value",
+      clt_json_real(found->expected_value), "launches", clt_json_launches(found->launches, found->n_launches));
   free(sizes);
   return out;
 }

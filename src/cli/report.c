@@ -1,4 +1,6 @@
 /* 'clatune report': stores, recordings and problem files as one report, in three forms. */
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/follow.h"
 #include "problem/instance.h"
 #include "report/report.h"
 #include "store/pq.h"
 
 #define DEFAULT_WIDTH 100
+#define FOLLOW_PERIOD_S 2
+#define FOLLOW_WAIT_MS 100 /* until new events are looked for */
 #define MOST_WIDTH 160
 #define MOST_TUNINGS 64
 
@@ -55,16 +61,27 @@ static void check_number(const clt_report *report) {
     cli_usage("a report has at most %d tunings; select some with --problem, --device or --size", MOST_TUNINGS);
 }
 
-static void add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
-  const cli_subject subject = cli_subject_new(arguments, path, CLI_DEVICE_KNOWN);
-  clt_store *store = cli_open_store_to_read(arguments);
-  if (store == NULL) cli_no_store(arguments);
-  cli_check(clt_report_add_instance(report, store, subject.instance, &cli_error));
+/* What stands on the command line. A page that follows a search reads it again and again. */
+typedef struct source {
+  cli_subject subject; /* of a problem file */
+  clt_store *store;    /* NULL: not opened yet */
+  clt_recording *recording;
+} source;
+
+static void add_problem(clt_report *report, const cli_arguments *arguments, const char *path, source *s) {
+  if (s->subject.instance == NULL) s->subject = cli_subject_new(arguments, path, CLI_DEVICE_KNOWN);
+  if (s->store == NULL && cli_has_store(arguments)) s->store = cli_open_store_to_read(arguments);
+  const bool follows = cli_given(arguments, "follow");
+  if (s->store == NULL && follows) return;
+  if (s->store == NULL) cli_no_store(arguments);
+  const int rc = clt_report_add_instance(report, s->store, s->subject.instance, &cli_error);
+  if (rc != CLT_E_NOT_FOUND || !follows) cli_check(rc);
 }
 
-static void add_store(clt_report *report, const cli_arguments *a, const char *path) {
+static void add_store(clt_report *report, const cli_arguments *a, const char *path, source *s) {
   const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
-  clt_store *store = cli_read_store(path);
+  if (s->store == NULL) s->store = cli_read_store(path);
+  clt_store *store = s->store;
   clt_store_description *keys = NULL;
   size_t n = 0, before = clt_report_n_tunings(report);
   cli_check(clt_store_keys(&keys, &n, store, false, &cli_error));
@@ -81,10 +98,68 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
     if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* only attempts, no measurement */
       cli_report(&why);
   }
-  if (clt_report_n_tunings(report) == before)
+  if (clt_report_n_tunings(report) == before && !cli_given(a, "follow"))
     cli_failure("no tuning in the store '%s' matches; 'clatune store list --store FILE' shows names and devices",
                 clt_store_path(store));
   clt_store_keys_free(keys, n);
+}
+
+static void add_source(clt_report *report, const cli_arguments *arguments, const char *path, source *s) {
+  const bool was_store = s->store && s->subject.instance == NULL;
+  if (was_store || is_store(path)) {
+    add_store(report, arguments, path, s);
+    return;
+  }
+  const bool is_text = clt_ends_with(path, ".cl") || clt_ends_with(path, ".json") || clt_ends_with(path, ".gz");
+  if (cli_given(arguments, "follow") && !is_text && access(path, F_OK) && errno == ENOENT) return; /* a store, soon */
+  check_number(report);
+  if (clt_ends_with(path, ".cl") || clt_problem_is_file(path)) { /* for a kernel, this explains the mistake */
+    add_problem(report, arguments, path, s);
+    return;
+  }
+  if (s->recording == NULL) s->recording = cli_load_recordings(&path, 1)[0];
+  cli_check(clt_report_add_recording(report, s->recording, &cli_error));
+}
+
+static void write_page(const clt_report *report, const char *path) {
+  char *page = NULL;
+  cli_check(clt_report_page(&page, report, &cli_error));
+  cli_check(clt_file_replace(path, page, strlen(page), &cli_error));
+  free(page);
+}
+
+/* Rewrites the page whenever there are new events, until the search ends or a signal comes. */
+static int follow_search(const cli_arguments *arguments, clt_report_options options, const char *path) {
+  cli_follow follow = {.path = cli_text(arguments, "follow")};
+  source *sources = cli_new(arguments->n_positional, sizeof *sources);
+  bool due = true, last = false;
+  double written_s = 0;
+  cli_signals_install();
+  while (!last) {
+    clt_report *report;
+    due |= cli_follow_read(&follow);
+    last = follow.ended || *cli_signals_flag();
+    if (!last && (!due || clt_now_s() - written_s < FOLLOW_PERIOD_S)) {
+      poll(NULL, 0, FOLLOW_WAIT_MS);
+      continue;
+    }
+    options.without_model = !last;
+    json_t *state = cli_follow_json(&follow);
+    if (last) json_object_set_new(state, "ended", json_true()); /* nobody writes the page any more */
+    cli_check(clt_report_new(&report, &options, &cli_error));
+    clt_report_follow(report, state);
+    for (size_t i = 0; i < arguments->n_positional; i++)
+      add_source(report, arguments, arguments->positional[i], &sources[i]);
+    write_page(report, path);
+    if (last && !cli_given(arguments, "quiet"))
+      printf("%s: report of %zu tuning%s\n", path, clt_report_n_tunings(report),
+             CLT_PLURAL(clt_report_n_tunings(report)));
+    clt_report_free(report);
+    due = false;
+    written_s = clt_now_s();
+  }
+  cli_follow_release(&follow);
+  return *cli_signals_flag() ? 128 + *cli_signals_flag() : CLI_FOUND;
 }
 
 static void free_report(void *report) { clt_report_free(report); }
@@ -101,28 +176,20 @@ static int run_report(const cli_arguments *arguments) {
                                       .csv = csv};
   clt_report *report;
   char *output = NULL;
+  if (path) umask(share ? 022 : 077); /* else readable only for its owner: it has paths and names of problems */
+  if (cli_given(arguments, "follow")) {
+    if (path == NULL || json || csv || cli_given(arguments, "text"))
+      cli_usage("--follow writes a page; it needs -o FILE, and neither --text, --csv nor --json");
+    return follow_search(arguments, options, path);
+  }
   cli_check(clt_report_new(&report, &options, &cli_error));
   cli_keep(report, free_report);
-  for (size_t i = 0; i < arguments->n_positional; i++) {
-    const char *source = arguments->positional[i];
-    if (is_store(source)) {
-      add_store(report, arguments, source);
-      continue;
-    }
-    check_number(report);
-    if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) { /* for a kernel, this explains the mistake */
-      add_problem(report, arguments, source);
-      continue;
-    }
-    cli_check(clt_report_add_recording(report, cli_load_recordings(&source, 1)[0], &cli_error));
-  }
+  for (size_t i = 0; i < arguments->n_positional; i++)
+    add_source(report, arguments, arguments->positional[i], &(source){.store = NULL});
   if (path) {
     size_t n = clt_report_n_tunings(report);
-    umask(share ? 022 : 077); /* else readable only for its owner: it has paths and names of problems */
-    cli_check(clt_report_page(&output, report, &cli_error));
-    cli_check(clt_file_replace(path, output, strlen(output), &cli_error));
+    write_page(report, path);
     if (!json) printf("%s: report of %zu tuning%s\n", path, n, CLT_PLURAL(n));
-    free(output);
   }
   if (text) {
     struct winsize size;
@@ -142,6 +209,8 @@ static int run_report(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {
     {"output", "FILE", "writes a self-contained HTML page with plots; also -o FILE"},
+    {"follow", "EVENTS",
+     "with -o: rewrites the page, which refreshes itself, while the tuning or sweep with '--events EVENTS' runs"},
     {"share", NULL, "with -o: makes the page readable for other users (mode 0644) and omits the paths of files"},
     {"csv", NULL, "prints the measurements as comma-separated values, one per line"},
     {"text", NULL, "prints the report as text (the default without -o)"},

@@ -144,7 +144,8 @@ static int run_show(const cli_arguments *arguments) {
 static clt_store_selection read_selection(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "problem");
   const int64_t days = cli_integer(arguments, "older-than", 0, 1, 100000);
-  clt_store_selection out = {.device = cli_text(arguments, "device"), .problem_name = typed};
+  clt_store_selection out = {
+      .device = cli_text(arguments, "device"), .problem_name = typed, .is_public = cli_given(arguments, "public")};
   if (days > 0) out.before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
   if (typed && is_problem_file(typed)) out.problem_name = clt_problem_name(cli_subject_load(arguments, typed).problem);
   return out;
@@ -420,7 +421,7 @@ static const cli_action actions[] = {{"where", 1, " ", run_where},
                                      {"init", 2, " ", run_init},
                                      {"list", 1, " ", run_list},
                                      {"show", 2, " by ", run_show},
-                                     {"export", 1, " output" SELECTION, run_export},
+                                     {"export", 1, " output public" SELECTION, run_export},
                                      {"import", 64, " of size as-device" SELECTION, run_import},
                                      {"merge", 64, SELECTION, run_import},
                                      {"prune", 1, " dry-run" SELECTION, run_prune},
@@ -435,6 +436,8 @@ static int run_store(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_STORE,
     {"output", "FILE", "export: the file to write; also -o FILE"},
+    {"public", NULL,
+     "export: only correct measurements, without what names a machine, a person or a path; for the public results"},
     {"problem", "NAME|FILE", "export, import, prune: only measurements of this problem"},
     {"device", "NAME",
      "export, import, prune: only devices whose key contains this; import --of: the device of a recording that "

@@ -86,6 +86,11 @@ static void choose_known_device(clt_device_info *out, const cli_arguments *argum
   clt_device_info *all = cli_new(MOST_DEVICES, sizeof *all);
   /* The user's store last: it takes precedence. */
   const char *path = cli_text(arguments, "store");
+  char **public = NULL;
+  size_t n_public = 0;
+  if (path == NULL) cli_check(clt_public_results(&public, &n_public, &cli_error));
+  for (size_t i = 0; i < n_public; free(public[i++])) add_stored_devices(all, &n, public[i]);
+  free(public);
   if (path == NULL) add_stored_devices(all, &n, clt_catalog_system_path());
   add_stored_devices(all, &n, path);
   if (n == 0) cli_report(&not_here);

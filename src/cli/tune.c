@@ -59,6 +59,16 @@ static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) 
   return out;
 }
 
+static json_t *front_json(const cli_tuning *tuning, const clt_tune_result *r) {
+  json_t *out = json_array();
+  for (size_t i = 0; i < r->n_front; i++) {
+    json_t *one = finalist_json(tuning, r, &r->front[i]);
+    json_object_update_new(one, clt_json_values(tuning->objective, &r->front[i]));
+    json_array_append_new(out, one);
+  }
+  return out;
+}
+
 /* "evaluations", "reasons" and "failures". */
 static void add_evaluations(json_t *out, const cli_tuning *tuning, const clt_tune_result *r) {
   json_t *evaluations =
@@ -153,8 +163,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                      clt_problem_is_command(problem), "uses_options", clt_problem_has_options(problem)));
   add_evaluations(out, tuning, r);
   json_object_update_new(
-      out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", best_json(tuning, r), "default",
-                     finalist_json(tuning, r, standard), "default_failure",
+      out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", best_json(tuning, r), "front",
+                     front_json(tuning, r), "default", finalist_json(tuning, r, standard), "default_failure",
                      clt_json_text(default_failed ? clt_reason_name(r->default_measurement.reason) : NULL),
                      "best_of_first_stage", finalist_json(tuning, r, sample), "median_s", clt_json_real(r->median_s),
                      "figure", figure_json(o, &r->best), "quality", cli_json_quality(problem, r->quality)));
@@ -213,6 +223,7 @@ static const clt_line best_lines[] = {
     {"",
      "{?best}{!objective.is_default}{?objective.without_value}{objective.without_value} correct configurations have"
      " no value of the objective"},
+    {"[{?first}front]", "{text}: {summary}", .each = "front"},
     {"[{?first}notes]", "{.}", .each = "notes"}};
 static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, WIDTH, best_lines);
 

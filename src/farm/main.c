@@ -171,6 +171,13 @@ static void check_flags(const cli_arguments *arguments, bool farm, const char *a
 }
 
 /* With a shared database: --submit, --serve, --status, --withdraw, or the agent of a plan. */
+/* The last event, so that a reader knows the end. */
+static int end_events(const farm_sweep *sweep, int rc) {
+  const cli_events events = {.out = sweep->events};
+  cli_event(&events, "finished", json_pack("{s:i, s:n, s:n}", "exit_code", rc, "error", "result"));
+  return cli_events_close(sweep->events);
+}
+
 static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
   static const char *const here[] = {"."};
   const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");
@@ -211,7 +218,7 @@ static int run_farm(const cli_arguments *arguments, const char *url, const char 
     if (sweep->events != stdout) rc = farm_sweep_print(sweep, format, false, lists);
     if (rc == 0) rc = exit_code_of_rows(sweep);
   }
-  int closed = cli_events_close(sweep->events);
+  int closed = end_events(sweep, rc);
   return rc ? rc : closed;
 }
 
@@ -251,7 +258,7 @@ static int run_sweep(const cli_arguments *arguments) {
     sweep->events = cli_events_open(arguments);
     rc = farm_sweep_run(sweep, NULL, jobs, cli_given(arguments, "quiet"));
     int printed = sweep->events == stdout ? 0 : farm_sweep_print(sweep, format, rc > 128, false);
-    int closed = cli_events_close(sweep->events);
+    int closed = end_events(sweep, rc);
     if (rc == 0) rc = printed ? printed : closed;
   }
   return rc ? rc : exit_code_of_rows(sweep);

@@ -44,6 +44,24 @@ json_t *clt_json_objective(const clt_objective *o) {
                    clt_objective_is_default(o));
 }
 
+json_t *clt_json_values(const clt_objective *o, const clt_measurement *m) {
+  clt_text summary = {0};
+  json_t *values = json_array();
+  for (size_t i = 0; i < clt_objective_n(o); i++) {
+    const clt_metric metric = clt_objective_nth(o, i);
+    const double value = clt_objective_nth_value(o, i, m);
+    char text[96];
+    clt_metric_value_text(text, &metric, value);
+    clt_text_printf(&summary, "%s%s %s", i ? ", " : "", metric.name, text);
+    clt_json_append(&values,
+                    json_pack("{s:s, s:s, s:s, s:o}", "name", metric.name, "unit", metric.unit, "goal",
+                              metric.goal == CLT_MAXIMISE ? "maximise" : "minimise", "value", clt_json_real(value)));
+  }
+  json_t *out = json_pack("{s:o, s:s}", "values", values, "summary", summary.bytes ? summary.bytes : "");
+  clt_text_release(&summary);
+  return out;
+}
+
 double clt_launch_share(const clt_device_state *state, double time_s, const clt_instance *instance, clt_config config) {
   clt_launch_sizes *launches = NULL;
   size_t n = 0;

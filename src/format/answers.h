@@ -12,6 +12,8 @@ json_t *clt_json_options(const clt_instance *instance,
 json_t *clt_json_launches(const clt_launch_sizes *launches, size_t n);
 /* {"name", "expression", "unit", "goal", "is_default"} */
 json_t *clt_json_objective(const clt_objective *objective);
+/* A member of a front: "values", and the same as one line, "summary". */
+json_t *clt_json_values(const clt_objective *objective, const clt_measurement *measurement);
 
 /* The share of a time that empty launches would take, too: as many as a run of the configuration has, or one if
  * `instance` is NULL. NaN: not known. */

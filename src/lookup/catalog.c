@@ -1,6 +1,8 @@
 /* A catalog: open stores, and a cache of answers. Also finds keys of related kernels. */
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -61,6 +63,30 @@ const char *clt_catalog_system_path(void) {
   return path && path[0] ? path : CLATUNE_SYSTEM_STORE;
 }
 
+static int is_store_name(const struct dirent *entry) { return clt_ends_with(entry->d_name, ".sqlite"); }
+
+int clt_public_results(char ***out, size_t *n, clt_error *error) {
+  static const char *const places[] = {"../share/clatune/results", "../../share/clatune/results", NULL};
+  const char *named = getenv("CLATUNE_PUBLIC_RESULTS");
+  const bool is_named = named && named[0];
+  char *folder = is_named ? strdup(named) : clt_find_near_library(places, R_OK);
+  if (folder == NULL && !is_named) folder = clt_find_near_program(places, R_OK);
+  struct dirent **entries = NULL;
+  const int found = folder ? scandir(folder, &entries, is_store_name, alphasort) : 0; /* below 0: there is none */
+  int rc = CLT_OK;
+  *n = 0;
+  *out = clt_new_array(found > 0 ? (size_t)found : 0, sizeof **out);
+  if (*out == NULL) rc = clt_fail_memory(error);
+  for (int i = 0; i < found; i++) {
+    if (rc == CLT_OK && ((*out)[*n] = clt_path_join(folder, entries[i]->d_name)) == NULL) rc = clt_fail_memory(error);
+    *n += rc == CLT_OK;
+    free(entries[i]);
+  }
+  free(entries);
+  free(folder);
+  return rc;
+}
+
 static void forget_answers(clt_catalog *catalog) {
   for (size_t i = 0; i < catalog->questions.n; i++) clt_lookup_result_release(&catalog->answers[i]);
   clt_texts_release(&catalog->questions);
@@ -105,14 +131,21 @@ int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_store
   clt_catalog *catalog = calloc(1, sizeof *catalog);
   if (catalog == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&catalog->mutex, NULL);
+  char **public = NULL;
+  size_t n_public = 0;
+  int rc = stores ? CLT_OK : clt_public_results(&public, &n_public, error);
   if (stores == NULL) stores = standard, n_stores = 2;
-  catalog->stores = clt_new_array(n_stores, sizeof *catalog->stores);
-  int rc = catalog->stores ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n_stores; i++) {
+  catalog->n_private = n_stores;
+  catalog->stores = clt_new_array(n_stores + n_public, sizeof *catalog->stores);
+  if (rc == CLT_OK && catalog->stores == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n_stores + n_public; i++) {
     clt_catalog_store *s = &catalog->stores[catalog->n_stores++];
-    if (stores[i] && (s->path = strdup(stores[i])) == NULL) rc = clt_fail_memory(error);
-    if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, stores[i], error);
+    const char *path = i < n_stores ? stores[i] : public[i - n_stores];
+    if (path && (s->path = strdup(path)) == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, path, error);
   }
+  for (size_t i = 0; i < n_public; i++) free(public[i]);
+  free(public);
   if (rc == CLT_OK) rc = refresh_stores(catalog, error);
   if (rc != CLT_OK) {
     clt_catalog_free(catalog);
@@ -355,7 +388,7 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
   clt_related_list places = {0};
   clt_texts others = {0};
   int rc = refresh_stores(catalog, error);
-  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_private; i++)
     if (catalog->stores[i].store) rc = clt_related_add(&places, catalog->stores[i].store, &query, error);
   clt_device_info *device = rc == CLT_OK ? malloc(sizeof *device) : NULL;
   if (rc == CLT_OK && device == NULL) rc = clt_fail_memory(error);

@@ -11,6 +11,8 @@
 #include "measurement/objective.h"
 
 const char *clt_catalog_system_path(void); /* path of the system's store; borrowed from the environment, or constant */
+/* The stores of the public results, sorted: *out of *n paths; free each, and the array. */
+int clt_public_results(char ***out, size_t *n, clt_error *error);
 
 /* As clt_catalog_lookup, for an instance, which must have a device. The answer is not cached. */
 int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance,
@@ -137,8 +139,8 @@ typedef struct clt_catalog_store {
 struct clt_catalog {
   pthread_mutex_t mutex; /* protects all members below */
   clt_catalog_store *stores;
-  size_t n_stores;
-  char *objective; /* NULL: the problem's own */
+  size_t n_stores, n_private; /* the public ones come last, and answer only if the others do not */
+  char *objective;            /* NULL: the problem's own */
   clt_texts questions;
   clt_lookup_result *answers; /* answers[i] belongs to the question number i */
   size_t answers_capacity;

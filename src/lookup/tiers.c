@@ -77,7 +77,7 @@ static int find_best(clt_measurement *out, bool *alone, clt_store *store, const 
 /* The record that an answer is based on; texts are borrowed. */
 typedef struct answer_basis {
   clt_tier tier;
-  bool stale, alone;
+  bool stale, alone, is_public;
   clt_measurement best; /* config CLT_CONFIG_NONE: none */
   const char *device, *sizes;
 } answer_basis;
@@ -97,6 +97,7 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
       .tier = basis->tier,
       .stale = basis->stale,
       .unconfirmed = basis->alone,
+      .is_public = basis->is_public,
       .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, m) : NAN,
       .expected_value = known_here ? clt_objective_value(objective, m) : NAN,
       .configuration = clt_config_string(clt_instance_space(instance), m->config),
@@ -137,15 +138,27 @@ static clt_tier tier_of(const clt_related *r, const clt_device_info *device) {
   return alike ? CLT_TIER_SAME_ARCHITECTURE : CLT_TIER_DEFAULT;
 }
 
+/* Where an answer is searched. Texts of the answer are borrowed from `related`, and from key and sizes. */
+typedef struct answer_search {
+  clt_catalog *catalog;
+  size_t from, to; /* of the catalog's stores */
+  const clt_instance *instance;
+  const clt_objective *objective;
+  clt_store_key key;
+  char *sizes;
+  clt_related_list related;
+} answer_search;
+
 /* Answers from the nearest key of the tiers first .. last that has a valid configuration. Of equally near ones,
- * measurements of the problem's current text take precedence. Texts of *out are borrowed from *related. */
-static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt_related_query *query, clt_tier first,
-                              clt_tier last, const clt_instance *instance, const clt_objective *objective,
-                              clt_related_list *related, clt_error *error) {
+ * measurements of the problem's current text take precedence. */
+static int answer_from_others(answer_basis *out, answer_search *s, const clt_related_query *query, clt_tier first,
+                              clt_tier last, clt_error *error) {
+  const clt_instance *instance = s->instance;
+  clt_related_list *related = &s->related;
   int rc = CLT_OK;
   clt_related_release(related);
-  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
-    if (catalog->stores[i].store) rc = clt_related_add(related, catalog->stores[i].store, query, error);
+  for (size_t i = s->from; rc == CLT_OK && i < s->to; i++)
+    if (s->catalog->stores[i].store) rc = clt_related_add(related, s->catalog->stores[i].store, query, error);
   for (size_t i = 0; i < related->n; i++)
     related->all[i].tier = tier_of(&related->all[i], clt_instance_device(instance));
   if (related->n) qsort(related->all, related->n, sizeof *related->all, by_nearness);
@@ -154,8 +167,8 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
     clt_measurement best;
     if (r->tier < first) continue;
     if (found && (r->tier != out->tier || r->distance > r[-1].distance)) break;
-    rc =
-        find_best(&best, &alone, r->store, &r->d.key, r->d.voice, clt_instance_space(instance), objective, NULL, error);
+    rc = find_best(&best, &alone, r->store, &r->d.key, r->d.voice, clt_instance_space(instance), s->objective, NULL,
+                   error);
     if (rc || best.config == CLT_CONFIG_NONE) continue;
     /* Stores of older versions lack the kernel key: the text is the current one if the problem has the same key at
      * these sizes. */
@@ -166,7 +179,7 @@ static int answer_from_others(answer_basis *out, clt_catalog *catalog, const clt
       clt_instance_free(there);
     }
     if (rc == CLT_OK && (!found || present))
-      *out = (answer_basis){r->tier, !present || !r->same_driver, alone, best, r->d.key.device, r->d.sizes};
+      *out = (answer_basis){r->tier, !present || !r->same_driver, alone, false, best, r->d.key.device, r->d.sizes};
     if (present) break;
   }
   return rc;
@@ -179,44 +192,56 @@ static bool suits_models(const clt_objective *objective) {
   return clt_objective_is_default(objective) || (knows_times && clt_objective_ranks_by_time(objective));
 }
 
-int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
-                       clt_error *error) {
-  clt_objective *objective = NULL;
-  clt_related_list related = {0};
-  clt_store_key key;
-  answer_basis basis;
-  const clt_measurement *best = &basis.best;
-  char *sizes = clt_instance_sizes_text(instance);
+/* The first tier of these stores that has an answer; out->best.config CLT_CONFIG_NONE: none has. */
+static int answer_from_stores(answer_basis *out, answer_search *s, clt_owned *owned, clt_error *error) {
+  const clt_space *space = clt_instance_space(s->instance);
+  const clt_measurement *best = &out->best;
   char kernel[33];
-  const clt_related_query of_text = {&key, NULL, "", sizes, false},
-                          of_kernel = {&key, kernel, clt_problem_name(clt_instance_problem(instance)), sizes, false};
-  begin_answer(&basis, CLT_TIER_EXACT, key.device, sizes);
-  int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
-  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
-    if (catalog->stores[i].store)
-      rc = find_best(&basis.best, &basis.alone, catalog->stores[i].store, &key, 0, clt_instance_space(instance),
-                     objective, NULL, error);
+  const clt_related_query of_text = {&s->key, NULL, "", s->sizes, false},
+                          of_kernel = {&s->key, kernel, clt_problem_name(clt_instance_problem(s->instance)), s->sizes,
+                                       false};
+  int rc = CLT_OK;
+  begin_answer(out, CLT_TIER_EXACT, s->key.device, s->sizes);
+  for (size_t i = s->from; rc == CLT_OK && i < s->to && best->config == CLT_CONFIG_NONE; i++)
+    if (s->catalog->stores[i].store)
+      rc =
+          find_best(&out->best, &out->alone, s->catalog->stores[i].store, &s->key, 0, space, s->objective, NULL, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
-    rc = answer_from_others(&basis, catalog, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
-                            objective, &related, error);
-  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
-    begin_answer(&basis, CLT_TIER_PREDICTION, key.device, "");
-    for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
+    rc = answer_from_others(out, s, &of_text, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, error);
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(s->objective)) {
+    begin_answer(out, CLT_TIER_PREDICTION, s->key.device, "");
+    for (size_t i = s->from; rc == CLT_OK && i < s->to && best->config == CLT_CONFIG_NONE; i++) {
       char *path = NULL;
-      if (catalog->stores[i].models_version == 0) continue; /* no models: do not read the kernel's files */
-      rc = clt_predictor_path(&path, catalog->stores[i].path, instance, error);
+      if (s->catalog->stores[i].models_version == 0) continue; /* no models: do not read the kernel's files */
+      rc = clt_predictor_path(&path, s->catalog->stores[i].path, s->instance, error);
       if (rc == CLT_OK)
-        rc = clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,
+        rc = clt_kept_models_best(&s->catalog->models, &out->best.config, &out->best.time_s, path, s->instance, owned,
                                   error);
       free(path);
     }
   }
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) rc = clt_instance_kernel_key(kernel, s->instance, error);
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
+    rc = answer_from_others(out, s, &of_kernel, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, error);
+  return rc;
+}
+
+int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
+                       clt_error *error) {
+  clt_objective *objective = NULL;
+  answer_search s = {
+      .catalog = catalog, .to = catalog->n_private, .instance = instance, .sizes = clt_instance_sizes_text(instance)};
+  answer_basis basis;
+  const clt_measurement *best = &basis.best;
+  int rc = s.sizes ? clt_store_key_init(&s.key, instance, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
+  s.objective = objective;
+  if (rc == CLT_OK) rc = answer_from_stores(&basis, &s, owned, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
-    rc = clt_instance_kernel_key(kernel, instance, error);
-    if (rc == CLT_OK)
-      rc = answer_from_others(&basis, catalog, &of_kernel, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
-                              objective, &related, error);
+    s.from = s.to;
+    s.to = catalog->n_stores;
+    rc = answer_from_stores(&basis, &s, owned, error);
+    basis.is_public = true;
   }
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && clt_space_valid(clt_instance_space(instance)) == 0) {
     char why[400];
@@ -228,9 +253,9 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     basis.best.config = clt_instance_reference_configuration(instance);
   }
   if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
-  clt_related_release(&related);
+  clt_related_release(&s.related);
   clt_objective_free(objective);
-  free(sizes);
+  free(s.sizes);
   return rc;
 }
 

@@ -28,9 +28,13 @@ struct clt_objective {
   const clt_space *space;
   clt_metric *metrics; /* their texts belong to the problem or to `text` */
   meaning *meanings;
-  size_t n, n_built_ins, chosen;
-  clt_goal goal;
-  char *text; /* the objective as the caller wrote it */
+  size_t n, n_built_ins;
+  struct aim {
+    size_t metric;
+    clt_goal goal;
+  } aims[CLT_MOST_OBJECTIVES]; /* n_aims; the first one is what the functions about one objective mean */
+  size_t n_aims;
+  char *text; /* the objectives as the caller wrote them, each ended by '\0' */
 };
 
 /* --- words of the field --- */
@@ -111,15 +115,15 @@ static clt_goal read_goal(const char **subject, const char *text) {
   return CLT_GOAL_NOT_STATED;
 }
 
-static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error *error) {
+static int choose_objective(clt_objective *o, const char *text, clt_metric_scope *scope, clt_error *error) {
   const char *subject;
-  clt_goal goal = read_goal(&subject, o->text);
-  o->chosen = o->n;
+  clt_goal goal = read_goal(&subject, text);
+  size_t chosen = o->n;
   for (size_t i = o->n; i-- > 0;) { /* if a metric of the problem is called "figure", it takes precedence */
     size_t k = (i + o->n_built_ins) % o->n;
-    if (strcmp(o->metrics[k].name, subject) == 0) o->chosen = k;
+    if (strcmp(o->metrics[k].name, subject) == 0) chosen = k;
   }
-  if (o->chosen == o->n) {
+  if (chosen == o->n) {
     clt_error why = {0};
     const char *near = clt_nearest_among(subject, o->metrics, o->n, sizeof *o->metrics);
     char hint[200] = "";
@@ -133,12 +137,33 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
     if (rc) return clt_fail(error, rc, "invalid objective '%.200s': %s", subject, why.message);
   }
-  o->goal = goal ? goal : o->metrics[o->chosen].goal;
-  if (o->goal) return CLT_OK;
-  return clt_fail(error, CLT_E_ARGUMENT,
-                  "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s', as --objective or as "
-                  "\"Objective\" in the problem file",
-                  subject, subject, subject);
+  if (!goal) goal = o->metrics[chosen].goal;
+  for (size_t i = 0; i < o->n_aims; i++)
+    if (o->aims[i].metric == chosen)
+      return clt_fail(error, CLT_E_ARGUMENT, "the objective '%.200s' is listed twice", subject);
+  o->aims[o->n_aims++] = (struct aim){chosen, goal};
+  if (goal) return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s'", subject,
+                  subject, subject);
+}
+
+/* Chooses what the text lists. Commas in brackets belong to an expression. */
+static int choose_objectives(clt_objective *o, clt_metric_scope *scope, clt_error *error) {
+  int depth = 0, rc = CLT_OK;
+  bool ends = false;
+  for (char *begin = o->text, *at = begin; rc == CLT_OK && !ends; at++) {
+    ends = *at == '\0';
+    depth += (*at == '(') - (*at == ')');
+    if (!ends && (*at != ',' || depth > 0)) continue;
+    if (o->n_aims == CLT_MOST_OBJECTIVES)
+      return clt_fail(error, CLT_E_ARGUMENT, "more than %d objectives: '%.200s' is one too many", CLT_MOST_OBJECTIVES,
+                      begin);
+    for (char *last = at; last > begin && isspace((unsigned char)last[-1]); last--) last[-1] = '\0';
+    *at = '\0';
+    rc = choose_objective(o, begin, scope, error);
+    begin = at + 1;
+  }
+  return rc;
 }
 
 /* Uses the problem of the scope's instance, or only its space, which has no metrics of its own. */
@@ -146,7 +171,7 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const cl
                           clt_error *error) {
   const clt_instance *instance = scope->instance;
   const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
-  size_t n_stated = problem ? problem->guidance.n_metrics : 0, n_most = FIGURE + 1 + n_stated + 1;
+  size_t n_stated = problem ? problem->guidance.n_metrics : 0, n_most = FIGURE + 1 + n_stated + CLT_MOST_OBJECTIVES;
   if (text == NULL && problem) text = problem->guidance.objective;
   if (text == NULL || *text == '\0') text = figure ? figure->name : "time";
   clt_objective *o = clt_new_array(1, sizeof *o);
@@ -165,7 +190,7 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const cl
     o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
   }
   for (size_t i = 0; rc == CLT_OK && i < n_stated; i++) rc = add_metric(o, scope, problem->guidance.metrics[i], error);
-  if (rc == CLT_OK) rc = choose_objective(o, scope, error);
+  if (rc == CLT_OK) rc = choose_objectives(o, scope, error);
   if (rc)
     clt_objective_free(o);
   else
@@ -199,24 +224,33 @@ void clt_objective_free(clt_objective *o) {
 
 /* --- asking --- */
 
-const char *clt_objective_name(const clt_objective *o) { return o->metrics[o->chosen].name; }
-const char *clt_objective_expression(const clt_objective *o) { return o->metrics[o->chosen].expression; }
-const char *clt_objective_unit(const clt_objective *o) { return o->metrics[o->chosen].unit; }
-clt_goal clt_objective_goal(const clt_objective *o) { return o->goal; }
-bool clt_objective_is_time(const clt_objective *o) { return o->chosen == TIME && o->goal == CLT_MINIMISE; }
-bool clt_objective_needs_energy(const clt_objective *o) { return o->meanings[o->chosen].reads_energy; }
+const char *clt_objective_name(const clt_objective *o) { return o->metrics[o->aims[0].metric].name; }
+const char *clt_objective_expression(const clt_objective *o) { return o->metrics[o->aims[0].metric].expression; }
+const char *clt_objective_unit(const clt_objective *o) { return o->metrics[o->aims[0].metric].unit; }
+clt_goal clt_objective_goal(const clt_objective *o) { return o->aims[0].goal; }
+bool clt_objective_is_time(const clt_objective *o) {
+  return o->aims[0].metric == TIME && o->aims[0].goal == CLT_MINIMISE;
+}
 size_t clt_objective_n_metrics(const clt_objective *o) { return o->n; }
-size_t clt_objective_chosen(const clt_objective *o) { return o->chosen; }
+size_t clt_objective_chosen(const clt_objective *o) { return o->aims[0].metric; }
+size_t clt_objective_n(const clt_objective *o) { return o->n_aims; }
 
 size_t clt_objective_default(const clt_objective *o) { return o->n_built_ins > FIGURE ? FIGURE : TIME; }
 
 bool clt_objective_is_default(const clt_objective *o) {
   size_t own = clt_objective_default(o);
-  return o->chosen == own && o->goal == o->metrics[own].goal;
+  return o->n_aims == 1 && o->aims[0].metric == own && o->aims[0].goal == o->metrics[own].goal;
 }
 
 bool clt_objective_ranks_by_time(const clt_objective *o) {
-  return o->meanings[o->chosen].in_time == (o->goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING);
+  const clt_trend worse = o->aims[0].goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING;
+  return o->n_aims == 1 && o->meanings[o->aims[0].metric].in_time == worse;
+}
+
+bool clt_objective_needs_energy(const clt_objective *o) {
+  bool needs = false;
+  for (size_t i = 0; i < o->n_aims; i++) needs |= o->meanings[o->aims[i].metric].reads_energy;
+  return needs;
 }
 
 bool clt_objective_ranks_as_usual(const clt_objective *o) {
@@ -263,7 +297,7 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
 }
 
 double clt_objective_value(const clt_objective *o, const clt_measurement *m) {
-  return clt_objective_metric_value(o, o->chosen, m);
+  return clt_objective_metric_value(o, o->aims[0].metric, m);
 }
 
 /* Values of at least LEAST are costs themselves. 0 has a cost below theirs, and a negative value a cost below that. */
@@ -293,15 +327,48 @@ double clt_cost_ratio(double cost, double other) {
   return ratio > LEAST && ratio < MOST ? ratio : NAN;
 }
 
-double clt_objective_cost_of(const clt_objective *o, double value) { return clt_goal_cost(o->goal, value); }
-double clt_objective_value_of(const clt_objective *o, double cost) { return clt_goal_value(o->goal, cost); }
+double clt_objective_cost_of(const clt_objective *o, double value) { return clt_goal_cost(o->aims[0].goal, value); }
+double clt_objective_value_of(const clt_objective *o, double cost) { return clt_goal_value(o->aims[0].goal, cost); }
 
 double clt_objective_cost(const clt_objective *o, const clt_measurement *m) {
-  return clt_goal_cost(o->goal, clt_objective_value(o, m));
+  double costs[CLT_MOST_OBJECTIVES];
+  return clt_objective_costs(o, m, costs) ? costs[0] : NAN;
+}
+
+bool clt_objective_costs(const clt_objective *o, const clt_measurement *m, double *out) {
+  bool all = true;
+  for (size_t i = 0; i < o->n_aims; i++) {
+    out[i] = clt_goal_cost(o->aims[i].goal, clt_objective_metric_value(o, o->aims[i].metric, m));
+    all = all && !isnan(out[i]);
+  }
+  return all;
+}
+
+clt_metric clt_objective_nth(const clt_objective *o, size_t index) {
+  clt_metric metric = o->metrics[o->aims[index].metric];
+  metric.goal = o->aims[index].goal;
+  return metric;
+}
+
+double clt_objective_nth_value(const clt_objective *o, size_t index, const clt_measurement *m) {
+  return clt_objective_metric_value(o, o->aims[index].metric, m);
+}
+
+bool clt_costs_dominate(const double *costs, const double *others, size_t n) {
+  bool better = false;
+  for (size_t i = 0; i < n; i++) {
+    if (!(costs[i] <= others[i])) return false; /* or one has no value */
+    better |= costs[i] < others[i];
+  }
+  return better;
 }
 
 const char *clt_objective_value_text(char out[96], const clt_objective *o, double value) {
-  const char *unit = clt_objective_unit(o);
+  return clt_metric_value_text(out, &o->metrics[o->aims[0].metric], value);
+}
+
+const char *clt_metric_value_text(char out[96], const clt_metric *metric, double value) {
+  const char *unit = metric->unit;
   if (!isfinite(value)) return strcpy(out, "-");
   if (strcmp(unit, "s") == 0) return clt_time_text(out, value);
   clt_snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);

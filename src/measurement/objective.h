@@ -12,11 +12,14 @@
 
 typedef struct clt_objective clt_objective;
 
+#define CLT_MOST_OBJECTIVES 4
+
 /* Makes the objective that text describes: "time" (minimises time_s); "energy" (minimises energy_J); "figure" (the
  * figure that a program reports, if it is not a time, in its own unit and with the problem file's direction); a metric
  * of the problem that has a goal; or "minimise EXPRESSION" or "maximise EXPRESSION", for any expression, for a metric
- * without a goal, and to reverse a metric's goal. "" means the default objective: "figure" if there is one, else
- * "time". NULL means the problem's "Objective", or the default one.
+ * without a goal, and to reverse a metric's goal; or up to CLT_MOST_OBJECTIVES of them, with commas between. "" means
+ * the default objective: "figure" if there is one, else "time". NULL means the problem's "Objective", or the default
+ * one.
  *
  * The instance must outlive the objective. CLT_E_ARGUMENT if text is none of these, CLT_E_EXPRESSION if the
  * expression does not compile. Free with clt_objective_free. */
@@ -59,8 +62,19 @@ double clt_goal_cost(clt_goal goal, double value);
 double clt_goal_value(clt_goal goal, double cost);
 /* How many times as high a cost is as another; NaN if one of them is NaN, or their values have different signs. */
 double clt_cost_ratio(double cost, double other);
+/* --- several objectives: what is about one is about the first --- */
+
+size_t clt_objective_n(const clt_objective *objective);
+clt_metric clt_objective_nth(const clt_objective *objective, size_t index); /* with the objective's goal */
+double clt_objective_nth_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
+/* The cost of each, NaN if it has none. Returns whether all have one; if not, clt_objective_cost is NaN. */
+bool clt_objective_costs(const clt_objective *objective, const clt_measurement *measurement, double *out);
+/* Whether the first is nowhere worse and somewhere better. */
+bool clt_costs_dominate(const double *costs, const double *others, size_t n);
+
 /* Prints a value: "25.9 ms", "1.2 GFLOP/s"; "-" if it is not finite. Returns out. */
 const char *clt_objective_value_text(char out[96], const clt_objective *objective, double value);
+const char *clt_metric_value_text(char out[96], const clt_metric *metric, double value);
 
 /* All metrics: "time", "energy", "figure" if there is one, the problem's metrics, and the objective's expression if
  * it has no name. unit may be "", goal may be CLT_GOAL_NOT_STATED. */

@@ -453,6 +453,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   put_session(&d, &json);
   put_best(&d, &json);
   put_progress(&d, &json);
+  clt_json_set(&json, "front", clt_report_front(tuning));
   for (size_t i = 0; rc == CLT_OK && i < tuning->rows.n; i++) costs[i] = tuning->rows.items[i].cost;
   if (rc == CLT_OK) clt_json_set(&json, "median_value", cost_json(&d, clt_median(costs, tuning->rows.n)));
   for (size_t i = 0; rc == CLT_OK && i < n_parameters; i++) {
@@ -468,7 +469,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   clt_json_set(&json, "parameters", parameters);
   clt_json_set(&json, "ranking", ranking);
   if (rc == CLT_OK) clt_json_set(&json, "failing", failing_json(&d));
-  if (rc == CLT_OK) rc = clt_report_fit(&model, tuning, options, error);
+  if (rc == CLT_OK && options->without_model) model = json_null();
+  if (rc == CLT_OK && !options->without_model) rc = clt_report_fit(&model, tuning, options, error);
   if (rc == CLT_OK) clt_json_set(&json, "model", model);
   if (rc == CLT_OK && json == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; d.factors && i < n_parameters; i++) free(d.factors[i].effects);

@@ -244,6 +244,27 @@
         dots(points.map(([a, b, text]) => [px(a), py(b), text]), 3.4, "var(--p1)")]);
   }
 
+  // Two of the objectives: all configurations, and the front as steps.
+  function frontPlot(t, first, second) {
+    const forms = [first, second].map((k) => {
+      const {name, unit, goal} = t.front.members[0].values[k];
+      return formOf({objective: {name, unit, goal}}, t.front.members[0].values[k].value);
+    });
+    const at = (values) => [values[first] / forms[0].scale, values[second] / forms[1].scale];
+    const all = t.front.points.map(at).filter((p) => p.every(drawable));
+    const members = t.front.members.map((m) => [...at(m.values.map((v) => v.value)), `${m.text}: ${m.summary}`])
+      .filter((p) => p.slice(0, 2).every(drawable));
+    const values = (k) => [...all, ...members].map((p) => p[k]);
+    return plot("The front and all configurations", 430, 330, valueScale(values(0)), valueScale(values(1)),
+      forms[0].axis, forms[1].axis, (px, py) => [
+        dots(all.map(([a, b]) => [px(a), py(b), ""]), 3.4, "var(--faint)"),
+        t.front.members[0].values.length === 2 && curve(members.map(([a, b], i) => i
+          ? `H${px(a).toFixed(1)}V${py(b).toFixed(1)}` : `M${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join("") || "M0 0",
+        1.5, "var(--p1)"),
+        members.map(([a, b, text]) => svg("path", {d: `M${px(a) - 4} ${py(b)}l4 -4l4 4l-4 4z`, fill: "var(--p1)"},
+          tip(text)))]);
+  }
+
   // --- parts of a tuning ---
   const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value,
     t.progress[t.progress.length - 1].best_value) <= NEAR);
@@ -328,6 +349,16 @@
         caption.cloneNode(true))),
     el("details", null, el("summary", null, `All improvements: ${t.progress.length}`), table("Improvements",
       [["evaluation", "n"], ...(timed ? [["seconds", "n"]] : []), [form.title, "n"]], rows))];
+  }
+
+  function front(t) {
+    const values = t.front.members[0].values, rows = t.front.members.map((m) => el("tr", null,
+      m.values.map((v) => cell("td", "n", formOf({objective: v}, v.value).full(v.value))), cell("td", "flow", code(m.text))));
+    return [el("p", null, "No other configuration is at least as good by all objectives and better by one. The values are " +
+      "those of the search."),
+    el("div", {class: "figures"}, values.slice(1).map((v, i) => figure(`${v.name} over ${values[0].name}`,
+      frontPlot(t, 0, i + 1)))),
+    table("The front", [...values.map((v) => [v.name, "n"]), ["configuration"]], rows)];
   }
 
   function fastest(t, form) {
@@ -456,9 +487,32 @@
       line("global memory", number(d.global_memory_bytes / 1048576, "MiB"))]);
   }
 
+  // What runs while the page is rewritten, as its events say it: the running tunings first.
+  function follow(f) {
+    const running = f.tunings.filter((t) => !t.ended), ended = f.tunings.length - running.length;
+    const shown = [...running, ...f.tunings.filter((t) => t.ended).reverse()].slice(0, 64).map((t) => ({...t,
+      spent_s: t.elapsed_s, configurations: t.evaluations, best: {text: t.best},
+      points: {value: [], evaluation: [], spent_s: [], text: []}}));
+    const rows = shown.map((t, i) => el("tr", null, el("th", {scope: "row", class: "flow"},
+      i < CURVES && key("k" + (i + 1)), [t.title, t.sizes, t.device].filter((s) => s).join(" \u00b7 ")),
+    cell("td", "flow", t.ended ? "ended" : t.waits || t.phase),
+    cell("td", "n", count(t.evaluations) + (t.total ? " of " + count(t.total) : "")),
+    cell("td", "flow", Object.entries(t.reasons).map(([name, n]) => `${count(n)} ${name}`).join(", ")),
+    cell("td", "flow", t.progress.length ? formOf(t, t.best_value).full(t.best_value) + ": " + t.best.text : ""),
+    cell("td", "flow", t.latest ? `${t.latest.text}: ${t.latest.result}` : "")));
+    const relative = shown.some((t) => t.title !== shown[0].title || t.sizes !== shown[0].sizes);
+    return el("section", {"aria-labelledby": "follow"}, el("h2", {id: "follow"}, f.ended ? "The search has ended" : "Running"),
+      !f.tunings.length && el("p", null, "Waiting for the first event in ", code(f.file), "."),
+      ended > 0 && el("p", null, `${count(ended)} of ${count(f.tunings.length)} tunings have ended.`),
+      shown.length > 0 && [table("What runs", [["tuning"], ["now"], ["evaluations", "n"], ["failed"], ["best"], ["latest"]], rows),
+        el("div", {class: "figures"}, figure("Over time", progressPlot("The best so far over the seconds since the start", shown,
+          formOf(shown[0], shown[0].best_value), true, relative)))]);
+  }
+
   // --- the page ---
   // A tuning's parts: id, title, whether there is something to show, what writes it.
   const PARTS = [["progress", "The best so far", (t) => t.progress.length > 0, progress],
+    ["front", "The front", (t) => t.front.members.length > 0, front],
     ["fastest", (t) => isTime(t) ? "The ten fastest" : "The ten best", (t) => t.best, fastest],
     ["parameters", "Effects of the parameters", (t) => t.ranking.length > 0, parameters],
     ["pairs", "Two parameters together", (t) => t.pairs && t.best, pairs],
@@ -467,7 +521,8 @@
     ["device", "The device", (t) => t.device || t.key, device]];
   const titleOf = (part, t) => typeof part[1] === "string" ? part[1] : part[1](t);
   const partsOf = (t) => PARTS.filter((part) => part[2](t));
-  const several = tunings.length > 1, title = several ? `${tunings.length} tunings compared` : tunings[0].title;
+  const several = tunings.length > 1, only = tunings.length === 1 && tunings[0], now = report.follow;
+  const title = several ? `${tunings.length} tunings compared` : only ? only.title : "No measurement yet";
   const subject = (t) => [t.sizes, t.device ? t.device.name : t.key].filter((s) => s).join(" \u00b7 ");
   const item = (target, text) => el("li", null, el("a", {href: "#" + target}, text));
 
@@ -505,13 +560,14 @@
   }
 
   document.title = title + " \u2013 clatune";
-  fill(document.getElementById("head"), null, [el("h1", null, title), !several && subject(tunings[0]) && el("p",
-    {class: "sub"}, subject(tunings[0])),
-    el("nav", {"aria-label": "Contents"}, el("ul", null, several ? tunings.map((t, i) => item("r" + (i + 1),
+  fill(document.getElementById("head"), null, [el("h1", null, title), only && subject(only) && el("p",
+    {class: "sub"}, subject(only)),
+    el("nav", {"aria-label": "Contents"}, el("ul", null, now && item("follow", "Running"), several ? tunings.map((t, i) => item("r" + (i + 1),
       `${i + 1} ${t.title}`))
-      : partsOf(tunings[0]).map((part) => item("r1-" + part[0], titleOf(part, tunings[0]))), item("origin",
+      : only && partsOf(only).map((part) => item("r1-" + part[0], titleOf(part, tunings[0]))), item("origin",
         "How this page was made")))]);
-  fill(document.getElementById("content"), null, [several && comparison(), tunings.map(tuning)]);
+  fill(document.getElementById("content"), null, [now && follow(now), several && comparison(),
+    tunings.map(tuning)]);
   fill(document.getElementById("foot"), null, [el("section", {"aria-labelledby": "origin"}, el("h2", {id: "origin"},
     "How this page was made"),
     el("p", null, `By clatune ${report.version}. It needs nothing beside itself: no network, no font, no other file.`),

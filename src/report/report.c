@@ -286,14 +286,20 @@ double clt_tuning_value(const clt_tuning *tuning, double cost) {
   return clt_objective_value_of(tuning->objective, cost);
 }
 
-double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
+clt_measurement clt_row_measurement(const clt_report_row *row, bool as_finalist) {
   clt_measurement m;
   clt_measurement_init(&m, row->config);
+  m.reason = row->reason;
   m.use = row->use;
   m.time_s = as_finalist ? row->final_s : row->time_s;
   m.energy_J = as_finalist ? row->final_energy_J : row->energy_J;
   m.figure = as_finalist ? row->final_figure : row->figure;
-  return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
+  return m;
+}
+
+double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
+  const clt_measurement m = clt_row_measurement(row, as_finalist);
+  return clt_objective_metric_value(tuning->objective, metric, &m);
 }
 
 static bool comes_before(const clt_report_ranked *a, const clt_report_ranked *b) {
@@ -383,6 +389,8 @@ int clt_report_add_recording(clt_report *report, const clt_recording *recording,
   return add_tuning(report, &tuning, rc, error);
 }
 
+void clt_report_follow(clt_report *report, json_t *follow) { json_object_set_new(report->document, "follow", follow); }
+
 size_t clt_report_n_tunings(const clt_report *report) { return report->n_tunings; }
 
 const char *clt_report_csv(const clt_report *report) { return report->csv.bytes ? report->csv.bytes : ""; }
@@ -407,21 +415,26 @@ static void put_escaped(clt_text *out, const char *text, bool is_data) {
 }
 
 int clt_report_page(char **out, const clt_report *report, clt_error *error) {
-  static const char text_mark[] = "@TEXT@", data_mark[] = "@DOCUMENT@";
-  const char *at = strstr(clt_page_template, text_mark), *behind = at + strlen(text_mark);
-  const char *data_at = strstr(behind, data_mark);
+  static const char *const marks[] = {"@REFRESH@", "@TEXT@", "@DOCUMENT@"};
+  const char *rest = clt_page_template;
+  const json_t *follow = json_object_get(report->document, "follow");
+  const bool refreshes = follow && !json_is_true(json_object_get(follow, "ended"));
   clt_text page = {0};
   char *text = NULL;
-  if (clt_report_n_tunings(report) == 0) return clt_fail(error, CLT_E_ARGUMENT, "there are no measurements to report");
+  if (clt_report_n_tunings(report) == 0 && follow == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "there are no measurements to report");
   int rc = clt_document_text(&text, report->document, 100, error);
   if (rc) return rc;
   char *json = json_dumps(report->document, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(8));
   if (json) {
-    clt_text_add_bytes(&page, clt_page_template, (size_t)(at - clt_page_template));
-    put_escaped(&page, text, false);
-    clt_text_add_bytes(&page, behind, (size_t)(data_at - behind));
-    put_escaped(&page, json, true);
-    clt_text_add(&page, data_at + strlen(data_mark));
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+      const char *at = strstr(rest, marks[i]);
+      clt_text_add_bytes(&page, rest, (size_t)(at - rest));
+      rest = at + strlen(marks[i]);
+      if (i == 0 && refreshes) clt_text_add(&page, "<meta http-equiv=\"refresh\" content=\"2\">");
+      if (i > 0) put_escaped(&page, i == 1 ? text : json, i == 2);
+    }
+    clt_text_add(&page, rest);
     rc = clt_text_take(out, &page, error);
   } else {
     rc = clt_fail_memory(error);

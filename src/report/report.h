@@ -18,6 +18,7 @@ typedef struct clt_report_options {
   const char *command;   /* the command line that made the report, shown in it; NULL: none */
   bool share;            /* for other people: names of files instead of paths */
   bool csv;              /* only rows, for clt_report_csv, and no document */
+  bool without_model;    /* fits no model: a page that is rewritten all the time */
 } clt_report_options;
 
 /* Options are borrowed for the report's lifetime. */
@@ -33,6 +34,8 @@ int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_des
                        clt_error *error);
 /* From a recording, in the order of its file. */
 int clt_report_add_recording(clt_report *report, const clt_recording *recording, clt_error *error);
+/* What runs now (cli/follow.h); stolen. Unless it has ended, the page asks the browser to load it again. */
+void clt_report_follow(clt_report *report, json_t *follow);
 size_t clt_report_n_tunings(const clt_report *report);
 
 /* The rows of all tunings as CSV, one line per configuration; borrowed. */
@@ -43,7 +46,7 @@ const json_t *clt_report_document(const clt_report *report);
 /* The document as text for a terminal of `width` columns (at least 60); *out is malloc'ed. */
 int clt_report_text(char **out, const clt_report *report, int width, clt_error *error);
 /* A self-contained HTML page with the document and a script that draws it; *out is malloc'ed. CLT_E_ARGUMENT: the
- * report has no tuning. */
+ * report has neither a tuning nor what runs now. */
 int clt_report_page(char **out, const clt_report *report, clt_error *error);
 
 #endif

@@ -87,6 +87,10 @@ int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const
 #define CLT_REPORT_MOST_POINTS 1200 /* points drawn in a scatter plot */
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 
+/* front.c: several objectives: what no other configuration dominates, in the order of the first objective, and some of
+ * all for a plot. By the values of the search: finalists have others, which are not comparable with them. */
+json_t *clt_report_front(const clt_tuning *tuning);
+
 /* document.c: text as text. Bytes that are no UTF-8 and control characters become "?". */
 json_t *clt_report_string(const char *text);
 /* The tuning's part of the document. */
@@ -96,6 +100,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
  * CLT_E_ARGUMENT where another tuning has others. */
 int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *tuning, clt_error *error);
 
+/* A row as a finalist or in the search. */
+clt_measurement clt_row_measurement(const clt_report_row *row, bool as_finalist);
 /* A figure computed of a row: the value of one of the objective's metrics, as a finalist or in the search. */
 double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist);
 

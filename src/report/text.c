@@ -113,6 +113,11 @@ static const clt_line best_lines[] = {
     {"look it up", "{?best}{lookup}"}};
 static const clt_text_layout best_layout = CLT_TEXT_LAYOUT(0, 20, best_lines);
 
+static const clt_line front_lines[] = {
+    {.form = "[{?first}\nThe front, which no other configuration dominates\n]{text}: {summary}",
+     .each = "front.members"}};
+static const clt_text_layout front_layout = CLT_TEXT_LAYOUT(0, 1, front_lines);
+
 static const clt_line failing_lines[] = {{.form = "{failed} of {rows} with {parameter}={value}", .each = "failing"}};
 static const clt_text_layout failing_layout = CLT_TEXT_LAYOUT(0, 1, failing_lines);
 
@@ -310,10 +315,17 @@ static void put_parameters(const sheet *s) {
                   " [{?objective.name=time}speed|merit] of the median.\n");
 }
 
+static const clt_line follow_lines[] = {
+    {.form = "{title}[, {sizes}][, {device}]: [{?ended}ended|{waits}|{phase}], {evaluations}[{?total} of {total}]"
+             " evaluations, {failed} failed[, best {best_value:in objective.unit}: {best}]",
+     .each = "follow.tunings"}};
+static const clt_text_layout follow_layout = CLT_TEXT_LAYOUT(0, 1, follow_lines);
+
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error) {
   clt_text text = {0};
   json_t *tuning;
   size_t i;
+  clt_draw_layout(&text, document, &follow_layout);
   json_array_foreach(json_object_get(document, "tunings"), i, tuning) {
     const json_t *objective = json_object_get(tuning, "objective");
     sheet s = {.out = &text,
@@ -331,6 +343,7 @@ int clt_document_text(char **out, const json_t *document, int width, clt_error *
     put_failures(&s);
     put_progress(&s);
     put_fastest(&s);
+    clt_draw_layout(&text, tuning, &front_layout);
     clt_draw_layout(&text, tuning, &model_layout);
     put_parameters(&s);
   }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/objective.h"
 #include "model/gaussian.h"
 
 #define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */
@@ -83,6 +84,9 @@ typedef struct surrogate_state {
   uint32_t turn;                        /* the branch that the models are fitted for: 0 or the latest */
   uint64_t n_picked[2];                 /* by the main search, by branches */
   double fit_s, predict_s;
+  bool (*costs)(const void *user, const clt_measurement *m, double *out);
+  const void *costs_user;
+  clt_weighing weighing;
 } surrogate_state;
 
 /* --- initial design --- */
@@ -371,6 +375,10 @@ static int need_model(surrogate_state *s, clt_acquisition by, clt_error *error) 
 static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error) {
   clt_candidates *c = &s->candidates;
   size_t news = s->n_rows - s->n_seen;
+  if (s->weighing.n > 1) {
+    s->all.best_cost = clt_weighing_draw(&s->weighing, s->rows, s->n_rows, &s->rng);
+    s->has_committee = s->has_trees = s->has_process = false;
+  }
   if (news > 0 && news >= s->n_rows / REFIT_SHARE) {
     s->turn = s->turn == 0 && has_enough(s, s->latest) ? s->latest : 0;
     s->has_committee = s->has_trees = s->has_process = false;
@@ -443,6 +451,12 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   s->options = *(const surrogate_options *)options;
   s->spread_left = s->options.start;
   clt_rng_init(&s->rng, setup->seed);
+  if (setup->n_objectives > 1) {
+    s->costs = setup->costs;
+    s->costs_user = setup->costs_user;
+    s->weighing.n = setup->n_objectives;
+    s->options.patience = 0; /* no branch: each proposal has other weights, so the search is never stuck */
+  }
   const clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                            (unsigned)s->options.iterations, s->options.decay};
   int rc = clt_steps_init(&s->steps, setup, &rules, error);
@@ -472,6 +486,15 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   return rc;
 }
 
+static int surrogate_tell(void *state, clt_config config, double cost, const clt_measurement *m, clt_error *error) {
+  surrogate_state *s = state;
+  double costs[CLT_MOST_OBJECTIVES];
+  int rc = CLT_OK;
+  if (s->weighing.n > 1 && !isnan(cost) && s->costs(s->costs_user, m, costs))
+    rc = clt_weighing_add(&s->weighing, config, costs, error);
+  return rc ? rc : clt_steps_tell(state, config, cost, m, error);
+}
+
 static void surrogate_report(const void *state, clt_search_report *out) {
   const surrogate_state *s = state;
   clt_steps_report(state, out);
@@ -488,6 +511,7 @@ static void surrogate_fini(void *state) {
   clt_committee_free(s->committee);
   clt_committee_free(s->blind);
   clt_encoding_free(s->encoding);
+  clt_weighing_release(&s->weighing);
   free(s->rows);
   free(s->x);
   free(s->inputs);
@@ -513,7 +537,7 @@ const clt_searcher_type clt_searcher_surrogate = {
     CLT_OPTIONS(options, surrogate_options),
     .sequential = true,
     .transfers = true,
-    .tell = clt_steps_tell,
+    .tell = surrogate_tell,
     .init = surrogate_init,
     .report = surrogate_report,
     .fini = surrogate_fini,

@@ -83,6 +83,26 @@ int clt_prior_init(clt_prior *prior, const clt_search_source *sources, size_t n_
 int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows, size_t n_known,
                    const clt_map *asked, const clt_forest *failures, clt_error *error);
 
+/* --- several objectives (weights.c) ---
+ *
+ * The models are fitted to a single cost, which has other random weights for each proposal (ParEGO: Knowles, "ParEGO: a
+ * hybrid algorithm with on-line landscape approximation for expensive multiobjective optimization problems", IEEE
+ * Transactions on Evolutionary Computation 10, 2006). */
+
+typedef struct clt_weighing {
+  size_t n;        /* objectives */
+  clt_map indices; /* configuration -> index in logs */
+  double *logs;    /* [n_told][n]: logarithms of the costs */
+  size_t n_told, capacity;
+} clt_weighing;
+
+/* Keeps the costs of a configuration. */
+int clt_weighing_add(clt_weighing *weighing, clt_config config, const double *costs, clt_error *error);
+/* Replaces the costs of correct rows: the augmented Tchebycheff norm, with new weights, of log costs between the least
+ * and the greatest of these rows. Returns the least cost. */
+double clt_weighing_draw(const clt_weighing *weighing, clt_result_row *rows, size_t n_rows, clt_rng *rng);
+void clt_weighing_release(clt_weighing *weighing);
+
 /* --- candidates (candidates.c) --- */
 
 /* The configurations that are predicted at each refit. Small space: all. Large space: a short list of the most

@@ -33,6 +33,7 @@
 #define NOISY 0.05                      /* the spread of runs above which medians rank better than shortest runs */
 #define NOISE_FACTOR 2.0                /* times the spread: how far behind in the ranking the best may be */
 #define MOST_FINALISTS CLT_MOST_LEADERS /* however noisy */
+#define MOST_FRONT 16                   /* finalists from the front of several objectives */
 /* On CPUs the times of a process depend on its memory pages, for a transpose by a tenth and more. */
 #define CPU_PROCESSES 3
 
@@ -49,6 +50,8 @@ typedef struct finals {
   clt_config claimed[2];  /* what one voice claims to be better, and the best without it; CLT_CONFIG_NONE: nothing */
   clt_config checked;     /* passed check_fastest last; CLT_CONFIG_NONE: none yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
+  clt_measurement *front; /* several objectives: n_front, as the search had it */
+  size_t n_front;
 } finals;
 
 static int by_rank(const void *a, const void *b) {
@@ -126,6 +129,8 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
       clt_measurement_init(&result->timed_beside, CLT_CONFIG_NONE);
     }
   }
+  if (rc == CLT_OK && correct && clt_objective_n(l->objective) > 1)
+    rc = clt_front_offer(NULL, result, l->objective, m, error);
   if (rc) return rc;
   for (size_t k = 0; k < s->n_ranked; k++) {
     clt_ranked *ranked = &s->ranked[k];
@@ -185,6 +190,7 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   const double enough_s = fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S);
   /* Without a device, the result must not depend on the speed of the machine. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
+  if (clt_objective_n(s->loop.objective) > 1) most = MIN_ROUNDS; /* what is slow, is still of interest */
   clt_contest_policy policy = policy_of_finals(s, most, enough_s);
   policy.n_processes = s->limits.binds ? CPU_PROCESSES : 1;
   int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
@@ -208,6 +214,23 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* Ranks the front before everything else, which is infinitely far behind. The result gets a new one, of finalists. */
+static int rank_front(finals *f, clt_session *s, clt_error *error) {
+  clt_config chosen[MOST_FRONT];
+  size_t n;
+  int rc = clt_front_spread(chosen, &n, MOST_FRONT, s->result, s->loop.objective, error);
+  for (size_t i = 0; rc == CLT_OK && i < s->n_ranked; i++) {
+    s->ranked[i].rank = INFINITY;
+    for (size_t k = 0; k < n; k++)
+      if (chosen[k] == s->ranked[i].config) s->ranked[i].rank = 1 + 1e-3 * (double)k;
+  }
+  f->front = s->result->front;
+  f->n_front = s->result->n_front;
+  s->result->front = NULL;
+  s->result->n_front = 0;
+  return rc;
+}
+
 static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error) {
   /* Ranks by the shortest run, the best estimate on a quiet device. On a noisy one the shortest of many runs would
    * precede the shortest of few. */
@@ -220,12 +243,17 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
   free(spreads);
   for (size_t i = 0; i < s->n_ranked; i++)
     s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
+  const bool several = clt_objective_n(s->loop.objective) > 1;
+  if (several) {
+    int rc = rank_front(f, s, error);
+    if (rc) return rc;
+  }
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
   /* If runs scatter, the best may be far behind in the ranking. What others claim takes part in addition, so that it
    * does not displace what is known. */
   const clt_ranked *best = best_left(s);
   const bool has_known = !is_claim(s, best);
-  double limit = best->rank * (1 + NOISE_FACTOR * noise);
+  double limit = best->rank * (1 + (several ? WINDOW : NOISE_FACTOR * noise));
   for (size_t i = 0; wanted < most && i < s->n_ranked && s->ranked[i].rank <= limit; i++)
     wanted += !(has_known && is_claim(s, &s->ranked[i]));
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
@@ -360,6 +388,12 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   if (rc == CLT_OK) rc = play_finals(&f, s, most, error);
   if (rc == CLT_OK && s->limits.binds && f.leader.config != CLT_CONFIG_NONE) rc = compare_unbound(&f, s, error);
   s->in_contest = false;
+  if (s->result->n_front == 0 && f.n_front > 0) {
+    s->result->front = f.front;
+    s->result->n_front = f.n_front;
+  } else {
+    clt_front_clear(&f.front, &f.n_front);
+  }
   free(f.configs);
   free(f.measurements);
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;

@@ -27,6 +27,10 @@ int clt_loop_choose_searcher(clt_search_loop *l, const char *name, const clt_pro
   return rc;
 }
 
+static bool costs_of(const void *objective, const clt_measurement *m, double *out) {
+  return clt_objective_costs(objective, m, out);
+}
+
 int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error) {
   l->evaluated = clt_new_array(l->n_initial, sizeof *l->evaluated);
   l->initial_answers = clt_new_array(l->n_initial, sizeof *l->initial_answers);
@@ -40,6 +44,9 @@ int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error)
   setup.evaluated = l->evaluated;
   setup.n_evaluated = l->n_initial;
   setup.has_default = l->has_default;
+  setup.n_objectives = clt_objective_n(l->objective);
+  setup.costs = costs_of;
+  setup.costs_user = l->objective;
   l->state = clt_new_array(1, l->searcher->state_size);
   if (l->state == NULL) return clt_fail_memory(error);
   return l->searcher->init(l->state, &setup, l->options, error);

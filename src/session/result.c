@@ -34,6 +34,7 @@ void clt_tune_result_free(clt_tune_result *result) {
   clt_measurement_release(&result->default_measurement);
   clt_measurement_release(&result->timed_beside);
   clt_check_results_clear(&result->checks, &result->n_checks);
+  clt_front_clear(&result->front, &result->n_front);
   for (size_t i = 0; i < result->n_notes; i++) free(result->notes[i]);
   free(result->notes);
   free(result->race_reason);
@@ -144,6 +145,7 @@ static int keep_leader(clt_session *s, double cost, const clt_measurement *m, cl
 static int withdraw(clt_session *s, clt_config config, clt_error *error) {
   clt_measurement *best = &s->result->best;
   const clt_leader *left = NULL;
+  clt_front_remove(s->result, config);
   for (size_t i = s->n_ranked; i-- > 0;)
     if (s->ranked[i].config == config) s->ranked[i] = s->ranked[--s->n_ranked];
   for (size_t i = s->n_leaders; i-- > 0;)
@@ -163,6 +165,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   clt_tune_result *result = s->result;
   clt_counted_result *counts = (clt_counted_result *)result;
   bool correct = clt_measurement_correct(m), has_cost = cost > 0;
+  const bool several = clt_objective_n(s->loop.objective) > 1;
   int rc = CLT_OK;
   result->evaluations++;
   result->n_correct += correct;
@@ -186,11 +189,11 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
             "the objective '%.200s' has no value for %s; configurations without a value are ignored",
             clt_objective_name(s->loop.objective), name);
   }
-  if (has_cost && !(s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance)))) {
-    s->improved_cost = cost;
-    s->improved_at = result->evaluations;
-  }
   if (origin == CLT_NOT_KNOWN && s->loop.n_refuted > 0) rc = withdraw(s, m->config, error);
+  bool improves = has_cost && !(s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance)));
+  if (improves) s->improved_cost = cost;
+  if (rc == CLT_OK && has_cost && several) rc = clt_front_offer(&improves, result, s->loop.objective, m, error);
+  if (improves) s->improved_at = result->evaluations;
   if (rc == CLT_OK && has_cost && origin != CLT_FROM_SESSION) {
     if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
     const clt_measurement at_median = clt_session_at_median(m);
@@ -362,6 +365,10 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   size_t n = s->n_ranked;
   double *values = clt_new_array(n, sizeof *values);
   if (best->config != CLT_CONFIG_NONE) result->best_spread = clt_spread(best);
+  if (clt_front_sort(result, s->loop.objective, error)) {
+    free(values);
+    return CLT_E_MEMORY;
+  }
   clt_session_report(s, &((clt_counted_result *)result)->search);
   for (size_t i = 0; i < n; i++) {
     if (s->ranked[i].cost >= result->least_cost) continue; /* least_cost is NaN at first */

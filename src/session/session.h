@@ -171,6 +171,16 @@ void clt_session_report(const clt_session *session, clt_search_report *out);
 /* Adds a note to the result. */
 int clt_session_note(clt_session *session, clt_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* front.c, for several objectives */
+/* Adds a correct measurement to the result's front unless another one dominates it. changed: nullable. */
+int clt_front_offer(bool *changed, clt_tune_result *result, const clt_objective *objective, const clt_measurement *m,
+                    clt_error *error);
+void clt_front_remove(clt_tune_result *result, clt_config config);
+/* Up to `most` of the front: the best by each objective, then always the one farthest from those chosen. */
+int clt_front_spread(clt_config *out, size_t *n_out, size_t most, clt_tune_result *result,
+                     const clt_objective *objective, clt_error *error);
+int clt_front_sort(clt_tune_result *result, const clt_objective *objective, clt_error *error);
+void clt_front_clear(clt_measurement **front, size_t *n);
 /* Completes the result from the counted answers. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);

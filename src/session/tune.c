@@ -110,7 +110,7 @@ static int ask_model(clt_session *s, clt_error *error) {
       if (clt_space_canonical(l->space, best[i]) == best[i] && !is_initial(l, best[i]) &&
           differs(l, first, best[i], parameters))
         l->initial[l->n_initial++] = best[i];
-  if (rc == CLT_OK && l->searcher->transfers && l->list == NULL) {
+  if (rc == CLT_OK && l->searcher->transfers && l->list == NULL && clt_objective_n(l->objective) == 1) {
     for (size_t i = 0; i < n; i++)
       known[i] = (clt_known_cost){best[i], predictions[i].p_valid < MIN_P_VALID ? NAN : predictions[i].log_cost};
     rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
@@ -195,6 +195,7 @@ static int open_store(clt_session *s, clt_error *error) {
 static int find_sources(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   const clt_search_loop *l = &s->loop;
+  if (clt_objective_n(l->objective) > 1) return CLT_OK; /* they have the costs of one */
   int rc = clt_sources_add_recordings(&s->sources, l->space, l->objective, settings->learn_from, settings->n_learn_from,
                                       settings->log, settings->user, error);
   bool from_store = l->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);

@@ -6,7 +6,9 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/map.h"
+#include "device/device.h"
 #include "store/store.h"
 
 /* last: the key that was selected before, whose other descriptions follow it. */
@@ -101,6 +103,7 @@ typedef struct merge {
   int64_t before_s; /* 0: all */
   int64_t newest_s; /* when the newest record was added */
   uint64_t n_added;
+  bool is_public;
   clt_error *error;
 } merge;
 
@@ -116,6 +119,16 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   clt_store_record copy = *record;
   bool is_new = false;
   if (w->before_s && record->created_s >= w->before_s) return 0;
+  clt_measurement without_log = *record->measurement;
+  if (w->is_public) {
+    if (!clt_measurement_correct(record->measurement)) return 0;
+    if (strchr(record->configuration, '/'))
+      return clt_fail(w->error, CLT_E_ARGUMENT,
+                      "the configuration '%.200s' may contain a path; leave its problem out with --problem or --device",
+                      record->configuration);
+    without_log.log = NULL;
+    copy.measurement = &without_log;
+  }
   if (record->created_s > w->newest_s) w->newest_s = record->created_s;
   copy.own = record->own && w->into->type == &clt_store_postgresql; /* where a login's own word counts */
   int rc = w->into->type->add(w->into->state, key_alone, &copy, &is_new, w->error);
@@ -123,19 +136,40 @@ static int merge_record(void *user, const clt_store_description *key_alone, cons
   return rc;
 }
 
+/* The description without what names a machine, a person or a path. *json (to be freed) has the device. */
+static int make_public(clt_store_description *d, char **json, clt_error *error) {
+  clt_device_info device;
+  const bool known = clt_device_from_json(&device, d->device_json, NULL) == CLT_OK;
+  d->problem_path = d->tuning_json = d->device_json = "";
+  if (!known) return CLT_OK;
+  device.uuid[0] = device.pci_address[0] = '\0';
+  device.platform_index = device.device_index = 0;
+  json_t *object = clt_device_json(&device);
+  d->device_json = *json = object ? json_dumps(object, JSON_COMPACT) : NULL;
+  json_decref(object);
+  return *json ? CLT_OK : clt_fail_memory(error);
+}
+
 int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
                     clt_error *error) {
   clt_store_description *keys = NULL, *own = NULL;
   size_t n_keys = 0, n_own = 0;
   const clt_store_key *last = NULL;
-  merge m = {.into = into, .before_s = selection ? selection->before_s : 0, .error = error};
+  merge m = {.into = into,
+             .before_s = selection ? selection->before_s : 0,
+             .is_public = selection && selection->is_public,
+             .error = error};
   int rc = clt_store_keys(&keys, &n_keys, from, false, error);
   if (rc == CLT_OK) rc = clt_store_keys(&own, &n_own, into, false, error);
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
     for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
-      const clt_store_description *d = &keys[i], *known = own;
+      clt_store_description stripped = keys[i];
+      const clt_store_description *d = &stripped, *known = own;
+      char *device_json = NULL;
       if (!is_selected(selection, d, &last)) continue;
+      if (m.is_public) rc = make_public(&stripped, &device_json, error);
+      if (rc) break;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
       const bool is_new = known == own + n_own || known->voice; /* described by others only */
       int64_t own_newest_s = INT64_MIN;
@@ -148,6 +182,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
       const bool newer = !is_new && d->tuning_json[0] && (!known->tuning_json[0] || m.newest_s > own_newest_s);
       if (rc == CLT_OK && (newer || (is_new && m.newest_s > INT64_MIN)))
         rc = into->type->add(into->state, is_new ? d : &tuning, NULL, NULL, error);
+      free(device_json);
     }
     rc = end_transaction(into, rc, error);
   }

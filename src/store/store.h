@@ -103,6 +103,9 @@ typedef struct clt_store_selection {
   const char *problem_name;
   const char *device; /* a part of the device's key, without regard to case */
   int64_t before_s;   /* only records added before this Unix time */
+  bool is_public; /* only correct measurements, without what names a machine, a person or a path: the problem's path,
+                     the tuning's notes, logs, the device's UUID and addresses. CLT_E_ARGUMENT: a configuration may
+                     contain a path */
 } clt_store_selection;
 
 /* Gives a plausible record without an origin its identity, the same in every store: origin "" and 63 bits of a hash of

@@ -378,7 +378,28 @@ class Lookup(SimulatedTest):
         (self.folder / "s.sqlite").rename(self.folder / "system" / "store.sqlite")
         run = self.clatune_json("lookup", "copy.json", "--device", "Simulated",
                                 CLATUNE_SYSTEM_STORE=str(self.folder / "system" / "store.sqlite"))
-        self.assertEqual(run["tier"], "exact")
+        self.assertEqual((run["tier"], run["public"]), ("exact", False))
+
+    def test_public_results_answer_last(self):
+        self.tuned(1024)
+        (self.folder / "results").mkdir()
+        self.clatune("store", "export", "--public", "--store", "s.sqlite", "-o", "results/a.sqlite")
+        (self.folder / "results" / "read-me.md").write_text("no store")
+        best = self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", "s.sqlite")
+        self.environment["CLATUNE_PUBLIC_RESULTS"] = str(self.folder / "results")
+        ask = ("lookup", "copy.json", "--device", "Simulated")
+        found = self.clatune_json(*ask)
+        self.assertEqual((found["tier"], found["public"], found["configuration"]), ("exact", True, best["configuration"]))
+        self.assertRegex(self.clatune(*ask).stdout, "known from +exact: Simulated device, n=1024; from the public results\n")
+        # A store's other sizes come before the public results of these; a store that is named is the only one.
+        self.clatune("tune", "copy.json", "--device", "Simulated", "--size", "n=2048", "--budget", "3")
+        found = self.clatune_json(*ask)
+        self.assertEqual((found["tier"], found["public"]), ("nearest-size", False))
+        self.assertEqual(self.clatune_json(*ask, "--store", "none.sqlite")["tier"], "default")
+        (self.folder / "share" / "clatune" / "store.sqlite").unlink()
+        # Without the device, its description in the public results is enough.
+        self.environment["OCL_ICD_VENDORS"] = "/nonexistent"
+        self.assertTrue(self.clatune_json(*ask)["public"])
 
 
 if __name__ == "__main__":

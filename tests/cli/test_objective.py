@@ -166,6 +166,68 @@ class Objective(ObjectiveTest):
         self.assertIn("no configuration of the recording 'r' has a value of the objective 'energy'", run.stderr)
 
 
+class Front(ObjectiveTest):
+    # Least times at a = 17, least waste at a = 0; both at b = 9.
+    FRONT = [(a, 9) for a in range(17, -1, -1)]
+
+    def setUp(self):
+        super().setUp()
+        self.write(20, 10, Metrics=METRICS)
+
+    def members(self, front):
+        return [(m["configuration"]["a"], m["configuration"]["b"]) for m in front]
+
+    def test_the_front_of_the_whole_space(self):
+        result = self.tuned("--objective", "time, waste", "--finalists", "0")
+        self.assertEqual(self.members(result["front"]), self.FRONT)
+        self.assertEqual(result["best"]["configuration"], {"a": 17, "b": 9})  # by the first
+        for member in result["front"]:
+            self.assertEqual([v["name"] for v in member["values"]], ["time", "waste"])
+            self.assertAlmostEqual(member["values"][1]["value"], member["time_s"] * (1 + member["configuration"]["a"]))
+        again = self.tuned("--objective", "waste,minimise time_s,maximise a")
+        self.assertEqual((again["evaluations"]["measured"], again["best"]["configuration"]["a"]), (0, 0))
+        # Of more than 16 those are confirmed that lie apart, the best by each objective among them.
+        confirmed = self.tuned("--objective", "time,waste")["front"]
+        self.assertEqual(len(confirmed), 16)
+        self.assertEqual((self.members(confirmed)[0], self.members(confirmed)[-1]), ((17, 9), (0, 9)))
+        self.assertTrue(all(len(m["runs_s"]) == 7 for m in confirmed))
+        # What is slow is not abandoned, and one objective knows of no front.
+        self.assertEqual((again["evaluations"]["abandoned"], self.tuned()["front"]), (0, []))
+        text = self.clatune("tune", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--objective", "time,waste").stdout
+        self.assertRegex(text, r"(?m)^front +a=17 b=9: time 10 us, waste 0.00018\n +a=")
+
+    def test_the_model_search_covers_the_front(self):
+        found = {}
+        for searcher in ("surrogate", "random"):
+            fronts = [self.tune("--searcher", searcher, "--seed", str(seed), "--budget", "60", "--no-store", "--objective", "time,waste",
+                                "--finalists", "0")["front"] for seed in (1, 2)]
+            found[searcher] = sum(len(set(self.members(front)) & set(self.FRONT)) for front in fronts)
+        self.assertGreater(found["surrogate"], 18, found)
+        self.assertGreater(found["surrogate"], 1.5 * found["random"], found)
+        first, second = (self.tune("--seed", "3", "--budget", "30", "--no-store", "--objective", "time,waste", "--evaluations")["results"]
+                         for _ in range(2))
+        asked = [{(r["configuration"]["a"], r["configuration"]["b"]) for r in results} for results in (first, second)]
+        self.assertEqual(asked[0], asked[1])  # the answers come in any order
+
+    def test_the_report_and_a_look_up(self):
+        self.tuned()
+        report = ("report", "copy.json", "--device", "Simulated", "--store", "s.sqlite")
+        front = self.clatune_json(*report, "--objective", "time,waste")["tunings"][0]["front"]
+        self.assertEqual([m["text"] for m in front["members"]], [f"a={a} b={b}" for a, b in self.FRONT])
+        self.assertEqual(len(front["points"]), 200)
+        self.assertEqual(self.clatune_json(*report)["tunings"][0]["front"], {"members": [], "points": []})
+        text = self.clatune(*report, "--objective", "time,waste").stdout
+        self.assertIn("no other configuration dominates\na=17 b=9: time 10 us, waste 0.00018\na=16 b=9: ", text)
+        found = self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--objective", "waste,time")
+        self.assertEqual((found["tier"], found["configuration"]), ("exact", {"a": 0, "b": 9}))
+
+    def test_mistakes(self):
+        for objective, said in (("time,", "no objective ''"), ("time,time", "the objective 'time' is listed twice"),
+                                ("time,wast", "did you mean 'waste'"), ("time,energy,rate,waste,minimise a", "'minimise a' is one too many")):
+            run = self.clatune("tune", "copy.json", "--device", "Simulated", "--no-store", "--objective", objective, expect=2)
+            self.assertIn(said, run.stderr)
+
+
 class Energy(ObjectiveTest):
     POWER_W = "100 * (1 + abs(a - 2))"  # least at a = 2, where the time is not
 
@@ -220,6 +282,11 @@ class Energy(ObjectiveTest):
         self.tuned()
         result = self.measure("--finalists", "0")
         self.assertEqual((result["evaluations"]["measured"], result["evaluations"]["reused"]), (40, 0))
+
+    def test_time_and_energy_have_a_front(self):
+        front = self.tuned("--objective", "time,energy", "--energy-time", "0.01", "--max-runs", "3")["front"]
+        self.assertEqual([m["configuration"] for m in front], [{"a": a, "b": 4} for a in (7, 6, 5, 4, 3, 2)])
+        self.assertAlmostEqual(front[-1]["values"][1]["value"] / self.expected_J(2, 4), 1, 3)
 
     def test_energy_is_recorded_and_replayed(self):
         self.clatune("record", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "-o", "e.json", "--objective", "energy",

@@ -1,6 +1,9 @@
 """clatune store: its content, copies between two, removal."""
 import contextlib
+import getpass
+import json
 import pathlib
+import socket
 import sqlite3
 import sys
 
@@ -56,6 +59,31 @@ class Store(SimulatedTest):
         self.store("import", "a.sqlite", store="b.sqlite")
         self.assertEqual(self.n_records("a.sqlite"), self.n_records("b.sqlite"))
         self.assertEqual(self.store_json("show", "copy.json"), self.store_json("show", "copy.json", store="b.sqlite"))
+
+    def test_a_public_export_names_no_machine_person_or_path(self):
+        secret = f"{self.folder}/secret on {socket.gethostname()} by {getpass.getuser()}"
+        with contextlib.closing(sqlite3.connect(self.folder / "a.sqlite")) as database, database:
+            description = json.loads(database.execute("SELECT description FROM device").fetchone()[0])
+            database.execute("UPDATE measurement SET log = ?", (secret,))
+            database.execute("UPDATE measurement SET reason = 'run-crash', time_s = NULL WHERE id = (SELECT min(id) FROM measurement)")
+            database.execute("UPDATE key SET tuning = ?", (json.dumps({"notes": [secret]}),))
+            database.execute("UPDATE device SET description = ?", (json.dumps({**description, "uuid": "5ec4e7", "owner": secret}),))
+        self.assertEqual(self.store_json("export", "--public", "-o", "p.sqlite")["exported"], 19)
+        with contextlib.closing(sqlite3.connect(self.folder / "p.sqlite")) as database:
+            tables = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            everything = {table: database.execute(f"SELECT * FROM {table}").fetchall() for table in tables}
+            self.assertEqual(database.execute("SELECT DISTINCT path, sizes FROM problem").fetchall(), [("", "n=1024")])
+            self.assertEqual(database.execute("SELECT DISTINCT reason, log FROM measurement").fetchall(), [("none", None)])
+            kept = json.loads(database.execute("SELECT description FROM device").fetchone()[0])
+        self.assertEqual((kept["name"], kept["uuid"], kept["pci_address"]), (description["name"], "", ""))
+        for word in ("secret", "5ec4e7", str(self.folder)):
+            self.assertNotIn(word, str(everything))
+            self.assertNotIn(word.encode(), (self.folder / "p.sqlite").read_bytes())
+        best, = self.store_json("show", "copy.json")
+        self.assertEqual(self.store_json("show", "copy.json", store="p.sqlite")[0]["configuration"], best["configuration"])
+        with contextlib.closing(sqlite3.connect(self.folder / "a.sqlite")) as database, database:
+            database.execute("UPDATE measurement SET configuration = configuration || ' f=-I/home/me'")
+        self.assertIn("may contain a path", self.store("export", "--public", "-o", "q.sqlite", expect=2).stderr)
 
     def test_export(self):
         self.store("export", "-o", "c.sqlite", "--problem", "copy")

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import CLATUNE, KERNEL, SimulatedTest, main  # noqa: E402
-from harness import ANSWERS, check_answer  # noqa: E402
+from harness import ANSWERS, check_answer, until  # noqa: E402
 
 NO_DRIVER = {"OCL_ICD_VENDORS": "/nonexistent"}
 READERS = (("lookup", "copy.json", "--device", "Simulated"), ("report", "copy.json", "--device", "Simulated"),
@@ -248,6 +248,50 @@ class Events(SimulatedTest):
         self.assertIn("none correct", events[-1]["error"])
         self.assertNotIn("incumbent", by)
         self.assertEqual({(e["reason"], e["value"]) for e in by["evaluation"]}, {("wrong-output", None)})
+
+    def test_a_page_follows_the_events(self):
+        page, written = self.folder / "page.html", self.folder / "live"
+
+        def shown():
+            return json.loads(re.search(r'id="document">(.*?)</script>', page.read_text(), re.S)[1])
+
+        def begin(*arguments):
+            process = subprocess.Popen([CLATUNE, "report", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "-o", "page.html",
+                                        *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+            return process
+        self.simulate(time_s="1e-5 * (1 + a)", wrong="b == 0")
+        follows = begin("--follow", "events")
+        self.assertTrue(until(page.exists, follows))
+        self.assertEqual((shown()["follow"]["tunings"], shown()["tunings"]), ([], []))  # there is neither a store nor an event
+        self.assertIn('<meta http-equiv="refresh" content="2">', page.read_text())
+        self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite", "--events", "events")
+        self.assertEqual(follows.communicate(timeout=100), ("page.html: report of 1 tuning\n", None))
+        self.assertEqual(follows.returncode, 0)
+        self.assertNotIn("refresh", page.read_text())
+        now = shown()["follow"]["tunings"][0]
+        total, failed = now["evaluations"], now["failed"]
+        self.assertEqual((now["title"], now["total"], now["reasons"], now["ended"]), ("copy", total, {"wrong-output": failed}, True))
+        self.assertEqual(now["progress"][-1]["best_value"], now["best_value"])
+        self.assertEqual((total - failed, failed > 0), (shown()["tunings"][0]["correct"], True))
+        self.assertTrue(shown()["tunings"][0]["model"])
+        # Of a running search: an unfinished line waits, and a signal ends the page.
+        lines = (self.folder / "events").read_text().splitlines(True)
+        lines = [line.replace('"event"', '"tuning":"one","event"', 1) for line in lines if '"finished"' not in line]
+        written.write_text("".join(lines[:-1]) + lines[-1][:-9])
+        follows = begin("--follow", "live")
+        self.assertTrue(until(lambda: "refresh" in page.read_text() and shown()["follow"]["tunings"], follows))
+        last = shown()["follow"]["tunings"][0]
+        self.assertEqual((last["ended"], shown()["tunings"][0]["model"]), (False, None))
+        with written.open("a") as file:
+            file.write(lines[-1][-9:] + json.dumps({"event": "waits", "tuning": "one", "waits": "compiling <b>", "evaluations": 30, "elapsed_s": 9}) + "\n")
+        self.assertTrue(until(lambda: shown()["follow"]["tunings"][0]["waits"], follows))
+        self.assertIn(f"compiling &#60;b&#62;, 30 of {total} evaluations, {failed} failed", page.read_text())
+        follows.terminate()
+        self.assertEqual(follows.wait(100), 143)
+        self.assertNotIn("refresh", page.read_text())
+        self.assertIn("--follow writes a page", self.clatune("report", "s.sqlite", "--follow", "live", expect=2).stderr)
 
     def test_where_nobody_reads_the_tuning_ends(self):
         read, write = os.pipe()

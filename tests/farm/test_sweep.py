@@ -71,6 +71,8 @@ class Sweep(SimulatedTest):
         self.plan({**ONCE, "Devices": ["Simulated A", "Simulated B"]})
         events = [json.loads(line) for line in self.clatune("sweep", "plan.json", "--events", "-").stdout.splitlines()]
         of = {}
+        end = {"event": "finished", "exit_code": 0, "error": None, "result": None}
+        self.assertEqual(events.pop(), end)
         for event in events:
             check_answer(ANSWERS / "events.json", event)
             of.setdefault(event["tuning"], []).append(event)
@@ -81,7 +83,8 @@ class Sweep(SimulatedTest):
             self.assertEqual(happened[-1]["result"]["tuning"], tuning)
             self.assertEqual(sum(e["event"] == "evaluation" for e in happened), 15)
             self.assertIn(happened[0]["device"]["name"], ("Simulated A", "Simulated B"))
-        self.assertEqual(self.clatune("sweep", "plan.json", "--events", "-").stdout, "")  # all are finished
+        again = self.clatune("sweep", "plan.json", "--events", "-").stdout
+        self.assertEqual([json.loads(line) for line in again.splitlines()], [end])  # all are finished
 
     def test_an_objective_is_what_tables_compare(self):
         self.plan({**ONCE, "Devices": ["Simulated A"], "Tuning": {"Objective": "maximise n / time_s"}})

@@ -29,6 +29,9 @@ class Install(TreeTest):
                    "share/zsh/site-functions/_clatune", "share/fish/vendor_completions.d/clatune.fish")
         self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")),
                    "share/clatune/probe/probe.json", "share/clatune/probe/probe.cl")
+        self.there("share/clatune/results/nvidia-h100.sqlite")
+        found = json.loads(self.clatune("lookup", "stereo.json", "--device", "H100", "--json"))
+        self.assertEqual((found["tier"], found["public"]), ("exact", True))
         self.there(*(f"share/clatune/problems/polybench/{name}" for name in ("gemm.json", "products.cl", "product.h", "references.c")))
         self.there(*(f"share/clatune/problems/families/{name}" for name in ("vectors.h", "spmv/spmv.family.json", "spmv/sell.json", "spmv/matrix.c")))
         self.there(*(f"share/clatune/examples/tutorial/{p.name}" for p in (SOURCE / "examples/tutorial").iterdir()))

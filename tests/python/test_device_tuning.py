@@ -23,6 +23,9 @@ def test_tune_then_look_up(scale):
     assert found.tier == "exact" and found == result.best and found.launches == result.best.launches and found.options == result.best.options
     again = clatune.tune(scale(), budget=3, finalists=0, **FAST)  # another folder, the same problem
     assert again.json["evaluations"]["measured"] == 0 and again.json["evaluations"]["reused"] == 3
+    both = clatune.tune(scale(), budget=3, finalists=0, objective=("time", "minimise wg"), **FAST)
+    assert both.front[0] == both.best == result.best
+    assert both.front[-1]["wg"] == min(one["configuration"]["wg"] for one in both.evaluations) and "The front" in both.report()
 
 
 def test_wrong_results_are_refused(scale):

@@ -88,6 +88,28 @@ class Browser(unittest.TestCase):
         for words in ("To be maximised: 1 / time_s", "The ten best", "Better than the median"):
             self.assertIn(words, look["text"])
 
+    def test_a_front_of_several_objectives(self):
+        page = self.report(RECORDED / "raycasting-rusticl-64.json.gz", "--objective", "time,minimise wg_x * wg_y,maximise ppt_x")
+        look = self.look_everywhere(page, "front", 2 + 10 + 2 + 1 + 2)
+        self.assertIn("No other configuration is at least as good by all objectives", look["text"])
+        for member in self.document(page)["tunings"][0]["front"]["members"]:
+            self.assertIn(member["text"], look["text"])
+
+    def test_a_page_of_what_runs(self):
+        events = [{"event": "started", "tuning": name, "problem": name, "sizes": {"n": 8}, "device": {"name": "a GPU"},
+                   "objective": {"name": "time", "unit": "s", "goal": "minimise"}} for name in ("one", "two")]
+        events += [{"event": "evaluation", "tuning": "one", "evaluations": i, "elapsed_s": i / 2, "configuration": {"wg": i},
+                    "reason": "none" if i < 3 else "timeout", "value": 1e-3 / i if i < 3 else None} for i in (1, 2, 3)]
+        events += [{"event": "incumbent", "tuning": "one", "evaluations": i, "elapsed_s": i / 2, "configuration": {"wg": i}, "value": 1e-3 / i}
+                   for i in (1, 2)]
+        events += [{"event": "waits", "tuning": "one", "waits": "compiling <i>4</i> configurations"},
+                   {"event": "finished", "tuning": "two", "exit_code": 4}, {"event": "finished", "exit_code": 0}]
+        (self.folder / "events").write_text("".join(json.dumps(event) + "\n" for event in events))
+        look = self.look_everywhere(self.report("a.sqlite", "--follow", "events"), "running", 1)
+        for words in ("1 of 2 tunings have ended.", "one \u00b7 n=8 \u00b7 a GPU", "compiling <i>4</i> configurations", "1 timeout",
+                      "wg=2", "No measurement yet"):
+            self.assertIn(words, look["text"])
+
     def document(self, page):
         return json.loads(re.search(r'<script type="application/json" id="document">(.*?)</script>', page, re.S)[1])
 

@@ -44,6 +44,11 @@ typedef struct clt_search_setup {
                      space, or of the best part of a large one */
   clt_log_fn log; /* nullable */
   void *log_user;
+  /* Several objectives; `cost` of tell is that of the first. Writes the costs of a correct measurement; false: one of
+   * them has no value. */
+  size_t n_objectives;
+  bool (*costs)(const void *user, const clt_measurement *measurement, double *out);
+  const void *costs_user;
 } clt_search_setup;
 
 /* A named number, such as "fit_s" or "second_stage_measured". The name must be static. */
