@@ -26,14 +26,14 @@ typedef struct hyperparameter {
 } hyperparameter;
 
 /* What a parameter adds to the distance: a column of its encoded values, or whether its values differ. */
-typedef struct term {
+typedef struct distance_term {
   size_t parameter, column;
   bool differs;
-} term;
+} distance_term;
 
 typedef struct process {
   const clt_encoding *encoding;
-  term *terms;
+  distance_term *terms;
   size_t n_terms, n_theta, n;
   hyperparameter *theta; /* a length for each term, deviation, noise */
   double *x;             /* [row][term] */
@@ -46,7 +46,7 @@ typedef struct process {
 
 /* --- terms --- */
 
-static void add_term(process *p, term added, normal prior) {
+static void add_term(process *p, distance_term added, normal prior) {
   p->theta[p->n_terms] = (hyperparameter){prior.centre, prior};
   p->terms[p->n_terms++] = added;
 }
@@ -59,8 +59,8 @@ static void find_terms(process *p) {
     const bool text = parameter->n_values && parameter->values[0].type == CLT_STRING;
     if (width == 0) continue;
     for (size_t j = 0; j < width && !text && parameter->n_values > 2; j++)
-      add_term(p, (term){i, j, false}, of_distance);
-    add_term(p, (term){i, 0, true}, text && parameter->n_values > 2 ? of_distance : of_difference);
+      add_term(p, (distance_term){i, j, false}, of_distance);
+    add_term(p, (distance_term){i, 0, true}, text && parameter->n_values > 2 ? of_distance : of_difference);
   }
   p->n_theta = p->n_terms;
   p->theta[p->n_theta++] = (hyperparameter){of_deviation.centre, of_deviation};
@@ -72,7 +72,7 @@ static void inputs_of(const process *p, clt_config config, double *out) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_space_positions(positions, p->encoding->space, config);
   for (size_t j = 0; j < p->n_terms; j++) {
-    const term *t = &p->terms[j];
+    const distance_term *t = &p->terms[j];
     const clt_encoded_parameter *e = &p->encoding->parameters[t->parameter];
     const uint32_t at = positions[t->parameter];
     out[j] = t->differs ? (double)at : (double)e->table[at * e->width + t->column];

@@ -1,10 +1,12 @@
 /* The candidates of the surrogate search: which configurations are predicted, and which of them is the best. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "model/gaussian.h"
 #include "model/model.h"
 #include "search/surrogate.h"
 #include "space/space.h"
@@ -21,6 +23,7 @@
 #define NEIGHBOURS 4096                 /* of one configuration, at most; */
 #define FEW_NEIGHBOURS 64               /* beside a small sample, at random */
 #define NEAR_FASTEST 3                  /* whose neighbours CLT_NEAR_INCUMBENT looks at */
+#define IMPROVEMENT 0.005               /* relative; smaller ones are the noise of repeated runs */
 
 /* Up to this many configurations the whole space is predicted at every other refit; larger spaces wait longer. On a
  * space of 99,008 configurations, doing so at every tenth refit reaches 0.936 of the optimum after 200 evaluations, at
@@ -197,6 +200,52 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   *changed = !c->complete && (c->age > wait || !any_left);
   if (*changed) rc = choose_short_list(c, committee, blind, asked, fastest, kappa, error);
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
+}
+
+/* Logarithm of the expected improvement of a normal cost on the best (Jones, Schonlau and Welch, "Efficient global
+ * optimization of expensive black-box functions", 1998); far from the best, where it would be 0, by its asymptote. */
+static double log_improvement(double mean, double deviation, double best) {
+  const double u = (best - mean) / deviation, density = exp(-0.5 * u * u) / sqrt(2 * M_PI);
+  if (u < -8) return log(deviation) - 0.5 * u * u - log(sqrt(2 * M_PI) * u * u);
+  return log(deviation * (density + 0.5 * u * erfc(-u / M_SQRT2)));
+}
+
+int clt_candidates_predict_improvement(clt_candidates *c, const clt_encoding *encoding, const clt_config *configs,
+                                       const double *log_costs, size_t n, double best, clt_error *error) {
+  float *deviation = clt_new_array(c->n, sizeof *deviation);
+  if (deviation == NULL) return clt_fail_memory(error);
+  int rc = clt_gaussian_predict(encoding, configs, log_costs, n, c->configs, c->n, c->process, deviation, error);
+  for (size_t i = 0; rc == CLT_OK && i < c->n; i++)
+    c->process[i] = (float)-log_improvement((double)c->process[i], (double)deviation[i], best);
+  free(deviation);
+  return rc;
+}
+
+void clt_improvement_note(clt_improvement *i, double cost) {
+  bool first = !(i->best_cost > 0);
+  i->n++;
+  if (isnan(cost)) return;
+  if (first || cost < i->best_cost * (1 - IMPROVEMENT)) i->best_at = i->n;
+  if (first || cost < i->best_cost) i->best_cost = cost;
+}
+
+clt_fastest clt_fastest_of(const clt_result_row *results, size_t n_results) {
+  const clt_result_row *rows[CLT_MOST_FASTEST + 1];
+  clt_fastest fastest = {.n = 0};
+  for (size_t i = 0; i < n_results; i++) {
+    const clt_result_row *row = &results[i];
+    size_t at = fastest.n;
+    if (isnan(row->cost)) continue;
+    for (; at > 0; at--) {
+      const clt_result_row *before = rows[at - 1];
+      if (row->cost != before->cost ? row->cost > before->cost : row->config >= before->config) break;
+      rows[at] = before;
+    }
+    rows[at] = row;
+    if (fastest.n < CLT_MOST_FASTEST) fastest.n++;
+  }
+  for (size_t k = 0; k < fastest.n; k++) fastest.configs[k] = rows[k]->config;
+  return fastest;
 }
 
 /* Whether a configuration is a neighbour of one of the fastest. */

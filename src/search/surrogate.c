@@ -10,7 +10,6 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "measurement/objective.h"
-#include "model/gaussian.h"
 
 #define CANDIDATES 30   /* random candidates per point of the initial design: more made no difference */
 #define MIN_CORRECT 5   /* correct rows that a committee needs */
@@ -19,7 +18,6 @@
 #define REFIT_SHARE 100 /* refit after each new row; with many rows, after n / REFIT_SHARE new ones */
 #define TRIES 200       /* random configurations before the whole order is drawn */
 #define LARGEST_BLOCK 64
-#define IMPROVEMENT 0.005 /* relative; smaller ones are the noise of repeated runs */
 
 /* No branch begins before the networks have exploited the sources. */
 #define SOURCES_FIRST 25
@@ -46,13 +44,6 @@ typedef struct surrogate_options {
   const char *models;
 } surrogate_options;
 
-/* Improvement over some of the rows. */
-typedef struct improvement {
-  size_t n;         /* rows */
-  size_t best_at;   /* of these, when the best came */
-  double best_cost; /* 0: none yet */
-} improvement;
-
 typedef struct surrogate_state {
   clt_steps steps; /* first: its ask and tell are the searcher's */
   surrogate_options options;
@@ -72,8 +63,8 @@ typedef struct surrogate_state {
   clt_result_row *rows;
   float *x, *inputs; /* [row][n_inputs], [row][extra.n] */
   size_t n_known, n_rows, n_failed, rows_capacity, x_capacity, inputs_capacity;
-  improvement all, own; /* of all rows; of the latest branch's */
-  uint32_t latest;      /* branch; 0: none yet */
+  clt_improvement all, own; /* of all rows; of the latest branch's */
+  uint32_t latest;          /* branch; 0: none yet */
   clt_candidates candidates;
   float *candidate;    /* encoded */
   int64_t spread_left; /* points left of the initial design */
@@ -126,14 +117,6 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
 
 /* --- results --- */
 
-static void note_improvement(improvement *i, double cost) {
-  bool first = !(i->best_cost > 0);
-  i->n++;
-  if (isnan(cost)) return;
-  if (first || cost < i->best_cost * (1 - IMPROVEMENT)) i->best_at = i->n;
-  if (first || cost < i->best_cost) i->best_cost = cost;
-}
-
 static int add_known(surrogate_state *s, clt_config config, uint32_t branch, clt_error *error) {
   size_t n_inputs = s->encoding->n_inputs, n_extra = s->extra.n, n = s->n_known;
   if (clt_grow(&s->rows, &s->rows_capacity, n + 1, sizeof *s->rows) ||
@@ -153,8 +136,8 @@ static int surrogate_learn(void *state, clt_config config, double cost, clt_erro
   clt_result_row *row = &s->rows[s->n_rows++];
   if (isfinite(cost)) row->cost = cost;
   s->n_failed += isnan(row->cost);
-  note_improvement(&s->all, row->cost);
-  if (row->branch && row->branch == s->latest) note_improvement(&s->own, row->cost);
+  clt_improvement_note(&s->all, row->cost);
+  if (row->branch && row->branch == s->latest) clt_improvement_note(&s->own, row->cost);
   return CLT_OK;
 }
 
@@ -167,26 +150,6 @@ static bool has_enough(const surrogate_state *s, uint32_t branch) {
   size_t n = 0;
   for (size_t i = 0; i < s->n_rows; i++) n += row_trains(&s->rows[i], branch);
   return n >= MIN_CORRECT;
-}
-
-/* Among equals the lower configuration. */
-static clt_fastest find_fastest(const surrogate_state *s) {
-  const clt_result_row *rows[CLT_MOST_FASTEST + 1];
-  clt_fastest fastest = {.n = 0};
-  for (size_t i = 0; i < s->n_rows; i++) {
-    const clt_result_row *row = &s->rows[i];
-    size_t at = fastest.n;
-    if (isnan(row->cost)) continue;
-    for (; at > 0; at--) {
-      const clt_result_row *before = rows[at - 1];
-      if (row->cost != before->cost ? row->cost > before->cost : row->config >= before->config) break;
-      rows[at] = before;
-    }
-    rows[at] = row;
-    if (fastest.n < CLT_MOST_FASTEST) fastest.n++;
-  }
-  for (size_t k = 0; k < fastest.n; k++) fastest.configs[k] = rows[k]->config;
-  return fastest;
 }
 
 /* --- the models --- */
@@ -226,7 +189,7 @@ static int need_committee(surrogate_state *s, clt_error *error) {
   if (rc == CLT_OK) rc = clt_committee_fit(committee, x, y, n, &s->rng, error);
   clt_arena_release(&scratch);
   double fitted_s = clt_now_s();
-  const clt_fastest fastest = find_fastest(s);
+  const clt_fastest fastest = clt_fastest_of(s->rows, s->n_rows);
   if (rc == CLT_OK)
     rc = clt_candidates_predict(&s->candidates, committee, blind, &s->steps.known, &fastest, s->options.kappa, &changed,
                                 error);
@@ -256,14 +219,6 @@ static int need_trees(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
-/* Logarithm of the expected improvement of a normal cost on the best (Jones, Schonlau and Welch, "Efficient global
- * optimization of expensive black-box functions", 1998); far from the best, where it would be 0, by its asymptote. */
-static double log_improvement(double mean, double deviation, double best) {
-  const double u = (best - mean) / deviation, density = exp(-0.5 * u * u) / sqrt(2 * M_PI);
-  if (u < -8) return log(deviation) - 0.5 * u * u - log(sqrt(2 * M_PI) * u * u);
-  return log(deviation * (density + 0.5 * u * erfc(-u / M_SQRT2)));
-}
-
 /* On log cost: the process learns all of the space, and not the fast end only. */
 static int need_process(surrogate_state *s, clt_error *error) {
   clt_candidates *c = &s->candidates;
@@ -272,7 +227,6 @@ static int need_process(surrogate_state *s, clt_error *error) {
   clt_arena scratch = {0};
   clt_config *configs = clt_arena_array(&scratch, s->n_rows, sizeof *configs);
   double *y = clt_arena_array(&scratch, s->n_rows, sizeof *y);
-  float *deviation = clt_arena_array(&scratch, c->n, sizeof *deviation);
   size_t n = 0;
   int rc = clt_arena_check(&scratch, error);
   for (size_t i = 0; rc == CLT_OK && i < s->n_rows; i++) {
@@ -281,10 +235,7 @@ static int need_process(surrogate_state *s, clt_error *error) {
     y[n++] = log(s->rows[i].cost);
   }
   if (rc == CLT_OK)
-    rc = clt_gaussian_predict(s->encoding, configs, y, n, c->configs, c->n, c->process, deviation, error);
-  const double best = log(s->all.best_cost);
-  for (size_t i = 0; rc == CLT_OK && i < c->n; i++)
-    c->process[i] = (float)-log_improvement((double)c->process[i], (double)deviation[i], best);
+    rc = clt_candidates_predict_improvement(c, s->encoding, configs, y, n, log(s->all.best_cost), error);
   clt_arena_release(&scratch);
   s->has_process = rc == CLT_OK;
   s->fit_s += clt_now_s() - start_s; /* its predictions included */
@@ -343,13 +294,13 @@ static bool any_fits(const surrogate_state *s) {
  * then on main search and branch take turns, and the main search sees the rows of both. A branch that stalls is
  * replaced by the next one. With fitting prior data the first branch starts early, since it costs little. */
 static void branch_if_stalled(surrogate_state *s) {
-  const improvement *i = s->latest ? &s->own : &s->all;
+  const clt_improvement *i = s->latest ? &s->own : &s->all;
   bool early = any_fits(s) && s->latest == 0;
   int64_t patience = early ? (s->options.patience + 1) / 2 : s->options.patience;
   if (patience == 0 || (int64_t)(i->n - i->best_at) < patience) return;
   if (s->steps.left < LEAST_LEFT || (any_fits(s) && s->steps.n_asked < SOURCES_FIRST)) return;
   s->turn = ++s->latest;
-  s->own = (improvement){0};
+  s->own = (clt_improvement){0};
   s->n_seen = 0;
   s->spread_left = s->options.start;
   s->steps.phase = "new branch";
@@ -398,7 +349,7 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   /* If nothing improves and most of the space is barred, the validity model may be incorrect: barred configurations are
    * never measured. The optimum may be among them, next to failing ones, and random search would find it. */
   if (s->latest && s->bars_most && by == CLT_BY_MEAN) return uniform_point(s, out, error);
-  const clt_fastest fastest = find_fastest(s);
+  const clt_fastest fastest = clt_fastest_of(s->rows, s->n_rows);
   *out = clt_candidates_best(c, by, s->options.kappa, &s->steps.known, &fastest);
   return *out == CLT_CONFIG_NONE && !c->complete ? far_point(s, out, error) : CLT_OK;
 }

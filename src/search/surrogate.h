@@ -141,6 +141,24 @@ typedef struct clt_fastest {
   size_t n;
 } clt_fastest;
 
+/* Improvement over some of the rows. */
+typedef struct clt_improvement {
+  size_t n;         /* rows */
+  size_t best_at;   /* of these, when the best came */
+  double best_cost; /* 0: none yet */
+} clt_improvement;
+
+/* Adds a row. cost NaN: it failed. */
+void clt_improvement_note(clt_improvement *improvement, double cost);
+
+/* Among equals the lower configuration. */
+clt_fastest clt_fastest_of(const clt_result_row *rows, size_t n_rows);
+
+/* How much the candidates promise to improve on the best log cost, by a process fitted to n log costs. */
+int clt_candidates_predict_improvement(clt_candidates *candidates, const clt_encoding *encoding,
+                                       const clt_config *configs, const double *log_costs, size_t n, double best,
+                                       clt_error *error);
+
 /* Renews the short list if it is due (*changed: it was), without configurations in asked, then predicts mean and spread
  * of all candidates. */
 int clt_candidates_predict(clt_candidates *candidates, const clt_committee *committee, bool blind, const clt_map *asked,

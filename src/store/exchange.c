@@ -167,7 +167,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
       clt_store_description stripped = keys[i];
       const clt_store_description *d = &stripped, *known = own;
       char *device_json = NULL;
-      if (!is_selected(selection, d, &last)) continue;
+      if (!is_selected(selection, &keys[i], &last)) continue;
       if (m.is_public) rc = make_public(&stripped, &device_json, error);
       if (rc) break;
       while (known < own + n_own && !clt_store_same_key(&known->key, &d->key)) known++;
