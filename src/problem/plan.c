@@ -109,7 +109,7 @@ static int make_options(char **out, const clt_instance *instance, clt_config con
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
   clt_instance_slots(instance, config, slots);
-  const bool has_macros = instance->problem->kernel_file || instance->problem->generation.macros;
+  const bool has_macros = !clt_problem_generates(instance->problem) || instance->problem->generation.macros;
   add_build_options(&text, &c, has_macros ? n_defines : 0, NULL, 0);
   if (c.rc == CLT_OK) return clt_text_take(out, &text, error);
   clt_text_release(&text);
