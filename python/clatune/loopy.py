@@ -1,0 +1,388 @@
+"""Tunes loop nests: transformations of loo.py (https://documen.tician.de/loopy) become tuning parameters, each configuration a kernel.
+
+A nest is a kernel of loopy.make_kernel, or a list of kernels that run one after the other. Moves say what may be done with it:
+
+    nest = lp.make_kernel("{[i,j,k]: 0<=i,j,k<n}", "c[i,j] = sum(k, a[i,k]*b[k,j])", name="matmul")
+    moves = [Tile("i", [8, 16, 32], outer="g.1", inner="l.1"), Tile("j", [8, 16, 32], outer="g.0", inner="l.0"),
+             Tile("k", [1, 8, 16]), Prefetch("a", ["i_inner", "k_inner"]), Prefetch("b", ["k_inner", "j_inner"])]
+    problem = clatune.loopy.LoopProblem(nest, moves, sizes={"n": 1024}, arguments={"a": a, "b": b})
+    best = clatune.tune(problem).best
+    kernel, = problem.kernels(best)
+
+Each move is applied to every kernel that has its loop or array, in the order of the list, so that a move can name what an earlier one made.
+Moves with the same parameter share its value. The default configuration has the first value of each parameter. What loo.py refuses, because it cannot do it or because it would break a
+dependency, fails as `not-generated`. Everything else is checked against the nest without any move, compiled as C.
+"""
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import loopy as lp
+import numpy as np
+from loopy.codegen.result import process_preambles
+from loopy.diagnostic import LoopyError
+from loopy.kernel.data import IlpBaseTag, LocalInameTagBase, VectorizeTag
+from loopy.kernel.tools import get_subkernel_to_insn_id_map
+from loopy.schedule import generate_loop_schedules
+from loopy.schedule.tools import get_subkernel_arg_info
+from loopy.symbolic import WalkMapper
+
+from . import tuning
+from .files import write_text
+from .problem import _TYPES, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
+from .result import Result
+
+Values = Mapping[str, Any]
+Parameters = dict[str, "Sequence[Value] | Permutation"]
+
+
+class Move:
+    """A transformation with tuning parameters. Transform makes one of any function."""
+
+    def __init__(self, parameters: Parameters, constraints: Sequence[str] = ()):
+        self.parameters = parameters
+        self.constraints = list(constraints)
+
+    def concerns(self, kernel: Any) -> bool:
+        """Whether the kernel has what the move is about."""
+        return True
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        """The kernel, transformed as the values of the parameters say."""
+        return kernel
+
+    def apply(self, kernels: list[Any], values: Values) -> list[Any]:
+        return [self.transform(kernel, values) if self.concerns(kernel) else kernel for kernel in kernels]
+
+
+class Transform(Move):
+    """``Transform(function, width=[1, 2, 4])`` calls ``function(kernel, width=2)``, which returns the transformed kernel. With `only`, the
+    name of a kernel or several, it is not called for others."""
+
+    def __init__(self, function: Callable[..., Any], *, only: str | Sequence[str] = (), constraints: Sequence[str] = (), **parameters: Sequence[Value]):
+        super().__init__(dict(parameters), constraints)
+        self.function, self.only = function, [only] if isinstance(only, str) else list(only)
+
+    def concerns(self, kernel: Any) -> bool:
+        return not self.only or bool(set(self.only) & set(_parts(kernel)))
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        return self.function(kernel, **{name: values[name] for name in self.parameters})
+
+
+class Tile(Move):
+    """Splits a loop into ``i_outer`` and ``i_inner``, as loopy.split_iname: `sizes` are the lengths of the inner one. Tags make them groups
+    ("g.0") and work-items ("l.0"), unroll them ("unr"), or compute all iterations of the inner one side by side ("ilp", for registers). The
+    inner loop of a sum with "l.0" makes work-items add in parallel. The parameter is ``tile_i``, or `name`; `more` goes to split_iname."""
+
+    def __init__(self, iname: str, sizes: Sequence[int], *, outer: str | None = None, inner: str | None = None, name: str | None = None, **more: Any):
+        self.iname, self.inner, self.name = iname, inner, name or f"tile_{iname}"
+        self.more = {"outer_tag": outer, "inner_tag": inner, **more}
+        super().__init__({self.name: sizes})
+
+    def concerns(self, kernel: Any) -> bool:
+        return self.iname in kernel.default_entrypoint.all_inames()
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        sums, inner = _reduction_inames(kernel), f"{self.iname}_inner"
+        in_parallel = self.iname in sums and (self.inner or "").startswith("l.")
+        vectors = any(kernel.default_entrypoint.iname_tags_of_type(one, VectorizeTag) for one in kernel.default_entrypoint.all_inames())
+        if in_parallel and vectors and values[self.name] == 1:  # loo.py cannot add vectors in local memory, not even one
+            return lp.rename_iname(kernel, self.iname, f"{self.iname}_outer")
+        kernel = lp.split_iname(kernel, self.iname, int(values[self.name]), **self.more)
+        if in_parallel:
+            return lp.split_reduction_outward(kernel, inner)
+        if self.iname not in sums and (self.inner or "").startswith("ilp"):  # otherwise loo.py may compute one sum after the other
+            for one in sorted(sums):
+                kernel = lp.prioritize_loops(kernel, f"{one},{inner}")
+        return kernel
+
+
+class Vector(Move):
+    """Computes `widths` neighbouring iterations as an OpenCL vector such as float4: splits the loop into ``j_outer`` and ``j_inner``, and those
+    arrays into vectors whose last index is the loop. A width must divide their rows; with 1, there is no ``j_inner``. The parameter is
+    ``vector_j``."""
+
+    def __init__(self, iname: str, widths: Sequence[int], *, name: str | None = None):
+        self.iname, self.name = iname, name or f"vector_{iname}"
+        super().__init__({self.name: widths})
+
+    def concerns(self, kernel: Any) -> bool:
+        return self.iname in kernel.default_entrypoint.all_inames()
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        width = int(values[self.name])
+        if width == 1:
+            return lp.rename_iname(kernel, self.iname, f"{self.iname}_outer")
+        arrays = {name: len(one.shape) for name, one in kernel.default_entrypoint.arg_dict.items()
+                  if isinstance(one, lp.ArrayArg) and self.iname in _last_indices(kernel, name)}
+        for name, axes in arrays.items():
+            if int(kernel.default_entrypoint.arg_dict[name].shape[-1]) % width:
+                raise LoopyError(f"rows of '{name}' are no multiple of {width}")
+            kernel = lp.split_array_dim(kernel, [(name, axes - 1)], width, auto_split_inames=False)
+            kernel = lp.tag_array_axes(kernel, name, ",".join([*(f"N{axis}" for axis in reversed(range(axes))), "vec"]))
+        return lp.split_iname(kernel, self.iname, width, inner_tag="vec")
+
+
+class Tag(Move):
+    """Tags a loop: one of `tags`, for example ``Tag("k_inner", ["for", "unr"])``. The parameter is ``tag_k_inner``."""
+
+    def __init__(self, iname: str, tags: Sequence[str], *, name: str | None = None):
+        self.iname, self.name = iname, name or f"tag_{iname}"
+        super().__init__({self.name: tags})
+
+    def concerns(self, kernel: Any) -> bool:
+        return self.iname in kernel.default_entrypoint.all_inames()
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        return lp.tag_inames(kernel, {self.iname: values[self.name]})
+
+
+class Prefetch(Move):
+    """Copies the part of an array, or of its accesses tagged as in ``a$row[i,k]``, that the loops of `sweep` read to local memory first, or not: ``prefetch_a`` is 0 or 1. The copy is made
+    within all other loops around the reading, apart from those that are work-items. Loops that a kernel lacks are left out of `sweep`."""
+
+    def __init__(self, array: str, sweep: Sequence[str], *, name: str | None = None, **more: Any):
+        self.array, self.sweep, self.name, self.more = array, list(sweep), name or "prefetch_" + array.replace("$", "_"), {"default_tag": "l.auto", **more}
+        super().__init__({self.name: [0, 1]})
+
+    def concerns(self, kernel: Any) -> bool:
+        return self.array.split("$")[0] in _read(kernel) and bool(set(self.sweep) & kernel.default_entrypoint.all_inames())
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        if not values[self.name]:
+            return kernel
+        inner = kernel.default_entrypoint
+        around = frozenset().union(*(one.within_inames | one.reduction_inames() for one in inner.instructions if self.array.split("$")[0] in one.read_dependency_names()))
+        side_by_side = {iname for iname in around if inner.iname_tags_of_type(iname, (LocalInameTagBase, IlpBaseTag, VectorizeTag))}
+        sweep = [one for one in self.sweep if one in inner.all_inames()]
+        kernel = lp.add_prefetch(kernel, self.array, sweep, fetch_outer_inames=around - set(sweep) - side_by_side,
+                                 prefetch_insn_id=self.name, temporary_address_space=lp.AddressSpace.LOCAL, **self.more)
+        return lp.add_inames_for_unused_hw_axes(kernel, f"id:{self.name}")
+
+
+class Order(Move):
+    """The order of loops, the outermost first, as loopy.prioritize_loops: a permutation named `name`. Loops that a kernel lacks are left out."""
+
+    def __init__(self, inames: Sequence[str], *, name: str = "order", constraints: Sequence[str] = ()):
+        self.name, self.permutation = name, Permutation(inames)
+        super().__init__({name: self.permutation}, constraints)
+
+    def transform(self, kernel: Any, values: Values) -> Any:
+        present = [one for one in self.permutation.order(self.name, values) if one in kernel.default_entrypoint.all_inames()]
+        return lp.prioritize_loops(kernel, ",".join(map(str, present))) if len(present) > 1 else kernel
+
+
+class Fuse(Move):
+    """Which statements share a kernel, and in which order they run. `kernels` are names of kernels of the nest that follow each other: the
+    permutation ``fuse_order`` is their order, as far as one does not need another's results, and ``fuse_1`` to ``fuse_N`` say whether the
+    first and the second, the second and the third ... share a kernel. Loops of the same name then become one. It must be the first move."""
+
+    def __init__(self, kernels: Sequence[str], *, reorder: bool = True, name: str = "fuse"):
+        self.names, self.name, self.order = list(kernels), name, Permutation(kernels) if reorder else None
+        super().__init__({**({f"{name}_order": self.order} if self.order else {}), **{f"{name}_{i}": [0, 1] for i in range(1, len(kernels))}})
+
+    def restrict(self, kernels: Sequence[Any]) -> None:
+        """Adds the constraints that keep the order of kernels one of which writes what the other one uses."""
+        named = {kernel.default_entrypoint.name: kernel for kernel in kernels}
+        for a, b in itertools.combinations(self.names, 2):
+            if self.order and (_written(named[a]) & _used(named[b]) or _written(named[b]) & _used(named[a])):
+                self.constraints.append(f"{self.name}_order_{a} < {self.name}_order_{b}")
+
+    def apply(self, kernels: list[Any], values: Values) -> list[Any]:
+        named = {kernel.default_entrypoint.name: kernel for kernel in kernels}
+        names = [str(one) for one in self.order.order(f"{self.name}_order", values)] if self.order else self.names
+        groups = [[named[names[0]]]]
+        for i, name in enumerate(names[1:], 1):
+            if values[f"{self.name}_{i}"]:
+                groups[-1].append(named[name])
+            else:
+                groups.append([named[name]])
+        first = min(kernels.index(named[name]) for name in names)
+        rest = [kernel for kernel in kernels if kernel.default_entrypoint.name not in names]
+        return rest[:first] + [_fused(group) for group in groups] + rest[first:]
+
+
+def _parts(kernel: Any) -> list[str]:
+    """The names of the nest's kernels in a kernel."""
+    name: str = kernel.default_entrypoint.name
+    return name.split("_and_")
+
+
+def _reduction_inames(kernel: Any) -> set[str]:
+    return set().union(*(one.reduction_inames() for one in kernel.default_entrypoint.instructions))
+
+
+def _last_indices(kernel: Any, array: str) -> set[str]:
+    """The names that are the last index of an array somewhere in the kernel."""
+    found: set[str] = set()
+
+    class Collect(WalkMapper):  # type: ignore[misc,type-arg]
+        def map_subscript(self, one: Any) -> None:
+            if one.aggregate.name == array:
+                found.add(str(one.index_tuple[-1]))
+            super().map_subscript(one)
+
+    for statement in kernel.default_entrypoint.instructions:
+        for expression in (*statement.assignees, statement.expression):
+            Collect()(expression)
+    return found
+
+
+def _written(kernel: Any) -> set[str]:
+    return set(kernel.default_entrypoint.get_written_variables())
+
+
+def _read(kernel: Any) -> set[str]:
+    inner = kernel.default_entrypoint
+    return set(inner.get_read_variables()) & set(inner.arg_dict)
+
+
+def _used(kernel: Any) -> set[str]:
+    return _read(kernel) | _written(kernel)
+
+
+def _fused(group: Sequence[Any]) -> Any:
+    if len(group) == 1:
+        return group[0]
+    flow = []
+    for (i, a), (j, b) in itertools.combinations(enumerate(group), 2):
+        flow += [(name, i, j) for name in _written(a) & _read(b)]
+        if _written(b) & _used(a) - _written(a) & _read(b):
+            raise LoopyError(f"{b.default_entrypoint.name} overwrites what {a.default_entrypoint.name} reads, so they cannot share a kernel")
+    return lp.fuse_kernels(list(group), data_flow=flow)
+
+
+class LoopProblem(Problem):
+    """A nest with its moves as a problem for clatune.tune.
+
+    nest         a kernel of loopy.make_kernel, or a list of kernels that run in this order
+    moves        the transformations (see above)
+    sizes        values of the nest's integer parameters; the kernels are generated for these
+    arguments    content of arrays and values of scalars, as for Problem (default of arrays: random numbers)
+    repeat       how many times the whole nest runs, for example time steps
+    constraints  further conditions between the tuning parameters
+    default      values of the default configuration, if they are not the first ones
+    more         further arguments of Problem: ``folder``, ``compiler_options``, ``more``
+    """
+
+    def __init__(self, nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None,
+                 repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None, **more: Any):
+        given = dict(arguments or {})
+        self.moves, self.repeat = list(moves), repeat
+        plain = nest if isinstance(nest, (list, tuple)) else [nest]
+        self.nest = [_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in plain]
+        listed = _arguments(self.nest, given)
+        parameters: Parameters = {}
+        for move in self.moves:
+            for parameter, values in move.parameters.items():
+                if parameters.setdefault(parameter, values) is not values and parameters[parameter] != values:
+                    raise ValueError(f"two moves have the parameter '{parameter}' with different values; give one of them another name")
+            if isinstance(move, Fuse):
+                move.restrict(self.nest)
+        space = Space(parameters, default=default, constraints=[*constraints, *(one for move in self.moves for one in move.constraints),
+                                                                *_work_group_limits(self.nest, self.moves)])
+        name = name or "_and_".join(_name(kernel) for kernel in self.nest)
+        super().__init__(self.generate, name, space=space, arguments=listed, name=name, **{"reference": {"Module": "nest.c", "Function": "clt_nest"}, **more})
+        write_text(self.path.parent / "nest.c", _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in plain], repeat))
+
+    def kernels(self, configuration: Values) -> list[Any]:
+        """The transformed kernels of a configuration, to use with loo.py. Raises what loo.py raises if it refuses."""
+        kernels = list(self.nest)
+        for move in self.moves:
+            kernels = move.apply(kernels, configuration)
+        return kernels
+
+    def generate(self, configuration: Values) -> dict[str, Any]:
+        """The source of a configuration and its launches, as the generator of a problem file answers. Raises Invalid if loo.py refuses."""
+        preambles, programs, launches = [], [], []
+        try:
+            for kernel in map(_scheduled, self.kernels(configuration)):
+                code = lp.generate_code_v2(kernel)
+                preambles += code.device_preambles
+                programs += [str(program.ast) for program in code.device_programs]
+                inner = kernel.default_entrypoint
+                for part, statements in get_subkernel_to_insn_id_map(inner).items():
+                    groups, items = inner.get_grid_sizes_for_insn_ids_as_exprs(statements, kernel.callables_table)
+                    local = [int(one) for one in items] + [1] * (len(groups) - len(items))
+                    launches.append({"kernel": part, "arguments": list(get_subkernel_arg_info(inner, part).passed_arg_names),
+                                     "global": [int(n) * one for n, one in itertools.zip_longest(groups, local or [1], fillvalue=1)], "local": local or [1]})
+        except (LoopyError, RuntimeError, TypeError, ValueError) as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from error
+        return {"source": "".join(process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
+
+
+def _scheduled(kernel: Any) -> Any:
+    """As loopy.linearize, which however asks at the terminal when it finds no schedule."""
+    kernel = lp.preprocess_program(kernel)
+    with contextlib.redirect_stdout(io.StringIO()):
+        schedules = generate_loop_schedules(kernel.default_entrypoint, kernel.callables_table, debug_args={"interactive": False})
+        return kernel.with_kernel(next(iter(schedules)))
+
+
+def _name(kernel: Any) -> str:
+    return str(kernel.default_entrypoint.name)
+
+
+def _prepared(kernel: Any, sizes: Mapping[str, int], given: Mapping[str, ArgumentLike], target: Any) -> Any:
+    """The kernel for these sizes, with the types of the given arguments."""
+    inner = kernel.default_entrypoint
+    kernel = kernel.copy(target=target)
+    types = {name: (one.data if isinstance(one, Argument) else one).dtype for name, one in given.items()  # type: ignore[union-attr]
+             if name in inner.arg_dict and inner.arg_dict[name].dtype is None}
+    kernel = lp.fix_parameters(lp.add_dtypes(kernel, types), **{name: int(size) for name, size in sizes.items() if name in inner.arg_dict or name in inner.all_params()})
+    return lp.infer_unknown_types(kernel, expect_completion=True)
+
+
+def _arguments(nest: Sequence[Any], given: Mapping[str, ArgumentLike]) -> dict[str, ArgumentLike]:
+    """The arguments of all kernels of the nest by name. An array that one of them writes is ReadWrite, since it may write a part only."""
+    written = set().union(*map(_written, nest))
+    listed: dict[str, ArgumentLike] = {}
+    for argument in (one for kernel in nest for one in kernel.default_entrypoint.args):
+        one = given.get(argument.name)
+        if isinstance(argument, lp.ValueArg):
+            if one is None:
+                raise ValueError(f"'{argument.name}' has no value; add it to sizes if it is a size, otherwise to arguments, for example {argument.name}=numpy.float32(2)")
+        elif one is None:
+            one = {"Type": _TYPES[argument.dtype.numpy_dtype.str[1:]], "MemoryType": "Vector", "AccessType": "ReadWrite" if argument.name in written else "ReadOnly",
+                   "Size": [int(n) for n in reversed(argument.shape)], "FillType": "Random", "FillValue": 1.0}
+        elif isinstance(one, np.ndarray):
+            one = InOut(one) if argument.name in written else In(one)
+        listed[argument.name] = one
+    if unknown := given.keys() - listed.keys():
+        raise ValueError(f"the nest has no argument '{min(unknown)}'; it has {', '.join(listed)}")
+    return listed
+
+
+def _work_group_limits(nest: Sequence[Any], moves: Sequence[Move]) -> list[str]:
+    """The constraints that keep the work-items of each kernel within the device's limit, as far as tiles give their number."""
+    limits = {}
+    for kernel in nest:
+        loops = kernel.default_entrypoint.all_inames()
+        tiles = [one for one in moves if isinstance(one, Tile) and (one.inner or "").startswith("l.") and one.iname.split("_outer")[0].split("_inner")[0] in loops]
+        axes = [[one.name for one in tiles if one.inner == axis] for axis in sorted({str(one.inner) for one in tiles})]
+        limits.update(dict.fromkeys(" * ".join(names) + " <= device.max_work_group_size" for names in itertools.product(*axes) if names))
+    return list(limits)
+
+
+def _in_c(nest: Sequence[Any], repeat: int) -> str:
+    """The nest without any move as a reference in C."""
+    codes = [lp.generate_code_v2(kernel) for kernel in nest]
+    calls = []
+    for kernel, code in zip(nest, codes):
+        values = [f'clt_module_value(call, "{one.name}", 0)' if isinstance(one, lp.ValueArg) else f'clt_module_find(call, "{one.name}")->data'
+                  for one in kernel.default_entrypoint.args]
+        calls.append(f"    {code.device_programs[0].name}({', '.join(values)});")
+    return "\n".join(["#include <clatune/module.h>", *process_preambles([one for code in codes for one in code.device_preambles]),
+                      *(f"static {program.ast}" for code in codes for program in code.device_programs),
+                      "int clt_nest(const clt_module_call *call) {", f"  for (int step = 0; step < {repeat}; step++) {{", *calls, "  }", "  return 0;", "}", ""])
+
+
+def tune(nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None, **more: Any) -> Result:
+    """Tunes a nest: the arguments of LoopProblem, and those of clatune.tune. ``result.problem.kernels(result.best)`` are the transformed kernels."""
+    own = {name: more.pop(name) for name in ("repeat", "constraints", "default", "name", "folder", "compiler_options", "more") if name in more}
+    return tuning.tune(LoopProblem(nest, moves, sizes=sizes, arguments=arguments, **own), **more)
