@@ -43,7 +43,9 @@ CLT_BEGIN_C
   X(CLT_REASON_ARGUMENTS, CLT_RUNTIME, "arguments", "the kernel takes other arguments than it is given")     \
   X(CLT_REASON_LAUNCH_RESOURCES, CLT_RUNTIME, "launch-resources",                                            \
     "needs more registers than its work-groups can have")                                                    \
-  X(CLT_REASON_KERNEL_NAME, CLT_COMPILE, "kernel-name", "the file has no kernel of this name")
+  X(CLT_REASON_KERNEL_NAME, CLT_COMPILE, "kernel-name", "the file has no kernel of this name")               \
+  X(CLT_REASON_NOT_GENERATED, CLT_CONSTRAINTS, "not-generated", "the generator has no kernel for it")        \
+  X(CLT_REASON_GENERATOR_FAILED, CLT_COMPILE, "generator-failed", "the generator wrote no usable source")
 
 typedef enum clt_invalidity {
 #define CLT_INVALIDITY_ENUM(id, name) id,

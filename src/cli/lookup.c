@@ -9,7 +9,9 @@
 #include "export/export.h"
 #include "lookup/lookup.h"
 #include "lookup/portable.h"
+#include "problem/generate.h"
 #include "problem/guidance.h"
+#include "problem/plan.h"
 
 /* --- exported texts --- */
 
@@ -24,6 +26,17 @@ static void print_header(clt_catalog *catalog, const clt_problem *problem, const
   clt_text text = {0};
   cli_check(clt_export_header(&text, catalog, problem, portable, &cli_error));
   print_text(&text);
+}
+
+static void print_source(const clt_instance *instance, const char *configuration) {
+  clt_config config;
+  clt_plan *plan = NULL;
+  if (clt_problem_is_command(clt_instance_problem(instance)))
+    cli_usage("--format source is for kernels; this problem runs a program");
+  cli_check(clt_config_parse(&config, clt_instance_space(instance), configuration, &cli_error));
+  cli_check(clt_plan_new_with_source(&plan, instance, config, &cli_error));
+  fputs(plan->source, stdout);
+  clt_plan_free(plan);
 }
 
 static void print_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
@@ -106,6 +119,7 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
   if (strcmp(format, "text") == 0) cli_draw(answer, &answer_layout);
   json_decref(answer);
   if (strcmp(format, "options") == 0) puts(found.options);
+  if (strcmp(format, "source") == 0) print_source(subject.instance, found.configuration);
   if (strcmp(format, "cmake") == 0) {
     snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
     print_cmake(subject.problem, from, found.configuration, found.options);
@@ -188,12 +202,13 @@ static void free_catalog(void *catalog) { clt_catalog_free(catalog); }
 static void abort_file(void *file) { clt_file_replace_abort(file); }
 
 static int run_lookup(const cli_arguments *arguments) {
-  static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
-  const char *format = cli_format(arguments, formats, 5), *store = cli_text(arguments, "store");
+  static const char *const formats[] = {"text", "json", "options", "header", "cmake", "source"};
+  const char *format = cli_format(arguments, formats, 6), *store = cli_text(arguments, "store");
   const char *path = cli_text(arguments, "output");
   const bool portable = cli_given(arguments, "portable"), header = strcmp(format, "header") == 0;
   clt_catalog *catalog = NULL;
   static clt_replacement file = {.fd = -1}; /* replaces the old file only once it is complete */
+  if (portable && strcmp(format, "source") == 0) cli_usage("--format source is for one device; leave out --portable");
   if (header && !portable && (cli_given(arguments, "size") || cli_given(arguments, "device")))
     cli_usage("--format header writes all stored devices and sizes; leave out --size and --device");
   cli_check(clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &cli_error));
@@ -229,7 +244,8 @@ static const cli_flag flags[] = {
      "one configuration for several devices or sizes; --device (a part of a stored device's name) and --size select "
      "them, and may be repeated"},
     {"format", "NAME",
-     "text (default), json, options (for clBuildProgram), cmake (variables) or header (C, all devices and sizes)"},
+     "text (default), json, options (for clBuildProgram), source (the kernel's), cmake (variables) or header (C, all "
+     "devices and sizes)"},
     {"output", "FILE", "writes the answer to a file; also -o FILE"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};

@@ -7,6 +7,7 @@
 #include "cli/tuning.h"
 #include "device/device.h"
 #include "problem/data.h"
+#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/race.h"
@@ -232,7 +233,7 @@ static void warn_of_arguments(const clt_instance *instance, clt_config config, b
   clt_plan *plan = NULL;
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
-  if (clt_plan_new(&plan, instance, config, NULL)) return;
+  if (clt_plan_new_with_source(&plan, instance, config, NULL)) return;
   const clt_device_info *device = clt_instance_device(instance);
   bool said = clt_inspect(&kernels, &n, NULL, device, plan->source, plan->options, NULL) != CLT_OK;
   for (size_t l = 0; l < plan->n_launches; l++) {

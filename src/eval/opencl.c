@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"
+#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "worker/message.h"
 #include "worker/pools.h"
@@ -160,6 +161,10 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (rc == CLT_OK) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
+  /* The worker keeps this limit, and the pool that for work on the host. */
+  const double generate_s =
+      fmin(o->compile_timeout_s > 0 ? o->compile_timeout_s : CLT_GENERATE_S, o->host_timeout_s / 2);
+  clt_json_set(&open, "generate_s", json_real(generate_s));
   if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);
   if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512];

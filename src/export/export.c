@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/portable.h"
+#include "problem/generate.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "space/expr.h"
@@ -22,6 +23,7 @@ typedef struct export_entry {
   char *device, *driver; /* CL_DEVICE_NAME and CL_DRIVER_VERSION */
   char *configuration;   /* "a=1 b=2", in the space's order */
   char *options;         /* without the problem parameters */
+  char *source;          /* if it is generated; else NULL */
   int64_t *sizes;        /* in the problem's order */
   double time_s;
   clt_c_formulas formulas; /* its launches and validity at other sizes */
@@ -35,6 +37,8 @@ typedef struct exported {
   size_t n, capacity;
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, for all entries */
   const clt_portable *portable;             /* one configuration for all devices and sizes; NULL: each one's best */
+  bool generated;                           /* entries have the kernel's source */
+  clt_error *error;
 } exported;
 
 static bool is_place(const clt_portable *portable, const clt_instance *instance) {
@@ -47,6 +51,20 @@ static bool is_place(const clt_portable *portable, const clt_instance *instance)
             strcmp(portable->places[i].driver, device->driver_version) == 0;
   free(sizes);
   return found;
+}
+
+/* Sets what the generator of a kernel makes. */
+static int generate_entry(export_entry *e, const clt_instance *instance, clt_config config, clt_error *error) {
+  clt_plan *plan = NULL;
+  int rc = clt_plan_new_with_source(&plan, instance, config, error);
+  if (rc == CLT_OK) rc = clt_plan_write_c(&e->formulas, plan, error);
+  if (rc == CLT_OK) {
+    e->source = plan->source;
+    e->options = plan->options;
+    plan->source = plan->options = NULL;
+  }
+  clt_plan_free(plan);
+  return rc;
 }
 
 static int collect_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
@@ -67,8 +85,9 @@ static int collect_entry(void *user, const clt_instance *instance, const clt_loo
                       .time_s = time_s};
   if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
   int rc = clt_config_parse(&config, space, e->configuration, NULL);
-  if (rc == CLT_OK) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
-  if (rc == CLT_OK)
+  if (rc == CLT_OK && export->generated) rc = generate_entry(e, instance, config, export->error);
+  if (rc == CLT_OK && !export->generated) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
+  if (rc == CLT_OK && !export->generated)
     rc = clt_instance_write_c(&e->formulas, instance, config, (const char *const *)export->size_names, NULL);
   if (rc) return rc;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
@@ -136,6 +155,19 @@ static void add_string(clt_text *out, const char *text) {
     clt_text_printf(out, clt_in_word(*text) || strchr(" .,:;|()[]@+-=/", *text) ? "%c" : "\\%03o",
                     (unsigned char)*text);
   clt_text_add(out, "\"");
+}
+
+/* The same, with a line of C for each line of the text. */
+static void add_string_lines(clt_text *out, const char *text) {
+  for (const char *line = text; *line;) {
+    const size_t n = strcspn(line, "\n"), whole = n + (line[n] == '\n');
+    char *one = strndup(line, whole);
+    if (one == NULL) out->rc = CLT_E_MEMORY;
+    if (line > text) clt_text_add(out, "\n     ");
+    add_string(out, one ? one : "");
+    free(one);
+    line += whole;
+  }
 }
 
 /* Prints text. '@' is replaced by the prefix of the header's names, '$' by that of its macros. Text between two '`' is
@@ -220,6 +252,10 @@ static void add_entry(const exported *export, const export_entry *e) {
   add_string(out, e->configuration);
   clt_text_add(out, ",\n     ");
   add_string(out, e->options);
+  if (export->generated) {
+    clt_text_add(out, ",\n     ");
+    add_string_lines(out, e->source);
+  }
   clt_text_printf(out, ", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
   for (const char *at = e->configuration; clt_next_parameter(&p, &at); n++) {
     clt_text_add(out, n ? ", " : ",\n     {");
@@ -245,7 +281,9 @@ static const char entry_head[] =
     "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
     "`  long long #; /* of the measurement */\n`"
     "  const char *configuration;\n"
-    "  const char *options; /* without the problem parameters, see @options */\n"
+    "  const char *options; /* see @options */\n";
+static const char entry_source[] = "  const char *source; /* for clCreateProgramWithSource */\n";
+static const char entry_tail[] =
     "  double time_s;\n"
     "  int entry; /* its index */\n";
 
@@ -277,7 +315,8 @@ static const char functions[] =
     "    least = ratio;\n"
     "  }\n"
     "  return best;\n"
-    "}\n\n"
+    "}\n\n";
+static const char options_function[] =
     "/* Writes the options for clBuildProgram at any sizes into out; returns their length, as snprintf does. entry "
     "NULL:\n"
     " * the sizes only. entry->options holds only tuning parameters and compiler options, no sizes. If the text of\n"
@@ -285,6 +324,10 @@ static const char functions[] =
     " * 'clatune lookup --size ... --format options' or the library instead. */\n"
     "static inline int @options(char *out, size_t out_bytes, const @entry *entry`, long long #`) {\n"
     "  return snprintf(out, out_bytes, \"`-D~=%lld `%s\"`, #`, entry ? entry->options : \"\");\n}\n";
+static const char options_of_source[] =
+    "/* Writes the options for clBuildProgram into out; returns their length, as snprintf does. */\n"
+    "static inline int @options(char *out, size_t out_bytes, const @entry *entry) {\n"
+    "  return snprintf(out, out_bytes, \"%s\", entry ? entry->options : \"\");\n}\n";
 
 /* The functions that compute an entry's launches. */
 static const char launch_type[] =
@@ -418,6 +461,8 @@ static void add_header(const exported *export, const char *helpers, bool math) {
   add_text(export, head);
   if (math) clt_text_add(out, "#include <math.h>\n");
   add_text(export, entry_head);
+  if (export->generated) add_text(export, entry_source);
+  add_text(export, entry_tail);
   for (const char *at = export->entries[0].configuration; clt_next_parameter(&p, &at); n++) {
     char *name = new_c_name(p.name, p.name_length, false);
     if (n == 0) clt_text_add(out, "  struct {\n");
@@ -433,6 +478,7 @@ static void add_header(const exported *export, const char *helpers, bool math) {
   add_text(export, helpers);
   add_valid(export);
   add_text(export, functions);
+  add_text(export, export->generated ? options_of_source : options_function);
   add_launches(export);
   add_text(export,
            "#endif\n\n/* At compile time: -D$ENTRY=N defines the parameters of entry N. */\n"
@@ -463,6 +509,7 @@ static void release_entries(exported *export) {
     free(export->entries[i].driver);
     free(export->entries[i].configuration);
     free(export->entries[i].options);
+    free(export->entries[i].source);
     free(export->entries[i].sizes);
     clt_c_formulas_release(&export->entries[i].formulas);
   }
@@ -479,7 +526,12 @@ int clt_export_header(clt_text *out, clt_catalog *catalog, const clt_problem *pr
     const char *own = clt_problem_size(problem, i).name;
     rc = clt_words_add(&names, new_c_name(own, (int)strlen(own), true), error);
   }
-  exported export = {.out = out, .problem = problem, .size_names = names.all, .portable = portable};
+  exported export = {.out = out,
+                     .problem = problem,
+                     .size_names = names.all,
+                     .portable = portable,
+                     .generated = clt_problem_generates(problem),
+                     .error = error};
   if (rc == CLT_OK) rc = clt_catalog_each(catalog, problem, portable == NULL, collect_entry, &export, error);
   if (rc == CLT_OK && export.n == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND, "the store has no measurements of '%s'; run 'clatune tune' first",

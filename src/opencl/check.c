@@ -188,6 +188,21 @@ static int run_reference(clt_executor *executor, const clt_program *program, con
   return rc;
 }
 
+/* The plan of the configuration that judges. */
+static int plan_judge(clt_plan **out, clt_executor *executor, const clt_instance *instance, clt_config judge,
+                      clt_error *error) {
+  clt_measurement m;
+  int rc = clt_plan_new(out, instance, judge, error);
+  if (rc || (*out)->source) return rc;
+  clt_measurement_init(&m, judge);
+  rc = clt_executor_generate(out, executor, instance, &m, error);
+  if (rc == CLT_OK && *out == NULL)
+    rc = clt_fail(error, CLT_E_OPENCL, "cannot compute the reference (%s): %.900s", clt_reason_text(m.reason),
+                  m.log ? m.log : "the generator gives no reason");
+  clt_measurement_release(&m);
+  return rc;
+}
+
 static int build_reference(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_error *error) {
   clt_measurement m;
   int rc = clt_executor_usable(executor, error);
@@ -244,7 +259,7 @@ int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instanc
     clt_program_release(program);
     clt_plan_free(*plan);
     *plan = NULL;
-    rc = by_kernel ? clt_plan_new_reference(plan, instance, error) : clt_plan_new(plan, instance, judge, error);
+    rc = by_kernel ? clt_plan_new_reference(plan, instance, error) : plan_judge(plan, executor, instance, judge, error);
     if (rc == 0) rc = build_reference(program, executor, *plan, error);
   }
   if (rc == 0 && runs) rc = run_reference(executor, program, *plan, data, built, error);

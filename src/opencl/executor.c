@@ -71,6 +71,7 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
 void clt_executor_free(clt_executor *executor) {
   if (executor == NULL) return;
   clt_executor_forget(executor, NULL);
+  clt_generator_free(executor->generator);
   clt_declarations_free(executor->declarations);
   clt_energy_close(executor->meter);
   clt_state_free(executor);
@@ -89,8 +90,13 @@ void clt_executor_reset(clt_executor *executor) {
   clt_executor_free_checks(executor);
   clt_sum_free(executor);
   clt_objects_drop(executor);
-  executor->types_of = executor->source_hash = 0;
+  clt_generator_free(executor->generator);
+  executor->generator = NULL;
+  executor->types_of = executor->source_hash = executor->generated = 0;
 }
+
+void clt_executor_limit_generator(clt_executor *executor, double limit_s) { executor->generate_s = limit_s; }
+uint64_t clt_executor_generated(const clt_executor *executor) { return executor->generated; }
 
 const clt_device_info *clt_executor_device(const clt_executor *executor) { return &executor->info; }
 
@@ -101,11 +107,32 @@ void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user) 
 
 /* --- a configuration, from its plan to a checked result --- */
 
-int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_measurement *measurement,
-                      clt_error *error) {
+int clt_executor_generate(clt_plan **plan, clt_executor *executor, const clt_instance *instance, clt_measurement *m,
+                          clt_error *error) {
+  const double began_s = clt_now_s(), limit_s = executor->generate_s > 0 ? executor->generate_s : CLT_GENERATE_S;
+  clt_generated generated = CLT_GENERATION_FAILED;
+  clt_text why = {0};
+  clt_executor_announce(executor, CLT_PHASE_GENERATE);
+  int rc = clt_generate(&generated, &why, &executor->generator, *plan, instance, limit_s, error);
+  m->phases.build_s += clt_now_s() - began_s;
+  if (rc == CLT_OK && generated == CLT_GENERATED) executor->generated = clt_plan_hash(*plan);
+  if (rc == CLT_OK && generated != CLT_GENERATED)
+    clt_measurement_fail(m, generated == CLT_NOT_GENERATED ? CLT_REASON_NOT_GENERATED : CLT_REASON_GENERATOR_FAILED,
+                         why.bytes);
+  clt_text_release(&why);
+  if (rc == CLT_OK && generated == CLT_GENERATED) return CLT_OK;
+  clt_plan_free(*plan);
+  *plan = NULL;
+  return rc;
+}
+
+int clt_executor_plan(clt_plan **out, clt_executor *executor, const clt_instance *instance, clt_config config,
+                      clt_measurement *measurement, clt_error *error) {
   clt_error own = {0};
   char text[2048];
+  executor->generated = 0;
   int rc = clt_plan_new(out, instance, config, &own);
+  if (rc == CLT_OK && (*out)->source == NULL) return clt_executor_generate(out, executor, instance, measurement, error);
   if (rc == CLT_OK) return CLT_OK;
   clt_error_format(text, sizeof text, &own);
   if (rc != CLT_E_RANGE && rc != CLT_E_EXPRESSION) {
@@ -248,10 +275,10 @@ int clt_executor_prepare_config(clt_executor *executor, clt_prepared **out, cons
   clt_plan *plan = NULL;
   clt_measurement_init(m, config);
   *out = NULL;
-  int rc = clt_executor_plan(&plan, instance, config, m, error);
+  int rc = clt_executor_plan(&plan, executor, instance, config, m, error);
   if (rc || plan == NULL) return rc;
   uint64_t hash = clt_hash64(plan->source, strlen(plan->source));
-  if (executor->source_hash == 0) executor->source_hash = hash;
+  if (executor->source_hash == 0 || executor->generated) executor->source_hash = hash;
   if (executor->source_hash != hash) {
     rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since the tuning began; start the tuning again",
                   clt_problem_path(clt_instance_problem(instance)));

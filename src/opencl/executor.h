@@ -54,10 +54,15 @@ bool clt_executor_answers(clt_executor *executor);
  */
 void clt_executor_forget(clt_executor *executor, const clt_data *data);
 
-/* Makes the plan of a configuration. One whose sizes or arguments cannot be evaluated (a division by zero, a negative
- * size) is a failed configuration like any other: *measurement says so, *out is NULL, and 0 is returned. */
-int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_measurement *measurement,
-                      clt_error *error);
+/* Makes the plan of a configuration, with its source if that is generated. One whose sizes or arguments cannot be
+ * evaluated (a division by zero, a negative size), or that the generator does not make, is a failed configuration like
+ * any other: *measurement says so, *out is NULL, and 0 is returned. */
+int clt_executor_plan(clt_plan **out, clt_executor *executor, const clt_instance *instance, clt_config config,
+                      clt_measurement *measurement, clt_error *error);
+/* The time limit of the generator, for one source (default: CLT_GENERATE_S). */
+void clt_executor_limit_generator(clt_executor *executor, double limit_s);
+/* clt_plan_hash of the plan that was made last; 0: its source was not generated, or there is none. */
+uint64_t clt_executor_generated(const clt_executor *executor);
 
 /* Step one: build, check the built kernel's limits (CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE), allocate
  * buffers with guard bands and poison, set arguments, launch once and wait, check guards, compare with `data`

@@ -88,7 +88,7 @@ char *clt_explain_build(const clt_executor *executor, const clt_plan *plan, cons
   char *taken = NULL, *plain = clt_plain_source(source);
   if (plain) {
     explain_features(&out, executor, plain, log);
-    if (plan && plan->problem) explain_names(&out, plan, plain);
+    if (plan && plan->problem && plan->source_file) explain_names(&out, plan, plain);
   }
   clt_text_add(&out, log);
   free(plain);

@@ -13,6 +13,7 @@
 #include <clatune/rng.h>
 
 #include "opencl/sum.h"
+#include "problem/generate.h"
 
 /* --- device.c --- */
 
@@ -91,11 +92,17 @@ struct clt_executor {
   bool declarations_sought;
   uint64_t types_of;              /* hash of the source whose types were last compared with arguments; 0: none */
   uint64_t source_hash;           /* of the kernel's text when it was first read; 0: not read yet */
+  clt_generator *generator;       /* of the problem's source; NULL: not needed yet */
+  double generate_s;              /* its limit; 0: the default */
+  uint64_t generated;             /* clt_plan_hash of the latest plan; 0: its source was not generated */
   struct clt_energy_meter *meter; /* NULL: not needed yet */
 };
 
 /* status.c */
 void clt_executor_announce(const clt_executor *executor, clt_phase phase);
+/* Completes a plan with its generated source. If there is none, frees it, *plan becomes NULL, and *m says why. */
+int clt_executor_generate(clt_plan **plan, clt_executor *executor, const clt_instance *instance, clt_measurement *m,
+                          clt_error *error);
 /* CLT_E_OPENCL if the device has not survived a fault. */
 int clt_executor_usable(const clt_executor *executor, clt_error *error);
 

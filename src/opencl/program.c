@@ -209,7 +209,7 @@ static int check_arguments(cl_kernel kernel, const clt_executor *executor, const
 static int check_kernels(const clt_program *program, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                          clt_error *error) {
   /* Resolving types takes a build, so it is done once per set of kernels, and not for each configuration. */
-  uint64_t types = clt_hash64(plan->source, strlen(plan->source));
+  uint64_t types = executor->generated ? 1 : clt_hash64(plan->source, strlen(plan->source));
   for (size_t i = 0; i < plan->n_launches; i++)
     types ^= clt_hash64(plan->launches[i].kernel, strlen(plan->launches[i].kernel)) << i % 64;
   const bool resolve = executor->types_of != types;

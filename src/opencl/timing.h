@@ -38,6 +38,7 @@ clt_timing_policy clt_timing_turn(size_t n_runs, const clt_timing_policy *search
 
 /* The current step of a configuration; deadlines and the blame for a crash depend on it. */
 typedef enum clt_phase {
+  CLT_PHASE_GENERATE, /* the problem's program writes the source, with a limit of its own */
   CLT_PHASE_BUILD,
   CLT_PHASE_LAUNCH,
   CLT_PHASE_RUNNING,

@@ -62,6 +62,20 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   return rc;
 }
 
+/* The same for the n bytes of a module's name in Python: "a.b" is a/b.py or a/b/__init__.py. */
+static int find_module(includes *state, const char *folder, const char *text, size_t n, clt_error *error) {
+  static const char *const endings[] = {".py", "/__init__.py"};
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && n > 0 && i < 2; i++) {
+    char *name = clt_format("%.*s%s", (int)n, text, endings[i]);
+    if (name == NULL) return clt_fail_memory(error);
+    for (char *dot = name; dot < name + n; dot++) *dot = *dot == '.' ? '/' : *dot;
+    rc = find_files(state, folder, name, strlen(name), error);
+    free(name);
+  }
+  return rc;
+}
+
 /* -D defines every parameter. So a test whether it is defined does not read its value, and neither does a guarded
  * #define of it. */
 static int note_used(includes *state, const char *text, clt_error *error) {
@@ -80,7 +94,7 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
   size_t n_bytes = 0;
   int rc = clt_file_read(&text, &n_bytes, path, CLT_MAX_TEXT_BYTES, error);
   if (rc) return rc;
-  const bool binary = memchr(text, 0, n_bytes);
+  const bool binary = memchr(text, 0, n_bytes), python = clt_ends_with(path, ".py");
   binary ? clt_hasher_add(hasher, text, n_bytes) : clt_hasher_add_text(hasher, text);
   if (state->all && !binary) clt_text_printf(state->all, "%s\n", text);
   if (state->used && !binary) rc = note_used(state, text, error);
@@ -94,6 +108,10 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
       const size_t n = strcspn(at + 1, "\"<>\n");
       if (at[1 + n] == (*at == '<' ? '>' : '"')) rc = find_files(state, folder, at + 1, n, error);
     }
+    const char *word = line + strspn(line, " \t"), *import = NULL;
+    if (python && (clt_starts_with(word, "import ") || clt_starts_with(word, "from "))) import = strchr(word, ' ') + 1;
+    import += import ? strspn(import, " ") : 0;
+    if (rc == CLT_OK && import) rc = find_module(state, folder, import, strcspn(import, " ,;#\n"), error);
     continues = names && length > 0 && end[-1] == '\\';
   }
   for (size_t i = n_before, j = state->pending.n; i + 1 < j; i++) { /* the first of them is the next */
@@ -238,6 +256,7 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
   key k = {.instance = instance, .problem = problem, .hasher = clt_hasher_new()};
   k.used = clt_new_array(problem->n_parameters, sizeof *k.used);
   if (k.used == NULL || k.hasher == NULL) k.rc = CLT_E_MEMORY;
+  if (problem->kernel_file == NULL) k.rc = CLT_E_NOT_FOUND; /* a generator reads all of them */
   add_kernel(&k, problem->kernel_file, NULL, 0);
   for (size_t p = 0; k.rc == CLT_OK && p < problem->n_parameters; p++) {
     const char *name = problem->parameters[p].name;
@@ -253,6 +272,38 @@ void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
   }
   clt_hasher_free(k.hasher);
   free(k.used);
+}
+
+static void add_options(key *k, const clt_compiler_option *options, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    add_text(k, options[i].text);
+    add_expression(k, options[i].when);
+  }
+}
+
+/* Adds what a generated source depends on: the words, the files that they name with what those include or import, the
+ * listed files, and the version. A look-up must not need the generator, so the texts themselves are no part. */
+static void add_generator(key *k) {
+  const clt_problem *problem = k->problem;
+  const clt_generation *generation = &problem->generation;
+  includes state = {.problem = problem};
+  add_text(k, "generator");
+  add_options(k, generation->words, generation->n_words);
+  add_text(k, generation->version);
+  if (k->rc) return;
+  int rc = clt_words_add(&state.folders, strdup(problem->folder), k->error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)
+    rc = clt_words_add(&state.folders, strdup(problem->include_paths[i]), k->error);
+  for (size_t i = 0; rc == CLT_OK && i < generation->n_files; i++)
+    rc = find_files(&state, NULL, generation->files[i], strlen(generation->files[i]), k->error);
+  for (size_t i = 0; rc == CLT_OK && i < generation->n_words; i++) {
+    const char *word = generation->words[i].text; /* a file; or a module of Python, perhaps with a name in it */
+    rc = find_files(&state, NULL, word, strlen(word), k->error);
+    if (rc == CLT_OK) rc = find_module(&state, NULL, word, strcspn(word, ":"), k->error);
+  }
+  if (rc == CLT_OK) rc = hash_pending(k->hasher, &state, k->error);
+  k->rc = rc;
+  release_includes(&state);
 }
 
 /* path NULL: none. */
@@ -291,13 +342,6 @@ static size_t most_data(const clt_instance *instance) {
     if (c.rc == CLT_OK && bytes > most) most = bytes;
   }
   return most;
-}
-
-static void add_options(key *k, const clt_compiler_option *options, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    add_text(k, options[i].text);
-    add_expression(k, options[i].when);
-  }
 }
 
 static void add_launch(key *k, const clt_launch *launch) {
@@ -437,8 +481,10 @@ static int make_key(const clt_instance *instance, bool with_sizes, bool stated, 
   if (k.hasher == NULL) return clt_fail_memory(error);
   if (problem->command == NULL) {
     add_text(&k, "clatune instance 2");
-    char *path = problem->language ? clt_kernel_path(problem, problem->kernel_file) : NULL;
-    if (path && access(path, R_OK) != 0) /* replaying a recording needs no kernel file */
+    char *path = problem->language && problem->kernel_file ? clt_kernel_path(problem, problem->kernel_file) : NULL;
+    if (problem->kernel_file == NULL)
+      add_generator(&k);
+    else if (path && access(path, R_OK) != 0) /* replaying a recording needs no kernel file */
       add_text(&k, problem->kernel_file);
     else
       add_kernel(&k, problem->kernel_file, NULL, 0);

@@ -38,6 +38,8 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
   for (size_t i = 0; i < problem->n_launches && c.rc == CLT_OK; i++) {
     clt_plan_launch launch = {0};
     if (!clt_plan_launch_sizes(&launch, &c, &problem->launches[i])) continue;
+    if (problem->launches[i].kernel == NULL || problem->launches[i].global.n == 0)
+      continue; /* only the generator knows it */
     clt_launch_sizes *l = &launches[n_launches++];
     *l = (clt_launch_sizes){.kernel = problem->launches[i].kernel,
                             .n_dimensions = launch.n_dimensions,
@@ -189,23 +191,43 @@ static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const 
   return t.rc;
 }
 
+static void write_sizes(clt_text *out, const clt_launch_sizes *l) {
+  clt_text_printf(out, "      @add_launch(out, capacity, &i, &failed, \"%s\", %u, %u, 0, %u.0, %zu.0, %zu.0, %zu.0",
+                  name_of_kernel(l->kernel), l->n_dimensions, l->group, l->repeat, l->global[0], l->global[1],
+                  l->global[2]);
+  for (size_t d = 0; d < 3; d++) clt_text_printf(out, ", %lld.0", l->local[0] > 0 ? (long long)l->local[d] : -1);
+  clt_text_add(out, ");\n");
+}
+
 /* Writes the launches at the instance's own sizes. */
 static int write_own_launches(clt_c_formulas *out, const clt_instance *instance, clt_config config, clt_error *error) {
   clt_launch_sizes *launches = NULL;
   clt_text text = {0};
   size_t n = 0;
   if (clt_instance_launches(&launches, &n, instance, config, NULL) == CLT_E_MEMORY) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    const clt_launch_sizes *l = &launches[i];
-    const bool own = l->local[0] > 0;
-    clt_text_printf(&text, "      @add_launch(out, capacity, &i, &failed, \"%s\", %u, %u, 0, %u.0, %zu.0, %zu.0, %zu.0",
-                    name_of_kernel(l->kernel), l->n_dimensions, l->group, l->repeat, l->global[0], l->global[1],
-                    l->global[2]);
-    for (size_t d = 0; d < 3; d++) clt_text_printf(&text, ", %lld.0", own ? (long long)l->local[d] : -1);
-    clt_text_add(&text, ");\n");
-  }
+  for (size_t i = 0; i < n; i++) write_sizes(&text, &launches[i]);
   free(launches);
   return clt_text_take(&out->launches, &text, error);
+}
+
+int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error) {
+  clt_text text = {0};
+  *out = (clt_c_formulas){.why_not = strdup("the source was generated for the sizes of the measurement")};
+  for (size_t i = 0, end = 0; i < plan->n_launches; i++) {
+    const clt_plan_launch *l = &plan->launches[i];
+    if (l->together > 1) end = i + l->together;
+    clt_launch_sizes sizes = {.kernel = l->kernel,
+                              .n_dimensions = l->n_dimensions,
+                              .repeat = l->repeat,
+                              .group = i < end ? (unsigned)end : 0};
+    memcpy(sizes.global, l->global, sizeof sizes.global);
+    if (l->has_local) memcpy(sizes.local, l->local, sizeof sizes.local);
+    write_sizes(&text, &sizes);
+  }
+  int rc = clt_text_take(&out->launches, &text, error);
+  if (rc == CLT_OK && out->why_not == NULL) rc = clt_fail_memory(error);
+  if (rc) clt_c_formulas_release(out);
+  return rc;
 }
 
 int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,

@@ -38,6 +38,8 @@ void clt_load_permutation(clt_problem *problem, const char *name, const clt_node
 
 /* load_command.c: leaves problem->command NULL if there is no section "Command". */
 void clt_load_command(clt_problem *problem, const clt_node *root);
+/* Reads a list of paths of files, which must exist. */
+void clt_load_file_names(clt_problem *problem, const char ***out, size_t *n_out, const clt_node *list);
 
 /* --- expressions (expression.c) --- */
 

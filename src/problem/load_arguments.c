@@ -91,6 +91,10 @@ static void load_fields(clt_problem *problem, clt_argument *argument, const clt_
     if (f->n_values == 0) clt_node_fail(&member, "needs a value");
   }
   if (argument->n_fields == 0) clt_node_fail(&object, "needs a field");
+  if (problem->generation.n_words > 0)
+    clt_node_fail(&object,
+                  "needs a \"KernelFile\" with the structure's declaration; the source of a generated kernel is "
+                  "not known here, so store the content in a file as \"BinaryRaw\"");
 }
 
 /* "MemoryType", "MemType", "Type". */
@@ -328,6 +332,8 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
                     true);
     const char *file = clt_read_text(&node, "KernelFile");
     reference->kernel_file = file ? file : problem->kernel_file;
+    if (reference->kernel_file == NULL)
+      clt_node_fail(&node, "needs a \"KernelFile\", because the tuned kernel is generated");
     clt_load_options(problem, &reference->options, &reference->n_options, &node);
     clt_load_launch(problem, &reference->launch, &(clt_launch){.all_args = true}, &node);
   } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality", "Verify"), true)) {

@@ -62,7 +62,7 @@ static void load_line(clt_problem *problem, clt_command_line *line, const clt_no
 
 /* --- files --- */
 
-static void load_file_names(clt_problem *problem, const char ***out, size_t *n_out, const clt_node *list) {
+void clt_load_file_names(clt_problem *problem, const char ***out, size_t *n_out, const clt_node *list) {
   size_t n;
   *out = clt_load_list(&n, list, sizeof **out);
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
@@ -194,8 +194,8 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
   if (json_is_string(files.json) && strcmp(json_string_value(files.json), "*") == 0)
     command->whole_folder = true;
   else
-    load_file_names(problem, &command->files, &command->n_files, &files);
-  load_file_names(problem, &command->links, &command->n_links, &links);
+    clt_load_file_names(problem, &command->files, &command->n_files, &files);
+  clt_load_file_names(problem, &command->links, &command->n_links, &links);
   bool environment = clt_read_flag(&section, "Environment", true);
   const char *start = clt_read_text(&section, "EnvironmentPrefix");
   if (start && !clt_is_name(start))

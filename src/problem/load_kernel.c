@@ -54,6 +54,43 @@ void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n
   }
 }
 
+/* --- the generator --- */
+
+static void load_generator(clt_problem *problem, const clt_node *kernel) {
+  clt_generation *generation = &problem->generation;
+  clt_node node = clt_node_member(kernel, "Generator"), words = node, place;
+  const bool has_file = clt_node_has(kernel, "KernelFile");
+  if (node.json == NULL) {
+    if (!has_file) clt_node_fail(kernel, "needs a \"KernelFile\", or a \"Generator\" that writes the source");
+    return;
+  }
+  if (has_file) clt_node_fail(&node, "conflicts with \"KernelFile\"; remove one of them");
+  if (json_is_object(node.json)) {
+    clt_node files = clt_node_member(&node, "Files");
+    clt_read_object(&node, CLT_NAMES("Command", "Persistent", "Files", "Version"), true);
+    words = clt_node_member(&node, "Command");
+    generation->persistent = clt_read_flag(&node, "Persistent", false);
+    generation->version = clt_read_text(&node, "Version");
+    clt_load_file_names(problem, &generation->files, &generation->n_files, &files);
+  }
+  if (!json_is_array(words.json) || json_array_size(words.json) == 0)
+    clt_node_fail(&node,
+                  "needs a list of words such as [\"python3\", \"generate.py\"], or an object with such a "
+                  "\"Command\"");
+  size_t n;
+  generation->words = clt_load_list(&n, &words, sizeof *generation->words);
+  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
+    clt_node item = clt_node_item(&words, i);
+    clt_compiler_option *word = &generation->words[generation->n_words++];
+    word->text = clt_load_option(problem, word, &place, &item, "Word");
+    if (word->text) clt_load_holes(problem, word, &place);
+    if (clt_node_ok(kernel) && generation->persistent && (word->n_holes > 0 || word->when))
+      clt_node_fail(&item,
+                    "depends on the configuration, but a \"Persistent\" program serves all; it reads the "
+                    "configuration from its standard input");
+  }
+}
+
 /* --- launches --- */
 
 /* Reads "LocalSize". Without it, parameters with Kernel Tuner's names for the block size are the local size. */
@@ -109,8 +146,9 @@ static clt_grid_kind load_grid_kind(const clt_node *node, clt_grid_kind before) 
   return grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
 }
 
-static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
-  if (launch->global.n == 0) clt_node_fail(node, "needs a \"GlobalSize\"");
+/* generated: the generator may state what the file leaves out. */
+static void check_launch_sizes(const clt_launch *launch, bool generated, const clt_node *node) {
+  if (launch->global.n == 0 && !generated) clt_node_fail(node, "needs a \"GlobalSize\"");
   if (launch->grid == CLT_GRID_GROUPS && launch->local.n == 0)
     clt_node_fail(node, "needs a \"LocalSize\", because the global size counts work-groups");
 }
@@ -126,7 +164,7 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *de
   if (global.n) launch.global = global;
   if (global.n || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
   if (json_object_get(node->json, "LocalSize")) launch.local = clt_load_extent(problem, node, "LocalSize");
-  check_launch_sizes(&launch, node);
+  check_launch_sizes(&launch, false, node);
   size_t n;
   const char **names = clt_load_list(&n, &args, sizeof *names);
   if (args.json) launch.all_args = false, launch.args = names;
@@ -204,15 +242,16 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   if (kernel.json == NULL) clt_node_fail(root, "needs a \"KernelSpecification\", or a \"Command\"");
   if (!clt_read_object(
           &kernel,
-          CLT_NAMES("Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard",
-                    "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ",
-                    "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
+          CLT_NAMES("Language", "KernelFile", "Generator", "KernelName", "CompilerOptions", "IncludePaths",
+                    "OpenCLStandard", "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX",
+                    "GridDivY", "GridDivZ", "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
                     /* keys of T1 that are ignored: */ "BenchmarkName", "Device", "Profiling", "SharedMemory",
                     "SimulationInput", "KernelTypeNames", "Stream", "Misc"),
           false))
     return;
   const char *name = clt_read_text(&kernel, "Language");
-  problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
+  load_generator(problem, &kernel);
+  if (clt_node_has(&kernel, "KernelFile")) problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
   problem->kernel_name = clt_read_text(&kernel, "KernelName");
   if (name && strcasecmp(name, "OpenCL") != 0) {
     /* The rest is not needed for the space or for imported measurements. */
@@ -254,8 +293,9 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   if (launches.json) {
     load_launches(problem, &defaults, &launches);
   } else {
-    if (defaults.kernel == NULL) clt_node_fail(&kernel, "needs a \"KernelName\"");
-    check_launch_sizes(&defaults, &kernel);
+    const bool generated = problem->generation.n_words > 0;
+    if (defaults.kernel == NULL && !generated) clt_node_fail(&kernel, "needs a \"KernelName\"");
+    check_launch_sizes(&defaults, generated, &kernel);
     if (clt_node_ok(root)) problem->launches[problem->n_launches++] = defaults;
   }
   clt_load_hints(problem, &kernel);

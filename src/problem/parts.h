@@ -146,6 +146,16 @@ typedef struct clt_reference {
   size_t n_arrays;
 } clt_reference;
 
+/* The program that writes the kernel's source (problem/generate.h). n_words 0: there is none. */
+typedef struct clt_generation {
+  clt_compiler_option *words;
+  size_t n_words;
+  bool persistent;    /* it answers line by line, and stays alive for the next configuration */
+  const char **files; /* as written; the program depends on them */
+  size_t n_files;
+  const char *version; /* Nullable: part of the key */
+} clt_generation;
+
 /* All memory except the table of expressions is owned by the source. */
 struct clt_problem {
   clt_source source;
@@ -165,7 +175,8 @@ struct clt_problem {
   clt_error not_run;          /* why the kernel cannot be run on generated data; code 0: it can */
   clt_reading reading_of_run; /* for nodes whose mistakes go into not_run */
   const char *language; /* of the kernel; NULL: OpenCL. For other languages, only the members up to here are read */
-  const char *kernel_name, *kernel_file; /* file as written */
+  const char *kernel_name, *kernel_file; /* file as written; NULL: the kernel is generated, and may be named later */
+  clt_generation generation;
   clt_compiler_option *options;
   size_t n_options;
   const char **include_paths; /* absolute */

@@ -68,8 +68,9 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
   }
 }
 
-/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines, the problem's
- * options, `more`, and the include folders. No space at the end. */
+/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines (without both for
+ * a generated kernel, which may use the names for something else), the problem's options, `more`, and the include
+ * folders. No space at the end. */
 static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
                               size_t n_more) {
   static const char *const grid_sizes[3] = {"grid_size_x", "grid_size_y", "grid_size_z"};
@@ -81,7 +82,7 @@ static void add_build_options(clt_text *out, clt_calculation *c, size_t n_define
     clt_text_add(out, " ");
   }
   /* The grid in work-groups; and the block size, in dimensions in which it is not a parameter. */
-  if (problem->problem_size.n > 0 && problem->n_launches > 0) {
+  if (n_defines > 0 && problem->problem_size.n > 0 && problem->n_launches > 0) {
     clt_plan_launch sizes;
     plan_sizes(c, &problem->launches[0], &sizes);
     for (size_t d = 0; d < 3; d++) {
@@ -109,7 +110,7 @@ static int make_options(char **out, const clt_instance *instance, clt_config con
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
   clt_instance_slots(instance, config, slots);
-  add_build_options(&text, &c, n_defines, NULL, 0);
+  add_build_options(&text, &c, instance->problem->kernel_file ? n_defines : 0, NULL, 0);
   if (c.rc == CLT_OK) return clt_text_take(out, &text, error);
   clt_text_release(&text);
   return c.rc;
@@ -237,7 +238,10 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
   if (plan->n_launches == 0)
     FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE,
             "every launch has a \"When\" that is false for this configuration");
-  plan_source(c, plan, problem->kernel_file, NULL, 0);
+  if (problem->kernel_file)
+    plan_source(c, plan, problem->kernel_file, NULL, 0);
+  else if (c->rc == CLT_OK)
+    c->rc = make_options(&plan->options, c->instance, plan->config, 0, c->error);
 }
 
 /* Adds an argument of the reference kernel: without border, and as a buffer if it has an entry as a buffer. */

@@ -80,7 +80,7 @@ typedef struct clt_plan_arg {
 } clt_plan_arg;
 
 typedef struct clt_plan_launch {
-  const char *kernel; /* borrowed from the problem */
+  const char *kernel; /* borrowed from the problem or the plan's arena */
   const char *key;    /* as in clt_plan_arg */
   unsigned n_dimensions;
   size_t global[3]; /* in work-items; a multiple of local if has_local */
@@ -96,7 +96,7 @@ typedef struct clt_plan_launch {
 typedef struct clt_plan {
   clt_arena arena; /* of the arguments and launches */
   clt_config config;
-  char *source;            /* text of the kernel file, built as one program */
+  char *source;            /* text of the kernel file, built as one program; NULL: clt_generate is still to make it */
   const char *source_file; /* as named in the problem file, for the compiler's messages; borrowed from it; NULL: none */
   char *options;           /* build options, including -D of every parameter */
   clt_plan_arg *args;
@@ -144,9 +144,12 @@ typedef struct clt_c_formulas {
  * reported in why_not. */
 int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,
                          clt_error *error);
+/* The same for a generated kernel, which is known at the sizes of its plan only. */
+int clt_plan_write_c(clt_c_formulas *out, const clt_plan *plan, clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
 
-/* Makes the plan of a configuration. If an expression fails, the error has its key. */
+/* Makes the plan of a configuration; that of a generated kernel lacks its source, and may lack the sizes and the name
+ * of its launch. If an expression fails, the error has its key. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
 
 /* Makes the plan of the reference kernel ("Reference"). Its arguments have no borders, and its verified outputs become

@@ -18,9 +18,12 @@ const char *clt_problem_path(const clt_problem *problem) { return problem->sourc
 size_t clt_problem_n_sizes(const clt_problem *problem) { return problem->n_passed; }
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
 
+bool clt_problem_generates(const clt_problem *problem) { return problem->generation.n_words > 0; }
+
 bool clt_problem_runs_programs(const clt_problem *problem) {
   const clt_reference *reference = &problem->reference;
-  bool runs = problem->command || reference->module || reference->verify_module || reference->quality.module;
+  bool runs = problem->command || problem->generation.n_words > 0 || reference->module || reference->verify_module ||
+              reference->quality.module;
   for (size_t i = 0; i < problem->n_arguments; i++) runs = runs || problem->arguments[i].fill.module;
   for (size_t i = 0; i < reference->n_arrays; i++) runs = runs || reference->arrays[i].fill.module;
   return runs;
@@ -54,6 +57,7 @@ int clt_problem_check_kernel(const clt_problem *problem, clt_error *error) {
     if (error && error->code == 0) *error = problem->not_run;
     return problem->not_run.code;
   }
+  if (problem->kernel_file == NULL) return CLT_OK; /* a generated kernel gets no macros */
   char *path = clt_kernel_path(problem, problem->kernel_file);
   int rc = path ? clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL) : CLT_E_MEMORY;
   free(path);

@@ -286,8 +286,9 @@ static bool may_begin(void *user) {
  * line: warnings may come first. */
 static void log_failed_default(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
-  bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
-  const bool all = violates || clt_problem_is_command(clt_instance_problem(s->settings->instance));
+  const bool violates = clt_reason_invalidity(m->reason) == CLT_CONSTRAINTS;
+  const bool all = violates || m->reason == CLT_REASON_GENERATOR_FAILED ||
+                   clt_problem_is_command(clt_instance_problem(s->settings->instance));
   const char *why = m->log ? m->log : "";
   const char *before = all ? ": " : "\n  ";
   size_t n = all ? strlen(why) : 0;

@@ -92,7 +92,7 @@ static int measure_in_place(const tuner *u, clt_config config, clt_measurement *
   clt_plan *plan = NULL;
   clt_program program = {0};
   double first_s;
-  int rc = clt_executor_plan(&plan, u->t->instance, config, m, error);
+  int rc = clt_executor_plan(&plan, u->executor, u->t->instance, config, m, error);
   if (rc || plan == NULL) return rc;
   rc = clt_program_build(&program, u->executor, plan, m, error);
   if (rc == CLT_OK) rc = set_arguments(u, &program, plan, m, error);

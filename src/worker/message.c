@@ -97,7 +97,8 @@ int clt_frame_send(int fd, const json_t *message, clt_error *error) {
 
 /* --- phases, greetings, numbers --- */
 
-static const char *const phase_names[CLT_N_PHASES] = {"build", "launch", "running", "verify", "compare", "done"};
+static const char *const phase_names[CLT_N_PHASES] = {"generate", "build",   "launch", "running",
+                                                      "verify",   "compare", "done"};
 
 const char *clt_phase_name(clt_phase phase) { return phase_names[phase]; }
 

@@ -103,6 +103,37 @@ void clt_pool_learn(clt_pool *pool, const clt_measurement *timed) {
   if (state->usual_step_s > 0) pool->setup.timing.usual_step_s = state->usual_step_s;
 }
 
+/* --- equal sources ---
+ *
+ * A generator may write the same source for several configurations. The first that is measured answers for them. */
+
+static int keep_result(clt_pool *pool, const clt_job *job, clt_error *error) {
+  bool is_new = false;
+  if (job->generated == 0 || !clt_measurement_correct(&job->measurement)) return CLT_OK;
+  if (clt_grow(&pool->results, &pool->results_capacity, pool->n_results + 1, sizeof *pool->results))
+    return clt_fail_memory(error);
+  uint64_t *index = clt_map_add(&pool->sources, job->generated, &is_new);
+  if (index == NULL) return clt_fail_memory(error);
+  if (is_new) *index = pool->n_results++;
+  pool->results[*index] = job->measurement;
+  pool->results[*index].log = NULL;
+  return CLT_OK;
+}
+
+/* Gives prepared configurations the result of an equal source. One that is to be measured again is. */
+static void answer_equal(clt_pool *pool) {
+  for (clt_job *job = pool->jobs; pool->n_results > 0 && job < pool->jobs + pool->capacity; job++) {
+    const uint64_t *index = job->state == CLT_JOB_READY ? clt_map_find(&pool->sources, job->generated) : NULL;
+    if (index == NULL || pool->results[*index].config == job->config) continue;
+    const clt_phases phases = job->measurement.phases;
+    clt_measurement_release(&job->measurement);
+    job->measurement = pool->results[*index];
+    job->measurement.config = job->config;
+    job->measurement.phases = phases;
+    clt_job_finish(pool, job);
+  }
+}
+
 /* Handles the end of a preparation or of a timing. */
 static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_job *job = worker->done_data;
@@ -139,6 +170,9 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     if (m.reason == CLT_REASON_NONE && !again) {
       job->measurement = m;
       job->ready_s = clt_now_s();
+      int64_t generated = 0; /* the member is missing if the source was not generated */
+      clt_message_integer(&generated, outcome->reply, "generated", 1, INT64_MAX, NULL);
+      job->generated = (uint64_t)generated;
       job->state = CLT_JOB_READY;
       pool->builds_s[pool->n_builds++ % CLT_POOL_BUILDS] = m.phases.build_s + m.phases.first_launch_s;
       return CLT_OK;
@@ -176,6 +210,8 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       job->state = CLT_JOB_IN_DOUBT;
       if (fatal) clt_job_suspect(pool, job);
     } else {
+      const int rc = keep_result(pool, job, error);
+      if (rc) return rc;
       clt_job_finish(pool, job);
     }
   }
@@ -279,6 +315,7 @@ static clt_job *find_ready(const clt_pool *pool) {
 static int schedule_next(clt_pool *pool, clt_error *error) {
   bool quiet = pool->setup.quiet_builds;
   int rc = CLT_OK;
+  answer_equal(pool);
   if (pool->timing && !any_load(pool, CLT_LOAD_TIMING) && find_ready(pool) == NULL) pool->timing = false;
   if (quiet && !pool->timing) {
     rc = prepare_queued(pool, error);

@@ -254,6 +254,7 @@ static const char *doing(const clt_pool_worker *worker) {
     case CLT_PHASE_BUILD:
     case CLT_PHASE_LAUNCH: return "compiling";
     case CLT_PHASE_RUNNING: return "running";
+    case CLT_PHASE_GENERATE: return "generating the source";
     default: return worker->stage == CLT_STAGE_UP ? "verifying" : "preparing";
   }
 }

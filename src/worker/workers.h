@@ -31,6 +31,7 @@ typedef struct clt_job {
   size_t slot;                 /* of that worker */
   double gate_s;               /* how long it waited to launch */
   double ready_s;              /* when it became ready */
+  uint64_t generated;          /* clt_plan_hash of its generated source; 0: not generated */
   clt_measurement measurement; /* result of the preparation, once READY */
 } clt_job;
 
@@ -113,6 +114,9 @@ struct clt_pool {
   double waited_s;             /* waiting for other tuners that use the device */
   double looked_s, computed_s; /* when the workers were last checked, and this process's processor time then */
   clt_job *jobs;
+  clt_map sources;          /* index in `results` of each generated source that was measured */
+  clt_measurement *results; /* their measurements, without logs */
+  size_t n_results, results_capacity;
   size_t n_submitted, capacity;
   int64_t first_turn, last_turn; /* the range of `turn` of the jobs */
   clt_kept *kept;

@@ -148,7 +148,7 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
   clt_plan *plan;
   if (found->tier != CLT_TIER_EXACT || found->stale || !has_usual_sizes(instance)) return 0;
   cli_check(clt_config_parse(&config, clt_instance_space(instance), found->configuration, &cli_error));
-  cli_check(clt_plan_new(&plan, instance, config, &cli_error));
+  cli_check(clt_plan_new_with_source(&plan, instance, config, &cli_error));
   if (plan->n_launches != 1 || plan->launches[0].repeat != 1)
     cli_failure("'%s' has several launches, but captured problems have one; capture it again", c->path);
   if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) cli_failure("out of memory");

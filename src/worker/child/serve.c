@@ -116,6 +116,7 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
   if (json_is_true(json_object_get(request, "probe")) && !clt_executor_answers(s->executor))
     return clt_fail(error, CLT_E_DEVICE, "it did not run a test kernel");
+  clt_executor_limit_generator(s->executor, clt_json_number(request, "generate_s"));
   clt_executor_on_phase(s->executor, on_phase, s);
   clt_executor_on_fault(s->executor, on_fault, s);
   *out = json_pack("{s:s}", "reply", "ok");
@@ -209,6 +210,8 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
                                    &slot->measurement, error);
   s->gate = false;
   if (rc == CLT_OK) *out = reply_measurement(&slot->measurement);
+  if (rc == CLT_OK && clt_executor_generated(s->executor))
+    clt_json_set(out, "generated", json_integer((json_int_t)clt_executor_generated(s->executor)));
   if (rc || slot->prepared == NULL) empty_slot(slot);
   return rc;
 }
