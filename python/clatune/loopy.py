@@ -16,8 +16,14 @@ dependency, fails as `not-generated`. Everything else is checked against the nes
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import itertools
+import json
+import multiprocessing.spawn
+import os
+import pickle
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +39,7 @@ from loopy.symbolic import WalkMapper
 
 from . import tuning
 from .files import write_text
-from .problem import _TYPES, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
+from .problem import _TYPES, _digest, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
 from .result import Result
 
 Values = Mapping[str, Any]
@@ -257,42 +263,19 @@ def _fused(group: Sequence[Any]) -> Any:
     return lp.fuse_kernels(list(group), data_flow=flow)
 
 
-class LoopProblem(Problem):
-    """A nest with its moves as a problem for clatune.tune.
+class Invalid(Exception):
+    """There is no kernel for a configuration."""
 
-    nest         a kernel of loopy.make_kernel, or a list of kernels that run in this order
-    moves        the transformations (see above)
-    sizes        values of the nest's integer parameters; the kernels are generated for these
-    arguments    content of arrays and values of scalars, as for Problem (default of arrays: random numbers)
-    repeat       how many times the whole nest runs, for example time steps
-    constraints  further conditions between the tuning parameters
-    default      values of the default configuration, if they are not the first ones
-    more         further arguments of Problem: ``folder``, ``compiler_options``, ``more``
-    """
 
-    def __init__(self, nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None,
-                 repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None, **more: Any):
-        given = dict(arguments or {})
-        self.moves, self.repeat = list(moves), repeat
-        plain = nest if isinstance(nest, (list, tuple)) else [nest]
-        self.nest = [_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in plain]
-        listed = _arguments(self.nest, given)
-        parameters: Parameters = {}
-        for move in self.moves:
-            for parameter, values in move.parameters.items():
-                if parameters.setdefault(parameter, values) is not values and parameters[parameter] != values:
-                    raise ValueError(f"two moves have the parameter '{parameter}' with different values; give one of them another name")
-            if isinstance(move, Fuse):
-                move.restrict(self.nest)
-        space = Space(parameters, default=default, constraints=[*constraints, *(one for move in self.moves for one in move.constraints),
-                                                                *_work_group_limits(self.nest, self.moves)])
-        name = name or "_and_".join(_name(kernel) for kernel in self.nest)
-        super().__init__(self.generate, name, space=space, arguments=listed, name=name, **{"reference": {"Module": "nest.c", "Function": "clt_nest"}, **more})
-        write_text(self.path.parent / "nest.c", _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in plain], repeat))
+class Nest:
+    """Kernels that run one after the other, `repeat` times, with what may be done with them."""
+
+    def __init__(self, plain: Sequence[Any], moves: Sequence[Move], repeat: int = 1):
+        self.plain, self.moves, self.repeat = list(plain), list(moves), repeat
 
     def kernels(self, configuration: Values) -> list[Any]:
         """The transformed kernels of a configuration, to use with loo.py. Raises what loo.py raises if it refuses."""
-        kernels = list(self.nest)
+        kernels = list(self.plain)
         for move in self.moves:
             kernels = move.apply(kernels, configuration)
         return kernels
@@ -311,9 +294,67 @@ class LoopProblem(Problem):
                     local = [int(one) for one in items] + [1] * (len(groups) - len(items))
                     launches.append({"kernel": part, "arguments": list(get_subkernel_arg_info(inner, part).passed_arg_names),
                                      "global": [int(n) * one for n, one in itertools.zip_longest(groups, local or [1], fillvalue=1)], "local": local or [1]})
-        except (LoopyError, RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:  # of many kinds, also TypeError, RuntimeError and pytools' own
             raise Invalid(f"{type(error).__name__}: {error}") from error
         return {"source": "".join(process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
+
+
+class LoopProblem(Problem):
+    """A nest with its moves as a problem for clatune.tune.
+
+    nest         a kernel of loopy.make_kernel, or a list of kernels that run in this order
+    moves        the transformations (see above)
+    sizes        values of the nest's integer parameters; the kernels are generated for these
+    arguments    content of arrays and values of scalars, as for Problem (default of arrays: random numbers)
+    repeat       how many times the whole nest runs, for example time steps
+    constraints  further conditions between the tuning parameters
+    default      values of the default configuration, if they are not the first ones
+    more         further arguments of Problem: ``folder``, ``compiler_options``, ``more``
+    """
+
+    def __init__(self, nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None,
+                 repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None, **more: Any):
+        given = dict(arguments or {})
+        plain = nest if isinstance(nest, (list, tuple)) else [nest]
+        self.nest = Nest([_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in plain], moves, repeat)
+        listed = _arguments(self.nest.plain, given)
+        for move in moves:
+            if isinstance(move, Fuse):
+                move.restrict(self.nest.plain)
+        space = Space(_parameters(moves), default=default, constraints=[*constraints, *(one for move in moves for one in move.constraints),
+                                                                        *_work_group_limits(self.nest.plain, moves)])
+        name = name or "_and_".join(_name(kernel) for kernel in plain)
+        super().__init__("", name.replace("-", "_"), space=space, arguments=listed, name=name, **{"reference": {"Module": "nest.c", "Function": "clt_nest"}, **more})
+        in_c = _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in plain], repeat)
+        write_text(self.path.parent / "nest.c", in_c)
+        (self.path.parent / "nest.pickle").write_bytes(pickle.dumps(self.nest))
+        main = getattr(sys.modules["__main__"], "__file__", None) if any(getattr(move, "function", _text).__module__ == "__main__" for move in moves) else None
+        specification = self.document["KernelSpecification"]
+        del specification["KernelFile"], specification["KernelName"]
+        specification["Generator"] = {"Command": [sys.executable, "-m", "clatune.loopy", "nest.pickle", *([os.path.abspath(main)] if main else [])], "Persistent": True,
+                                      "Version": hashlib.sha256(f"{lp.version.VERSION_TEXT} {in_c} {_text(moves)}".encode()).hexdigest()}
+        write_text(self.path, json.dumps(self.document, indent=2) + "\n")
+
+    def kernels(self, configuration: Values) -> list[Any]:
+        """The transformed kernels of a configuration, to use with loo.py. Raises what loo.py raises if it refuses."""
+        return self.nest.kernels(configuration)
+
+
+def _parameters(moves: Sequence[Move]) -> Parameters:
+    found: Parameters = {}
+    for name, values in (one for move in moves for one in move.parameters.items()):
+        if found.setdefault(name, values) is not values and found[name] != values:
+            raise ValueError(f"two moves have the parameter '{name}' with different values; give one of them another name")
+    return found
+
+
+def _text(thing: Any) -> str:
+    """What tells moves from others with the same parameters, for the store's key."""
+    if isinstance(thing, (list, tuple)):
+        return repr([_text(one) for one in thing])
+    if isinstance(thing, (Move, Permutation)):
+        return type(thing).__name__ + _text(sorted((name, _text(value)) for name, value in vars(thing).items()))
+    return _digest(thing) if callable(thing) else repr(thing)
 
 
 def _scheduled(kernel: Any) -> Any:
@@ -386,3 +427,21 @@ def tune(nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], argument
     """Tunes a nest: the arguments of LoopProblem, and those of clatune.tune. ``result.problem.kernels(result.best)`` are the transformed kernels."""
     own = {name: more.pop(name) for name in ("repeat", "constraints", "default", "name", "folder", "compiler_options", "more") if name in more}
     return tuning.tune(LoopProblem(nest, moves, sizes=sizes, arguments=arguments, **own), **more)
+
+
+def serve(nest: Nest) -> None:
+    """Answers the requests of clatune on standard input: a generator (docs/reference/problem-file.md)."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # loo.py also prints
+    for line in sys.stdin:
+        try:
+            answer = nest.generate(json.loads(line)["configuration"])
+        except Invalid as error:
+            answer = {"invalid": str(error)[:1000]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:  # for functions of Transform that the main program defines, as multiprocessing does it
+        multiprocessing.spawn._fixup_main_from_path(sys.argv[2])  # type: ignore[attr-defined]
+    with open(sys.argv[1], "rb") as file:
+        serve(pickle.load(file))
