@@ -1,6 +1,7 @@
 """Lets a Python function compute or judge the results of configurations: the other end of judge.c."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import command
+from .generator import Generator, answer
 
 Arrays = dict[str, npt.NDArray[Any]]
 #: numpy's types of OpenCL's numbers.
@@ -26,12 +28,14 @@ MODULE = pathlib.Path(__file__).with_name("judge.c")
 class Judge:
     """A context in which worker processes can ask `function`. It gets arrays and scalars by name. A judge returns why the results are
     incorrect, or an empty string; a reference returns the correct results by name. An exception counts as incorrect, and is raised at the
-    end. Arrays get the shapes and types of `shapes` where these have as many bytes."""
+    end. Arrays get the shapes and types of `shapes` where these have as many bytes. `generate` writes the kernel's source."""
 
-    def __init__(self, folder: pathlib.Path, shapes: Mapping[str, npt.NDArray[Any]], function: Callable[[Arrays], Union[str, Arrays]]):
+    def __init__(self, folder: pathlib.Path, shapes: Mapping[str, npt.NDArray[Any]], function: Callable[[Arrays], Union[str, Arrays]] | None,
+                 generate: Generator | None = None):
         self._place = os.fspath(folder)
         self._shapes = shapes
         self._function = function
+        self._generate = generate
         self.error: BaseException | None = None
 
     def __enter__(self) -> Judge:
@@ -67,12 +71,18 @@ class Judge:
                 return
             with asker, asker.makefile("rb") as stream:
                 arrays: Arrays = {}
-                while line := stream.readline().decode().strip():
+                line = stream.readline().decode().strip()
+                if self._generate and line.startswith("{"):
+                    with contextlib.suppress(OSError):  # the worker's time was up meanwhile
+                        asker.sendall(answer(self._generate, line))
+                    continue
+                while line:
                     name, kind, *numbers = line.split()
                     *extent, n = map(int, numbers)
                     arrays[name] = self._array(name, kind, extent, stream.read(n))
+                    line = stream.readline().decode().strip()
                 try:
-                    reply = self._function(arrays)
+                    reply = self._function(arrays) if self._function else ""
                 except BaseException as error:  # it is raised where the tuning was called
                     self.error = self.error or error
                     reply = f"the Python function raised {type(error).__name__}"

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from . import command
 from .files import FileError, read_json, write_text
+from .generator import RELAY, Generator
 from .judge import MODULE, Arrays, Judge
 
 Value = Union[bool, int, float, str]
@@ -265,7 +266,9 @@ class Problem:
     """A kernel to tune, written as a problem file to a folder: a temporary one, which is deleted with the object, or `folder`, where
     KERNEL.json and its data files are replaced.
 
-    source            the kernel's text, or the path of its file (a pathlib.Path, or a str that ends in ``.cl``)
+    source            the kernel's text, or the path of its file (a pathlib.Path, or a str that ends in ``.cl``); or a function of the
+                      configuration (a dict), and of the sizes if it takes two arguments, that returns the text, or a dict with "source" and
+                      perhaps "global", "local", "options", "kernel". It raises clatune.Invalid if there is no kernel for a configuration
     kernel            the name of the kernel
     space             a Space, or its parameters
     arguments         in the kernel's order, by name or as a list: numpy arrays and scalars, In, Out, InOut, Local, Scalar, Argument
@@ -282,7 +285,7 @@ class Problem:
     more              further sections of the problem file (docs/reference/problem-file.md): ``{"Timing": {"Cache": "cold"}}``
     """
 
-    def __init__(self, source: str | os.PathLike[str], kernel: str, *, space: Space | Mapping[str, Any], arguments: Arguments,
+    def __init__(self, source: str | os.PathLike[str] | Generator, kernel: str, *, space: Space | Mapping[str, Any], arguments: Arguments,
                  global_size: Extent | None = None, local_size: Extent | None = None, sizes: Sizes | None = None,
                  answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
                  compiler_options: Sequence[str | Mapping[str, Any]] = (), include_paths: Sequence[str | os.PathLike[str]] = (),
@@ -295,14 +298,17 @@ class Problem:
         named = {name: _argument(name, value) for name, value in listed.items()}
         has_data = any(one.data is not None for one in named.values())  # data from arrays fits one size only
         self.space = space if isinstance(space, Space) else Space(space)
+        self.generate: Generator | None = source if callable(source) else None  #: writes the source
+        self._likes: dict[str, npt.NDArray[Any]] = {}
         specification: dict[str, Any] = {
-            "Language": "OpenCL", "KernelName": _check_name(kernel, "the kernel"), "KernelFile": _write_kernel(at, source, kernel),
+            "Language": "OpenCL", "KernelName": _check_name(kernel, "the kernel"), **_write_kernel(at, source, kernel),
             "CompilerOptions": _plain(list(compiler_options)),
             "IncludePaths": [os.path.abspath(one) for one in include_paths],
             "GlobalSize": _extent(global_size), "LocalSize": _extent(local_size),
             "Arguments": [_write_argument(at, name, one) for name, one in named.items()],
         }
-        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
+        document: dict[str, Any] = {"General": {"BenchmarkName": name or kernel}, "ProblemParameters": _size_entries(sizes, has_data, "" if self.generate else
+                                                                             (at / specification["KernelFile"]).read_text(encoding="utf-8", errors="replace")),
                                     "ConfigurationSpace": self.space.to_json(),
                                     "KernelSpecification": {key: value for key, value in specification.items() if value not in (None, [])}}
         self._answer: Callable[[Arrays], Arrays] | None = None
@@ -310,7 +316,7 @@ class Problem:
             if reference is not None:
                 raise TypeError("give either an answer or a reference")
             self._answer = _answer_function(answer, specification["Arguments"])
-            self._likes = {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
+            self._likes |= {name: np.asarray(one.data) for name, one in named.items() if one.data is not None}
             self._likes |= {one["Name"]: np.zeros((), _DTYPES[one["Type"]]) for one in specification["Arguments"]
                             if one.get("MemoryType") == "Scalar" and one.get("Type") in _DTYPES}
             self._likes |= {name: np.zeros((), np.int64) for name in sizes or {}}
@@ -328,8 +334,9 @@ class Problem:
         write_text(self.path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
     def answering(self) -> Judge | contextlib.AbstractContextManager[None]:
-        """A context in which workers can ask the function that is the answer."""
-        return Judge(self.path.parent, self._likes, self._answer) if self._answer else contextlib.nullcontext()
+        """A context in which workers can ask the functions that are the answer and that write the source."""
+        asked = self._answer or self.generate
+        return Judge(self.path.parent, self._likes, self._answer, self.generate) if asked else contextlib.nullcontext()
 
     def explain(self, message: str) -> str:
         """A message of the command about this problem, without the place in a file that its user has not written."""
@@ -342,7 +349,7 @@ class Problem:
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads an existing problem file."""
         problem = cls.__new__(cls)
-        problem._is_written, problem._answer = False, None
+        problem._is_written, problem._answer, problem.generate = False, None, None
         problem.path = pathlib.Path(path)
         problem.document = read_json(problem.path)
         if not isinstance(problem.document, dict):
@@ -373,15 +380,19 @@ def _extent(extent: Extent | None) -> list[Expression] | None:
     return [_plain(one) for one in ([extent] if isinstance(extent, (int, float, str)) or callable(extent) else extent)]
 
 
-def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str], kernel: str) -> str:
-    """The path of the kernel's file for the problem file. A given file is not copied, since it may include others by relative paths."""
+def _write_kernel(folder: pathlib.Path, source: str | os.PathLike[str] | Generator, kernel: str) -> dict[str, Any]:
+    """The kernel's source in the problem file. A given file is not copied, since it may include others by relative paths."""
+    if callable(source):
+        write_text(folder / "generate.py", RELAY)
+        # Another function is another problem to the store.
+        return {"Generator": {"Command": ["python3", "-IS", "generate.py"], "Persistent": True, "Version": _digest(source)}}
     if not isinstance(source, str) or (source.endswith(".cl") and "\n" not in source):
         path = pathlib.Path(source)
         if not path.is_file():
             raise FileNotFoundError(f"the kernel file '{path}' does not exist")
-        return os.path.abspath(path)
+        return {"KernelFile": os.path.abspath(path)}
     write_text(folder / f"{kernel}.cl", source)
-    return f"{kernel}.cl"
+    return {"KernelFile": f"{kernel}.cl"}
 
 
 def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict[str, Any]:
@@ -391,13 +402,25 @@ def _write_argument(folder: pathlib.Path, name: str, argument: Argument) -> dict
     return entry
 
 
-def _digest(function: Callable[..., Any]) -> str:
-    """Of its text, and of what tells it from others with the same text, such as two in one line or with other values around them."""
+def _names(code: Any) -> set[str]:
+    """The names that a function's code, with the functions in it, looks up."""
+    return set(getattr(code, "co_names", ())).union(*(_names(one) for one in getattr(code, "co_consts", ()) if hasattr(one, "co_names")))
+
+
+def _digest(function: Callable[..., Any], seen: tuple[Any, ...] = ()) -> str:
+    """Of its text, and of what tells it from others with the same text: two in one line, other values around them, other functions and
+    numbers of its module that it uses."""
     code = getattr(function, "__code__", None)
     around = [one.cell_contents for one in getattr(function, "__closure__", None) or ()]
     text = repr([getattr(code, "co_code", None), [one for one in (*getattr(code, "co_consts", ()), *around) if isinstance(one, (int, float, str))]])
     with contextlib.suppress(OSError, TypeError):  # typed in, or built in
         text += inspect.getsource(function)
+    for name in sorted(_names(code)):
+        used = getattr(function, "__globals__", {}).get(name)
+        if isinstance(used, (int, float, str)):
+            text += repr(used)
+        elif inspect.isfunction(used) and used.__module__ == function.__module__ and used is not function and used not in seen:
+            text += _digest(used, (*seen, function))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from . import command
+from .generator import Generator
 from .problem import Arguments, Expected, Extent, Problem, Sizes, Space, Value
 from .progress import Progress, listener
 from .result import Configuration, Lookup, Result, configuration_text
@@ -19,7 +20,7 @@ def _problem(problem: ProblemLike) -> Problem:
     return problem if isinstance(problem, Problem) else Problem.load(problem)
 
 
-def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapping[str, Any] | None = None,
+def tune(problem: ProblemLike | Generator, kernel: str | None = None, *, space: Space | Mapping[str, Any] | None = None,
          arguments: Arguments | None = None, global_size: Extent | None = None, local_size: Extent | None = None,
          sizes: Sizes | None = None, answer: Expected | None = None, reference: Mapping[str, Any] | None = None,
          compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None,
@@ -27,8 +28,8 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
          store: StoreLike = None, seed: int | None = None, progress: Progress = None, **options: object) -> Result:
     """Searches for the fastest configuration of a kernel. Configurations that are in the store are not measured again.
 
-    problem    a Problem, or the path of a problem file. With `kernel`: the kernel's text or file, and `space`, `arguments`,
-               `global_size` to `more` as for Problem
+    problem    a Problem, or the path of a problem file. With `kernel`: the kernel's text or file, or the function that writes it, and
+               `space`, `arguments`, `global_size` to `more` as for Problem
     device     the device: a part of its name, "gpu", "0:0" and so on (default: the only one)
     sizes      values of problem parameters
     budget     the maximum number of evaluations (default: the problem's Budget, or 200)
@@ -51,6 +52,8 @@ def tune(problem: ProblemLike, kernel: str | None = None, *, space: Space | Mapp
         problem = Problem(problem, kernel, space=space, arguments=arguments, global_size=global_size, local_size=local_size, sizes=sizes,
                           answer=answer, reference=reference, compiler_options=compiler_options, more=more)
         sizes = None
+    elif callable(problem):
+        raise TypeError("a function that writes kernels needs the kernel's name as second argument, space and arguments")
     else:
         for name, value in (("space", space), ("arguments", arguments), ("global_size", global_size), ("local_size", local_size),
                             ("answer", answer), ("reference", reference), ("compiler_options", compiler_options or None), ("more", more)):

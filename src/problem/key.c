@@ -290,6 +290,7 @@ static void add_generator(key *k) {
   add_text(k, "generator");
   add_options(k, generation->words, generation->n_words);
   add_text(k, generation->version);
+  add_text(k, generation->macros ? "macros" : NULL);
   if (k->rc) return;
   int rc = clt_words_add(&state.folders, strdup(problem->folder), k->error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)

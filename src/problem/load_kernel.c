@@ -67,9 +67,10 @@ static void load_generator(clt_problem *problem, const clt_node *kernel) {
   if (has_file) clt_node_fail(&node, "conflicts with \"KernelFile\"; remove one of them");
   if (json_is_object(node.json)) {
     clt_node files = clt_node_member(&node, "Files");
-    clt_read_object(&node, CLT_NAMES("Command", "Persistent", "Files", "Version"), true);
+    clt_read_object(&node, CLT_NAMES("Command", "Persistent", "Macros", "Files", "Version"), true);
     words = clt_node_member(&node, "Command");
     generation->persistent = clt_read_flag(&node, "Persistent", false);
+    generation->macros = clt_read_flag(&node, "Macros", false);
     generation->version = clt_read_text(&node, "Version");
     clt_load_file_names(problem, &generation->files, &generation->n_files, &files);
   }

@@ -151,6 +151,7 @@ typedef struct clt_generation {
   clt_compiler_option *words;
   size_t n_words;
   bool persistent;    /* it answers line by line, and stays alive for the next configuration */
+  bool macros;        /* its source gets the macros of the parameters and sizes, as a kernel's file does */
   const char **files; /* as written; the program depends on them */
   size_t n_files;
   const char *version; /* Nullable: part of the key */

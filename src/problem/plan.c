@@ -68,9 +68,8 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
   }
 }
 
-/* Adds the build options: -D of the first n_defines parameters, the macros that Kernel Tuner defines (without both for
- * a generated kernel, which may use the names for something else), the problem's options, `more`, and the include
- * folders. No space at the end. */
+/* Adds the build options: -D of the first n_defines parameters and, unless that is 0, the macros that Kernel Tuner
+ * defines; the problem's options, `more`, and the include folders. No space at the end. */
 static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
                               size_t n_more) {
   static const char *const grid_sizes[3] = {"grid_size_x", "grid_size_y", "grid_size_z"};
@@ -110,7 +109,8 @@ static int make_options(char **out, const clt_instance *instance, clt_config con
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
   clt_instance_slots(instance, config, slots);
-  add_build_options(&text, &c, instance->problem->kernel_file ? n_defines : 0, NULL, 0);
+  const bool has_macros = instance->problem->kernel_file || instance->problem->generation.macros;
+  add_build_options(&text, &c, has_macros ? n_defines : 0, NULL, 0);
   if (c.rc == CLT_OK) return clt_text_take(out, &text, error);
   clt_text_release(&text);
   return c.rc;
@@ -241,7 +241,7 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
   if (problem->kernel_file)
     plan_source(c, plan, problem->kernel_file, NULL, 0);
   else if (c->rc == CLT_OK)
-    c->rc = make_options(&plan->options, c->instance, plan->config, 0, c->error);
+    c->rc = clt_instance_options(&plan->options, c->instance, plan->config, c->error);
 }
 
 /* Adds an argument of the reference kernel: without border, and as a buffer if it has an entry as a buffer. */

@@ -50,6 +50,30 @@ def test_an_answer_that_is_a_function_is_asked_under_other_inputs():
         clatune.tune(problem(lambda x: 1 / 0), budget=2, no_store=True, **FAST)
 
 
+def test_a_function_writes_the_kernels():
+    x = np.arange(1024, dtype=np.float32)
+    asked = []
+
+    def twice(configuration, sizes):
+        asked.append(configuration["per"])
+        if configuration["per"] == 2:
+            raise clatune.Invalid("not by 2")
+        if configuration["per"] == 8:
+            return None
+        if configuration["per"] == 16:
+            raise ValueError("not by 16")
+        body = "".join(f"y[i * {configuration['per']} + {k}] = 2 * x[i * {configuration['per']} + {k}];\n" for k in range(configuration["per"]))
+        source = f"kernel void twice(global const float *x, global float *y) {{ const int i = get_global_id(0);\n{body}}}\n"
+        return {"source": source, "global": [np.int64(sizes["n"] // configuration["per"])], "local": (32,), "options": "-cl-mad-enable"}
+    result = clatune.tune(twice, "twice", space={"per": [1, 2, 4, 8, 16]}, sizes={"n": 1024}, budget=5, no_store=True, answer=lambda x: 2 * x,
+                          arguments={"x": clatune.In(x), "y": clatune.Out(1024, np.float32)}, **FAST)
+    assert result.best["per"] in (1, 4) and {1, 2, 4, 8, 16} == set(asked)
+    assert result.json["reasons"] == {"not-generated": 2, "generator-failed": 1}
+    assert clatune.verify(result.problem, {"per": 4}, device="pocl")["correct"]
+    with pytest.raises(clatune.VerificationFailed, match="(?s)per=16: generator-failed: Traceback.*ValueError: not by 16"):
+        clatune.verify(result.problem, {"per": 16}, device="pocl")
+
+
 def test_every_kind_of_argument():
     source = """
     kernel void combine(global const short *s, global double2 *d, constant uchar *c, local int *l, int k, global uint *o) {

@@ -1,12 +1,15 @@
 """Problems: the files written, and refusals."""
 import gc
+import io
 import json
 import os
 import pathlib
+import sys
 
 import clatune
 import numpy as np
 import pytest
+from clatune import generator
 from clatune.compat.kernel_tuner import cache, kernel
 
 
@@ -208,3 +211,34 @@ def test_functions_are_answered_with_expressions(scale):
         clatune.Space({"a": [1, 2]}, constraints=[lambda a: a > 1])
     with pytest.raises(TypeError, match="write an expression as text"):
         scale(global_size=lambda p: 1000)
+
+
+FACTOR = 2
+
+
+def _tile(configuration):
+    return configuration["tile"] * FACTOR
+
+
+def test_a_function_in_place_of_the_source(monkeypatch, tmp_path):
+    def problem(function):
+        return clatune.Problem(function, "copy", space={"tile": [1, 2]}, arguments=[np.ones(4, np.float32)], folder=tmp_path).document["KernelSpecification"]
+    first = problem(_tile)
+    assert "KernelFile" not in first and first["Generator"]["Persistent"] and problem(_tile) == first
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3)
+    assert problem(_tile)["Generator"]["Version"] != first["Generator"]["Version"] != problem(lambda p: "")["Generator"]["Version"]
+    with pytest.raises(TypeError, match="needs the kernel's name"):
+        clatune.tune(_tile)
+
+
+def test_answers_of_a_generator():
+    def make(configuration):
+        print("this is no answer")
+        if configuration["tile"] == 3:
+            raise clatune.Invalid("no tile of 3")
+        return {1: "text", 2: {"source": "text", "global": np.array([4, 2])}, 4: None, 5: 1 / (configuration["tile"] - 5 or 0) if configuration["tile"] == 5 else 0}[configuration["tile"]]
+    questions, answers = io.StringIO("".join(json.dumps({"configuration": {"tile": tile}, "sizes": {}}) + "\n" for tile in range(1, 6))), io.BytesIO()
+    generator.serve(make, questions, answers)
+    *told, failed = map(json.loads, answers.getvalue().splitlines())
+    assert told == [{"source": "text"}, {"source": "text", "global": [4, 2]}, {"invalid": "no tile of 3"}, {"invalid": "the function returned None"}]
+    assert "ZeroDivisionError" in failed["error"]

@@ -15,6 +15,7 @@
 #include "layer/report.h"
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
+#include "problem/generate.h"
 #include "problem/instance.h"
 #include "store/best.h"
 #include "store/store.h"

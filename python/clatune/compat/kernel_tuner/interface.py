@@ -32,7 +32,7 @@ _MOST_RUNS = 64
 _LONGEST_RUN_S = 60  # Kernel Tuner has no limit
 _TIMES = ("compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time")
 _BUILD_REASONS = {"compile-error": CompilationFailedConfig, "compile-crash": CompilationFailedConfig, "compile-timeout": CompilationFailedConfig,
-                  "kernel-limit": InvalidConfig, "device-limit": InvalidConfig}
+                  "generator-failed": CompilationFailedConfig, "not-generated": InvalidConfig, "kernel-limit": InvalidConfig, "device-limit": InvalidConfig}
 _INSTEAD = {
     "smem_args": "declare local memory in the kernel (__local float tile[block_size_x])",
     "cmem_args": "constant memory is an ordinary argument in OpenCL: declare it as '__constant float *filter', and put the array into arguments",
@@ -183,8 +183,8 @@ class _Tuning:
         self._problem = kernel.problem(self._folder, constraints=conditions(restrictions, kernel.parameters), answer=answer, atol=atol, judged=judged,
                                        x0=search.x0)
         self._judge: Judge | None = None
-        if verify is not None:
-            self._judge = Judge(self._folder, _shapes(kernel, judged), _judgement(kernel, answer, atol, verify))
+        if verify is not None or self._problem.generate:
+            self._judge = Judge(self._folder, _shapes(kernel, judged), _judgement(kernel, answer, atol, verify) if verify else None, self._problem.generate)
         self._entries: dict[str, Entry] = {}
         self._energies_J: dict[str, float] = {}
         self._reasons: dict[str, str] = {}
@@ -232,6 +232,8 @@ class _Tuning:
                 with self._judge or contextlib.nullcontext():
                     self._measure(arguments, options["objective"], each)
             except command.NoValidConfiguration as error:  # if configurations failed, _split reports the reason
+                if self._kernel.error and all(isinstance(entry["__error__"], CompilationFailedConfig) for entry in self._entries.values()):
+                    raise self._kernel.error from error
                 if not self._entries and command.run("space", self._problem)["valid"]:
                     raise RuntimeError(str(error)) from error  # the device is too small
             finally:
@@ -389,7 +391,7 @@ def run_kernel(
         folder = pathlib.Path(name)
         judged = kernel.array_names()
         problem = kernel.problem(folder, judged=judged)
-        with warnings.catch_warnings(), Judge(folder, _shapes(kernel, judged), take):
+        with warnings.catch_warnings(), Judge(folder, _shapes(kernel, judged), take, problem.generate):
             warnings.simplefilter("ignore", command.ClatuneWarning)
             try:
                 command.run("verify", problem.path, *command.flags({"device": _device(device, platform)}))

@@ -14,7 +14,7 @@ import numpy as np
 from ...files import read_text
 from ...judge import MODULE
 from ...problem import Argument, Problem, Space, _type_of
-from .tables import Failed, Function, Parameters, Table, expression, of_dict, plain, tabulate
+from .tables import Parameters, expression, of_dict, plain, tabulate
 from .util import default_block_size_names
 
 Source = Union[str, os.PathLike[str], Callable[..., Any]]
@@ -117,6 +117,7 @@ class Kernel:
         self.block_names = _block_names(block_size_names, self.parameters)
         self.options = shlex.split(compiler_options) if isinstance(compiler_options, str) else list(compiler_options or [])
         self.defines = defines
+        self.error: Exception | None = None  #: the first that a function raised which writes the kernel's text
         for at, one in enumerate(self.arguments):
             if not isinstance(one, (np.ndarray, np.generic)):
                 hint = {int: f"numpy.int32({one})", float: f"numpy.float32({one})"}.get(type(one), "a numpy array or a numpy scalar")
@@ -182,67 +183,54 @@ class Kernel:
 
     # --- text ---
 
-    def _generated(self) -> Table | None:
-        """The kernel's text per configuration, if it depends on the configuration or there are `defines`; otherwise None."""
+    def _text(self, folder: pathlib.Path) -> str | Callable[[dict[str, Any]], str]:
+        """The kernel's text; or, if it depends on the configuration or there are `defines`, the function that writes it."""
         source, defines = self.sources[0], self.defines
         if defines is None and not callable(source):
-            return None
+            return source_text(source) + "\n"
         for name in defines or {}:
             if not name.isidentifier():
                 raise ValueError(f"'{name}' in defines is not a name in C")
         texts = {} if defines is None else {name: of_dict(value, self.parameters) if callable(value) else value for name, value in defines.items()}
+        if not callable(source):
+            (folder / f"{self.name}.text.cl").write_text(source_text(source))
         generate = of_dict(source, self.parameters) if callable(source) else lambda p: f'#include "{self.name}.text.cl"\n'
 
-        def write(configuration: dict[str, Any]) -> str:
+        def write(found: dict[str, Any]) -> str:
+            configuration = {name: next(value for value in values if value == found[name]) for name, values in self.parameters.items()}
             lines = [] if defines is None else [f"#undef {name}" for name in (*self.parameters, *self.block_names, "kernel_tuner")]
-            for name, value in texts.items():
-                text = str(value(configuration) if callable(value) else _replace(value, configuration))
-                lines += [f"#undef {name}", f"#define {name} " + text.replace("\n", "\\\n")]
-            generated = generate(configuration)
-            if not isinstance(generated, str):
-                raise TypeError(f"the function kernel_source returned '{type(generated).__name__}'; it must return a string")
+            try:
+                for name, value in texts.items():
+                    text = str(value(configuration) if callable(value) else _replace(value, configuration))
+                    lines += [f"#undef {name}", f"#define {name} " + text.replace("\n", "\\\n")]
+                generated = generate(configuration)
+                if not isinstance(generated, str):
+                    raise TypeError(f"the function kernel_source returned '{type(generated).__name__}'; it must return a string")
+            except Exception as error:
+                self.error = self.error or error
+                raise
             return "\n".join([*lines, "#line 1", generated]) + "\n"
 
-        table = tabulate(write, self.parameters)
-        table.raise_if_none()
-        return table
-
-    def _write_text(self, folder: pathlib.Path) -> tuple[str, list[str]]:
-        """The kernel's text for the problem file, and the build options that it needs."""
-        table = self._generated()
-        if table is None:
-            return source_text(self.sources[0]), []
-        if not callable(self.sources[0]):
-            (folder / f"{self.name}.text.cl").write_text(source_text(self.sources[0]))
-        numbers: dict[str, int] = {}
-        for value in table.entries.values():
-            if not isinstance(value, Failed):
-                numbers.setdefault(value, len(numbers) + 1)
-        if len(numbers) == 1:
-            return next(iter(numbers)), []
-        lines = ["#if 0"]
-        for text, number in numbers.items():
-            (folder / f"{self.name}.{number}.cl").write_text(text)
-            lines += [f"#elif clatune_text == {number}", f'#include "{self.name}.{number}.cl"']
-        lines += ["#else", "#error the function kernel_source failed for this configuration", "#endif"]
-        return "\n".join(lines) + "\n", ["-Dclatune_text={" + table.map(lambda text: numbers[text]).number() + "}"]
+        return write
 
     # --- the problem ---
 
     def problem(self, folder: pathlib.Path, *, constraints: Sequence[str] = (), answer: Sequence[Any] | None = None, atol: float | None = None,
                 judged: Sequence[str] = (), x0: Sequence[Any] | None = None) -> Problem:
         """Writes the problem. `judged`: the arguments that a Judge checks."""
-        text, more_options = self._write_text(folder)
+        text = self._text(folder)
         arguments = {f"arg{i}": self._argument(i, answer, atol, judged) for i in range(len(self.arguments))}
-        options = [_escape(one) for one in self.options] + more_options
+        options = [_escape(one) for one in self.options]
         options += [f"-D{name}={1 if at else 256}" for at, name in enumerate(self.block_names) if name not in self.parameters]
-        specification = {"ProblemSize": self.problem_sizes(), **{f"GridDiv{axis}": self.divisors(at) for at, axis in enumerate("XYZ")}}
+        specification: dict[str, Any] = {"ProblemSize": self.problem_sizes(), **{f"GridDiv{axis}": self.divisors(at) for at, axis in enumerate("XYZ")}}
+        if callable(text):
+            specification["Generator"] = {"Macros": True}
         more: dict[str, Any] = {"KernelSpecification": specification}
         if judged:
             more["Reference"] = {"Module": os.fspath(MODULE), "Function": "keep", "Verify": {"Function": "judge"}}
         folders = [os.getcwd()] + [os.path.dirname(os.path.abspath(one)) for one in self.sources
                                    if isinstance(one, os.PathLike) or isinstance(one, str) and looks_like_a_filename(one)]
-        return Problem(text + "\n", self.name, space=Space(self.parameters, constraints=constraints, default=dict(zip(self.parameters, x0 or []))),
+        return Problem(text, self.name, space=Space(self.parameters, constraints=constraints, default=dict(zip(self.parameters, x0 or []))),
                        arguments=arguments, local_size=self.local_size(), answer=answer if not judged else None, compiler_options=options,
                        include_paths=list(dict.fromkeys(folders)), more=more, folder=folder)
 

@@ -1,0 +1,74 @@
+"""Lets a Python function write the source of kernels: the other end of a problem file's "Generator"."""
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import IO, Any, Optional, Union
+
+#: What a function returns: the source; a dict with "source" and, as far as it decides them, "global", "local", "options" and "kernel";
+#: None if there is no kernel for the configuration. It gets the configuration and, if it takes two arguments, the sizes.
+Source = Optional[Union[str, Mapping[str, Any]]]
+Generator = Callable[..., Source]
+
+#: The program that a problem file names. It passes questions to the process that tunes.
+RELAY = '''"""Asks the process that tunes for the source of each configuration."""
+import os
+import socket
+import sys
+
+for question in sys.stdin.buffer:
+    with socket.socket(socket.AF_UNIX) as asker:
+        try:
+            asker.connect(os.environ["CLATUNE_JUDGE"])
+        except (KeyError, OSError):
+            sys.exit("the Python function that writes the source cannot be reached; its process does not tune at present")
+        asker.sendall(question)
+        with asker.makefile("rb") as reply:
+            sys.stdout.buffer.write(reply.read())
+    sys.stdout.buffer.flush()
+'''
+
+
+class Invalid(Exception):
+    """Raised by a function that writes kernels: there is none for this configuration. The text says why."""
+
+
+def answer(function: Generator, question: str | bytes) -> bytes:
+    """The line that answers a question of clatune. An exception of the function is a failure of the configuration."""
+    reply: Mapping[str, Any]
+    try:
+        asked = json.loads(question)
+        given = [asked["configuration"], asked["sizes"]]
+        places = [one for one in inspect.signature(function).parameters.values()
+                  if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL) and one.default is one.empty]
+        found = function(*given[:2 if len(places) > 1 else 1])
+        reply = {"source": found} if isinstance(found, str) else {"invalid": "the function returned None"} if found is None else found
+        return json.dumps(reply, default=_plain).encode() + b"\n"
+    except Invalid as why:
+        reply = {"invalid": str(why) or "the function raised Invalid"}
+    except Exception:
+        reply = {"error": traceback.format_exc(limit=-8)}
+    return json.dumps(reply).encode() + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    """numpy's numbers and arrays, and mappings, in the types of JSON."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    with contextlib.suppress(AttributeError):
+        return value.tolist()
+    raise TypeError(f"the function returned a '{type(value).__name__}', which is neither text, a number nor a list")
+
+
+def serve(function: Generator, questions: IO[str] = sys.stdin, answers: IO[bytes] = sys.stdout.buffer) -> None:
+    """Answers questions line by line until their end, in a program that a problem file names as its persistent Generator. What the
+    function prints goes to standard error."""
+    for question in questions:
+        with contextlib.redirect_stdout(sys.stderr):
+            reply = answer(function, question)
+        answers.write(reply)
+        answers.flush()
