@@ -183,6 +183,7 @@ def main():
     parser.add_argument("--page", help="page that the tables are also written to")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait take no processor from those of other programs
     os.environ.setdefault("CLATUNE", str(tables.clatune(options)))
     warnings.simplefilter("ignore", clatune.ClatuneWarning)
     problems = {}

@@ -169,7 +169,7 @@ def main():
     loops = problem(options.problem, options.level)
     result = clatune.tune(loops, device=options.device, budget=options.budget, searcher=options.searcher)
     print(f"{result.speedup:.2f} times as fast as the default: {dict(result.best)}")
-    print(loops.nest.generate(result.best)["source"])
+    print(loops.generate(result.best)["source"])
 
 
 if __name__ == "__main__":

@@ -19,11 +19,7 @@ import contextlib
 import hashlib
 import io
 import itertools
-import json
-import multiprocessing.spawn
 import os
-import pickle
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,7 +35,8 @@ from loopy.symbolic import WalkMapper
 
 from . import tuning
 from .files import write_text
-from .problem import _TYPES, _digest, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
+from .generator import Invalid
+from .problem import _TYPES, _digest, _merge, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
 from .result import Result
 
 Values = Mapping[str, Any]
@@ -52,6 +49,10 @@ class Move:
     def __init__(self, parameters: Parameters, constraints: Sequence[str] = ()):
         self.parameters = parameters
         self.constraints = list(constraints)
+
+    def conditions(self, kernels: Sequence[Any]) -> list[str]:
+        """The constraints between the parameters, for these kernels."""
+        return self.constraints
 
     def concerns(self, kernel: Any) -> bool:
         """Whether the kernel has what the move is about."""
@@ -192,12 +193,13 @@ class Fuse(Move):
         self.names, self.name, self.order = list(kernels), name, Permutation(kernels) if reorder else None
         super().__init__({**({f"{name}_order": self.order} if self.order else {}), **{f"{name}_{i}": [0, 1] for i in range(1, len(kernels))}})
 
-    def restrict(self, kernels: Sequence[Any]) -> None:
-        """Adds the constraints that keep the order of kernels one of which writes what the other one uses."""
-        named = {kernel.default_entrypoint.name: kernel for kernel in kernels}
-        for a, b in itertools.combinations(self.names, 2):
-            if self.order and (_written(named[a]) & _used(named[b]) or _written(named[b]) & _used(named[a])):
-                self.constraints.append(f"{self.name}_order_{a} < {self.name}_order_{b}")
+    def conditions(self, kernels: Sequence[Any]) -> list[str]:
+        """One kernel comes before another if one of them writes what the other one uses."""
+        named = {_name(kernel): kernel for kernel in kernels}
+        if missing := [name for name in self.names if name not in named]:
+            raise ValueError(f"the nest has no kernel '{missing[0]}'; it has {', '.join(named)}")
+        return [f"{self.name}_order_{a} < {self.name}_order_{b}" for a, b in itertools.combinations(self.names, 2)
+                if self.order and (_written(named[a]) & _used(named[b]) or _written(named[b]) & _used(named[a]))]
 
     def apply(self, kernels: list[Any], values: Values) -> list[Any]:
         named = {kernel.default_entrypoint.name: kernel for kernel in kernels}
@@ -263,25 +265,43 @@ def _fused(group: Sequence[Any]) -> Any:
     return lp.fuse_kernels(list(group), data_flow=flow)
 
 
-class Invalid(Exception):
-    """There is no kernel for a configuration."""
+class LoopProblem(Problem):
+    """A nest with its moves as a problem for clatune.tune.
 
+    nest         a kernel of loopy.make_kernel, or a list of kernels that run in this order
+    moves        the transformations (see above)
+    sizes        values of the nest's integer parameters; the kernels are generated for these
+    arguments    content of arrays and values of scalars, as for Problem (default of arrays: random numbers)
+    repeat       how many times the whole nest runs, for example time steps
+    constraints  further conditions between the tuning parameters
+    default      values of the default configuration, if they are not the first ones
+    name, folder, compiler_options, more: as for Problem
+    """
 
-class Nest:
-    """Kernels that run one after the other, `repeat` times, with what may be done with them."""
-
-    def __init__(self, plain: Sequence[Any], moves: Sequence[Move], repeat: int = 1):
-        self.plain, self.moves, self.repeat = list(plain), list(moves), repeat
+    def __init__(self, nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None,
+                 repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None,
+                 folder: str | os.PathLike[str] | None = None, compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None):
+        given = dict(arguments or {})
+        listed = nest if isinstance(nest, (list, tuple)) else [nest]
+        self.nest, self.moves, self.repeat = [_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in listed], list(moves), repeat
+        in_c = _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in listed], repeat)
+        space = Space(_parameters(moves), default=default, constraints=[*constraints, *(one for move in moves for one in move.conditions(self.nest)),
+                                                                        *_work_group_limits(self.nest, moves)])
+        sections: dict[str, Any] = {"KernelSpecification": {"Generator": {"Version": _digest_of(lp.version.VERSION_TEXT, in_c, *moves)}}}
+        _merge(sections, more or {})
+        super().__init__(self._source, "nest", space=space, arguments=_arguments(self.nest, given), reference={"Module": "nest.c", "Function": "clt_nest"},
+                         name=name or "_and_".join(map(_name, self.nest)), folder=folder, compiler_options=compiler_options, more=sections)
+        write_text(self.path.parent / "nest.c", in_c)
 
     def kernels(self, configuration: Values) -> list[Any]:
         """The transformed kernels of a configuration, to use with loo.py. Raises what loo.py raises if it refuses."""
-        kernels = list(self.plain)
+        kernels = list(self.nest)
         for move in self.moves:
             kernels = move.apply(kernels, configuration)
         return kernels
 
-    def generate(self, configuration: Values) -> dict[str, Any]:
-        """The source of a configuration and its launches, as the generator of a problem file answers. Raises Invalid if loo.py refuses."""
+    def _source(self, configuration: dict[str, Any]) -> dict[str, Any]:
+        """The source of a configuration and its launches, as the generator of a problem file answers."""
         preambles, programs, launches = [], [], []
         try:
             for kernel in map(_scheduled, self.kernels(configuration)):
@@ -299,47 +319,6 @@ class Nest:
         return {"source": "".join(process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
 
 
-class LoopProblem(Problem):
-    """A nest with its moves as a problem for clatune.tune.
-
-    nest         a kernel of loopy.make_kernel, or a list of kernels that run in this order
-    moves        the transformations (see above)
-    sizes        values of the nest's integer parameters; the kernels are generated for these
-    arguments    content of arrays and values of scalars, as for Problem (default of arrays: random numbers)
-    repeat       how many times the whole nest runs, for example time steps
-    constraints  further conditions between the tuning parameters
-    default      values of the default configuration, if they are not the first ones
-    more         further arguments of Problem: ``folder``, ``compiler_options``, ``more``
-    """
-
-    def __init__(self, nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None,
-                 repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None, **more: Any):
-        given = dict(arguments or {})
-        plain = nest if isinstance(nest, (list, tuple)) else [nest]
-        self.nest = Nest([_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in plain], moves, repeat)
-        listed = _arguments(self.nest.plain, given)
-        for move in moves:
-            if isinstance(move, Fuse):
-                move.restrict(self.nest.plain)
-        space = Space(_parameters(moves), default=default, constraints=[*constraints, *(one for move in moves for one in move.constraints),
-                                                                        *_work_group_limits(self.nest.plain, moves)])
-        name = name or "_and_".join(_name(kernel) for kernel in plain)
-        super().__init__("", name.replace("-", "_"), space=space, arguments=listed, name=name, **{"reference": {"Module": "nest.c", "Function": "clt_nest"}, **more})
-        in_c = _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in plain], repeat)
-        write_text(self.path.parent / "nest.c", in_c)
-        (self.path.parent / "nest.pickle").write_bytes(pickle.dumps(self.nest))
-        main = getattr(sys.modules["__main__"], "__file__", None) if any(getattr(move, "function", _text).__module__ == "__main__" for move in moves) else None
-        specification = self.document["KernelSpecification"]
-        del specification["KernelFile"], specification["KernelName"]
-        specification["Generator"] = {"Command": [sys.executable, "-m", "clatune.loopy", "nest.pickle", *([os.path.abspath(main)] if main else [])], "Persistent": True,
-                                      "Version": hashlib.sha256(f"{lp.version.VERSION_TEXT} {in_c} {_text(moves)}".encode()).hexdigest()}
-        write_text(self.path, json.dumps(self.document, indent=2) + "\n")
-
-    def kernels(self, configuration: Values) -> list[Any]:
-        """The transformed kernels of a configuration, to use with loo.py. Raises what loo.py raises if it refuses."""
-        return self.nest.kernels(configuration)
-
-
 def _parameters(moves: Sequence[Move]) -> Parameters:
     found: Parameters = {}
     for name, values in (one for move in moves for one in move.parameters.items()):
@@ -348,13 +327,15 @@ def _parameters(moves: Sequence[Move]) -> Parameters:
     return found
 
 
-def _text(thing: Any) -> str:
+def _digest_of(*things: Any) -> str:
     """What tells moves from others with the same parameters, for the store's key."""
-    if isinstance(thing, (list, tuple)):
-        return repr([_text(one) for one in thing])
-    if isinstance(thing, (Move, Permutation)):
-        return type(thing).__name__ + _text(sorted((name, _text(value)) for name, value in vars(thing).items()))
-    return _digest(thing) if callable(thing) else repr(thing)
+    def text(thing: Any) -> str:
+        if isinstance(thing, (list, tuple)):
+            return repr([text(one) for one in thing])
+        if isinstance(thing, (Move, Permutation)):
+            return type(thing).__name__ + text(sorted((name, text(value)) for name, value in vars(thing).items()))
+        return _digest(thing) if callable(thing) else repr(thing)
+    return hashlib.sha256(text(things).encode()).hexdigest()
 
 
 def _scheduled(kernel: Any) -> Any:
@@ -427,21 +408,3 @@ def tune(nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], argument
     """Tunes a nest: the arguments of LoopProblem, and those of clatune.tune. ``result.problem.kernels(result.best)`` are the transformed kernels."""
     own = {name: more.pop(name) for name in ("repeat", "constraints", "default", "name", "folder", "compiler_options", "more") if name in more}
     return tuning.tune(LoopProblem(nest, moves, sizes=sizes, arguments=arguments, **own), **more)
-
-
-def serve(nest: Nest) -> None:
-    """Answers the requests of clatune on standard input: a generator (docs/reference/problem-file.md)."""
-    answers, sys.stdout = sys.stdout, sys.stderr  # loo.py also prints
-    for line in sys.stdin:
-        try:
-            answer = nest.generate(json.loads(line)["configuration"])
-        except Invalid as error:
-            answer = {"invalid": str(error)[:1000]}
-        print(json.dumps(answer), file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) > 2:  # for functions of Transform that the main program defines, as multiprocessing does it
-        multiprocessing.spawn._fixup_main_from_path(sys.argv[2])  # type: ignore[attr-defined]
-    with open(sys.argv[1], "rb") as file:
-        serve(pickle.load(file))
