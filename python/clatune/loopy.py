@@ -20,6 +20,7 @@ import hashlib
 import io
 import itertools
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -282,9 +283,8 @@ class LoopProblem(Problem):
                  repeat: int = 1, constraints: Sequence[str] = (), default: Mapping[str, Any] | None = None, name: str | None = None,
                  folder: str | os.PathLike[str] | None = None, compiler_options: Sequence[str | Mapping[str, Any]] = (), more: Mapping[str, Any] | None = None):
         given = dict(arguments or {})
-        listed = nest if isinstance(nest, (list, tuple)) else [nest]
-        self.nest, self.moves, self.repeat = [_prepared(kernel, sizes, given, lp.OpenCLTarget()) for kernel in listed], list(moves), repeat
-        in_c = _in_c([_prepared(kernel, sizes, given, lp.CTarget()) for kernel in listed], repeat)
+        self.nest, self.moves, self.repeat = _prepared(nest, sizes, given, lp.OpenCLTarget()), list(moves), repeat
+        in_c = _in_c(_prepared(nest, sizes, given, lp.CTarget()), repeat)
         space = Space(_parameters(moves), default=default, constraints=[*constraints, *(one for move in moves for one in move.conditions(self.nest)),
                                                                         *_work_group_limits(self.nest, moves)])
         sections: dict[str, Any] = {"KernelSpecification": {"Generator": {"Version": _digest_of(lp.version.VERSION_TEXT, in_c, *moves)}}}
@@ -304,16 +304,12 @@ class LoopProblem(Problem):
         """The source of a configuration and its launches, as the generator of a problem file answers."""
         preambles, programs, launches = [], [], []
         try:
-            for kernel in map(_scheduled, self.kernels(configuration)):
-                code = lp.generate_code_v2(kernel)
-                preambles += code.device_preambles
-                programs += [str(program.ast) for program in code.device_programs]
-                inner = kernel.default_entrypoint
-                for part, statements in get_subkernel_to_insn_id_map(inner).items():
-                    groups, items = inner.get_grid_sizes_for_insn_ids_as_exprs(statements, kernel.callables_table)
-                    local = [int(one) for one in items] + [1] * (len(groups) - len(items))
-                    launches.append({"kernel": part, "arguments": list(get_subkernel_arg_info(inner, part).passed_arg_names),
-                                     "global": [int(n) * one for n, one in itertools.zip_longest(groups, local or [1], fillvalue=1)], "local": local or [1]})
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):  # loo.py prints what it refuses
+                for kernel in map(_scheduled, self.kernels(configuration)):
+                    code = lp.generate_code_v2(kernel)
+                    preambles += code.device_preambles
+                    programs += [str(program.ast) for program in code.device_programs]
+                    launches += _launches(kernel)
         except Exception as error:  # of many kinds, also TypeError, RuntimeError and pytools' own
             raise Invalid(f"{type(error).__name__}: {error}") from error
         return {"source": "".join(process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
@@ -341,23 +337,36 @@ def _digest_of(*things: Any) -> str:
 def _scheduled(kernel: Any) -> Any:
     """As loopy.linearize, which however asks at the terminal when it finds no schedule."""
     kernel = lp.preprocess_program(kernel)
-    with contextlib.redirect_stdout(io.StringIO()):
-        schedules = generate_loop_schedules(kernel.default_entrypoint, kernel.callables_table, debug_args={"interactive": False})
-        return kernel.with_kernel(next(iter(schedules)))
+    schedules = generate_loop_schedules(kernel.default_entrypoint, kernel.callables_table, debug_args={"interactive": False})
+    return kernel.with_kernel(next(iter(schedules)))
+
+
+def _launches(kernel: Any) -> list[dict[str, Any]]:
+    """The launches of a scheduled kernel: one, or several if it has global barriers."""
+    found, inner = [], kernel.default_entrypoint
+    for part, statements in get_subkernel_to_insn_id_map(inner).items():
+        groups, items = inner.get_grid_sizes_for_insn_ids_as_exprs(statements, kernel.callables_table)
+        sizes = [(int(n), int(local)) for n, local in itertools.zip_longest(groups, items, fillvalue=1)] or [(1, 1)]
+        found.append({"kernel": part, "arguments": list(get_subkernel_arg_info(inner, part).passed_arg_names),
+                      "global": [n * local for n, local in sizes], "local": [local for _, local in sizes]})
+    return found
 
 
 def _name(kernel: Any) -> str:
     return str(kernel.default_entrypoint.name)
 
 
-def _prepared(kernel: Any, sizes: Mapping[str, int], given: Mapping[str, ArgumentLike], target: Any) -> Any:
-    """The kernel for these sizes, with the types of the given arguments."""
-    inner = kernel.default_entrypoint
-    kernel = kernel.copy(target=target)
-    types = {name: (one.data if isinstance(one, Argument) else one).dtype for name, one in given.items()  # type: ignore[union-attr]
-             if name in inner.arg_dict and inner.arg_dict[name].dtype is None}
-    kernel = lp.fix_parameters(lp.add_dtypes(kernel, types), **{name: int(size) for name, size in sizes.items() if name in inner.arg_dict or name in inner.all_params()})
-    return lp.infer_unknown_types(kernel, expect_completion=True)
+def _prepared(nest: Any, sizes: Mapping[str, int], given: Mapping[str, ArgumentLike], target: Any) -> list[Any]:
+    """The kernels for these sizes. Arrays without a type have that of the given argument, or of an earlier kernel."""
+    types = {name: (one.data if isinstance(one, Argument) else one).dtype for name, one in given.items() if not isinstance(one, Mapping)}  # type: ignore[union-attr]
+    prepared = []
+    for kernel in nest if isinstance(nest, (list, tuple)) else [nest]:
+        inner = kernel.default_entrypoint
+        kernel = lp.add_dtypes(kernel.copy(target=target), {name: dtype for name, dtype in types.items() if name in inner.arg_dict and inner.arg_dict[name].dtype is None})
+        kernel = lp.fix_parameters(kernel, **{name: int(size) for name, size in sizes.items() if name in inner.all_params()})
+        prepared.append(lp.infer_unknown_types(kernel, expect_completion=True))
+        types = {one.name: one.dtype.numpy_dtype for one in prepared[-1].default_entrypoint.args} | types
+    return prepared
 
 
 def _arguments(nest: Sequence[Any], given: Mapping[str, ArgumentLike]) -> dict[str, ArgumentLike]:
