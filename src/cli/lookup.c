@@ -110,7 +110,8 @@ static void look_up_one(clt_catalog *catalog, const cli_arguments *arguments, co
     cli_message(CLI_FOUND,
                 "warning: nothing is known for this device and these sizes; these are the default values; run 'clatune "
                 "tune' first");
-  if (strcmp(format, "options") == 0 && !clt_problem_has_options(subject.problem) && !quiet)
+  const bool unused = clt_problem_is_command(subject.problem) && !clt_problem_has_options(subject.problem);
+  if (strcmp(format, "options") == 0 && unused && !quiet)
     cli_message(CLI_FOUND,
                 "note: no command of this program uses {options}; its flags are in its \"Build\" and \"Run\" commands, "
                 "and 'clatune lookup' without --format prints the values for them");

@@ -62,7 +62,7 @@ static size_t find_declaration(const char *plain, const char *name) {
 
 static void explain_names(clt_text *out, const clt_plan *plan, const char *plain) {
   const clt_problem *problem = plan->problem;
-  const char *file = plan->source_file ? plan->source_file : "the kernel";
+  const char *file = plan->source_file;
   for (size_t i = 0; i < problem->n_passed; i++) {
     const char *name = problem->sizes[i].name;
     const size_t line = problem->sizes[i].no_macro ? 0 : find_declaration(plain, name);

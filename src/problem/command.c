@@ -126,7 +126,8 @@ const clt_command_line *clt_command_line_at(const clt_command *command, size_t i
 static const char options_place[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
 
 bool clt_problem_has_options(const clt_problem *problem) {
-  bool has = problem->command == NULL;
+  const bool is_plain = problem->kernel_file || problem->generation.macros || problem->n_options > 0;
+  bool has = problem->command == NULL && is_plain;
   for (size_t i = 0; problem->command && i < clt_command_n_lines(problem->command); i++) {
     const clt_command_line *line = clt_command_line_at(problem->command, i);
     for (size_t k = 0; k < line->n; k++) has |= strstr(line->words[k].text, options_place) != NULL;

@@ -120,7 +120,7 @@ static int make_request(char **out, size_t *n, const clt_calculation *c) {
   for (size_t i = 0; i < problem->n_passed; i++)
     clt_json_set(&sizes, problem->sizes[i].name, json_integer(instance->sizes[i]));
   json_t *request = json_pack("{s:o, s:o}", "configuration", values, "sizes", sizes);
-  char *text = json_dumps(request, JSON_COMPACT);
+  char *text = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
   json_decref(request);
   *out = text ? clt_format("%s\n", text) : NULL;
   free(text);

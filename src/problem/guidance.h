@@ -69,7 +69,8 @@ bool clt_problem_is_command(const clt_problem *problem);
 /* Whether tuning it runs programs on the host: a command, or modules. */
 bool clt_problem_runs_programs(const clt_problem *problem);
 bool clt_problem_generates(const clt_problem *problem); /* a program writes the kernel's source */
-/* Whether clt_instance_options are used: by the compiler of a kernel, or by a command with "{options}". */
+/* Whether clt_instance_options are used: by the compiler of a kernel (a generated one may have none), or by a command
+ * with "{options}". */
 bool clt_problem_has_options(const clt_problem *problem);
 
 /* --- metrics: expressions over the measurement, the configuration, the sizes, the device and earlier metrics

@@ -85,7 +85,7 @@ int clt_replace_names(char **out, const char *text, clt_name_replacer replace, c
  * one includes (structure.c). */
 void clt_plan_structure(clt_calculation *c, const clt_argument *argument, const char *file, clt_plan_arg *out);
 
-/* --- files of the kernel (key.c) --- */
+/* --- files of the kernel (kernel_files.c) --- */
 
 /* The text of a kernel's file, then those of the files that it may include; malloc'ed. */
 int clt_kernel_text(char **out, const clt_instance *instance, const char *file, clt_error *error);
@@ -96,5 +96,13 @@ char *clt_kernel_path(const clt_problem *problem, const char *file);
 
 /* Adds a file to a hash, and once each file that it may include from its own folder or from `folder` (NULL: none). */
 int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error);
+
+/* The same for a kernel, in all folders of the driver's search path. more: further options, in which a path may be. */
+int clt_hash_kernel(clt_hasher *hasher, const clt_instance *instance, const char *file, const clt_compiler_option *more,
+                    size_t n_more, clt_error *error);
+
+/* The same for the listed files of a generator and those that its words name; in Python with what they import from
+ * their own folder. */
+int clt_hash_generator(clt_hasher *hasher, const clt_problem *problem, clt_error *error);
 
 #endif

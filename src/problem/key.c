@@ -1,162 +1,13 @@
-/* The kernel's text with its includes, and the keys of instances in stores, which depend on it. */
-#include <stdio.h>
+/* The keys of instances in stores. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "problem/command.h"
-
-/* --- the kernel's text --- */
-
-char *clt_kernel_path(const clt_problem *problem, const char *file) {
-  char *path = clt_path_join(problem->folder, file), *above = clt_format("%s/../%s", problem->folder, file);
-  bool is_above = path && above && file[0] != '/' && access(path, R_OK) != 0 && access(above, R_OK) == 0;
-  char *chosen = is_above ? above : path && above ? path : NULL;
-  if (chosen != path) free(path);
-  if (chosen != above) free(above);
-  return chosen;
-}
-
-/* --- the kernel's files ---
- *
- * The files that a preprocessor reads depend on the configuration and on the driver's compiler. A key must be the same
- * everywhere, and a look-up may have neither. So the key covers more files: every file that a preprocessor line names
- * in quotes or angle brackets (an #include, a macro used by one, a __has_include), in every branch and every folder of
- * the search path. System files are in none of these folders and are not part of the key. */
-
-typedef struct includes {
-  clt_words folders, pending; /* pending: files to hash, the next one last */
-  clt_map seen;               /* hashes of paths */
-  const clt_problem *problem; /* NULL: none. If set: */
-  bool *used;                 /* for each tuning parameter: its value is read */
-  clt_text *all;              /* nullable: gets the texts */
-} includes;
-
-/* Adds the files that a name of n bytes may refer to, in `folder` (NULL: none) and in the other folders, to pending. */
-static int find_files(includes *state, const char *folder, const char *text, size_t n, clt_error *error) {
-  char name[1024];
-  struct stat status;
-  int rc = CLT_OK;
-  if (n == 0 || n >= sizeof name) return CLT_OK;
-  memcpy(name, text, n);
-  name[n] = '\0';
-  for (size_t i = folder ? 0 : 1; rc == CLT_OK && i <= state->folders.n; i++) {
-    char *path = clt_path_join(i == 0 ? folder : state->folders.all[i - 1], name);
-    if (path == NULL) return clt_fail_memory(error);
-    const bool is_there = stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
-    if (is_there && access(path, R_OK) == 0 && S_ISREG(status.st_mode)) {
-      rc = clt_words_add(&state->pending, path, error);
-      continue;
-    }
-    /* The compiler would wait for a FIFO, and read /dev/zero for ever. */
-    if (is_there && !S_ISREG(status.st_mode) && strcmp(path, "/dev/null") != 0)
-      rc = clt_fail(error, CLT_E_IO, "cannot include '%s': not a regular file", path);
-    free(path);
-  }
-  return rc;
-}
-
-/* The same for the n bytes of a module's name in Python: "a.b" is a/b.py or a/b/__init__.py. */
-static int find_module(includes *state, const char *folder, const char *text, size_t n, clt_error *error) {
-  static const char *const endings[] = {".py", "/__init__.py"};
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && n > 0 && i < 2; i++) {
-    char *name = clt_format("%.*s%s", (int)n, text, endings[i]);
-    if (name == NULL) return clt_fail_memory(error);
-    for (char *dot = name; dot < name + n; dot++) *dot = *dot == '.' ? '/' : *dot;
-    rc = find_files(state, folder, name, strlen(name), error);
-    free(name);
-  }
-  return rc;
-}
-
-/* -D defines every parameter. So a test whether it is defined does not read its value, and neither does a guarded
- * #define of it. */
-static int note_used(includes *state, const char *text, clt_error *error) {
-  char *plain = clt_plain_source(text);
-  if (plain == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < state->problem->n_parameters; i++)
-    state->used[i] = state->used[i] || clt_reads_macro(plain, state->problem->parameters[i].name);
-  free(plain);
-  return CLT_OK;
-}
-
-/* Binary files do not include others. */
-static int hash_text(clt_hasher *hasher, includes *state, const char *path, const char *folder, clt_error *error) {
-  const size_t n_before = state->pending.n;
-  char *text = NULL;
-  size_t n_bytes = 0;
-  int rc = clt_file_read(&text, &n_bytes, path, CLT_MAX_TEXT_BYTES, error);
-  if (rc) return rc;
-  const bool binary = memchr(text, 0, n_bytes), python = clt_ends_with(path, ".py");
-  binary ? clt_hasher_add(hasher, text, n_bytes) : clt_hasher_add_text(hasher, text);
-  if (state->all && !binary) clt_text_printf(state->all, "%s\n", text);
-  if (state->used && !binary) rc = note_used(state, text, error);
-  bool continues = false; /* the line before ends with a backslash */
-  for (const char *line = text, *end; rc == CLT_OK && !binary && *line; line = end + (*end == '\n')) {
-    end = line + strcspn(line, "\n");
-    const size_t length = (size_t)(end - line);
-    const bool names = continues || line[strspn(line, " \t")] == '#' || memmem(line, length, "include", 7);
-    for (const char *at = line; names && rc == CLT_OK && at < end; at++) {
-      if (*at != '"' && *at != '<') continue;
-      const size_t n = strcspn(at + 1, "\"<>\n");
-      if (at[1 + n] == (*at == '<' ? '>' : '"')) rc = find_files(state, folder, at + 1, n, error);
-    }
-    const char *word = line + strspn(line, " \t"), *import = NULL;
-    if (python && (clt_starts_with(word, "import ") || clt_starts_with(word, "from "))) import = strchr(word, ' ') + 1;
-    import += import ? strspn(import, " ") : 0;
-    if (rc == CLT_OK && import) rc = find_module(state, folder, import, strcspn(import, " ,;#\n"), error);
-    continues = names && length > 0 && end[-1] == '\\';
-  }
-  for (size_t i = n_before, j = state->pending.n; i + 1 < j; i++) { /* the first of them is the next */
-    char *first = state->pending.all[i];
-    state->pending.all[i] = state->pending.all[--j];
-    state->pending.all[j] = first;
-  }
-  free(text);
-  return rc;
-}
-
-static int hash_pending(clt_hasher *hasher, includes *state, clt_error *error) {
-  int rc = CLT_OK;
-  while (rc == CLT_OK && state->pending.n > 0) {
-    char *path = state->pending.all[--state->pending.n], *folder = clt_path_folder(path);
-    state->pending.all[state->pending.n] = NULL;
-    char *slash = strrchr(path, '/'), *known = folder ? clt_path_join(folder, slash ? slash + 1 : path) : NULL;
-    bool is_new = false;
-    if (known == NULL || clt_map_add(&state->seen, clt_hash64(known, strlen(known)) >> 1, &is_new) == NULL)
-      rc = clt_fail_memory(error);
-    else if (is_new)
-      rc = hash_text(hasher, state, path, folder, error);
-    free(known);
-    free(folder);
-    free(path);
-  }
-  return rc;
-}
-
-static void release_includes(includes *state) {
-  clt_words_free(state->folders.all);
-  clt_words_free(state->pending.all);
-  clt_map_release(&state->seen);
-}
-
-int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error) {
-  includes state = {0};
-  int rc = folder ? clt_words_add(&state.folders, strdup(folder), error) : CLT_OK;
-  if (rc == CLT_OK) rc = clt_words_add(&state.pending, strdup(path), error);
-  if (rc == CLT_OK) rc = hash_pending(hasher, &state, error);
-  release_includes(&state);
-  return rc;
-}
-
-/* --- the key --- */
 
 #define ALWAYS_HASHED ((size_t)1 << 30) /* of a data file; takes less than a second */
 
@@ -168,9 +19,7 @@ typedef struct key {
   clt_hasher *hasher;
   clt_error *error;
   int rc;
-  bool *used;    /* for clt_warn_unused; else NULL */
-  clt_text *all; /* for clt_kernel_text; else NULL */
-  bool stated;   /* add the default configuration as the file states it */
+  bool stated; /* add the default configuration as the file states it */
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -184,94 +33,8 @@ static void add_extent(key *k, const clt_extent *extent) {
   for (size_t d = 0; d < extent->n; d++) add_expression(k, extent->id[d]);
 }
 
-/* Adds each word of the options that may name a folder ("-Ifolder") or a file ("-include file"). */
-static int add_words(clt_words *words, const clt_compiler_option *options, size_t n, clt_error *error) {
-  static const char around[] = " \t\"'\\=<>";
-  int rc = CLT_OK;
-  for (size_t i = 0; i < n; i++) {
-    for (const char *at = options[i].text + strspn(options[i].text, around); rc == CLT_OK && *at;) {
-      if (clt_starts_with(at, "-I")) at += 2 + strspn(at + 2, around);
-      const size_t length = strcspn(at, around);
-      if (length > 0) rc = clt_words_add(words, strndup(at, length), error);
-      at += length + strspn(at + length, around);
-    }
-  }
-  return rc;
-}
-
-/* Adds the kernel's text with its includes from the folders of the driver's search path. Relative paths in options
- * start at the current folder. File names may also come from options and from values of tuning parameters. */
 static void add_kernel(key *k, const char *file, const clt_compiler_option *more, size_t n_more) {
-  const clt_problem *problem = k->problem;
-  const char *const bases[] = {".", problem->folder};
-  struct stat status;
-  includes state = {.problem = problem, .used = k->used, .all = k->all};
-  clt_words words = {0};
-  if (k->rc) return;
-  char *path = clt_kernel_path(problem, file), *folder = path ? clt_path_folder(path) : NULL;
-  int rc = folder ? CLT_OK : clt_fail_memory(k->error);
-  if (rc == CLT_OK) rc = clt_words_add(&state.folders, strdup(folder), k->error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)
-    rc = clt_words_add(&state.folders, strdup(problem->include_paths[i]), k->error);
-  if (rc == CLT_OK) rc = add_words(&words, problem->options, problem->n_options, k->error);
-  if (rc == CLT_OK) rc = add_words(&words, more, n_more, k->error);
-  for (size_t i = 0; rc == CLT_OK && i < 2 * words.n; i++) {
-    char *at = clt_path_join(bases[i % 2], words.all[i / 2]);
-    const bool is_folder = at && stat(at, &status) == 0 && S_ISDIR(status.st_mode);
-    if (is_folder || at == NULL)
-      rc = clt_words_add(&state.folders, at, k->error);
-    else
-      free(at);
-  }
-  for (size_t i = 0; rc == CLT_OK && i < words.n; i++)
-    rc = find_files(&state, NULL, words.all[i], strlen(words.all[i]), k->error);
-  for (size_t i = 0; i < problem->n_parameters; i++) {
-    for (size_t v = 0; rc == CLT_OK && v < k->instance->parameters[i].n_values; v++) {
-      const clt_value value = k->instance->parameters[i].values[v];
-      if (value.type == CLT_STRING) rc = find_files(&state, NULL, value.text, strlen(value.text), k->error);
-    }
-  }
-  if (rc == CLT_OK) rc = clt_words_add(&state.pending, strdup(path), k->error);
-  if (rc == CLT_OK) rc = hash_pending(k->hasher, &state, k->error);
-  k->rc = rc;
-  release_includes(&state);
-  clt_words_free(words.all);
-  free(folder);
-  free(path);
-}
-
-int clt_kernel_text(char **out, const clt_instance *instance, const char *file, clt_error *error) {
-  clt_text all = {0};
-  key k = {.instance = instance, .problem = instance->problem, .hasher = clt_hasher_new(), .error = error, .all = &all};
-  if (k.hasher == NULL) k.rc = clt_fail_memory(error);
-  add_kernel(&k, file, NULL, 0);
-  clt_hasher_free(k.hasher);
-  if (k.rc == CLT_OK) return clt_text_take(out, &all, error);
-  clt_text_release(&all);
-  return k.rc;
-}
-
-void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
-  const clt_problem *problem = instance->problem;
-  key k = {.instance = instance, .problem = problem, .hasher = clt_hasher_new()};
-  k.used = clt_new_array(problem->n_parameters, sizeof *k.used);
-  if (k.used == NULL || k.hasher == NULL) k.rc = CLT_E_MEMORY;
-  if (problem->kernel_file == NULL) k.rc = CLT_E_NOT_FOUND; /* a generator reads all of them */
-  add_kernel(&k, problem->kernel_file, NULL, 0);
-  for (size_t p = 0; k.rc == CLT_OK && p < problem->n_parameters; p++) {
-    const char *name = problem->parameters[p].name;
-    bool used = k.used[p] || instance->parameters[p].n_values < 2;
-    for (clt_expression_id id = 1; id <= problem->n_expressions; id++)
-      used = used || clt_reads_macro(problem->expressions[id].text, name);
-    for (size_t i = 0; i < problem->n_options; i++) used = used || clt_reads_macro(problem->options[i].text, name);
-    if (used) continue;
-    clt_log(log, user, CLT_LOG_WARNING,
-            "the tuning parameter '%s' has no effect: neither '%s' nor an expression of the problem file reads its "
-            "value; remove it, as it multiplies the space by %zu",
-            name, problem->kernel_file, instance->parameters[p].n_values);
-  }
-  clt_hasher_free(k.hasher);
-  free(k.used);
+  if (k->rc == CLT_OK) k->rc = clt_hash_kernel(k->hasher, k->instance, file, more, n_more, k->error);
 }
 
 static void add_options(key *k, const clt_compiler_option *options, size_t n) {
@@ -281,30 +44,14 @@ static void add_options(key *k, const clt_compiler_option *options, size_t n) {
   }
 }
 
-/* Adds what a generated source depends on: the words, the files that they name with what those include or import, the
- * listed files, and the version. A look-up must not need the generator, so the texts themselves are no part. */
+/* A look-up must not need the generator. So what a source depends on is added, and not the source. */
 static void add_generator(key *k) {
-  const clt_problem *problem = k->problem;
-  const clt_generation *generation = &problem->generation;
-  includes state = {.problem = problem};
+  const clt_generation *generation = &k->problem->generation;
   add_text(k, "generator");
   add_options(k, generation->words, generation->n_words);
   add_text(k, generation->version);
   add_text(k, generation->macros ? "macros" : NULL);
-  if (k->rc) return;
-  int rc = clt_words_add(&state.folders, strdup(problem->folder), k->error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)
-    rc = clt_words_add(&state.folders, strdup(problem->include_paths[i]), k->error);
-  for (size_t i = 0; rc == CLT_OK && i < generation->n_files; i++)
-    rc = find_files(&state, NULL, generation->files[i], strlen(generation->files[i]), k->error);
-  for (size_t i = 0; rc == CLT_OK && i < generation->n_words; i++) {
-    const char *word = generation->words[i].text; /* a file; or a module of Python, perhaps with a name in it */
-    rc = find_files(&state, NULL, word, strlen(word), k->error);
-    if (rc == CLT_OK) rc = find_module(&state, NULL, word, strcspn(word, ":"), k->error);
-  }
-  if (rc == CLT_OK) rc = hash_pending(k->hasher, &state, k->error);
-  k->rc = rc;
-  release_includes(&state);
+  if (k->rc == CLT_OK) k->rc = clt_hash_generator(k->hasher, k->problem, k->error);
 }
 
 /* path NULL: none. */

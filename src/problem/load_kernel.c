@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "problem/instance.h"
@@ -73,6 +74,12 @@ static void load_generator(clt_problem *problem, const clt_node *kernel) {
     generation->macros = clt_read_flag(&node, "Macros", false);
     generation->version = clt_read_text(&node, "Version");
     clt_load_file_names(problem, &generation->files, &generation->n_files, &files);
+    for (size_t i = 0; i < generation->n_files && clt_node_ok(kernel); i++) {
+      clt_node item = clt_node_item(&files, i);
+      struct stat status;
+      if (stat(clt_load_path(problem, &item, generation->files[i]), &status) == 0 && !S_ISREG(status.st_mode))
+        clt_node_fail(&item, "\"%s\" is no file; list the files in it", generation->files[i]);
+    }
   }
   if (!json_is_array(words.json) || json_array_size(words.json) == 0)
     clt_node_fail(&node,

@@ -61,6 +61,14 @@ static bool is_claim(const clt_session *s, const clt_ranked *r) {
   return clt_known_is_claim(&s->loop.known, r->config);
 }
 
+/* Whether a configuration was not measured itself, since its generated source is that of the one before it. */
+static bool is_copy(const clt_session *s, size_t i) {
+  const clt_instance *instance = s->settings->instance;
+  const clt_ranked *r = &s->ranked[i];
+  return i > 0 && instance && clt_problem_generates(clt_instance_problem(instance)) && r->cost == r[-1].cost &&
+         r->median_cost == r[-1].median_cost && r->spread == r[-1].spread;
+}
+
 /* The best in the ranking that is not rejected, and no claim if there are others; NULL: none left. */
 static const clt_ranked *best_left(const clt_session *s) {
   const clt_ranked *claimed = NULL;
@@ -234,7 +242,8 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
-      if (s->ranked[f->next].rejected) continue; /* it took part for the result's comparison and failed */
+      /* It took part for the result's comparison and failed, or an equal one takes part. */
+      if (s->ranked[f->next].rejected || is_copy(s, f->next)) continue;
       const bool is_extra = has_known && is_claim(s, &s->ranked[f->next]);
       if (is_extra && (n_claims == 0 || f->n + wanted >= most)) continue;
       f->configs[f->n++] = s->ranked[f->next].config;

@@ -107,21 +107,30 @@ void clt_pool_learn(clt_pool *pool, const clt_measurement *timed) {
  *
  * A generator may write the same source for several configurations. The first that is measured answers for them. */
 
-static int keep_result(clt_pool *pool, const clt_job *job, clt_error *error) {
+/* The hash in the reply to a preparation; 0: the source was not generated. */
+static uint64_t generated_source(const json_t *reply) {
+  int64_t hash = 0;
+  clt_message_integer(&hash, reply, "generated", 1, INT64_MAX, NULL);
+  return (uint64_t)hash;
+}
+
+/* If memory is short, equal sources are measured again. */
+static void keep_result(clt_pool *pool, const clt_job *job) {
   bool is_new = false;
-  if (job->generated == 0 || !clt_measurement_correct(&job->measurement)) return CLT_OK;
-  if (clt_grow(&pool->results, &pool->results_capacity, pool->n_results + 1, sizeof *pool->results))
-    return clt_fail_memory(error);
+  if (clt_grow(&pool->results, &pool->results_capacity, pool->n_results + 1, sizeof *pool->results)) return;
   uint64_t *index = clt_map_add(&pool->sources, job->generated, &is_new);
-  if (index == NULL) return clt_fail_memory(error);
+  if (index == NULL) return;
   if (is_new) *index = pool->n_results++;
   pool->results[*index] = job->measurement;
   pool->results[*index].log = NULL;
-  return CLT_OK;
 }
 
-/* Gives prepared configurations the result of an equal source. One that is to be measured again is. */
+/* Keeps the results of generated sources, and gives them to prepared configurations with an equal source. One that is
+ * to be measured again is. */
 static void answer_equal(clt_pool *pool) {
+  for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
+    if (job->state == CLT_JOB_DONE && job->generated && clt_measurement_correct(&job->measurement))
+      keep_result(pool, job);
   for (clt_job *job = pool->jobs; pool->n_results > 0 && job < pool->jobs + pool->capacity; job++) {
     const uint64_t *index = job->state == CLT_JOB_READY ? clt_map_find(&pool->sources, job->generated) : NULL;
     if (index == NULL || pool->results[*index].config == job->config) continue;
@@ -130,6 +139,7 @@ static void answer_equal(clt_pool *pool) {
     job->measurement = pool->results[*index];
     job->measurement.config = job->config;
     job->measurement.phases = phases;
+    job->generated = 0;
     clt_job_finish(pool, job);
   }
 }
@@ -170,9 +180,7 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     if (m.reason == CLT_REASON_NONE && !again) {
       job->measurement = m;
       job->ready_s = clt_now_s();
-      int64_t generated = 0; /* the member is missing if the source was not generated */
-      clt_message_integer(&generated, outcome->reply, "generated", 1, INT64_MAX, NULL);
-      job->generated = (uint64_t)generated;
+      job->generated = generated_source(outcome->reply);
       job->state = CLT_JOB_READY;
       pool->builds_s[pool->n_builds++ % CLT_POOL_BUILDS] = m.phases.build_s + m.phases.first_launch_s;
       return CLT_OK;
@@ -210,8 +218,6 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       job->state = CLT_JOB_IN_DOUBT;
       if (fatal) clt_job_suspect(pool, job);
     } else {
-      const int rc = keep_result(pool, job, error);
-      if (rc) return rc;
       clt_job_finish(pool, job);
     }
   }

@@ -1,8 +1,10 @@
 """The command line on PoCL: tuning, faults, verifying. Behaviour that does not depend on the driver is tested on the simulated one."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
+import unittest
 
 from harness import CLATUNE, CliTest, has_device, main
 
@@ -22,6 +24,31 @@ class Probe(CliTest):
         for name in ("stream_GB_s", "gather_G_s", "local_GB_s", "single_GFLOP_s", "double_GFLOP_s", "global_atomic_G_s",
                      "local_atomic_G_s", "barrier_M_s", "launch_us", "flops_per_byte"):
             self.assertGreater(device["features"][name], 0, name)
+
+
+class Generators(CliTest):
+    """The examples of the page about generated kernels: a template, and a program in C."""
+
+    def tune(self, name):
+        shutil.copytree(EXAMPLES / "generators" / name, self.folder, dirs_exist_ok=True)
+        if name == "filter":
+            subprocess.run(["cc", "-o", "generate", "generate.c"], cwd=self.folder, check=True)
+        answer = self.clatune_json("tune", f"{name}.json", *NO_FINALISTS, "--budget", "4", "--searcher", "random", "--seed", "2", "--store", "s.sqlite")
+        return answer, self.clatune("lookup", f"{name}.json", *FAST, "--store", "s.sqlite", "--format", "source").stdout
+
+    @unittest.skipUnless(subprocess.run(["python3", "-c", "import jinja2"], capture_output=True).returncode == 0, "needs Jinja2")
+    def test_template(self):
+        answer, source = self.tune("gemm")
+        best = answer["best"]["configuration"]
+        self.assertIn(f"each work-item computes {best['rows']} x {best['width']} elements", source)
+        self.assertEqual(answer["evaluations"]["correct"] + answer["reasons"].get("not-generated", 0), 4)
+        refused = self.clatune_json("verify", "gemm.json", *FAST, "--configuration", "wg_x=4 wg_y=1 width=16 rows=8 unroll=1", "--quiet", expect=5)
+        self.assertEqual((refused["reason"], refused["log"]), ("not-generated", "more than 32 sums per work-item"))
+
+    def test_program(self):
+        answer, source = self.tune("filter")
+        self.assertEqual(answer["evaluations"]["correct"], 4)
+        self.assertEqual(source.count("out[i + "), answer["best"]["configuration"]["per_item"])
 
 
 class Tune(CliTest):

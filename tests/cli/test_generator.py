@@ -1,6 +1,8 @@
 """Kernels that a program writes: what it may answer, how it may fail, equal sources, and what is printed of the winner."""
+import contextlib
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 
@@ -24,6 +26,7 @@ for line in sys.stdin:
     FAULT
     print(json.dumps(reply), flush=True)
 '''
+IMPORTS = "import os, lib"
 GEOMETRY = "GlobalSize", "LocalSize", "KernelName"
 
 
@@ -89,12 +92,18 @@ class Answers(Generated):
             a, b = (int(word.partition("=")[2]) for word in configuration.split())
             timed.setdefault((a, b // 2, time_s), []).append(runs_s > 0)
         self.assertEqual([sorted(one) for one in timed.values()], 8 * [[False, True]])
+        self.tune("--searcher", "exhaustive", "--finalists", "4", "--store", "s.sqlite", "--quiet")
+        with contextlib.closing(sqlite3.connect(self.folder / "s.sqlite")) as store:
+            compared = [c for c, in store.execute("select distinct configuration from measurement where kind = 'finalist'")]
+        sources = [(c.split()[0], int(c.partition("b=")[2]) // 2) for c in compared if c != "a=0 b=0"]
+        self.assertGreater(len(sources), 2)
+        self.assertEqual(len(set(sources)), len(sources), compared)
 
     def test_a_changed_generator_has_no_old_measurements(self):
         def known():
             return self.all("--dry-run")["known"]
         (self.folder / "lib.py").write_text("X = 1\n")
-        self.write(3, 1, "import lib")
+        self.write(3, 1, IMPORTS)
         self.all()
         self.assertEqual(known(), 3)
         (self.folder / "other.py").write_text("X = 1\n")
@@ -102,11 +111,11 @@ class Answers(Generated):
         (self.folder / "lib.py").write_text("X = 2\n")
         self.assertEqual(known(), 0)
         (self.folder / "lib.py").write_text("X = 1\n")
-        self.write(3, 1, "import lib", Files=["other.py"])
+        self.write(3, 1, IMPORTS, Files=["other.py"])
         self.assertEqual(known(), 0)
-        self.write(3, 1, "import lib", Version="2")
+        self.write(3, 1, IMPORTS, Version="2")
         self.assertEqual(known(), 0)
-        self.write(3, 1, "import lib")
+        self.write(3, 1, IMPORTS)
         self.assertEqual(known(), 3)
 
 
@@ -176,7 +185,7 @@ class Failures(Generated):
 
     def test_mistakes_in_the_file(self):
         for generator, said in (({"Command": []}, "needs a list of words"), ({"Command": ["x", "{a}"]}, 'a "Persistent" program serves all'),
-                                ({"Words": []}, '"Words"'), ({"Files": ["none.py"]}, 'there is no file "none.py"')):
+                                ({"Words": []}, '"Words"'), ({"Files": ["none.py"]}, 'there is no file "none.py"'), ({"Files": ["icd"]}, '"icd" is no file; list the files in it')):
             self.write(**generator)
             self.assertIn(said, self.clatune("tune", *self.subject, expect=1).stderr)
         self.write()

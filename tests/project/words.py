@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-MOST_IN_DOCS, MOST_IN_README = 26_000, 700
+MOST_IN_DOCS, MOST_IN_README = 26_430, 700
 NOT_COUNTED = ("notebook", "man")
 GENERATED = re.compile(r"^<!-- generated: .*?^<!-- generated: end -->$", re.M | re.S)
 
