@@ -10,8 +10,9 @@ A nest is a kernel of loopy.make_kernel, or a list of kernels that run one after
     kernel, = problem.kernels(best)
 
 Each move is applied to every kernel that has its loop or array, in the order of the list, so that a move can name what an earlier one made.
-Moves with the same parameter share its value. The default configuration has the first value of each parameter. What loo.py refuses, because it cannot do it or because it would break a
-dependency, fails as `not-generated`. Everything else is checked against the nest without any move, compiled as C.
+Moves with the same parameter share its value. The default configuration has the first value of each parameter. What loo.py refuses, because
+it cannot do it or because it would break a dependency, fails as `not-generated`. Everything else is checked against the nest without any
+move, compiled as C.
 """
 from __future__ import annotations
 
@@ -24,21 +25,18 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import loopy as lp
 import numpy as np
-from loopy.codegen.result import process_preambles
-from loopy.diagnostic import LoopyError
-from loopy.kernel.data import IlpBaseTag, LocalInameTagBase, VectorizeTag
-from loopy.kernel.tools import get_subkernel_to_insn_id_map
-from loopy.schedule import generate_loop_schedules
-from loopy.schedule.tools import get_subkernel_arg_info
-from loopy.symbolic import WalkMapper
 
 from . import tuning
 from .files import write_text
 from .generator import Invalid
 from .problem import _TYPES, _digest, _merge, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
 from .result import Result
+
+try:
+    import loopy as lp  # type: ignore[import]
+except ImportError as error:
+    raise ImportError("clatune.loopy needs loo.py; install it with pip install 'clatune[loopy]'") from error
 
 Values = Mapping[str, Any]
 Parameters = dict[str, "Sequence[Value] | Permutation"]
@@ -98,7 +96,7 @@ class Tile(Move):
     def transform(self, kernel: Any, values: Values) -> Any:
         sums, inner = _reduction_inames(kernel), f"{self.iname}_inner"
         in_parallel = self.iname in sums and (self.inner or "").startswith("l.")
-        vectors = any(kernel.default_entrypoint.iname_tags_of_type(one, VectorizeTag) for one in kernel.default_entrypoint.all_inames())
+        vectors = any(kernel.default_entrypoint.iname_tags_of_type(one, lp.kernel.data.VectorizeTag) for one in kernel.default_entrypoint.all_inames())
         if in_parallel and vectors and values[self.name] == 1:  # loo.py cannot add vectors in local memory, not even one
             return lp.rename_iname(kernel, self.iname, f"{self.iname}_outer")
         kernel = lp.split_iname(kernel, self.iname, int(values[self.name]), **self.more)
@@ -130,7 +128,7 @@ class Vector(Move):
                   if isinstance(one, lp.ArrayArg) and self.iname in _last_indices(kernel, name)}
         for name, axes in arrays.items():
             if int(kernel.default_entrypoint.arg_dict[name].shape[-1]) % width:
-                raise LoopyError(f"rows of '{name}' are no multiple of {width}")
+                raise lp.diagnostic.LoopyError(f"rows of '{name}' are no multiple of {width}")
             kernel = lp.split_array_dim(kernel, [(name, axes - 1)], width, auto_split_inames=False)
             kernel = lp.tag_array_axes(kernel, name, ",".join([*(f"N{axis}" for axis in reversed(range(axes))), "vec"]))
         return lp.split_iname(kernel, self.iname, width, inner_tag="vec")
@@ -166,7 +164,7 @@ class Prefetch(Move):
             return kernel
         inner = kernel.default_entrypoint
         around = frozenset().union(*(one.within_inames | one.reduction_inames() for one in inner.instructions if self.array.split("$")[0] in one.read_dependency_names()))
-        side_by_side = {iname for iname in around if inner.iname_tags_of_type(iname, (LocalInameTagBase, IlpBaseTag, VectorizeTag))}
+        side_by_side = {iname for iname in around if inner.iname_tags_of_type(iname, (lp.kernel.data.LocalInameTagBase, lp.kernel.data.IlpBaseTag, lp.kernel.data.VectorizeTag))}
         sweep = [one for one in self.sweep if one in inner.all_inames()]
         kernel = lp.add_prefetch(kernel, self.array, sweep, fetch_outer_inames=around - set(sweep) - side_by_side,
                                  prefetch_insn_id=self.name, temporary_address_space=lp.AddressSpace.LOCAL, **self.more)
@@ -230,7 +228,7 @@ def _last_indices(kernel: Any, array: str) -> set[str]:
     """The names that are the last index of an array somewhere in the kernel."""
     found: set[str] = set()
 
-    class Collect(WalkMapper):  # type: ignore[misc,type-arg]
+    class Collect(lp.symbolic.WalkMapper):  # type: ignore[misc]
         def map_subscript(self, one: Any) -> None:
             if one.aggregate.name == array:
                 found.add(str(one.index_tuple[-1]))
@@ -262,7 +260,7 @@ def _fused(group: Sequence[Any]) -> Any:
     for (i, a), (j, b) in itertools.combinations(enumerate(group), 2):
         flow += [(name, i, j) for name in _written(a) & _read(b)]
         if _written(b) & _used(a) - _written(a) & _read(b):
-            raise LoopyError(f"{b.default_entrypoint.name} overwrites what {a.default_entrypoint.name} reads, so they cannot share a kernel")
+            raise lp.diagnostic.LoopyError(f"{b.default_entrypoint.name} overwrites what {a.default_entrypoint.name} reads, so they cannot share a kernel")
     return lp.fuse_kernels(list(group), data_flow=flow)
 
 
@@ -312,7 +310,7 @@ class LoopProblem(Problem):
                     launches += _launches(kernel)
         except Exception as error:  # of many kinds, also TypeError, RuntimeError and pytools' own
             raise Invalid(f"{type(error).__name__}: {error}") from error
-        return {"source": "".join(process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
+        return {"source": "".join(lp.codegen.result.process_preambles(preambles)) + "\n" + "\n\n".join(programs) + "\n", "launches": launches * self.repeat}
 
 
 def _parameters(moves: Sequence[Move]) -> Parameters:
@@ -337,17 +335,17 @@ def _digest_of(*things: Any) -> str:
 def _scheduled(kernel: Any) -> Any:
     """As loopy.linearize, which however asks at the terminal when it finds no schedule."""
     kernel = lp.preprocess_program(kernel)
-    schedules = generate_loop_schedules(kernel.default_entrypoint, kernel.callables_table, debug_args={"interactive": False})
+    schedules = lp.schedule.generate_loop_schedules(kernel.default_entrypoint, kernel.callables_table, debug_args={"interactive": False})
     return kernel.with_kernel(next(iter(schedules)))
 
 
 def _launches(kernel: Any) -> list[dict[str, Any]]:
     """The launches of a scheduled kernel: one, or several if it has global barriers."""
     found, inner = [], kernel.default_entrypoint
-    for part, statements in get_subkernel_to_insn_id_map(inner).items():
+    for part, statements in lp.kernel.tools.get_subkernel_to_insn_id_map(inner).items():
         groups, items = inner.get_grid_sizes_for_insn_ids_as_exprs(statements, kernel.callables_table)
         sizes = [(int(n), int(local)) for n, local in itertools.zip_longest(groups, items, fillvalue=1)] or [(1, 1)]
-        found.append({"kernel": part, "arguments": list(get_subkernel_arg_info(inner, part).passed_arg_names),
+        found.append({"kernel": part, "arguments": list(lp.schedule.tools.get_subkernel_arg_info(inner, part).passed_arg_names),
                       "global": [n * local for n, local in sizes], "local": [local for _, local in sizes]})
     return found
 
@@ -408,7 +406,7 @@ def _in_c(nest: Sequence[Any], repeat: int) -> str:
         values = [f'clt_module_value(call, "{one.name}", 0)' if isinstance(one, lp.ValueArg) else f'clt_module_find(call, "{one.name}")->data'
                   for one in kernel.default_entrypoint.args]
         calls.append(f"    {code.device_programs[0].name}({', '.join(values)});")
-    return "\n".join(["#include <clatune/module.h>", *process_preambles([one for code in codes for one in code.device_preambles]),
+    return "\n".join(["#include <clatune/module.h>", *lp.codegen.result.process_preambles([one for code in codes for one in code.device_preambles]),
                       *(f"static {program.ast}" for code in codes for program in code.device_programs),
                       "int clt_nest(const clt_module_call *call) {", f"  for (int step = 0; step < {repeat}; step++) {{", *calls, "  }", "  return 0;", "}", ""])
 

@@ -441,6 +441,7 @@ uint64_t clt_plan_hash(const clt_plan *plan) {
                             l->local[0],     l->local[1],  l->local[2],  l->repeat};
     hash = hash * 31 + clt_hash64(l->kernel, strlen(l->kernel));
     hash = hash * 31 + clt_hash64(sizes, sizeof sizes);
+    hash = hash * 31 + clt_hash64(l->args, l->n_args * sizeof *l->args);
   }
   return hash & INT64_MAX; /* a number in JSON, and a key of a map */
 }

@@ -3,7 +3,10 @@ import clatune
 import numpy as np
 import pytest
 
-lp = pytest.importorskip("loopy")
+try:
+    import loopy as lp
+except ImportError:
+    pytest.exit("there is no loopy (pip install 'clatune[loopy]')", returncode=77)
 from clatune.loopy import Fuse, LoopProblem, Order, Prefetch, Tag, Tile, Transform, Vector, tune  # noqa: E402
 from loopy.version import LOOPY_USE_LANGUAGE_VERSION_2018_2  # noqa: E402, F401
 
