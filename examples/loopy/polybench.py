@@ -75,7 +75,8 @@ def triangle(statement, **shapes):
 def statistics(*statements):
     """Kernels over the columns of data, then the product of the data with itself."""
     shapes = {"data": "n,m", "mean": "m", "scale": "m"}
-    kernels = [nest(name, "{[i,j]: 0<=i<n and 0<=j<m}", text, **{array: shape for array, shape in shapes.items() if array in text}) for name, text in statements]
+    kernels = [nest(name, "{[i,j]: 0<=i<n and 0<=j<m}", text, **{array: shape for array, shape in shapes.items() if array in text})
+               for name, text in statements]
     kernels.append(nest("product", "{[i1,j1,k]: 0<=i1,j1<m and 0<=k<n}", "result[i1,j1] = sum(k, data$row[k,i1]*data[k,j1])", data="n,m", result="m,m"))
     return kernels, columns("i", "j") + [Tile("i1", ROWS, inner="ilp", name="rows")] + grid("i1", "j1", vector=False)[1:] + sum_over("k", "data$row", "i1")
 
@@ -153,7 +154,7 @@ def problem(name, level=1, **more):
     if level == 2 and len(kernels) > 1:
         moves = [Fuse([kernel.default_entrypoint.name for kernel in kernels]), *moves]
     used = {argument for kernel in kernels for argument in kernel.default_entrypoint.arg_dict}
-    return LoopProblem(kernels, moves, sizes={size: n for size, n in sizes.items() if any(size in kernel.default_entrypoint.all_params() for kernel in kernels)},
+    return LoopProblem(kernels, moves, sizes=sizes,
                        arguments={scalar: value for scalar, value in SCALARS.items() if scalar in used},
                        constraints=["vec == 1 or column_y == 1"] if any("column_y" in move.parameters for move in moves) else [], name=f"{name}-loops-{level}", **further, **more)
 

@@ -21,6 +21,7 @@ import hashlib
 import io
 import itertools
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,7 +31,7 @@ import numpy as np
 from . import tuning
 from .files import write_text
 from .generator import Invalid
-from .problem import _TYPES, _digest, _merge, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
+from .problem import _digest, _merge, _type_of, Argument, ArgumentLike, In, InOut, Permutation, Problem, Space, Value
 from .result import Result
 
 try:
@@ -45,6 +46,8 @@ Parameters = dict[str, "Sequence[Value] | Permutation"]
 class Move:
     """A transformation with tuning parameters. Transform makes one of any function."""
 
+    iname: str | None = None  #: the loop that it is about
+
     def __init__(self, parameters: Parameters, constraints: Sequence[str] = ()):
         self.parameters = parameters
         self.constraints = list(constraints)
@@ -55,7 +58,7 @@ class Move:
 
     def concerns(self, kernel: Any) -> bool:
         """Whether the kernel has what the move is about."""
-        return True
+        return self.iname is None or self.iname in kernel.default_entrypoint.all_inames()
 
     def transform(self, kernel: Any, values: Values) -> Any:
         """The kernel, transformed as the values of the parameters say."""
@@ -90,9 +93,6 @@ class Tile(Move):
         self.more = {"outer_tag": outer, "inner_tag": inner, **more}
         super().__init__({self.name: sizes})
 
-    def concerns(self, kernel: Any) -> bool:
-        return self.iname in kernel.default_entrypoint.all_inames()
-
     def transform(self, kernel: Any, values: Values) -> Any:
         sums, inner = _reduction_inames(kernel), f"{self.iname}_inner"
         in_parallel = self.iname in sums and (self.inner or "").startswith("l.")
@@ -117,9 +117,6 @@ class Vector(Move):
         self.iname, self.name = iname, name or f"vector_{iname}"
         super().__init__({self.name: widths})
 
-    def concerns(self, kernel: Any) -> bool:
-        return self.iname in kernel.default_entrypoint.all_inames()
-
     def transform(self, kernel: Any, values: Values) -> Any:
         width = int(values[self.name])
         if width == 1:
@@ -141,16 +138,14 @@ class Tag(Move):
         self.iname, self.name = iname, name or f"tag_{iname}"
         super().__init__({self.name: tags})
 
-    def concerns(self, kernel: Any) -> bool:
-        return self.iname in kernel.default_entrypoint.all_inames()
-
     def transform(self, kernel: Any, values: Values) -> Any:
         return lp.tag_inames(kernel, {self.iname: values[self.name]})
 
 
 class Prefetch(Move):
-    """Copies the part of an array, or of its accesses tagged as in ``a$row[i,k]``, that the loops of `sweep` read to local memory first, or not: ``prefetch_a`` is 0 or 1. The copy is made
-    within all other loops around the reading, apart from those that are work-items. Loops that a kernel lacks are left out of `sweep`."""
+    """Copies to local memory first what the loops of `sweep` read of an array, or not: ``prefetch_a`` is 0 or 1. "a$row" means the accesses that
+    are written ``a$row[i,k]``. The copy is made within all other loops around the access that are not work-items. Loops that a kernel lacks
+    are left out of `sweep`."""
 
     def __init__(self, array: str, sweep: Sequence[str], *, name: str | None = None, **more: Any):
         self.array, self.sweep, self.name, self.more = array, list(sweep), name or "prefetch_" + array.replace("$", "_"), {"default_tag": "l.auto", **more}
@@ -163,8 +158,10 @@ class Prefetch(Move):
         if not values[self.name]:
             return kernel
         inner = kernel.default_entrypoint
-        around = frozenset().union(*(one.within_inames | one.reduction_inames() for one in inner.instructions if self.array.split("$")[0] in one.read_dependency_names()))
-        side_by_side = {iname for iname in around if inner.iname_tags_of_type(iname, (lp.kernel.data.LocalInameTagBase, lp.kernel.data.IlpBaseTag, lp.kernel.data.VectorizeTag))}
+        around = frozenset().union(*(one.within_inames | one.reduction_inames() for one in inner.instructions
+                                     if self.array.split("$")[0] in one.read_dependency_names()))
+        tags = (lp.kernel.data.LocalInameTagBase, lp.kernel.data.IlpBaseTag, lp.kernel.data.VectorizeTag)
+        side_by_side = {iname for iname in around if inner.iname_tags_of_type(iname, tags)}
         sweep = [one for one in self.sweep if one in inner.all_inames()]
         kernel = lp.add_prefetch(kernel, self.array, sweep, fetch_outer_inames=around - set(sweep) - side_by_side,
                                  prefetch_insn_id=self.name, temporary_address_space=lp.AddressSpace.LOCAL, **self.more)
@@ -356,11 +353,13 @@ def _name(kernel: Any) -> str:
 
 def _prepared(nest: Any, sizes: Mapping[str, int], given: Mapping[str, ArgumentLike], target: Any) -> list[Any]:
     """The kernels for these sizes. Arrays without a type have that of the given argument, or of an earlier kernel."""
-    types = {name: (one.data if isinstance(one, Argument) else one).dtype for name, one in given.items() if not isinstance(one, Mapping)}  # type: ignore[union-attr]
+    arrays = {name: one.data if isinstance(one, Argument) else one for name, one in given.items()}
+    types = {name: one.dtype for name, one in arrays.items() if isinstance(one, (np.ndarray, np.generic))}
     prepared = []
     for kernel in nest if isinstance(nest, (list, tuple)) else [nest]:
         inner = kernel.default_entrypoint
-        kernel = lp.add_dtypes(kernel.copy(target=target), {name: dtype for name, dtype in types.items() if name in inner.arg_dict and inner.arg_dict[name].dtype is None})
+        untyped = {name: types[name] for name, one in inner.arg_dict.items() if one.dtype is None and name in types}
+        kernel = lp.add_dtypes(kernel.copy(target=target), untyped)
         kernel = lp.fix_parameters(kernel, **{name: int(size) for name, size in sizes.items() if name in inner.all_params()})
         prepared.append(lp.infer_unknown_types(kernel, expect_completion=True))
         types = {one.name: one.dtype.numpy_dtype for one in prepared[-1].default_entrypoint.args} | types
@@ -375,10 +374,10 @@ def _arguments(nest: Sequence[Any], given: Mapping[str, ArgumentLike]) -> dict[s
         one = given.get(argument.name)
         if isinstance(argument, lp.ValueArg):
             if one is None:
-                raise ValueError(f"'{argument.name}' has no value; add it to sizes if it is a size, otherwise to arguments, for example {argument.name}=numpy.float32(2)")
+                raise ValueError(f"'{argument.name}' has no value; add it to sizes if it is a size, otherwise to arguments as numpy.float32(2) or so")
         elif one is None:
-            one = {"Type": _TYPES[argument.dtype.numpy_dtype.str[1:]], "MemoryType": "Vector", "AccessType": "ReadWrite" if argument.name in written else "ReadOnly",
-                   "Size": [int(n) for n in reversed(argument.shape)], "FillType": "Random", "FillValue": 1.0}
+            one = {"Type": _type_of(argument.dtype.numpy_dtype), "MemoryType": "Vector",
+                   "AccessType": "ReadWrite" if argument.name in written else "ReadOnly", "Size": [int(n) for n in reversed(argument.shape)], "FillType": "Random", "FillValue": 1.0}
         elif isinstance(one, np.ndarray):
             one = InOut(one) if argument.name in written else In(one)
         listed[argument.name] = one
@@ -392,7 +391,8 @@ def _work_group_limits(nest: Sequence[Any], moves: Sequence[Move]) -> list[str]:
     limits = {}
     for kernel in nest:
         loops = kernel.default_entrypoint.all_inames()
-        tiles = [one for one in moves if isinstance(one, Tile) and (one.inner or "").startswith("l.") and one.iname.split("_outer")[0].split("_inner")[0] in loops]
+        tiles = [one for one in moves if isinstance(one, Tile) and (one.inner or "").startswith("l.")
+                 and re.sub("_(outer|inner).*", "", str(one.iname)) in loops]
         axes = [[one.name for one in tiles if one.inner == axis] for axis in sorted({str(one.inner) for one in tiles})]
         limits.update(dict.fromkeys(" * ".join(names) + " <= device.max_work_group_size" for names in itertools.product(*axes) if names))
     return list(limits)
@@ -406,9 +406,10 @@ def _in_c(nest: Sequence[Any], repeat: int) -> str:
         values = [f'clt_module_value(call, "{one.name}", 0)' if isinstance(one, lp.ValueArg) else f'clt_module_find(call, "{one.name}")->data'
                   for one in kernel.default_entrypoint.args]
         calls.append(f"    {code.device_programs[0].name}({', '.join(values)});")
-    return "\n".join(["#include <clatune/module.h>", *lp.codegen.result.process_preambles([one for code in codes for one in code.device_preambles]),
-                      *(f"static {program.ast}" for code in codes for program in code.device_programs),
-                      "int clt_nest(const clt_module_call *call) {", f"  for (int step = 0; step < {repeat}; step++) {{", *calls, "  }", "  return 0;", "}", ""])
+    lines = ["#include <clatune/module.h>", *lp.codegen.result.process_preambles([one for code in codes for one in code.device_preambles]),
+             *(f"static {program.ast}" for code in codes for program in code.device_programs),
+             "int clt_nest(const clt_module_call *call) {", f"  for (int step = 0; step < {repeat}; step++) {{", *calls, "  }", "  return 0;", "}"]
+    return "\n".join(lines) + "\n"
 
 
 def tune(nest: Any, moves: Sequence[Move], *, sizes: Mapping[str, int], arguments: Mapping[str, ArgumentLike] | None = None, **more: Any) -> Result:

@@ -19,8 +19,8 @@
 
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
 #define MOST_LAUNCHES ((size_t)10000)
-#define MOST_SAID ((size_t)4096)      /* bytes that are kept of the standard error */
-#define END_MS 1                      /* pause while a program ends that has closed its output */
+#define MOST_SAID ((size_t)4096) /* bytes that are kept of the standard error */
+#define END_MS 1                 /* pause while a program ends that has closed its output */
 
 struct clt_generator {
   pid_t pid;           /* 0: none runs */
@@ -265,11 +265,16 @@ static const char *take_arguments(clt_plan *plan, clt_plan_launch *launch, const
   return NULL;
 }
 
+static bool states(const json_t *answer, const char *name) {
+  const json_t *value = json_object_get(answer, name);
+  return value && !json_is_null(value);
+}
+
 /* Puts the launches of an answer into the plan: its list, or what it says of the only one. */
 static const char *take_launches(clt_plan *plan, const clt_problem *problem, const json_t *answer) {
   static const char *const members[] = {"kernel", "arguments", "global", "local"};
   const json_t *list = json_object_get(answer, "launches"), *global = json_object_get(answer, "global");
-  const bool says_one = global || json_object_get(answer, "local") || json_object_get(answer, "kernel");
+  const bool says_one = states(answer, "global") || states(answer, "local") || states(answer, "kernel");
   const size_t n = json_array_size(list);
   const char *mistake = NULL, *name;
   json_t *value;
@@ -304,7 +309,8 @@ static const char *take_launches(clt_plan *plan, const clt_problem *problem, con
 /* Puts an answer into the plan. *out says whether it is one; the reason why not is added to why. */
 static int take_answer(clt_generated *out, clt_text *why, clt_plan *plan, const clt_problem *problem,
                        const json_t *answer, clt_error *error) {
-  static const char *const members[] = {"source", "global", "local", "options", "kernel", "launches", "invalid", "error"};
+  static const char *const members[] = {"source", "global",   "local",   "options",
+                                        "kernel", "launches", "invalid", "error"};
   const char *invalid = json_string_value(json_object_get(answer, "invalid")), *name;
   const char *failure = json_string_value(json_object_get(answer, "error"));
   const char *source = json_string_value(json_object_get(answer, "source"));
