@@ -5,10 +5,10 @@ searched by ants and by others, on a real device.
     venv/bin/python benchmarks/coding_ants.py --device pocl --folder ants [--limit 20] [--page docs/notebook/coding-ants.md]
 
 The Python that runs it needs loo.py ('clatune[loopy]'). FOLDER keeps the store, the finished searches and the times; a second run goes on
-from there. All searches of a kernel share a store, so that each configuration has one time, whoever asks for it. At the end, or after LIMIT minutes of searching,
-the winners of each kernel take turns with its default configuration, which is the plain parallel kernel: tiles of work-items, nothing else.
-Then the winner of the problem in kernels_cl/polybench and the plain nest in C (cc -O3 -march=native -fopenmp, the outer loops in parallel)
-are timed before and after the nest.
+from there. All searches share a store, so that each configuration has one time, whoever asks for it. At the end, or after LIMIT minutes of
+searching, the winners of each kernel take turns with its default configuration, which is the plain parallel kernel: tiles of work-items,
+nothing else. The winner of the problem in kernels_cl/polybench and the plain nest in C (cc -O3 -march=native -fopenmp, the outer loops in
+parallel) are timed before and after them.
 """
 import ctypes
 import json
@@ -16,7 +16,6 @@ import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import time
 import warnings
@@ -145,6 +144,14 @@ def measure_winners(options, problems, searches):
     return {(row["kernel"], int(row["level"]), row["what"]): float(row["time_s"]) for row in tables.read_csv(path, TIMES)}
 
 
+def compare(factors, one, other):
+    """A sentence on the kernels where the winners of two searches differ by more than 2 %."""
+    both = {kernel: factors[one][kernel] / factors[other][kernel] for kernel in factors.get(one, {}) if kernel in factors.get(other, {})}
+    slower, faster = ([k for k, ratio in both.items() if ratio < 0.98], [k for k, ratio in both.items() if ratio > 1.02])
+    return both and (f"By more than 2 %, the winners of *{one}* are slower than those of *{other}* on {', '.join(slower) or 'no kernel'}, "
+                     f"and faster on {', '.join(faster) or 'no kernel'}; in the geometric mean they have {statistics.geometric_mean(both.values()):.2f} times the speed.")
+
+
 def table(options, level, searches, times):
     """How many times as fast as the plain kernel; of a searcher, the median over its seeds."""
     columns = [(searcher, evaluations) for evaluations in options.evaluations for searcher in options.searchers]
@@ -167,7 +174,8 @@ def table(options, level, searches, times):
     lines = [[kernel, f"{1000 * plain:.3f}", *(f"{row[head]:.2f}" if head in row else "" for head in heads)] for kernel, plain, row in rows]
     complete = {head: factors[head].values() for head in heads if len(factors.get(head, ())) == len(rows)}
     lines.append(["geometric mean", "", *(f"{statistics.geometric_mean(complete[head]):.2f}" if complete.get(head) else "" for head in heads)])
-    return tables.markdown(["kernel", "plain, ms", *heads], lines)
+    said = [compare(factors, f"ants, {evaluations}", f"surrogate, {evaluations}") for evaluations in options.evaluations]
+    return "\n\n".join([tables.markdown(["kernel", "plain, ms", *heads], lines), *filter(None, said)])
 
 
 def main():
