@@ -48,8 +48,10 @@ def search(options, problems):
                     continue
                 found = clatune.tune(problems[kernel, level], device=options.device, searcher=searcher, budget=evaluations, seed=seed, finalists=0,
                                      oclgrind="no", no_transfer=True, store=options.folder / "store.sqlite", progress=False)
-                tables.append_csv(path, [*row, typed(found.best)])
-                print(*row, f"{1000 * found.best.time_s:.3f} ms", flush=True)
+                # Not found.best, which may be what an earlier search with this store has found.
+                best = min((one for one in found.evaluations if one["reason"] == "none"), key=lambda one: one["time_s"])
+                tables.append_csv(path, [*row, typed(best["configuration"])])
+                print(*row, f"{1000 * best['time_s']:.3f} ms", flush=True)
     return tables.read_csv(path, SEARCHES)
 
 
