@@ -20,7 +20,8 @@
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
 #define MOST_LAUNCHES ((size_t)10000)
 #define MOST_SAID ((size_t)4096) /* bytes that are kept of the standard error */
-#define END_MS 1                 /* pause while a program ends that has closed its output */
+#define GENERATOR "KernelSpecification.Generator"
+#define END_MS 1 /* pause while a program ends that has closed its output */
 
 struct clt_generator {
   pid_t pid;           /* 0: none runs */
@@ -55,9 +56,16 @@ void clt_generator_free(clt_generator *generator) {
   free(generator);
 }
 
+static const char *const none[] = {NULL}, *const *launched_by = none;
+
+void clt_generator_launch_by(const char *const *launcher) { launched_by = launcher; }
+
 static int expand_words(char ***out, clt_calculation *c) {
   const clt_generation *generation = &c->instance->problem->generation;
   clt_words words = {0};
+  for (size_t i = 0; c->rc == CLT_OK && launched_by[i]; i++)
+    c->rc = clt_words_add(&words, strdup(launched_by[i]), c->error);
+  const size_t n_before = words.n;
   for (size_t i = 0; c->rc == CLT_OK && i < generation->n_words; i++) {
     clt_text text = {0};
     char *word = NULL;
@@ -67,7 +75,7 @@ static int expand_words(char ***out, clt_calculation *c) {
     if (rc == CLT_OK) rc = clt_words_add(&words, word, c->error);
     if (c->rc == CLT_OK) c->rc = rc;
   }
-  if (c->rc == CLT_OK && words.n == 0) c->rc = clt_fail(c->error, CLT_E_FORMAT, "the generator has no words");
+  if (c->rc == CLT_OK && words.n == n_before) c->rc = clt_fail(c->error, CLT_E_FORMAT, "the generator has no words");
   if (c->rc)
     clt_words_free(words.all);
   else
@@ -91,8 +99,8 @@ static int start_program(clt_generator *g, clt_calculation *c) {
   const int failure = rc ? 0 : clt_spawn_start(&g->pid, &spawn);
   if (failure) {
     g->pid = 0;
-    rc = clt_key_fail(&c->instance->problem->source, "KernelSpecification.Generator", CLT_E_IO, c->error,
-                      "cannot start '%s': %s", words[0], strerror(failure));
+    rc = clt_key_fail(&c->instance->problem->source, GENERATOR, CLT_E_IO, c->error, CLT_CANNOT_START "%s': %s",
+                      words[0], strerror(failure));
   }
   close_fd(&pipes[0][0]);
   close_fd(&pipes[1][1]);
@@ -413,6 +421,9 @@ int clt_generate(clt_generated *out, clt_text *why, clt_generator **generator, c
     rc = take_answer(out, why, plan, instance->problem, answer, error);
   json_decref(answer);
   if (*out == CLT_GENERATION_FAILED && g->err >= 0) read_available(&g->said, &g->err);
+  if (g->said.n > 0 && launched_by[0] && ended && clt_starts_with(g->said.bytes, CLT_CANNOT_START))
+    rc = clt_key_fail(&instance->problem->source, GENERATOR, CLT_E_IO, error, "%.*s", (int)strcspn(g->said.bytes, "\n"),
+                      g->said.bytes);
   if (*out == CLT_GENERATION_FAILED && g->said.n > 0) clt_text_printf(why, "\nit wrote:\n%s", g->said.bytes);
   if (!persistent || mistake || g->told.n > n_line + 1) stop_program(g);
   if (rc == CLT_OK && why->rc) rc = clt_fail_memory(error);

@@ -12,6 +12,11 @@
 typedef struct clt_generator clt_generator;
 void clt_generator_free(clt_generator *generator);
 
+/* From now on this process starts generators by `launcher WORD...` (borrowed words, ended by a NULL), which must become
+ * the program, or say CLT_CANNOT_START and why, and exit. */
+#define CLT_CANNOT_START "cannot start '"
+void clt_generator_launch_by(const char *const *launcher);
+
 typedef enum clt_generated {
   CLT_GENERATED,
   CLT_NOT_GENERATED,    /* the configuration does not exist, as the generator says */

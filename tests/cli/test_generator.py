@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import KERNEL, TIME_S, SimulatedTest, main, problem  # noqa: E402
+from simulation import KERNEL, SimulatedTest, main, problem, until  # noqa: E402
 
 # Two launches in place of one.
 LAUNCHES = "reply['launches'] = 2 * [{'arguments': ['in', 'out']} | {name: reply.pop(name) for name in ('kernel', 'global', 'local')}]"
@@ -181,6 +181,16 @@ class Failures(Generated):
         self.write(4, 1, "if a == 2: raise ValueError('a tile of 2')")
         answer = self.all("--evaluator", "in-process")
         self.assertEqual((answer["evaluations"]["correct"], answer["reasons"]), (3, {"generator-failed": 1}))
+
+    def test_it_ends_with_the_tuner(self):
+        self.write(4, 1, "if a == 2: print(os.getpid(), file=open('pid', 'w'), flush=True), time.sleep(1000)")
+        tuner, pid = self.start("--searcher", "exhaustive", "--workers", "1", "--no-store", "--finalists", "0"), self.folder / "pid"
+        try:
+            self.assertTrue(until(lambda: pid.exists() and pid.read_text().endswith("\n"), tuner))
+        finally:
+            tuner.kill()
+            tuner.communicate()
+        self.assertTrue(until(lambda: not pathlib.Path("/proc", pid.read_text().strip()).exists()))
 
     def test_it_cannot_be_started(self):
         self.write(4, 1, Command=["no-such-program"])

@@ -16,6 +16,11 @@ int clt_worker_run_commands(int fd, pid_t parent);
 /* The process will end when its parent does; false if the parent is already gone. */
 int clt_worker_follow(pid_t parent);
 
+/* Makes generators end with this process, also if that is killed: they are started by this program, with the argument
+ * "--become", which does clt_worker_become. That returns only if it cannot start the program. */
+void clt_worker_launch_generators(void);
+int clt_worker_become(pid_t parent, char *const *words);
+
 /* Limits the process: no core files; at most memory_bytes of memory (0: no limit); the first process to be killed if
  * the machine runs out of memory; no descriptors but the standard ones and the socket, which children do not inherit.
  */

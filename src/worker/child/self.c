@@ -1,6 +1,7 @@
 /* The worker's own process: limits, processors of its threads, and the report of a fault. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "problem/generate.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 
@@ -31,6 +34,20 @@
 int clt_worker_follow(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   return getppid() == parent; /* the parent may have ended before */
+}
+
+void clt_worker_launch_generators(void) {
+  static char parent[32];
+  static const char *const launcher[] = {"/proc/self/exe", "--become", parent, NULL};
+  snprintf(parent, sizeof parent, "%lld", (long long)getpid());
+  clt_generator_launch_by(launcher);
+}
+
+int clt_worker_become(pid_t parent, char *const *words) {
+  if (!clt_worker_follow(parent)) return 1;
+  execvp(words[0], words);
+  fprintf(stderr, CLT_CANNOT_START "%s': %s\n", words[0], strerror(errno));
+  return 127;
 }
 
 void clt_worker_limit(int64_t memory_bytes) {

@@ -289,6 +289,8 @@ int main(int n, char **arguments) {
                {"close", serve_close}};
   static server s;
   long long parent = 0, memory_bytes = 0;
+  if (n > 3 && strcmp(arguments[1], "--become") == 0)
+    return clt_worker_become((pid_t)strtol(arguments[2], NULL, 10), arguments + 3);
   for (int i = 1; i < n; i++) {
     sscanf(arguments[i], "--parent=%lld", &parent);
     sscanf(arguments[i], "--memory=%lld", &memory_bytes);
@@ -306,6 +308,7 @@ int main(int n, char **arguments) {
   if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
   clt_worker_watch_faults(CLT_WORKER_FD);
+  clt_worker_launch_generators();
   send_reply(&s, clt_message_hello());
   for (json_t *request; !s.ended && (request = clt_frame_await(&s.reader, CLT_WORKER_FD)); json_decref(request)) {
     clt_error error = {0};
