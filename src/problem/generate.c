@@ -18,7 +18,8 @@
 #include "problem/command.h"
 
 #define MOST_BYTES ((size_t)16 << 20) /* of an answer */
-#define MOST_SAID ((size_t)4096)      /* bytes that are kept of the standard error */
+#define MOST_LAUNCHES ((size_t)10000)
+#define MOST_SAID ((size_t)4096) /* bytes that are kept of the standard error */
 #define GENERATOR "KernelSpecification.Generator"
 #define END_MS 1 /* pause while a program ends that has closed its output */
 
@@ -228,11 +229,10 @@ static bool read_sizes(size_t out[3], unsigned *n, const json_t *list) {
   return fits;
 }
 
-/* Puts the launch of an answer into the plan. Returns NULL, or what is wrong. */
-static const char *take_launch(clt_plan *plan, const clt_problem *problem, const json_t *answer) {
+/* Puts what an answer says of a launch into it. Returns NULL, or what is wrong. */
+static const char *take_launch(clt_plan *plan, clt_plan_launch *launch, const json_t *answer) {
   const json_t *kernel = json_object_get(answer, "kernel");
   const char *name = json_string_value(kernel);
-  clt_plan_launch *launch = &plan->launches[0];
   size_t global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
   unsigned n_global, n_local;
   if (!read_sizes(global, &n_global, json_object_get(answer, "global")))
@@ -240,8 +240,6 @@ static const char *take_launch(clt_plan *plan, const clt_problem *problem, const
   if (!read_sizes(local, &n_local, json_object_get(answer, "local")))
     return "\"local\" must be a list of one to three whole numbers above 0, or null";
   if (kernel && !json_is_null(kernel) && !(name && clt_is_name(name))) return "\"kernel\" must be a name in C";
-  if ((n_global || n_local || name) && plan->n_launches != 1)
-    return "\"global\", \"local\" and \"kernel\" are for problems with one launch";
   if (name) {
     char *copy = clt_arena_array(&plan->arena, strlen(name) + 1, 1);
     if (copy == NULL) return "out of memory";
@@ -256,16 +254,71 @@ static const char *take_launch(clt_plan *plan, const clt_problem *problem, const
     const size_t groups = launch->global[d] / launch->local[d] + (launch->global[d] % launch->local[d] != 0);
     if (!clt_size_multiply(&launch->global[d], groups, launch->local[d])) return "the global size exceeds 2^64";
   }
-  if (n_global == 0 && problem->launches[0].global.n == 0)
-    return "it states no \"global\", and the problem file has no \"GlobalSize\"";
-  if (launch->kernel == NULL) return "it states no \"kernel\", and the problem file has no \"KernelName\"";
   return NULL;
+}
+
+/* Gives the launch the arguments of this list; NULL: all, in the order of the problem file. */
+static const char *take_arguments(clt_plan *plan, clt_plan_launch *launch, const json_t *list) {
+  const size_t n = list ? json_array_size(list) : plan->n_args;
+  if (list && !json_is_array(list)) return "\"arguments\" must be a list of names";
+  launch->args = clt_arena_array(&plan->arena, n + 1, sizeof *launch->args);
+  if (launch->args == NULL) return "out of memory";
+  for (launch->n_args = 0; launch->n_args < n; launch->n_args++) {
+    const char *name = json_string_value(json_array_get(list, launch->n_args));
+    size_t i = list ? 0 : launch->n_args;
+    while (list && i < plan->n_args && !(name && strcmp(plan->args[i].name, name) == 0)) i++;
+    if (i == plan->n_args) return "\"arguments\" has an entry that is not the name of an argument of the problem file";
+    launch->args[launch->n_args] = i;
+  }
+  return NULL;
+}
+
+static bool states(const json_t *answer, const char *name) {
+  const json_t *value = json_object_get(answer, name);
+  return value && !json_is_null(value);
+}
+
+/* Puts the launches of an answer into the plan: its list, or what it says of the only one. */
+static const char *take_launches(clt_plan *plan, const clt_problem *problem, const json_t *answer) {
+  static const char *const members[] = {"kernel", "arguments", "global", "local"};
+  const json_t *list = json_object_get(answer, "launches"), *global = json_object_get(answer, "global");
+  const bool says_one = states(answer, "global") || states(answer, "local") || states(answer, "kernel");
+  const size_t n = json_array_size(list);
+  const char *mistake = NULL, *name;
+  json_t *value;
+  if (list && says_one) return "\"global\", \"local\" and \"kernel\" belong to the entries of \"launches\"";
+  if (list == NULL && says_one && plan->n_launches != 1)
+    return "\"global\", \"local\" and \"kernel\" are for problems with one launch; use \"launches\"";
+  if (list == NULL) mistake = take_launch(plan, &plan->launches[0], answer);
+  if (list == NULL && mistake == NULL && !json_is_array(global) && problem->launches[0].global.n == 0)
+    return "it states no \"global\", and the problem file has no \"GlobalSize\"";
+  if (list && (n == 0 || n > MOST_LAUNCHES)) return "\"launches\" must be a list of 1 to 10000 launches";
+  clt_plan_launch *launches = list ? clt_arena_array(&plan->arena, n, sizeof *launches) : plan->launches;
+  if (launches == NULL) return "out of memory";
+  for (size_t i = 0; mistake == NULL && i < n; i++) {
+    const json_t *entry = json_array_get(list, i);
+    if (!json_is_array(json_object_get(entry, "global"))) return "an entry of \"launches\" has no \"global\"";
+    json_object_foreach((json_t *)entry, name, value) {
+      size_t known = 0;
+      while (known < sizeof members / sizeof *members && strcmp(name, members[known]) != 0) known++;
+      if (known == sizeof members / sizeof *members) return "an entry of \"launches\" has an unknown member";
+    }
+    launches[i] = (clt_plan_launch){.kernel = plan->launches[0].kernel, .repeat = 1, .together = 1};
+    mistake = take_launch(plan, &launches[i], entry);
+    if (mistake == NULL) mistake = take_arguments(plan, &launches[i], json_object_get(entry, "arguments"));
+  }
+  plan->launches = launches;
+  plan->n_launches = list ? n : plan->n_launches;
+  for (size_t i = 0; mistake == NULL && i < plan->n_launches; i++)
+    if (launches[i].kernel == NULL) mistake = "it states no \"kernel\", and the problem file has no \"KernelName\"";
+  return mistake;
 }
 
 /* Puts an answer into the plan. *out says whether it is one; the reason why not is added to why. */
 static int take_answer(clt_generated *out, clt_text *why, clt_plan *plan, const clt_problem *problem,
                        const json_t *answer, clt_error *error) {
-  static const char *const members[] = {"source", "global", "local", "options", "kernel", "invalid", "error"};
+  static const char *const members[] = {"source", "global",   "local",   "options",
+                                        "kernel", "launches", "invalid", "error"};
   const char *invalid = json_string_value(json_object_get(answer, "invalid")), *name;
   const char *failure = json_string_value(json_object_get(answer, "error"));
   const char *source = json_string_value(json_object_get(answer, "source"));
@@ -284,7 +337,7 @@ static int take_answer(clt_generated *out, clt_text *why, clt_plan *plan, const 
     clt_text_add(why, invalid ? invalid : failure);
     return CLT_OK;
   }
-  const char *mistake = take_launch(plan, problem, answer);
+  const char *mistake = take_launches(plan, problem, answer);
   if (options && !json_is_null(options) && !json_is_string(options)) mistake = "\"options\" must be a text";
   if (source == NULL || source[0] == 0) mistake = "it has no \"source\"";
   if (mistake) {
@@ -405,6 +458,7 @@ uint64_t clt_plan_hash(const clt_plan *plan) {
                             l->local[0],     l->local[1],  l->local[2],  l->repeat};
     hash = hash * 31 + clt_hash64(l->kernel, strlen(l->kernel));
     hash = hash * 31 + clt_hash64(sizes, sizeof sizes);
+    hash = hash * 31 + clt_hash64(l->args, l->n_args * sizeof *l->args);
   }
   return hash & INT64_MAX; /* a number in JSON, and a key of a map */
 }

@@ -9,6 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import KERNEL, SimulatedTest, main, problem, until  # noqa: E402
 
+# Two launches in place of one.
+LAUNCHES = "reply['launches'] = 2 * [{'arguments': ['in', 'out']} | {name: reply.pop(name) for name in ('kernel', 'global', 'local')}]"
+
 # Answers line by line. FAULT is a function of a, or None. The simulated driver reads parameters in the options.
 GENERATOR = f'''
 import json, os, sys, time
@@ -69,6 +72,11 @@ class Answers(Generated):
         self.assertAlmostEqual(answer["best"]["time_s"], 1e-5 * (1 + 0.02 * 14 + 0.03 * 9))
         lines = self.log()
         self.assertLess(lines.count("started"), len(lines) / 2)
+
+    def test_several_launches(self):
+        self.write(4, 1, LAUNCHES)
+        answer = self.all("--workers", "1")
+        self.assertAlmostEqual(answer["best"]["time_s"], 2e-5 * (1 + 0.02 * 14 + 0.03 * 9))
 
     def test_one_process_for_each_configuration(self):
         """Words with values; the whole output is the source; the problem file has the geometry, and macros if asked for."""
@@ -140,6 +148,9 @@ class Failures(Generated):
         for fault, said in (("print('...'); continue", "its answer is not JSON"), ("reply = [1]", "its answer is not a JSON object"),
                             ("reply = {}", 'it has no "source"'), ("reply['local'] = [0]", '"local" must be'),
                             ("del reply['global']", 'it states no "global"'), ("del reply['kernel']", 'it states no "kernel"'),
+                            ("reply['launches'] = [{}]", 'belong to the entries of "launches"'), (f"{LAUNCHES}; del reply['launches'][0]['global']", 'has no "global"'),
+                            (f"{LAUNCHES}; reply['launches'][0]['arguments'] = ['in', 'up']", "not the name of an argument"),
+                            (f"{LAUNCHES}; reply['launches'].clear()", "a list of 1 to 10000"), (f"{LAUNCHES}; reply['launches'][0]['size'] = 1", "unknown member"),
                             ("reply['tile'] = 1", 'the unknown member "tile"'), ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush(); continue", "its answer is not JSON"),
                             ("reply = {'error': 'not today'}", "not today")):
             reason, log = self.reasons(fault)

@@ -27,6 +27,11 @@ def pytest_sessionstart(session):
         pytest.exit("there is no OpenCL device", returncode=77)
 
 
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = 77  # a file whose module is missing
+
+
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path, monkeypatch):
     for name, folder in {"XDG_DATA_HOME": "data", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"}.items():
