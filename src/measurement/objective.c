@@ -143,8 +143,10 @@ static int choose_objective(clt_objective *o, const char *text, clt_metric_scope
       return clt_fail(error, CLT_E_ARGUMENT, "the objective '%.200s' is listed twice", subject);
   o->aims[o->n_aims++] = (struct aim){chosen, goal};
   if (goal) return CLT_OK;
-  return clt_fail(error, CLT_E_ARGUMENT, "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s'", subject,
-                  subject, subject);
+  return clt_fail(error, CLT_E_ARGUMENT,
+                  "the metric '%s' has no goal; write 'minimise %s' or 'maximise %s', as --objective or as "
+                  "\"Objective\" in the problem file",
+                  subject, subject, subject);
 }
 
 /* Chooses what the text lists. Commas in brackets belong to an expression. */

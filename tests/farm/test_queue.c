@@ -103,7 +103,7 @@ static int teardown(void **state) {
 
 static int empty(void **state) {
   (void)state;
-  run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.agent, clatune.shipper, clatune.measurement,"
+  run("TRUNCATE clatune.plan, clatune.target, clatune.cell, clatune.agent, clatune.shipper, clatune.measurement, clatune.described,"
       " clatune.origin, clatune.revoked, clatune.key, clatune.device, clatune.problem");
   return 0;
 }
