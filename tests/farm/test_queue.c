@@ -719,7 +719,7 @@ static void records_are_brought_once_and_found_by_others(void **state) {
   assert_int_equal(number("SELECT count(*) FROM clatune.measurement"), 3);
   pull(&of.shipper, of.mine, "bank", 1);
   assert_int_equal(count_of(of.mine), 3);
-  assert_int_equal(number("SELECT count(*) FROM clatune.problem WHERE name = 'bank' AND sizes = 'R=64'"), 1);
+  assert_int_equal(number("SELECT count(*) FROM clatune.described WHERE name = 'bank' AND sizes = 'R=64'"), 1);
   /* The database is dropped: the files' records come again, and with them those from others' files. */
   empty(state);
   clt_shipper_release(&of.shipper);
@@ -796,11 +796,13 @@ static void rows_of_others_neither_hide_nor_hold_up_any(void **state) {
       " clock = repeat('x', 10000000), origin = repeat('a', 100000) WHERE origin = 'a' AND number <= 2");
   assert_int_equal(n_walked(CLT_STORE_OLDEST_FIRST, &of.key), 1501);
   /* More keys than there are in a page; and some without records. */
-  run("INSERT INTO clatune.problem(hash, name) SELECT md5(i::text), 'z' FROM generate_series(1, 250) i;"
-      "INSERT INTO clatune.key(problem, device, tuning) SELECT p.id, d.id, 't' FROM clatune.problem p, clatune.device d WHERE p.name = 'z';"
+  run("INSERT INTO clatune.problem(hash) SELECT 'z' || i FROM generate_series(1, 250) i;"
+      "INSERT INTO clatune.key(problem, device) SELECT p.id, d.id FROM clatune.problem p, clatune.device d WHERE p.hash LIKE 'z%';"
+      "INSERT INTO clatune.described(key, login, tuning) SELECT k.id, session_user, 't' FROM clatune.key k"
+      " JOIN clatune.problem p ON p.id = k.problem WHERE p.hash LIKE 'z%';"
       "INSERT INTO clatune.measurement(origin, number, key, kind, configuration, reason, clock, created_s)"
-      " SELECT 'b', id, id, 'search', 'wg=1', 'wrong-output', 'device', 1 FROM clatune.key WHERE tuning = 't' AND id % 250 <> 0;"
-      "UPDATE clatune.key SET tuning = repeat('t', 10000000) WHERE id IN (SELECT max(id) FROM clatune.key)");
+      " SELECT 'b', key, key, 'search', 'wg=1', 'wrong-output', 'device', 1 FROM clatune.described WHERE tuning = 't' AND key % 250 <> 0;"
+      "UPDATE clatune.described SET tuning = repeat('t', 10000000) WHERE key IN (SELECT max(id) FROM clatune.key)");
   assert_int_equal(n_walked(CLT_STORE_KEYS, NULL), 250);
   assert_int_equal(n_walked(CLT_STORE_KEYS, &of.key), 1);
 }
