@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "model/trees.h"
 #include "problem/guidance.h"
-#include "search/search.h"
+#include "search/ants.h"
 #include "space/space.h"
 
 /* The bounds and the initial value of Blum and Dorigo's framework (section 4). */

@@ -1,5 +1,5 @@
-/* worker/workers.h - the inside of a pool, for its own files. Each file uses only the ones before it: workers.c,
- * reserve.c, start.c, schedule.c and kept.c, pool.c, pools.c. */
+/* worker/workers.h - the inside of a pool. Each file uses only the ones before it: workers.c, reserve.c, start.c,
+ * schedule.c and kept.c, pool.c, pools.c. */
 #ifndef CLT_WORKER_WORKERS_H
 #define CLT_WORKER_WORKERS_H
 
@@ -7,7 +7,6 @@
 #include "worker/pool.h"
 
 #define CLT_POOL_BUILDS 128 /* number of build times that are remembered */
-
 typedef struct clt_pool_worker clt_pool_worker;
 
 /* The other work that may run while a configuration is prepared and timed. */
@@ -29,8 +28,7 @@ typedef struct clt_job {
   unsigned retries;            /* how often it was tried again for other reasons */
   clt_pool_worker *worker;     /* if BUSY or READY */
   size_t slot;                 /* of that worker */
-  double gate_s;               /* how long it waited to launch */
-  double ready_s;              /* when it became ready */
+  double gate_s, ready_s;      /* how long it waited to launch; when it became ready */
   uint64_t generated;          /* clt_plan_hash of its generated source; 0: not generated */
   clt_measurement measurement; /* result of the preparation, once READY */
 } clt_job;
@@ -86,7 +84,6 @@ struct clt_pool_worker {
 };
 
 typedef struct clt_kept clt_kept;
-
 struct clt_pool {
   clt_pool_setup setup;
   char *worker_path;
@@ -94,13 +91,12 @@ struct clt_pool {
   char *cache; /* PoCL's compiler cache, shared by all workers: finalists' processes find the search's builds there */
   size_t n_cached; /* prepared configurations since it was emptied, which is done while none is being prepared */
   clt_device_lock lock;
-  bool data_made; /* for the search */
-  bool check_made[CLT_MAX_CHECKS], check_crashed[CLT_MAX_CHECKS],
-      check_failed[CLT_MAX_CHECKS]; /* the data of each check */
-  bool no_heap_checks;              /* the driver crashes under them */
-  int setbacks;                     /* workers in a row that ended without a configuration being to blame */
-  bool in_doubt;                    /* something failed on the device, and it has not answered since */
-  int n_unanswered; /* how often in a row it did not answer; workers that ask at the same time count once */
+  bool data_made;                                                                               /* for the search */
+  bool check_made[CLT_MAX_CHECKS], check_crashed[CLT_MAX_CHECKS], check_failed[CLT_MAX_CHECKS]; /* each check's data */
+  bool no_heap_checks; /* the driver crashes under them */
+  int setbacks;        /* workers in a row that ended without a configuration being to blame */
+  bool in_doubt;       /* something failed on the device, and it has not answered since */
+  int n_unanswered;    /* how often in a row it did not answer; workers that ask at the same time count once */
   double builds_s[CLT_POOL_BUILDS]; /* ring of the latest build times, each up to the end of the first run */
   size_t n_builds;                  /* number of builds so far */
   bool timing;                      /* everything that is ready is timed before anything more is prepared */

@@ -2,7 +2,7 @@
 #include "../problem/scratch.h"
 #include "bench.h"
 #include "problem/guidance.h"
-#include "search/search.h"
+#include "search/ants.h"
 #include "space/space.h"
 #include "base/plugin.h"
 
