@@ -54,7 +54,7 @@ static bool is_one_of(const char *state, const char *const *states) {
 
 /* Whether an SQLSTATE is temporary. */
 static bool is_away(const char *state) {
-  static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53300", "25P03", NULL};
+  static const char *const states[] = {"57P01", "57P02", "57P03", "57P05", "53200", "53300", "25P03", NULL};
   return clt_starts_with(state, "08") || is_one_of(state, states);
 }
 

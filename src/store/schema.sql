@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS clatune.described(
   name text NOT NULL DEFAULT '', path text NOT NULL DEFAULT '', sizes text NOT NULL DEFAULT '',
   kernel text NOT NULL DEFAULT '', description text NOT NULL DEFAULT '', tuning text NOT NULL DEFAULT '',
   PRIMARY KEY(key, login));
+CREATE INDEX IF NOT EXISTS described_by ON clatune.described(login);
 -- Who made the key: a login can make so many that readers still get through them.
 ALTER TABLE clatune.key ADD COLUMN IF NOT EXISTS maker text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS key_of ON clatune.key(maker);
@@ -138,13 +139,14 @@ CREATE TABLE IF NOT EXISTS clatune.cell(
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS login text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_origin text COLLATE "C";
 ALTER TABLE clatune.cell ADD COLUMN IF NOT EXISTS best_number bigint;
--- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it.
+-- Tunings of earlier versions: a measurement with the time of the result's line, which has twelve digits of it. A worker
+-- may have written any line: what is longer is no time, and no number for float8.
 UPDATE clatune.cell AS c SET best_origin = m.origin, best_number = m.number
   FROM clatune.target AS t, clatune.device AS d, clatune.key AS k, clatune.measurement AS m
   WHERE c.state = 'done' AND c.best_origin IS NULL AND t.id = c.target AND d.key = t.device AND d.driver = t.driver
     AND k.device = d.id AND m.key = k.id AND m.reason = 'none' AND m.kind IN ('search', 'finalist')
     AND to_char(m.time_s, '9.99999999999EEEE') = to_char(
-      substring(c.line FROM '"best_s":(\d+(?:\.\d+)?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
+      substring(c.line FROM '"best_s":(\d{1,20}(?:\.\d{1,30})?(?:e[+-]?\d\d?)?)[,}]')::float8, '9.99999999999EEEE')
     AND m.configuration = (SELECT string_agg(v[1] || '=' || v[2], ' ' ORDER BY v[1] COLLATE "C") FROM regexp_matches(
       substring(c.line FROM '"configuration":{([^}]*)}'), '"([^"]*)":"?([^",]*)', 'g') AS v);
 -- Of earlier versions: agents that claimed tunings without a greeting, so that they can be revoked.
@@ -249,11 +251,16 @@ BEGIN
     WHERE NOT EXISTS(SELECT FROM key WHERE problem = p.id AND device = d.id) ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 END $$;
 
--- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out.
+-- Describes a key. NULL: unchanged. Texts are cut, and JSON that is longer than readers take is left out. Readers
+-- keep all descriptions in memory, so those of a login are limited together, too.
 CREATE OR REPLACE FUNCTION clatune.describe(_problem text, _device text, _driver text, _name text, _path text,
   _sizes text, _kernel text, _description text, _tuning text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, clatune, pg_temp AS $$
 BEGIN
+  IF (SELECT sum(octet_length(name) + octet_length(path) + octet_length(sizes) + octet_length(description)
+        + octet_length(tuning)) FROM described WHERE login = session_user) > 268435456 THEN
+    RAISE EXCEPTION '% has described what it measures in more than 256 MiB', session_user USING ERRCODE = '54000';
+  END IF;
   PERFORM add_keys(json_build_array(json_build_object('problem', _problem, 'device', _device, 'driver', _driver)));
   INSERT INTO described AS s(key, login, name, path, sizes, kernel, description, tuning)
     SELECT k.id, session_user, one_line(coalesce(_name, o.name, ''), 4096), one_line(coalesce(_path, o.path, ''), 4096),
@@ -534,6 +541,7 @@ DECLARE
   moved bigint;
   them bigint[] := ARRAY(SELECT id FROM agent WHERE login = _who); -- whatever others call their agents
 BEGIN
+  IF them = '{}' THEN them := ARRAY(SELECT id FROM agent WHERE _who IN (login || '/' || name, login || '/' || host)); END IF;
   IF them = '{}' THEN them := ARRAY(SELECT id FROM agent AS a WHERE is_of(a, _who)); END IF;
   IF (SELECT count(DISTINCT login) FROM agent WHERE id = ANY(them)) > 1 THEN -- anyone can call an agent anything
     RAISE EXCEPTION 'agents of several logins are called ''%''; write LOGIN/%', _who, _who USING ERRCODE = '22023';

@@ -3,8 +3,9 @@ import contextlib
 import json
 import shutil
 import sqlite3
+import subprocess
 
-from farm import FarmTest, run, until
+from farm import CLATUNE, FarmTest, run, until
 from server import Session
 
 N = 4  # tunings
@@ -181,6 +182,21 @@ class Roles(FarmTest):
         self.assertEqual(self.states(), {"done": 4})
         self.check_union()
 
+    def test_who_takes_all_locks_delays_only(self):
+        """Then nobody can connect."""
+        n, sessions = 1 << 15, []
+        with contextlib.ExitStack() as held:
+            while n > 0:
+                session = Session(self.url_of("mallory"))
+                try:
+                    session.ask(f"select count(pg_advisory_lock({len(sessions)}, i)) from generate_series(1, {n}) i")
+                    sessions.append(held.enter_context(contextlib.closing(session)))
+                except RuntimeError:
+                    n //= 2
+            looks = subprocess.Popen([CLATUNE, "store", "list", "--store", self.url_of("looker")], env=self.environment, text=True, stderr=subprocess.PIPE)
+            until(lambda: f"looker@{self.database} FATAL:  out of shared memory" in self.server.log() or looks.poll() is not None)
+        self.assertEqual((looks.communicate()[1], looks.returncode), ("", 0))
+
     # --- forging ---
 
     def join(self):
@@ -193,7 +209,7 @@ class Roles(FarmTest):
         claim = "md5(clock_timestamp()::text)"
         return self.attack(f"""create temp table c as select {claim} as id; create temp table t as select c.* from (select clatune.claim(
             (select id from c), 'evil:1:000000', (select json_agg(max) from (select max(id) from clatune.target) m)) as c) x, lateral (select (x.c).*) c;
-            select clatune.finish(t.target, t.n, c.id, $line${json.dumps(line)}$line$, 0, '{json.dumps(best)}') from c, t""").strip()
+            select clatune.finish(t.target, t.n, c.id, $line${json.dumps(line, separators=(",", ":"))}$line$, 0, '{json.dumps(best)}') from c, t""").strip()
 
     def summary(self, expect=1):
         return json.loads(self.clatune("sweep", "plan.json", "--summary", "--json", "--store", self.url, expect=expect).stdout)
@@ -213,12 +229,13 @@ class Roles(FarmTest):
         self.assertEqual(self.summary(expect=0)["tunings"]["to_do"], 3)
 
     def test_what_ended_without_a_measurement_can_be_revoked_and_reopened(self):
-        """By an agent that the database has not heard of."""
+        """By an agent that the database has not heard of. Nor does its line, with no number that a database has, stop an upgrade."""
         self.finish_farm(1)
         self.write_plan(3, Budgets=6)
         self.submit()
         self.join()
-        self.assertEqual(self.end({}, {}), "done")
+        self.assertEqual(self.end({"best_s": 10**400}, {}), "done")
+        self.clatune("store", "init", self.server.local_url(self.database))
         self.assertEqual(len(self.clatune_json("store", "revoke", "--agent", "mallory", "--store", self.url_of("boss"))["tunings"]), 1)
         self.assertEqual(self.end({}, {}), "done")
         self.assertEqual(self.states(), {"done": 2, "failed": 1, "open": 1})
@@ -309,6 +326,11 @@ class Roles(FarmTest):
         said = self.clatune("sweep", "--status", "--store", self.url_of("looker")).stdout.splitlines()
         self.assertEqual(len([line for line in said if "'of others': submitted" in line or "agent last:1:1: d; seen" in line]), 2)
         self.assertEqual(said[-2:], ["21 more plans", "2 more agents"])
+        self.server.query("insert into clatune.problem(hash) values ('p'); insert into clatune.device(key, driver) values ('d', ''); insert into clatune.key("
+                          "problem, device) values (1, 1); insert into clatune.measurement(origin, number, key, kind, configuration, reason, clock, created_s, "
+                          "agent) select 'o', id, 1, '', '', '', '', 0, id from clatune.agent order by name = 'last:1:1' desc", self.database)
+        shown = [agent["login"] for agent in self.clatune_json("store", "show", "--by", "agent", "--store", self.url_of("looker"))]
+        self.assertEqual((len(shown), shown.index("agent")), (10000, 9999))  # the newest first
 
     def test_who_measures_first_describes_for_nobody_else(self):
         """mallory knows what will be measured, and describes it and delivers records of it before, also on an invented device."""
@@ -349,8 +371,14 @@ class Roles(FarmTest):
                           "select p.id, d.id, 'mallory' from clatune.problem p, clatune.device d where length(hash) < 32", self.database)
         describe = "select clatune.describe(md5('{}'), key, driver, null, null, null, null, null, null) from clatune.device"
         self.refused(describe.format("more"), words="more than 100000 combinations")
-        self.attack("select clatune.describe(hash, key, driver, '', null, null, null, null, null) from clatune.device, clatune.problem limit 1")
+        known = "select clatune.describe(hash, key, driver, '', null, null, null, null, null) from clatune.device, clatune.problem limit 1"
+        self.attack(known)
         self.attack(describe.format("of another"), login="agent")
+        # Nor as much text as it likes, which all readers would keep in memory.
+        self.server.query("insert into clatune.described(key, login, tuning) select id, 'mallory', repeat('t', 1 << 26) from clatune.key where maker = 'mallory' "
+                          "order by id desc limit 5", self.database)
+        self.refused(known, words="more than 256 MiB")
+        self.attack(known, login="agent")
 
     # --- lying ---
 
@@ -484,7 +512,8 @@ class Roles(FarmTest):
         self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.attack(f"select clatune.greet('{agent['agent']}', '', '', '[]')")  # another login poses as the agent
         self.assertIn("write LOGIN/", self.clatune("store", "revoke", "--agent", agent["host"], "--store", boss, expect=6).stderr)
-        self.attack("select clatune.greet('agent:1:1', '', '', '[]'); select clatune.greet('agent', '', '', '[]')")
+        self.attack("select clatune.greet('agent:1:1', '', '', '[]'); select clatune.greet('agent', '', '', '[]');"
+                    f"select clatune.greet('agent/{agent['agent']}', '', '', '[]')")
         self.assertEqual(self.clatune_json("store", "revoke", "--agent", "agent", "--since", "2099-01-01", "--store", boss)["revoked"], 0)
         self.assertIn("no agent", self.clatune("store", "revoke", "--agent", "nobody", "--store", boss, expect=1).stderr)
         self.assertIn("2026-01-31", self.clatune("store", "revoke", "--agent", "x", "--since", "now", "--store", boss, expect=2).stderr)
