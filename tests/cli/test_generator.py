@@ -145,7 +145,7 @@ class Failures(Generated):
         self.assertEqual((reason, log), ("generator-failed", "the generator failed: it did not answer in time"))
 
     def test_garbage(self):
-        for fault, said in (("print('...'); continue", "its answer is not JSON"), ("reply = [1]", "its answer is not a JSON object"),
+        for fault, said in (("print('...', flush=True); continue", "its answer is not JSON"), ("reply = [1]", "its answer is not a JSON object"),
                             ("reply = {}", 'it has no "source"'), ("reply['local'] = [0]", '"local" must be'),
                             ("del reply['global']", 'it states no "global"'), ("del reply['kernel']", 'it states no "kernel"'),
                             ("reply['launches'] = [{}]", 'belong to the entries of "launches"'), (f"{LAUNCHES}; del reply['launches'][0]['global']", 'has no "global"'),

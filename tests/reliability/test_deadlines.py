@@ -69,6 +69,7 @@ class Waits(SimulatedTest):
             waiting, verify = self.begin("tune", "--no-store", "--events", "f"), self.begin("verify")
             who = rf"process {os.getpid()}, which uses the device \(clatune tune x.json, since 2023-"
             self.await_said(rf'"waits":"waiting for \d+ s for {who}', waiting, "f")
+            self.assertIn("running 1 configuration", verify.stdout.readline())
             self.assertRegex(verify.stdout.readline(), f"^clatune: waiting for {who}")
 
 

@@ -116,8 +116,8 @@ int twice(const clt_module_call *call) {
         self.assertIn(self.clatune_json(*run)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
         self.clatune(*run, "--oclgrind", "yes", expect=5)
         self.edit("race.cl", "kernel void", "#if !defined(__pocl__) && !defined(POCL_DEVICE_ADDRESS_BITS)\n#warning nothing\nint before = nothing;\n#endif\nkernel void")
-        said = self.clatune(*run, "--oclgrind", "yes", expect=1).stderr
-        self.assertRegex(said, r"Oclgrind cannot run it \(does not compile\): .*error: use of undeclared identifier 'nothing'\n\Z")
+        said = self.clatune(*run, "--oclgrind", "yes", expect=3).stderr
+        self.assertRegex(said, r"Oclgrind cannot run it \(does not compile\): .*:4:\d+: error: .*\n\Z")
 
 
 if shutil.which("oclgrind") is None:
