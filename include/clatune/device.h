@@ -70,8 +70,9 @@ int clt_device_describe(clt_device_info *out, struct _cl_device_id *device, clt_
 
 /* Selects one of n devices by a text, as --device does: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix,
  * a whole device name, platform name, vendor or device name. These are tried in this order, ignoring case, and parts of
- * the last three match; the first of them that matches a device decides. NULL or "" matches every device. *index is the position in devices.
- * CLT_E_DEVICE: no device matches. CLT_E_AMBIGUOUS: several do. Both messages list the candidates. */
+ * the last three match; the first of them that matches a device decides. NULL or "" matches every device. *index is the
+ * position in devices. CLT_E_DEVICE: no device matches. CLT_E_AMBIGUOUS: several do. Both messages list the candidates.
+ */
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);
 
 CLT_END_C

@@ -55,9 +55,9 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *found, const 
 
 /* Opens n_stores stores (paths or URLs) for reading. stores NULL: the user's store
  * ($XDG_DATA_HOME/clatune/store.sqlite), then the system's ($CLATUNE_SYSTEM_STORE, else the path that was compiled in);
- * if neither has an answer, the public results ($CLATUNE_PUBLIC_RESULTS, else those that clatune is installed with). A
- * missing file counts as empty, and is tried again at each look-up. CLT_E_STORE: a file cannot be used. Close with
- * clt_catalog_free (NULL is allowed). */
+ * if neither has an answer, the public results, opened then ($CLATUNE_PUBLIC_RESULTS, else those that clatune is
+ * installed with). A missing file counts as empty, and is tried again at each look-up. CLT_E_STORE: a file cannot be
+ * used. Close with clt_catalog_free (NULL is allowed). */
 int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error);
 void clt_catalog_free(clt_catalog *catalog);
 

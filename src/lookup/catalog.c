@@ -92,9 +92,9 @@ static void forget_answers(clt_catalog *catalog) {
   clt_texts_release(&catalog->questions);
 }
 
-/* Reopens changed stores, and clears the cache of answers if a store appeared or changed. */
-static int refresh_stores(clt_catalog *catalog, clt_error *error) {
-  for (size_t i = 0; i < catalog->n_stores; i++) {
+/* Reopens changed stores from .. to, and clears the cache of answers if a store appeared or changed. */
+static int refresh_range(clt_catalog *catalog, size_t from, size_t to, clt_error *error) {
+  for (size_t i = from; i < to; i++) {
     clt_catalog_store *s = &catalog->stores[i];
     uint64_t version = 0;
     /* Open a changed store again: it may have been replaced by another file, and a store that is not writable was
@@ -115,6 +115,14 @@ static int refresh_stores(clt_catalog *catalog, clt_error *error) {
     if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", why.message);
   }
   return CLT_OK;
+}
+
+static int refresh_stores(clt_catalog *catalog, clt_error *error) {
+  return refresh_range(catalog, 0, catalog->n_private, error);
+}
+
+int clt_catalog_refresh_public(clt_catalog *catalog, clt_error *error) {
+  return refresh_range(catalog, catalog->n_private, catalog->n_stores, error);
 }
 
 /* Clears the cache of answers if a model was trained. */
@@ -247,6 +255,10 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   pthread_mutex_lock(&catalog->mutex);
   rc = refresh_stores(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
+  if (known != CLT_NO_TEXT && catalog->answers[known].is_public) {
+    rc = clt_catalog_refresh_public(catalog, error);
+    known = clt_texts_find(&catalog->questions, question);
+  }
   if (known == CLT_NO_TEXT ||
       catalog->answers[known].tier >= CLT_TIER_PREDICTION) { /* other answers do not depend on models */
     refresh_models(catalog);

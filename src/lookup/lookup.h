@@ -153,6 +153,10 @@ typedef int (*clt_place_visit)(void *user, const clt_related *place, clt_instanc
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error);
 
+/* Opens the public stores, or those that have changed; needed only where the others have no answer. The caller holds the
+ * mutex. */
+int clt_catalog_refresh_public(clt_catalog *catalog, clt_error *error);
+
 /* --- tiers.c --- */
 
 /* Answers from the current content of the stores. owned (nullable): owner of the instance, see clt_kept_models_best.

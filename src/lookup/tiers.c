@@ -240,7 +240,8 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
     s.from = s.to;
     s.to = catalog->n_stores;
-    rc = answer_from_stores(&basis, &s, owned, error);
+    rc = clt_catalog_refresh_public(catalog, error);
+    if (rc == CLT_OK) rc = answer_from_stores(&basis, &s, owned, error);
     basis.is_public = true;
   }
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && clt_space_valid(clt_instance_space(instance)) == 0) {
