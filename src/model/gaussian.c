@@ -39,6 +39,8 @@ typedef struct process {
   double *x;             /* [row][term] */
   double *y;             /* standardised */
   double *squares;       /* of the differences: [row][earlier row or the same][term] */
+  double *inverse;       /* [term], 1 / length^2 */
+  double *r;             /* the rows' distances by the lengths: [row][earlier row or the same] */
   double *matrix;        /* the covariance of the rows, its Cholesky factor U or its inverse: column a, rows up to a */
   double *weights;       /* the inverse times y */
   double *gradient;
@@ -86,10 +88,9 @@ static void find_squares(const process *p, const double *x, const double *y, dou
 
 /* --- covariances --- */
 
-/* inverse: [term], 1 / length^2. */
-static double distance_of(const process *p, const double *inverse, const double *squares) {
+static double distance_of(const process *p, const double *squares) {
   double sum = 0;
-  for (size_t j = 0; j < p->n_terms; j++) sum += inverse[j] * squares[j];
+  for (size_t j = 0; j < p->n_terms; j++) sum += p->inverse[j] * squares[j];
   return sqrt(5 * sum);
 }
 
@@ -98,17 +99,18 @@ static double matern(double r) { return exp(-r) * (1 + r + r * r / 3); }
 static double variance_of(const process *p) { return exp(2 * p->theta[p->n_terms].value); }
 static double noise_of(const process *p) { return exp(2 * p->theta[p->n_terms + 1].value) + JITTER; }
 
-static void invert_lengths(const process *p, double *out) {
-  for (size_t j = 0; j < p->n_terms; j++) out[j] = exp(-2 * p->theta[j].value);
-}
-
-/* The factor of the rows' covariance, and the weights. */
-static bool factorise(process *p, const double *inverse) {
+/* By theta: the lengths, the rows' distances, the factor of their covariance, and the weights. */
+static bool factorise(process *p) {
   const lapack_int n = (lapack_int)p->n;
   const double *squares = p->squares, variance = variance_of(p), noise = noise_of(p);
-  for (size_t a = 0; a < p->n; a++)
-    for (size_t b = 0; b <= a; b++, squares += p->n_terms)
-      p->matrix[a * p->n + b] = variance * matern(distance_of(p, inverse, squares)) + (a == b ? noise : 0);
+  double *r = p->r;
+  for (size_t j = 0; j < p->n_terms; j++) p->inverse[j] = exp(-2 * p->theta[j].value);
+  for (size_t a = 0; a < p->n; a++) {
+    for (size_t b = 0; b <= a; b++, squares += p->n_terms, r++) {
+      *r = distance_of(p, squares);
+      p->matrix[a * p->n + b] = variance * matern(*r) + (a == b ? noise : 0);
+    }
+  }
   memcpy(p->weights, p->y, p->n * sizeof *p->y);
   return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', n, p->matrix, n) == 0 &&
          LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'U', n, 1, p->matrix, n, p->weights, n) == 0;
@@ -118,21 +120,20 @@ static bool factorise(process *p, const double *inverse) {
 
 /* Logarithm of the posterior density, up to a constant, and its gradient: half the trace of (w w' - K^-1) dK, with the
  * weights w. -INFINITY: K is singular. */
-static double find_density(process *p, double *inverse) {
+static double find_density(process *p) {
   const size_t n = p->n, m = p->n_terms;
-  const double *squares = p->squares, variance = variance_of(p);
+  const double *squares = p->squares, *r = p->r, variance = variance_of(p);
   double density = 0, trace = 0;
-  invert_lengths(p, inverse);
-  if (!factorise(p, inverse)) return -INFINITY;
+  if (!factorise(p)) return -INFINITY;
   for (size_t a = 0; a < n; a++) density -= 0.5 * p->y[a] * p->weights[a] + log(p->matrix[a * n + a]);
   if (LAPACKE_dpotri(LAPACK_COL_MAJOR, 'U', (lapack_int)n, p->matrix, (lapack_int)n)) return -INFINITY;
   memset(p->gradient, 0, p->n_theta * sizeof *p->gradient);
   for (size_t a = 0; a < n; a++) {
-    for (size_t b = 0; b <= a; b++, squares += m) {
+    for (size_t b = 0; b <= a; b++, squares += m, r++) {
       const double factor = variance * (p->weights[a] * p->weights[b] - p->matrix[a * n + b]) * (a == b ? 0.5 : 1);
-      const double r = distance_of(p, inverse, squares), slope = factor * 5 / 3 * exp(-r) * (1 + r);
-      for (size_t j = 0; j < m; j++) p->gradient[j] += slope * inverse[j] * squares[j];
-      p->gradient[m] += 2 * factor * matern(r);
+      const double slope = factor * 5 / 3 * exp(-*r) * (1 + *r);
+      for (size_t j = 0; j < m; j++) p->gradient[j] += slope * p->inverse[j] * squares[j];
+      p->gradient[m] += 2 * factor * matern(*r);
     }
     trace += p->weights[a] * p->weights[a] - p->matrix[a * n + a];
   }
@@ -148,14 +149,14 @@ static double find_density(process *p, double *inverse) {
 
 /* Ascent by signs (Igel and Huesken, "Improving the Rprop learning algorithm", 2000); keeps the best. The arrays have
  * n_theta elements. */
-static void ascend(process *p, double *inverse, double *step, double *before, double *best) {
+static void ascend(process *p, double *step, double *before, double *best) {
   double densest = -INFINITY;
   for (size_t i = 0; i < p->n_theta; i++) {
     step[i] = 0.2;
     best[i] = p->theta[i].value;
   }
   for (int k = 0; k < STEPS; k++) {
-    const double density = find_density(p, inverse);
+    const double density = find_density(p);
     if (!(density > -INFINITY)) break;
     for (size_t i = 0; i < p->n_theta; i++) {
       const double same = p->gradient[i] * before[i];
@@ -173,8 +174,8 @@ static void ascend(process *p, double *inverse, double *step, double *before, do
 /* --- predictions --- */
 
 /* For up to BLOCK candidates, standardised. x, squares: [term]; covariances: [candidate][row]. */
-static void predict_block(const process *p, const double *inverse, const clt_config *candidates, size_t n_candidates,
-                          double *x, double *squares, double *covariances, float *mean, float *deviation) {
+static void predict_block(const process *p, const clt_config *candidates, size_t n_candidates, double *x,
+                          double *squares, double *covariances, float *mean, float *deviation) {
   const lapack_int n = (lapack_int)p->n;
   const double variance = variance_of(p);
   for (size_t i = 0; i < n_candidates; i++) {
@@ -182,7 +183,7 @@ static void predict_block(const process *p, const double *inverse, const clt_con
     inputs_of(p, candidates[i], x);
     for (size_t a = 0; a < p->n; a++) {
       find_squares(p, x, p->x + a * p->n_terms, squares);
-      k[a] = variance * matern(distance_of(p, inverse, squares));
+      k[a] = variance * matern(distance_of(p, squares));
       sum += k[a] * p->weights[a];
     }
     mean[i] = (float)sum;
@@ -207,10 +208,12 @@ int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs
                .x = clt_arena_array(&memory, n, most * sizeof *p.x),
                .y = clt_arena_array(&memory, n, sizeof *p.y),
                .squares = clt_arena_array(&memory, n * (n + 1) / 2, most * sizeof *p.squares),
+               .inverse = clt_arena_array(&memory, most, sizeof *p.inverse),
+               .r = clt_arena_array(&memory, n * (n + 1) / 2, sizeof *p.r),
                .matrix = clt_arena_array(&memory, n, n * sizeof *p.matrix),
                .weights = clt_arena_array(&memory, n, sizeof *p.weights),
                .gradient = clt_arena_array(&memory, n_theta, sizeof *p.gradient)};
-  double *of_theta = clt_arena_array(&memory, n_theta, 6 * sizeof *of_theta), *inverse = of_theta;
+  double *of_theta = clt_arena_array(&memory, n_theta, 5 * sizeof *of_theta);
   double *covariances = clt_arena_array(&memory, BLOCK, n * sizeof *covariances), *squares = p.squares;
   int rc = clt_arena_check(&memory, error);
   double sum = 0, spread = 0;
@@ -225,13 +228,12 @@ int clt_gaussian_predict(const clt_encoding *encoding, const clt_config *configs
       find_squares(&p, p.x + a * p.n_terms, p.x + b * p.n_terms, squares);
   }
   if (rc == CLT_OK) {
-    ascend(&p, inverse, of_theta + n_theta, of_theta + 2 * n_theta, of_theta + 3 * n_theta);
-    invert_lengths(&p, inverse);
-    factorise(&p, inverse);
+    ascend(&p, of_theta, of_theta + n_theta, of_theta + 2 * n_theta);
+    factorise(&p);
   }
   for (size_t at = 0; rc == CLT_OK && at < n_candidates; at += BLOCK)
-    predict_block(&p, inverse, candidates + at, clt_min(BLOCK, n_candidates - at), of_theta + 4 * n_theta,
-                  of_theta + 5 * n_theta, covariances, mean + at, deviation + at);
+    predict_block(&p, candidates + at, clt_min(BLOCK, n_candidates - at), of_theta + 3 * n_theta,
+                  of_theta + 4 * n_theta, covariances, mean + at, deviation + at);
   for (size_t i = 0; rc == CLT_OK && i < n_candidates; i++) {
     mean[i] = (float)(sum + scale * (double)mean[i]);
     deviation[i] *= (float)scale;
