@@ -79,7 +79,7 @@ static void add_problem(clt_report *report, const cli_arguments *arguments, cons
 }
 
 static void add_store(clt_report *report, const cli_arguments *a, const char *path, source *s) {
-  const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
+  const clt_store_selection selection = {.problem_name = cli_text(a, "problem"), .device = cli_text(a, "device")};
   if (s->store == NULL) s->store = cli_read_store(path);
   clt_store *store = s->store;
   clt_store_description *keys = NULL;
@@ -87,8 +87,7 @@ static void add_store(clt_report *report, const cli_arguments *a, const char *pa
   cli_check(clt_store_keys(&keys, &n, store, false, &cli_error));
   const clt_store_key *last = NULL; /* of several descriptions of a key the first that matches */
   for (const clt_store_description *d = keys; d < keys + n; d++) {
-    bool chosen = (problem == NULL || strcmp(problem, d->problem_name) == 0) &&
-                  (device == NULL || strcasestr(d->key.device, device));
+    bool chosen = clt_store_selects(&selection, d);
     for (size_t i = 0; chosen && i < a->n_typed; i++)
       chosen = strcmp(a->typed[i].name, "size") != 0 || cli_has_words(d->sizes, a->typed[i].value);
     if (!chosen || (last && clt_store_same_key(last, &d->key))) continue;

@@ -11,11 +11,14 @@
 #include "device/device.h"
 #include "store/store.h"
 
+bool clt_store_selects(const clt_store_selection *s, const clt_store_description *d) {
+  return (s == NULL || s->problem_name == NULL || strcmp(s->problem_name, d->problem_name) == 0) &&
+         (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL);
+}
+
 /* last: the key that was selected before, whose other descriptions follow it. */
 static bool is_selected(const clt_store_selection *s, const clt_store_description *d, const clt_store_key **last) {
-  const bool is = (s == NULL || s->problem_name == NULL || strcmp(s->problem_name, d->problem_name) == 0) &&
-                  (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL) &&
-                  (*last == NULL || !clt_store_same_key(*last, &d->key));
+  const bool is = clt_store_selects(s, d) && (*last == NULL || !clt_store_same_key(*last, &d->key));
   if (is) *last = &d->key;
   return is;
 }

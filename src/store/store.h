@@ -108,6 +108,9 @@ typedef struct clt_store_selection {
                      contain a path */
 } clt_store_selection;
 
+/* Whether a selection (NULL: all) has the key of a description. */
+bool clt_store_selects(const clt_store_selection *selection, const clt_store_description *description);
+
 /* Gives a plausible record without an origin its identity, the same in every store: origin "" and 63 bits of a hash of
  * its key and content, without the log. known: the numbers given so far; identical records get consecutive numbers.
  * CLT_E_MEMORY without a message. */
