@@ -273,6 +273,12 @@ static const char *take_arguments(clt_plan *plan, clt_plan_launch *launch, const
   return NULL;
 }
 
+/* names: ended by a NULL. */
+static bool is_among(const char *const *names, const char *name) {
+  while (*names && strcmp(*names, name) != 0) names++;
+  return *names != NULL;
+}
+
 static bool states(const json_t *answer, const char *name) {
   const json_t *value = json_object_get(answer, name);
   return value && !json_is_null(value);
@@ -280,7 +286,7 @@ static bool states(const json_t *answer, const char *name) {
 
 /* Puts the launches of an answer into the plan: its list, or what it says of the only one. */
 static const char *take_launches(clt_plan *plan, const clt_problem *problem, const json_t *answer) {
-  static const char *const members[] = {"kernel", "arguments", "global", "local"};
+  static const char *const members[] = {"kernel", "arguments", "global", "local", NULL};
   const json_t *list = json_object_get(answer, "launches"), *global = json_object_get(answer, "global");
   const bool says_one = states(answer, "global") || states(answer, "local") || states(answer, "kernel");
   const size_t n = json_array_size(list);
@@ -298,11 +304,8 @@ static const char *take_launches(clt_plan *plan, const clt_problem *problem, con
   for (size_t i = 0; mistake == NULL && i < n; i++) {
     const json_t *entry = json_array_get(list, i);
     if (!json_is_array(json_object_get(entry, "global"))) return "an entry of \"launches\" has no \"global\"";
-    json_object_foreach((json_t *)entry, name, value) {
-      size_t known = 0;
-      while (known < sizeof members / sizeof *members && strcmp(name, members[known]) != 0) known++;
-      if (known == sizeof members / sizeof *members) return "an entry of \"launches\" has an unknown member";
-    }
+    json_object_foreach((json_t *)entry, name,
+                        value) if (!is_among(members, name)) return "an entry of \"launches\" has an unknown member";
     launches[i] = (clt_plan_launch){.kernel = plan->launches[0].kernel, .repeat = 1, .together = 1};
     mistake = take_launch(plan, &launches[i], entry);
     if (mistake == NULL) mistake = take_arguments(plan, &launches[i], json_object_get(entry, "arguments"));
@@ -317,24 +320,21 @@ static const char *take_launches(clt_plan *plan, const clt_problem *problem, con
 /* Puts an answer into the plan. *out says whether it is one; the reason why not is added to why. */
 static int take_answer(clt_generated *out, clt_text *why, clt_plan *plan, const clt_problem *problem,
                        const json_t *answer, clt_error *error) {
-  static const char *const members[] = {"source", "global",   "local",   "options",
-                                        "kernel", "launches", "invalid", "error"};
+  static const char *const members[] = {"source",   "global",  "local", "options", "kernel",
+                                        "launches", "invalid", "error", NULL};
   const char *invalid = json_string_value(json_object_get(answer, "invalid")), *name;
   const char *failure = json_string_value(json_object_get(answer, "error"));
   const char *source = json_string_value(json_object_get(answer, "source"));
   const json_t *options = json_object_get(answer, "options");
   json_t *value;
   *out = invalid ? CLT_NOT_GENERATED : CLT_GENERATION_FAILED;
-  json_object_foreach((json_t *)answer, name, value) {
-    size_t i = 0;
-    while (i < sizeof members / sizeof *members && strcmp(name, members[i]) != 0) i++;
-    if (i == sizeof members / sizeof *members && name[0] != '_' && !invalid && !failure) {
-      clt_text_printf(why, "the generator's answer has the unknown member \"%.60s\"", name);
-      return CLT_OK;
-    }
-  }
   if (invalid || failure) {
     clt_text_add(why, invalid ? invalid : failure);
+    return CLT_OK;
+  }
+  json_object_foreach((json_t *)answer, name, value) {
+    if (name[0] == '_' || is_among(members, name)) continue;
+    clt_text_printf(why, "the generator's answer has the unknown member \"%.60s\"", name);
     return CLT_OK;
   }
   const char *mistake = take_launches(plan, problem, answer);
