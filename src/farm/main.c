@@ -170,7 +170,6 @@ static void check_flags(const cli_arguments *arguments, bool farm, const char *a
       cli_usage("--%s needs a PLAN and cannot be combined with --%s", of_own[i], alone);
 }
 
-/* With a shared database: --submit, --serve, --status, --withdraw, or the agent of a plan. */
 /* The last event, so that a reader knows the end. */
 static int end_events(const farm_sweep *sweep, int rc) {
   const cli_events events = {.out = sweep->events};
@@ -178,6 +177,7 @@ static int end_events(const farm_sweep *sweep, int rc) {
   return cli_events_close(sweep->events);
 }
 
+/* With a shared database: --submit, --serve, --status, --withdraw, or the agent of a plan. */
 static int run_farm(const cli_arguments *arguments, const char *url, const char *format, int64_t jobs) {
   static const char *const here[] = {"."};
   const bool serves = cli_given(arguments, "serve"), lists = cli_given(arguments, "summary");

@@ -20,8 +20,8 @@
 #define BATCH CLT_LAYOUT_MOST           /* configurations that a thread predicts at once */
 #define CHUNK (8 * BATCH)               /* enumerated at once */
 #define CENTRES CLT_MOST_FASTEST        /* of the best measured and predicted, whose neighbours are looked at */
-#define NEIGHBOURS 4096                 /* of one configuration, at most; */
-#define FEW_NEIGHBOURS 64               /* beside a small sample, at random */
+#define NEIGHBOURS 4096                 /* of one configuration, at most */
+#define FEW_NEIGHBOURS 64               /* the same with a small sample, at random */
 #define NEAR_FASTEST 3                  /* whose neighbours CLT_NEAR_INCUMBENT looks at */
 #define IMPROVEMENT 0.005               /* relative; smaller ones are the noise of repeated runs */
 
