@@ -16,16 +16,17 @@ N_A = int(os.environ.get("CLATUNE_CONFIGURATIONS", "100")) // N_B
 MOST = 1.5  # times the work if nothing fails
 
 # Where, the fault, and the reason that it must get. A fault of the driver itself is a key of its description;
-# "slow" is longer than its watchdog allows, "limit" a kernel that is only possible in smaller groups.
+# "slow" is longer than its watchdog allows, "limit" a kernel that is only possible in smaller groups. "late" kills its context, which the next
+# launch is told: it has its own reason if that is clatune's kernel that observes the clock, and none otherwise.
 FAULTS = {
     "nvidia": [("b == 3", "launch", "launch-resources"), ("b == 5", "run", "run-error"), ("b == 12 and a % 2 == 0", "slow", "run-error"),
-               ("b == 12 and a % 2 == 1", "late", "none"), ("b == 18", "segv", "compile-crash"), ("b == 21", "wrong", "wrong-output")],
+               ("b == 12 and a % 2 == 1", "late", "none or run-error"), ("b == 18", "segv", "compile-crash"), ("b == 21", "wrong", "wrong-output")],
     "amd-rocm": [("b == 3", "limit", "launch"), ("b == 5", "run", "run-crash"), ("b == 12", "abort", "compile-crash"),
                  ("b == 18", "build", "compile-error"), ("b == 21", "wrong", "wrong-output")],
     "amd-legacy": [("b == 3", "limit", "kernel-limit"), ("b == 5", "slow", "run-error"), ("b == 12", "segv", "compile-crash"),
                    ("b == 18", "exit", "compile-crash"), ("b == 21", "untouched", "wrong-output")],
     "intel-neo": [("b == 3", "launch", "launch-resources"), ("b == 5", "run", "run-error"), ("b == 12", "slow", "run-error"),
-                  ("b == 18 and a % 2 == 0", "late", "none"), ("b == 18 and a % 2 == 1", "segv", "compile-crash"),
+                  ("b == 18 and a % 2 == 0", "late", "none or run-error"), ("b == 18 and a % 2 == 1", "segv", "compile-crash"),
                   ("b == 21", "wrong", "wrong-output")],
     "intel-xe": [("b == 3", "launch", "launch-resources"), ("b == 5", "run", "run-error"), ("b == 12 and a < 2", "hang", "run-timeout"),
                  ("b == 12 and a >= 2", "untouched", "wrong-output"), ("b == 18", "abort", "compile-crash"), ("b == 21", "wrong", "wrong-output")],
@@ -110,9 +111,10 @@ class Personality(SimulatedTest):
                 for where, _, reason in FAULTS[NAME]:
                     if eval(where, {"a": a, "b": b}):
                         expected[f"a={a} b={b}"] = reason
-        self.assertEqual({name: reason for name, (reason, _, _) in rows.items()}, expected)
+        given = {name: reason for name, (reason, _, _) in rows.items()}
+        self.assertEqual({name: (given[name], reason) for name, reason in expected.items() if given[name] not in reason.split(" or ")}, {})
         good = {name: (time_s, clock) for name, _, time_s, clock in self.rows("good.sqlite", timed)}
-        self.assertEqual(answer["evaluations"]["correct"], sum(reason == "none" for reason in expected.values()))
+        self.assertEqual(answer["evaluations"]["correct"], list(given.values()).count("none"))
         self.assertEqual(answer["best"]["configuration"], {"a": 2, "b": 9})
         for name, (reason, time_s, clock) in rows.items():
             good_s, good_clock = good[name]
@@ -122,7 +124,7 @@ class Personality(SimulatedTest):
         # Nothing is measured twice but the failed ones, and those that their processes had prepared.
         for what in ("builds", "runs"):
             self.assertLessEqual(work[what], MOST * undisturbed[what], what)
-        n_ends = sum(reason in ENDS_ITS_PROCESS for reason in expected.values())
+        n_ends = sum(reason in ENDS_ITS_PROCESS for reason in given.values())
         self.assertLessEqual(work["processes"], undisturbed["processes"] + 2 * N_A * len(FAULTS[NAME]))
         self.figure(f"{NAME}: {n_ends} ends of processes, time against undisturbed", work["seconds"] / undisturbed["seconds"], MOST)
 
