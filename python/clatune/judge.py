@@ -23,7 +23,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: numpy's types of OpenCL's numbers.
 DTYPES = {name: np.dtype(code) for name, code in (("scalar", "f8"), ("half", "f2"), ("float", "f4"), ("double", "f8"), ("char", "i1"), ("uchar", "u1"), ("short", "i2"),
                                                   ("ushort", "u2"), ("int", "i4"), ("uint", "u4"), ("long", "i8"), ("ulong", "u8"))}
-WAITING_S = 2.0  #: between two signs of life
+WAITING_S = 0.5  #: between two signs of life
 MODULE = pathlib.Path(__file__).with_name("judge.c")
 
 
